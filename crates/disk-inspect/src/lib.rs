@@ -1,0 +1,2 @@
+//! Read-only facts about disks, partitions, volumes and the host.
+#![deny(unsafe_code)]

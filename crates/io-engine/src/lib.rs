@@ -1,0 +1,144 @@
+//! One small trait for doing I/O, and its back ends.
+//!
+//! A worker (a [`Source`]) says what its next operation is and is told what
+//! completed; an [`Engine`] carries operations to files. The engine pulls a
+//! batch, submits and waits in one system call, and pushes the completions of
+//! the batch back with one time stamp. No virtual call, allocation or lock per
+//! operation. Seven methods is the ceiling of the trait: an optional ability is
+//! a field of [`Capabilities`], not a method.
+//!
+//! A failed operation is data: it comes back as a [`Completion`] with a negative
+//! result. `Err` means that the measurement itself is void.
+
+pub mod backend;
+mod clock;
+mod error;
+
+pub use clock::Clock;
+pub use error::{Error, ErrorKind, Result};
+pub use stripewise_units::Kind;
+
+use std::fs::File;
+use std::sync::Arc;
+
+/// One operation, ready to be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The slot it occupies until its completion, below [`OpenPlan::slots`].
+    pub slot: u32,
+    /// Index into [`OpenPlan::files`].
+    pub file: u16,
+    /// What to do.
+    pub kind: Kind,
+    /// Absolute byte offset in the file.
+    pub offset_bytes: u64,
+    /// Bytes, at most [`OpenPlan::slot_size_bytes`].
+    pub length_bytes: u32,
+}
+
+/// One operation's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The slot of the operation.
+    pub slot: u32,
+    /// Bytes transferred, or a negated error number of the operating system.
+    pub result: i32,
+    /// When the program saw it, nanoseconds on the plan's [`Clock`].
+    pub at_ns: u64,
+}
+
+/// A worker's answer to "what next?".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Issue this.
+    Operation(Operation),
+    /// As much in flight as asked for: wait for a completion.
+    Full,
+    /// Nothing due before this time (open loop).
+    NotBefore(u64),
+    /// No more operations will come.
+    Finished,
+}
+
+/// The worker's side: owns all policy, never blocks, never reads a clock.
+pub trait Source {
+    /// What to issue at `now_ns`. Called until it answers something else than
+    /// an operation.
+    fn next(&mut self, now_ns: u64) -> Next;
+    /// Puts the data to be written by `operation` into `buffer`, which has its
+    /// length. Called once for every write, before it is issued.
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]);
+    /// Takes a completion.
+    fn complete(&mut self, done: Completion);
+}
+
+/// What [`Engine::fill`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Operations taken in this call.
+    pub taken: u32,
+    /// Why no more were taken; never `Next::Operation`.
+    pub then: Next,
+}
+
+/// What an engine needs to open. Files are opened by `target`, under its rules.
+pub struct OpenPlan {
+    /// The files that operations index.
+    pub files: Vec<Arc<File>>,
+    /// Operations in flight at most, 1 to 65,536.
+    pub slots: u32,
+    /// Bytes of the largest operation; every slot has a buffer of its own.
+    pub slot_size_bytes: u32,
+    /// Ask for registered buffers where the engine has them.
+    pub register_buffers: bool,
+    /// The clock that all workers of a run share.
+    pub clock: Clock,
+}
+
+/// What was got, and why not more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `io_uring`, `threads`, `null`...
+    pub name: &'static str,
+    /// Buffers are registered with the kernel.
+    pub registered_buffers: bool,
+    /// Files are registered with the kernel.
+    pub registered_files: bool,
+    /// Single issuer with deferred task running.
+    pub deferred_task_running: bool,
+    /// Why something that was asked for was not got; one sentence each.
+    pub fallbacks: Vec<String>,
+}
+
+/// What was given up at the end: operations still in flight when the limit passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abandoned {
+    /// Their number. Their buffers are leaked, as the kernel may still write to them.
+    pub operations: u32,
+}
+
+/// A back end. Opened, used and closed on the worker's own thread.
+pub trait Engine: Sized {
+    /// Makes rings, buffers and helpers.
+    ///
+    /// # Errors
+    /// When the back end cannot work here at all; lesser lacks are
+    /// [`Capabilities::fallbacks`].
+    fn open(plan: &OpenPlan) -> Result<Self>;
+    /// What was got.
+    fn capabilities(&self) -> &Capabilities;
+    /// Nanoseconds on the plan's clock.
+    fn now_ns(&self) -> u64;
+    /// Pulls operations from `source` until it has no more for now.
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled;
+    /// Submits what was filled and waits for `at_least` completions or until
+    /// `until_ns`; one system call. Interrupted calls return `Ok`.
+    ///
+    /// # Errors
+    /// When the ring or pool itself is broken.
+    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()>;
+    /// Hands over what completed, all with one clock reading; their number.
+    fn reap(&mut self, source: &mut impl Source) -> u32;
+    /// Waits for what is in flight, at most `limit_ns`, then gives up the rest.
+    fn close(self, limit_ns: u64) -> Abandoned;
+}

@@ -1,0 +1,2 @@
+//! Records in; tables and text out.
+#![forbid(unsafe_code)]

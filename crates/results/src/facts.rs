@@ -1,0 +1,128 @@
+//! Where a run ran and on what: facts as they were read, empty where unknown.
+
+use serde::{Deserialize, Serialize};
+
+/// The machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Host name.
+    pub name: String,
+    /// `linux`, `windows`, `virtual` (simulated targets only)...
+    pub operating_system: String,
+    /// Kernel release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Processors.
+    pub cpu: CpuFacts,
+    /// Installed memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Hypervisor or container, where recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtualization: Option<String>,
+}
+
+/// Processors that this process may use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuFacts {
+    /// Model name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Logical processors usable by this process (affinity respected).
+    pub count: u32,
+    /// Quota of the control group in processors, where one is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<f64>,
+    /// Frequency governor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+}
+
+/// What sort of thing a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// An existing file.
+    File,
+    /// A test file that Stripewise made (in a directory).
+    TestFile,
+    /// A block device.
+    Device,
+    /// A simulated array.
+    Simulated,
+    /// Nothing: the null engine.
+    Null,
+}
+
+/// The target of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Its sort.
+    pub kind: TargetKind,
+    /// As the user named it; for test files the directory.
+    pub name: String,
+    /// Its whole size.
+    pub size_bytes: u64,
+    /// Where it starts on the bottom disk (or simulated array), where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_offset_bytes: Option<u64>,
+    /// Logical sector: the smallest direct operation.
+    pub logical_sector_bytes: u32,
+    /// Physical sector of the device below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical_sector_bytes: Option<u32>,
+    /// The file system that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<FileSystemFacts>,
+    /// The block device below, the nearest one that counts operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceFacts>,
+    /// For `sim:`: the resolved description of the array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<String>,
+}
+
+/// A mounted file system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileSystemFacts {
+    /// `ext4`, `xfs`, `btrfs`, `tmpfs`...
+    pub kind: String,
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// Mount options.
+    pub options: String,
+    /// Bytes of one allocation unit (cluster).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation_unit_bytes: Option<u64>,
+}
+
+/// A block device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// Kernel name: `sda`, `nvme0n1p2`, `loop3`.
+    pub name: String,
+    /// Model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// It spins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+    /// I/O scheduler in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// Requests that the block layer queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nr_requests: Option<u32>,
+    /// Commands that the device takes at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// Largest request of the block layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_sectors_kib: Option<u32>,
+    /// `write back` or `write through`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<String>,
+    /// For loop devices: direct I/O to the backing file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_direct_io: Option<bool>,
+}

@@ -1,0 +1,156 @@
+//! What came of a job.
+
+use serde::{Deserialize, Serialize};
+use stripewise_stats::Histogram;
+
+/// What carried the operations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// `io_uring`, `threads`, `null`, `simulated`.
+    pub name: String,
+    /// What was asked for: `auto`, `uring`...
+    pub asked: String,
+    /// Buffers are registered with the kernel.
+    pub registered_buffers: bool,
+    /// Files are registered with the kernel.
+    pub registered_files: bool,
+    /// Single issuer with deferred task running.
+    pub deferred_task_running: bool,
+    /// Why something was not got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<String>,
+    /// The program's own cost, measured with the null engine just before, nanoseconds an operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_ns_per_operation: Option<f64>,
+}
+
+/// The result of one job. Operations count that complete in [measure from, stop).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Length of the measured window.
+    pub duration_ns: u64,
+    /// Reads and writes that completed in it, whole.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// `operations` a second.
+    pub iops: f64,
+    /// `bytes` a second in units of 1,048,576.
+    pub mib_per_s: f64,
+    /// Reads.
+    pub read: KindOutcome,
+    /// Writes.
+    pub write: KindOutcome,
+    /// Explicit syncs, where asked for; not part of `operations`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<KindOutcome>,
+    /// Mean number in flight, by Little's law from the window's latencies
+    /// counted from issue (sum of latencies over duration).
+    pub outstanding_mean: f64,
+    /// User time of the workers over operations.
+    pub cpu_user_ns_per_operation: f64,
+    /// System time of the workers over operations.
+    pub cpu_system_ns_per_operation: f64,
+    /// Failed operations.
+    pub errors: Errors,
+    /// Operations that completed after the stop.
+    pub drain: Drain,
+    /// Open loop only.
+    #[serde(flatten)]
+    pub open_loop: Option<OpenLoop>,
+    /// At most 4,096; neighbours are joined where there were more.
+    pub intervals: Vec<Interval>,
+}
+
+/// Operations of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KindOutcome {
+    /// Completed in the window.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their latency; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<LatencySummary>,
+    /// All latencies; kept beside the JSON, not in it.
+    #[serde(skip)]
+    pub histogram: Option<Histogram>,
+}
+
+/// Latency in nanoseconds, from intended start where a rate is set, else from issue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Exact.
+    pub min: u64,
+    /// Exact sum over count.
+    pub mean: f64,
+    /// Within 0.1 %, as are the others.
+    pub p50: u64,
+    /// 90 %.
+    pub p90: u64,
+    /// 99 %.
+    pub p99: u64,
+    /// 99.9 %; absent below 10,000 operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999: Option<u64>,
+    /// Exact.
+    pub max: u64,
+}
+
+/// Failed operations by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// All of them.
+    pub total: u64,
+    /// By reason: `EIO`, `ENOSPC`, `short read`... with their numbers.
+    pub by_reason: std::collections::BTreeMap<String, u64>,
+    /// Byte offset and reason of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
+}
+
+/// What completed after the stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drain {
+    /// Operations.
+    pub operations: u64,
+    /// The longest of their latencies.
+    pub latency_ns_max: u64,
+    /// Given up: still in flight when the drain limit passed.
+    pub abandoned: u64,
+}
+
+/// Book-keeping of an open loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Arrivals that the schedule had in the window.
+    pub arrivals_due: u64,
+    /// Of those, issued before the stop; the rest are censored latencies.
+    pub arrivals_issued: u64,
+    /// Largest delay from intended start to issue.
+    pub schedule_lag_ns_max: u64,
+}
+
+/// One interval of the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Since the start of measuring.
+    pub start_ns: u64,
+    /// Its length.
+    pub duration_ns: u64,
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+    /// Mean latency of reads and writes together; 0 where there were none.
+    pub latency_ns_mean: f64,
+    /// 99 % of reads and writes together; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p99: Option<u64>,
+    /// Largest of both.
+    pub latency_ns_max: u64,
+    /// Failed operations.
+    pub errors: u64,
+}

@@ -1,0 +1,81 @@
+//! Runs and jobs.
+
+use crate::{EngineFacts, HostFacts, Outcome, TargetFacts, Warning};
+use serde::{Deserialize, Serialize};
+use stripewise_workload::Workload;
+
+/// Version of the JSON document and of the records in the store. Raised when a
+/// field changes its meaning or goes; new optional fields do not raise it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What `--json` prints for runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// In the order in which they ran.
+    pub runs: Vec<RunRecord>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// In progress, or its process died before it could say otherwise.
+    Running,
+    /// Ran as asked.
+    Complete,
+    /// Interrupted, killed or failed; what was measured until then is kept.
+    Partial,
+}
+
+/// One or more jobs that ran at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// How it ended.
+    pub status: Status,
+    /// Why it is partial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_because: Option<String>,
+    /// The user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The command line that made it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// Id of the series (ladder, grid, bench) that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Name of its part in the series: `random-read`, `log`...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series_part: Option<String>,
+    /// Where it ran.
+    pub host: HostFacts,
+    /// What ran.
+    pub jobs: Vec<JobRecord>,
+    /// Warnings about the run as a whole.
+    pub warnings: Vec<Warning>,
+}
+
+/// One workload on one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Unique in its run.
+    pub name: String,
+    /// On what.
+    pub target: TargetFacts,
+    /// What was asked for.
+    pub workload: Workload,
+    /// What carried it.
+    pub engine: EngineFacts,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Warnings about this job.
+    pub warnings: Vec<Warning>,
+}

@@ -1,0 +1,2 @@
+//! The two drivers, warm-up, measurement, drain, and the trust warnings.
+#![forbid(unsafe_code)]

@@ -1,0 +1,7 @@
+//! Histograms, percentiles, intervals, steady state, knee, comparison. Does not
+//! know what a disk is.
+#![forbid(unsafe_code)]
+
+mod histogram;
+
+pub use histogram::Histogram;

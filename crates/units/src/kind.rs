@@ -1,0 +1,27 @@
+//! The kind of an operation: the one word that all crates share.
+
+use serde::{Deserialize, Serialize};
+
+/// What an operation does to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Kind {
+    /// Reads `length` bytes at `offset`.
+    Read = 0,
+    /// Writes `length` bytes at `offset`.
+    Write = 1,
+    /// Makes earlier writes durable (`fdatasync`); has neither offset nor length.
+    Sync = 2,
+}
+
+impl Kind {
+    /// All kinds, in the order of their indices.
+    pub const ALL: [Kind; 3] = [Kind::Read, Kind::Write, Kind::Sync];
+
+    /// A dense index (0, 1, 2), for arrays with one entry a kind.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}

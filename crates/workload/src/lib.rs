@@ -1,0 +1,12 @@
+//! What the user asks for, and the seeded streams of offsets, kinds, arrival
+//! times and data that follow from it. Touches no file and no clock.
+//!
+//! The same [`Workload`], span and seed give the same stream on every machine:
+//! integers throughout, `ln` and `pow` from the pure `libm` crate only.
+#![forbid(unsafe_code)]
+
+mod spec;
+
+pub use spec::{
+    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
+};

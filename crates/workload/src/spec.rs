@@ -1,0 +1,180 @@
+//! The words of a workload, complete and plain: what one job does to one target.
+
+use serde::{Deserialize, Serialize};
+
+/// One job's load. Serialised as the `workload` object of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Share of reads among reads and writes, 0 to 100.
+    pub read_percent: u8,
+    /// Where operations go.
+    #[serde(flatten)]
+    pub pattern: Pattern,
+    /// Bytes of one operation, 512 to 64 MiB, a multiple of the logical sector.
+    pub block_size_bytes: u64,
+    /// Threads, 1 to 256.
+    pub threads: u32,
+    /// Operations each thread keeps in flight, 1 to 4,096.
+    pub outstanding: u32,
+    /// Measured time, after the ramp.
+    pub duration_ns: u64,
+    /// Time before measuring starts.
+    pub ramp_ns: u64,
+    /// First byte in use, relative to the start of the target.
+    pub base_offset_bytes: u64,
+    /// Bytes in use from `base_offset_bytes` on; `None`: up to the target's end.
+    pub size_bytes: Option<u64>,
+    /// How the cache of the operating system and of the device is treated.
+    pub cache: CacheMode,
+    /// Explicit syncs between writes.
+    pub sync: Option<SyncPolicy>,
+    /// Open loop: operations arrive on a schedule whatever the disk does.
+    /// The rate is that of the whole job, split evenly over its threads.
+    pub rate: Option<Rate>,
+    /// What written data looks like to a compressing or deduplicating device.
+    pub data: DataPattern,
+    /// Seed of all of the job's streams.
+    pub seed: u64,
+}
+
+/// Where operations go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "pattern", rename_all = "lowercase")]
+pub enum Pattern {
+    /// Block-aligned (relative to the base offset) random positions.
+    Random {
+        /// How positions are drawn.
+        distribution: Distribution,
+    },
+    /// Each operation follows the one before; wraps at the end of the span.
+    Sequential {
+        /// Whose position it is.
+        cursor: CursorKind,
+    },
+    /// Each operation starts `stride_bytes` after the one before; wraps.
+    Stride {
+        /// Bytes from start to start.
+        stride_bytes: u64,
+        /// Whose position it is.
+        cursor: CursorKind,
+    },
+}
+
+/// Whose sequential position it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CursorKind {
+    /// Each thread has its own, thread i of n starting at i/n of the span.
+    Own,
+    /// All threads of the job share one, as SQLIO does.
+    Shared,
+}
+
+/// How random positions are drawn. Printed and typed as `uniform`,
+/// `zipf:THETA`, `hot:PERCENT/PERCENT`; serialised as that text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// Every block equally often.
+    Uniform,
+    /// Zipf with exponent `theta` (above 0, at most 5, not exactly 1 is not
+    /// required); ranks are scattered over the span.
+    Zipf {
+        /// The exponent.
+        theta: f64,
+    },
+    /// `space_percent` of the blocks take `operations_percent` of the operations.
+    Hot {
+        /// Share of the span that is hot, 1 to 99.
+        space_percent: u8,
+        /// Share of operations that go there, 1 to 99.
+        operations_percent: u8,
+    },
+}
+
+/// How caches are treated. SQLIO's -BN, -BH/-BY/-BS in Linux terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheMode {
+    /// `O_DIRECT`: past the page cache; the device's own cache may hold writes.
+    Direct,
+    /// `O_DIRECT|O_DSYNC`: every write is durable when it completes, as SQL Server writes.
+    DirectSync,
+    /// Through the page cache.
+    Buffered,
+    /// Through the page cache, `O_DSYNC`.
+    BufferedSync,
+}
+
+/// `fdatasync` after every `every` writes of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyncPolicy {
+    /// Writes between two syncs, at least 1.
+    pub every: u32,
+}
+
+/// An open-loop rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Operations a second of the whole job; above 0.
+    pub iops: f64,
+    /// How arrivals are spaced.
+    pub arrivals: Arrivals,
+}
+
+/// How open-loop arrivals are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Equal gaps; threads are offset against each other.
+    Fixed,
+    /// Exponential gaps: what independent clients do.
+    Poisson,
+}
+
+/// What written data looks like. Both 0: incompressible and unique per 4 KiB block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPattern {
+    /// Share of each 4 KiB block that is zeros, 0 to 100.
+    pub compressible_percent: u8,
+    /// Share of 4 KiB blocks that are copies of one another, 0 to 100.
+    pub dedupable_percent: u8,
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distribution {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl std::fmt::Display for Distribution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Distribution::Uniform => f.write_str("uniform"),
+            Distribution::Zipf { theta } => write!(f, "zipf:{theta}"),
+            Distribution::Hot {
+                space_percent,
+                operations_percent,
+            } => {
+                write!(f, "hot:{space_percent}/{operations_percent}")
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Distribution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "uniform" {
+            return Ok(Distribution::Uniform);
+        }
+        Err(format!("unknown distribution `{text}`"))
+    }
+}
