@@ -149,6 +149,10 @@ pub struct Interval {
     /// 99 % of reads and writes together; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<u64>,
+    /// The 99 % is only an upper bound: neighbours were joined whose histograms
+    /// were gone, and it is the larger of theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latency_ns_p99_is_bound: bool,
     /// Largest of both.
     pub latency_ns_max: u64,
     /// Failed operations.
