@@ -3,21 +3,60 @@
 //! Values below 1,024 are exact; above, a bucket is at most 1/512 of its value
 //! wide, and its midpoint is at most 1/1,024 (0.098 %) off. Minimum, maximum,
 //! sum and count are exact. Merging is exact, commutative and associative.
+//!
+//! Invariant: only the touched range of buckets is stored, and its first and
+//! last count are not zero. Two histograms of the same values are therefore
+//! equal and equally large, in whatever order the values came.
+//!
+//! Left out: time, units, and subtraction (a difference has no exact minimum).
 
 /// Largest value told apart, about 36 minutes in nanoseconds; larger ones count
 /// as this (minimum, maximum and sum stay exact).
 pub const VALUE_MAX: u64 = (1 << 41) - 1;
-const BUCKETS: usize = (33 << 9) + 512;
 
-/// Counts of values, u64 each: for totals. The hot path records in u32 (see
-/// `runner`) and is merged into this at interval edges.
+/// Percentiles are told apart to one billionth of a percent.
+const PERCENT_STEPS: u128 = 1_000_000_000;
+
+/// Counts of values, u64 each: for totals. The hot path records in u32 over a
+/// flat array with the same [`Histogram::index`] and is added here at interval
+/// edges by [`Histogram::add_counts`].
+///
+/// Memory is 8 bytes for each bucket between the smallest and the largest value
+/// (4 KiB an octave), nothing while empty.
+///
+/// ```
+/// use stripewise_stats::Histogram;
+/// let mut latency_ns = Histogram::new();
+/// for value in 1..=1_000 {
+///     latency_ns.record(value * 1_000);
+/// }
+/// assert_eq!(latency_ns.count(), 1_000);
+/// assert_eq!(latency_ns.max(), Some(1_000_000));
+/// let p99 = latency_ns.percentile(99.0).unwrap();
+/// assert!(p99.abs_diff(990_000) * 1_024 <= 990_000);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
+    /// Index of the bucket that `counts[0]` stands for; 0 while empty.
+    first_index: usize,
+    /// The touched range.
     counts: Vec<u64>,
     count: u64,
     sum: u128,
     min: u64,
     max: u64,
+}
+
+/// One bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Smallest value of the bucket.
+    pub value_low: u64,
+    /// Largest value of the bucket, included. The last bucket also holds what
+    /// is larger than [`VALUE_MAX`].
+    pub value_high: u64,
+    /// Values in it, never 0.
+    pub count: u64,
 }
 
 impl Default for Histogram {
@@ -27,14 +66,15 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Number of buckets.
-    pub const BUCKETS: usize = BUCKETS;
+    /// Number of buckets that [`Histogram::index`] can name.
+    pub const BUCKETS: usize = Self::index(VALUE_MAX) + 1;
 
-    /// An empty one.
+    /// An empty one; allocates nothing.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Histogram {
-            counts: vec![0; BUCKETS],
+            first_index: 0,
+            counts: Vec::new(),
             count: 0,
             sum: 0,
             min: u64::MAX,
@@ -42,7 +82,7 @@ impl Histogram {
         }
     }
 
-    /// The bucket of a value.
+    /// The bucket of a value, below [`Histogram::BUCKETS`].
     #[inline]
     #[must_use]
     pub const fn index(value: u64) -> usize {
@@ -51,9 +91,248 @@ impl Histogram {
         ((shift as usize) << 9) + (value >> shift) as usize
     }
 
+    /// Smallest and largest value (included) of a bucket.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Histogram::BUCKETS`].
+    #[must_use]
+    pub const fn range_of(index: usize) -> (u64, u64) {
+        assert!(index < Self::BUCKETS, "no such bucket");
+        // The first 1,024 buckets are one wide; each further 512 are an octave.
+        let shift = if index < 1024 { 0 } else { (index >> 9) - 1 };
+        let low = ((index - (shift << 9)) as u64) << shift;
+        (low, low + (1 << shift) - 1)
+    }
+
+    /// The midpoint of a bucket, rounded down: what a percentile reports. It is
+    /// exact below 1,024 and at most 1/1,024 off above, up to [`VALUE_MAX`].
+    ///
+    /// # Panics
+    /// When `index` is not below [`Histogram::BUCKETS`].
+    #[must_use]
+    pub const fn value_of(index: usize) -> u64 {
+        let (low, high) = Self::range_of(index);
+        low + (high - low) / 2
+    }
+
+    /// Counts one value.
+    pub fn record(&mut self, value: u64) {
+        self.record_n(value, 1);
+    }
+
+    /// Counts a value `count` times. Nothing happens where `count` is 0.
+    pub fn record_n(&mut self, value: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let index = Self::index(value);
+        self.cover(index, index);
+        let slot = &mut self.counts[index - self.first_index];
+        *slot = slot.saturating_add(count);
+        let sum = u128::from(value).saturating_mul(u128::from(count));
+        self.add_exact(count, sum, value, value);
+    }
+
+    /// Adds all values of another histogram. Exact, commutative and associative
+    /// (up to 2^64 values, where counts stay at their largest).
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        self.cover(other.first_index, other.last_index());
+        let from = other.first_index - self.first_index;
+        for (mine, theirs) in self.counts[from..].iter_mut().zip(&other.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        self.add_exact(other.count, other.sum, other.min, other.max);
+    }
+
+    /// Adds a recorder's flat counts: `counts[k]` values fell into bucket
+    /// `first_index + k`. `count`, `sum`, `min` and `max` are the recorder's
+    /// exact ones; with a `count` of 0 they are not looked at. Zeros at either
+    /// end cost nothing.
+    ///
+    /// # Panics
+    /// When `counts` reach past the last bucket, do not add up to `count`, or
+    /// disagree with `min` and `max`: the recorder is broken then.
+    pub fn add_counts(
+        &mut self,
+        first_index: usize,
+        counts: &[u32],
+        count: u64,
+        sum: impl Into<u128>,
+        min: u64,
+        max: u64,
+    ) {
+        let total: u64 = counts.iter().map(|&n| u64::from(n)).sum();
+        assert_eq!(total, count, "a recorder's counts add up to its count");
+        let (Some(low), Some(high)) = (
+            counts.iter().position(|&n| n != 0),
+            counts.iter().rposition(|&n| n != 0),
+        ) else {
+            return;
+        };
+        assert_eq!(first_index + low, Self::index(min), "bucket of the minimum");
+        assert_eq!(
+            first_index + high,
+            Self::index(max),
+            "bucket of the maximum"
+        );
+        self.cover(first_index + low, first_index + high);
+        let from = first_index + low - self.first_index;
+        for (mine, &theirs) in self.counts[from..].iter_mut().zip(&counts[low..=high]) {
+            *mine = mine.saturating_add(u64::from(theirs));
+        }
+        self.add_exact(count, sum.into(), min, max);
+    }
+
     /// Number of values.
     #[must_use]
-    pub fn count(&self) -> u64 {
+    pub const fn count(&self) -> u64 {
         self.count
     }
+
+    /// No value was recorded.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Exact sum of all values, also of those above [`VALUE_MAX`]; 0 when empty.
+    #[must_use]
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Exact sum over count, rounded once to f64; none when empty.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The smallest value, exact; none when empty.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The largest value, exact; none when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The smallest value such that at least `percent` per cent of all values
+    /// are at most as large: the value of rank ceil(n * percent / 100), R's
+    /// type 1 (inverse of the empirical distribution function).
+    ///
+    /// Reported as the midpoint of its bucket, never outside the exact minimum
+    /// and maximum: at most 1/1,024 off up to [`VALUE_MAX`], exact below 1,024.
+    /// Ranks 1 and n are exact, so `percentile(100.0)` is the maximum and
+    /// `percentile(0.0)` the minimum. It never falls as `percent` grows. Larger
+    /// or smaller ones than 0 to 100 count as these; `percent` is rounded to one
+    /// billionth, so that 99.9 % of 1,000 is rank 999 whatever binary fractions
+    /// say.
+    ///
+    /// n = 0: none (also for a `percent` that is not a number). n = 1: that
+    /// value, exact. n = 2: the smaller up to 50 %, the larger above, exact.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> Option<u64> {
+        if self.count == 0 || percent.is_nan() {
+            return None;
+        }
+        let rank = self.rank_of(percent);
+        if rank == 1 {
+            return Some(self.min);
+        }
+        if rank >= self.count {
+            return Some(self.max);
+        }
+        let mut seen = 0u64;
+        for (k, &count) in self.counts.iter().enumerate() {
+            seen = seen.saturating_add(count);
+            if seen >= rank {
+                return Some(Self::value_of(self.first_index + k).clamp(self.min, self.max));
+            }
+        }
+        Some(self.max)
+    }
+
+    /// How many values are at most `limit`; the bucket of the limit counts as a
+    /// whole, so the answer may belong to a limit 1/512 larger. 0 when empty.
+    #[must_use]
+    pub fn count_at_most(&self, limit: u64) -> u64 {
+        if self.count == 0 || limit < self.min {
+            return 0;
+        }
+        if limit >= self.max {
+            return self.count;
+        }
+        let end = (Self::index(limit) + 1 - self.first_index).min(self.counts.len());
+        self.counts[..end].iter().sum()
+    }
+
+    /// The buckets that hold something, smallest values first.
+    pub fn nonzero(&self) -> impl DoubleEndedIterator<Item = Bucket> + '_ {
+        self.counts
+            .iter()
+            .enumerate()
+            .filter(|&(_, &count)| count > 0)
+            .map(|(k, &count)| {
+                let (value_low, value_high) = Self::range_of(self.first_index + k);
+                Bucket {
+                    value_low,
+                    value_high,
+                    count,
+                }
+            })
+    }
+
+    /// Forgets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        *self = Histogram {
+            counts,
+            ..Histogram::new()
+        };
+    }
+
+    fn rank_of(&self, percent: f64) -> u64 {
+        let steps = (percent.clamp(0.0, 100.0) * PERCENT_STEPS as f64).round() as u128;
+        let rank = (u128::from(self.count) * steps).div_ceil(100 * PERCENT_STEPS);
+        // At most `count`, because `steps` is at most 100 * PERCENT_STEPS.
+        (rank as u64).max(1)
+    }
+
+    fn last_index(&self) -> usize {
+        self.first_index + self.counts.len() - 1
+    }
+
+    /// Grows the range so that it holds `low..=high`. The caller puts something
+    /// into both, which keeps the invariant.
+    fn cover(&mut self, low: usize, high: usize) {
+        if self.counts.is_empty() {
+            self.first_index = low;
+        }
+        if low < self.first_index {
+            let missing = self.first_index - low;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first_index = low;
+        }
+        let length = high + 1 - self.first_index;
+        if length > self.counts.len() {
+            self.counts.resize(length, 0);
+        }
+    }
+
+    fn add_exact(&mut self, count: u64, sum: u128, min: u64, max: u64) {
+        self.count = self.count.saturating_add(count);
+        self.sum = self.sum.saturating_add(sum);
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
+    }
 }
+
+#[cfg(test)]
+mod tests;

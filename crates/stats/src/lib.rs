@@ -4,4 +4,4 @@
 
 mod histogram;
 
-pub use histogram::Histogram;
+pub use histogram::{Bucket, Histogram, VALUE_MAX};
