@@ -13,9 +13,11 @@
 pub mod backend;
 mod clock;
 mod error;
+mod fault;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
+pub use fault::{Effect, Fault, FaultPlan, When};
 pub use stripewise_units::Kind;
 
 use std::fs::File;
@@ -82,6 +84,7 @@ pub struct Filled {
 }
 
 /// What an engine needs to open. Files are opened by `target`, under its rules.
+#[derive(Clone, Debug)]
 pub struct OpenPlan {
     /// The files that operations index.
     pub files: Vec<Arc<File>>,
@@ -93,6 +96,24 @@ pub struct OpenPlan {
     pub register_buffers: bool,
     /// The clock that all workers of a run share.
     pub clock: Clock,
+    /// Faults to inject. Only `backend::faulty::Faulty` looks at it, so the
+    /// plain engines pay nothing for it.
+    pub faults: Option<FaultPlan>,
+}
+
+impl OpenPlan {
+    /// A plan with registered buffers asked for and no faults.
+    #[must_use]
+    pub fn new(files: Vec<Arc<File>>, slots: u32, slot_size_bytes: u32, clock: Clock) -> Self {
+        OpenPlan {
+            files,
+            slots,
+            slot_size_bytes,
+            register_buffers: true,
+            clock,
+            faults: None,
+        }
+    }
 }
 
 /// What was got, and why not more.
@@ -129,16 +150,35 @@ pub trait Engine: Sized {
     fn capabilities(&self) -> &Capabilities;
     /// Nanoseconds on the plan's clock.
     fn now_ns(&self) -> u64;
-    /// Pulls operations from `source` until it has no more for now.
+    /// Pulls operations from `source` until it has no more for now. With
+    /// [`OpenPlan::slots`] in flight the engine answers [`Next::Full`] itself,
+    /// without asking.
+    ///
+    /// # Panics
+    /// On a bug of the source: a slot out of range or already in flight, or a
+    /// length above [`OpenPlan::slot_size_bytes`]. A wrong file index is not
+    /// one: it completes with "bad file descriptor".
     fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled;
-    /// Submits what was filled and waits for `at_least` completions or until
-    /// `until_ns`; one system call. Interrupted calls return `Ok`.
+    /// Submits what was filled and waits until `at_least` completions are there
+    /// or `until_ns` has come, whichever is first; one system call. With fewer
+    /// in flight it waits for those; with none in flight, for `until_ns` alone
+    /// (and not at all if that is `None`). Returns `Ok` early when interrupted
+    /// by a signal: call [`Engine::reap`] and decide anew.
+    ///
+    /// Pass `at_least` = 1. It adds nothing to any latency, and batches form by
+    /// themselves: while one batch is handled the next one completes, the more
+    /// so the faster the device. Waiting for more holds finished operations
+    /// back: their latency grows and the device sees fewer outstanding than
+    /// were asked for. 0 submits without waiting.
     ///
     /// # Errors
     /// When the ring or pool itself is broken.
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()>;
-    /// Hands over what completed, all with one clock reading; their number.
+    /// Hands over what completed, all with one clock reading (helper threads
+    /// stamp each for itself); returns their number. Never waits.
     fn reap(&mut self, source: &mut impl Source) -> u32;
     /// Waits for what is in flight, at most `limit_ns`, then gives up the rest.
+    /// Completions seen here reach nobody; what was filled and never submitted
+    /// is dropped.
     fn close(self, limit_ns: u64) -> Abandoned;
 }
