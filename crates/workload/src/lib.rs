@@ -5,8 +5,20 @@
 //! integers throughout, `ln` and `pow` from the pure `libm` crate only.
 #![forbid(unsafe_code)]
 
+mod arrivals;
+mod cursor;
+mod data;
+mod random;
+mod scatter;
 mod spec;
+mod stream;
+mod zipf;
 
+pub use arrivals::ArrivalSchedule;
+pub use cursor::SharedCursor;
+pub use data::DataSource;
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
 };
+pub use stream::{Span, Stream, Streams};
+pub use stripewise_units::Kind;

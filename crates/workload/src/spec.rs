@@ -37,6 +37,36 @@ pub struct Workload {
     pub seed: u64,
 }
 
+impl Default for Workload {
+    /// What `run` does with no switches: uniform random reads of 8 KiB by one
+    /// thread with one outstanding, direct, for 10 s.
+    fn default() -> Self {
+        Workload {
+            read_percent: 100,
+            pattern: Pattern::Random {
+                distribution: Distribution::Uniform,
+            },
+            block_size_bytes: 8 * 1024,
+            threads: 1,
+            outstanding: 1,
+            duration_ns: 10_000_000_000,
+            ramp_ns: 0,
+            base_offset_bytes: 0,
+            size_bytes: None,
+            cache: CacheMode::Direct,
+            sync: None,
+            rate: None,
+            data: DataPattern::default(),
+            seed: Workload::SEED,
+        }
+    }
+}
+
+impl Workload {
+    /// The seed where none is given: runs are the same unless asked otherwise.
+    pub const SEED: u64 = 0x5354_5249_5045;
+}
+
 /// Where operations go.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "pattern", rename_all = "lowercase")]

@@ -1,0 +1,101 @@
+//! When operations are due in an open loop.
+//!
+//! The rate is that of the job, shared evenly by its threads. `fixed`: arrival k
+//! of thread i of n is number k*n + i of the job, at number / rate; so the
+//! threads interleave with equal gaps, and each time is computed afresh from its
+//! number: nothing adds up. `poisson`: each thread has exponential gaps of
+//! -ln(u) * n / rate; the sum of such threads is a Poisson process of the whole
+//! rate. Gaps add up in whole nanoseconds plus a fraction below one, so there is
+//! no drift however long the run. `ln` comes from `libm`: the same everywhere.
+
+use crate::random::{Generator, Purpose};
+use crate::{Arrivals, Rate};
+
+/// Nanoseconds of a second.
+const NS_PER_S: f64 = 1e9;
+
+/// Intended starts of one thread's operations.
+///
+/// ```
+/// use stripewise_workload::{ArrivalSchedule, Arrivals, Rate};
+///
+/// let rate = Rate { iops: 1000.0, arrivals: Arrivals::Fixed };
+/// let mut second_of_two = ArrivalSchedule::new(rate, 2, 1, 0);
+/// assert_eq!(second_of_two.next(), 1_000_000);
+/// assert_eq!(second_of_two.next(), 3_000_000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ArrivalSchedule(Schedule);
+
+#[derive(Clone, Debug)]
+enum Schedule {
+    Fixed {
+        /// Number of the next arrival in the job.
+        number: u64,
+        threads: u64,
+        iops: f64,
+    },
+    Poisson {
+        generator: Generator,
+        mean_gap_ns: f64,
+        whole_ns: u64,
+        fraction_ns: f64,
+    },
+}
+
+impl ArrivalSchedule {
+    /// The schedule of thread `index` of `threads`; `rate.iops` is above 0.
+    #[must_use]
+    pub fn new(rate: Rate, threads: u32, index: u32, seed: u64) -> Self {
+        debug_assert!(rate.iops > 0.0);
+        ArrivalSchedule(match rate.arrivals {
+            Arrivals::Fixed => Schedule::Fixed {
+                number: u64::from(index),
+                threads: u64::from(threads.max(1)),
+                iops: rate.iops,
+            },
+            Arrivals::Poisson => Schedule::Poisson {
+                generator: Generator::new(seed, Purpose::Arrival, index),
+                mean_gap_ns: NS_PER_S * f64::from(threads.max(1)) / rate.iops,
+                whole_ns: 0,
+                fraction_ns: 0.0,
+            },
+        })
+    }
+
+    /// The next intended start, nanoseconds from the start of the run; never
+    /// less than the one before. Times past the end of `u64` stay there.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, so an iterator's Option would only cost time"
+    )]
+    pub fn next(&mut self) -> u64 {
+        match &mut self.0 {
+            Schedule::Fixed {
+                number,
+                threads,
+                iops,
+            } => {
+                // Exact within the float's 53 bits: under a nanosecond for a month.
+                let due = *number as f64 * NS_PER_S / *iops;
+                *number = number.saturating_add(*threads);
+                due as u64
+            }
+            Schedule::Poisson {
+                generator,
+                mean_gap_ns,
+                whole_ns,
+                fraction_ns,
+            } => {
+                let gap = -libm::log(generator.unit_above_zero()) * *mean_gap_ns;
+                let sum = *fraction_ns + gap;
+                // The cast truncates towards zero and saturates.
+                let whole = sum as u64;
+                *fraction_ns = (sum - whole as f64).clamp(0.0, 1.0);
+                *whole_ns = whole_ns.saturating_add(whole);
+                *whole_ns
+            }
+        }
+    }
+}

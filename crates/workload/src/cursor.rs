@@ -1,0 +1,121 @@
+//! Positions that follow one another: sequential and stride, own and shared.
+//!
+//! Both patterns are a numbered cycle: item 0, 1, 2... up to the last, then 0
+//! again. A cursor hands out numbers; [`Cycle`] turns a number into an offset.
+//! So the same arithmetic serves one thread or many on a shared cursor.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One position that all threads of a job share. Cloning shares it.
+#[derive(Clone, Debug, Default)]
+pub struct SharedCursor(Arc<AtomicU64>);
+
+impl SharedCursor {
+    /// A cursor at the first item.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next number. Numbers are unique over all threads; nothing else
+    /// is published with them, hence the relaxed order.
+    #[inline]
+    fn take(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Debug)]
+pub(crate) enum Cursor {
+    /// This thread's next item.
+    Own(u64),
+    /// Everybody's next item.
+    Shared(SharedCursor),
+}
+
+/// A fixed order of offsets, walked round and round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cycle {
+    block_size_bytes: u64,
+    stride_bytes: u64,
+    /// Items in the cycle, at least 1.
+    items: u64,
+    /// Passes that are one item longer than the others; they come first.
+    long_passes: u64,
+    /// Items of a long pass.
+    long_items: u64,
+}
+
+impl Cycle {
+    /// Steps of `stride_bytes` through `blocks` blocks.
+    ///
+    /// Pass p starts at block p and goes on by the stride as long as a whole
+    /// block fits; then comes pass p + 1, up to the last one that starts below
+    /// the stride (and fits); then pass 0 again. Where the stride is a multiple
+    /// of the block, each block of the span is touched exactly once in a cycle.
+    /// A stride below the block size is a single pass of overlapping operations.
+    pub(crate) fn stride(block_size_bytes: u64, blocks: u64, stride_bytes: u64) -> Self {
+        debug_assert!(block_size_bytes > 0 && blocks > 0 && stride_bytes > 0);
+        let last_start = (blocks - 1) * block_size_bytes;
+        let passes = stride_bytes.div_ceil(block_size_bytes).min(blocks);
+        // A pass that starts at `r` has floor((last_start - r) / stride) + 1 items;
+        // as `r` stays below the stride, that takes two neighbouring values only.
+        let long_items = last_start / stride_bytes + 1;
+        let long_passes = (last_start % stride_bytes / block_size_bytes + 1).min(passes);
+        let items = long_passes * long_items + (passes - long_passes) * (long_items - 1);
+        Cycle {
+            block_size_bytes,
+            stride_bytes,
+            items,
+            long_passes,
+            long_items,
+        }
+    }
+
+    /// Block after block.
+    pub(crate) fn sequential(block_size_bytes: u64, blocks: u64) -> Self {
+        Self::stride(block_size_bytes, blocks, block_size_bytes)
+    }
+
+    /// Offset of `item`, from the start of the span.
+    #[inline]
+    fn offset(&self, item: u64) -> u64 {
+        debug_assert!(item < self.items);
+        if item < self.long_items {
+            // The first pass, which is all there is when sequential: no division.
+            return item * self.stride_bytes;
+        }
+        let in_long = self.long_passes * self.long_items;
+        let (pass, step) = if item < in_long {
+            (item / self.long_items, item % self.long_items)
+        } else {
+            let (rest, length) = (item - in_long, self.long_items - 1);
+            (self.long_passes + rest / length, rest % length)
+        };
+        pass * self.block_size_bytes + step * self.stride_bytes
+    }
+
+    /// A cursor of its own for thread `index` of `threads`: it starts at that
+    /// share of the first pass.
+    pub(crate) fn own(&self, index: u32, threads: u32) -> Cursor {
+        let first_pass = u128::from(self.long_items);
+        let start = first_pass * u128::from(index) / u128::from(threads.max(1));
+        Cursor::Own((start as u64).min(self.items - 1))
+    }
+
+    /// The offset of the cursor's next item; moves the cursor.
+    #[inline]
+    pub(crate) fn next(&self, cursor: &mut Cursor) -> u64 {
+        let item = match cursor {
+            Cursor::Own(next) => {
+                let item = *next;
+                *next = if item + 1 == self.items { 0 } else { item + 1 };
+                item
+            }
+            Cursor::Shared(shared) => shared.take() % self.items,
+        };
+        self.offset(item)
+    }
+}

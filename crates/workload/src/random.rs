@@ -1,0 +1,78 @@
+//! One seed, many independent generators.
+//!
+//! All randomness of a job comes from xoshiro256++ (Blackman & Vigna, 2019),
+//! seeded with its `u64` through SplitMix64. A *purpose* (positions, kinds,
+//! arrivals, data) is 2^192 steps ahead of the one before it (`long_jump`) and
+//! a thread 2^128 steps ahead of the one before it (`jump`), so no two of them
+//! ever overlap, and adding a thread or a write mix moves nobody else's stream.
+//! The streams are part of the format: golden digests in the tests pin them.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// What a generator is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Where operations go.
+    Position = 0,
+    /// Whether they read or write.
+    Kind = 1,
+    /// When they arrive.
+    Arrival = 2,
+    /// What is written.
+    Data = 3,
+    /// How ranks are scattered over the span; the same for all threads.
+    Scatter = 4,
+}
+
+/// A generator of 64-bit words, all equally likely.
+#[derive(Clone, Debug)]
+pub(crate) struct Generator(Xoshiro256PlusPlus);
+
+impl Generator {
+    /// The generator of `thread` for `purpose`.
+    pub(crate) fn new(seed: u64, purpose: Purpose, thread: u32) -> Self {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        for _ in 0..purpose as u32 {
+            generator.long_jump();
+        }
+        for _ in 0..thread {
+            generator.jump();
+        }
+        Generator(generator)
+    }
+
+    /// The next word.
+    #[inline]
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number in `0..bound` by multiply-shift: the upper half of the 128-bit
+    /// product. Nothing is rejected, so the probability of each number is
+    /// `1/bound` within 2^-64: for 2^41 blocks (1 PiB of 512 bytes) a relative
+    /// error of at most 2^-23, which no run is long enough to see.
+    #[inline]
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        let product = u128::from(self.word()) * u128::from(bound);
+        (product >> 64) as u64
+    }
+
+    /// A number in (0, 1], a multiple of 2^-53: safe for `ln`.
+    #[inline]
+    pub(crate) fn unit_above_zero(&mut self) -> f64 {
+        ((self.word() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Yes with a probability of `threshold` / 2^64; see [`threshold`].
+    #[inline]
+    pub(crate) fn chance(&mut self, threshold: u64) -> bool {
+        self.word() < threshold
+    }
+}
+
+/// The threshold of [`Generator::chance`] for `percent` in 1..=99.
+pub(crate) fn threshold(percent: u8) -> u64 {
+    debug_assert!((1..=99).contains(&percent));
+    ((u128::from(percent) << 64) / 100) as u64
+}

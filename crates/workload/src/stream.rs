@@ -1,0 +1,234 @@
+//! The stream of operations of one thread: which kind, and where.
+//!
+//! Invariant: every operation lies whole inside the span, at the span's start
+//! plus a multiple of the block size (of the stride, for strides that are no
+//! multiple of it). A stream never ends. It depends on the workload's pattern,
+//! block size, read share and seed, on the number of blocks, and on the thread's
+//! index; not on where the span starts. So two runs with one seed at different
+//! base offsets, and with the same `size`, see the same relative positions.
+
+use crate::cursor::{Cursor, Cycle, SharedCursor};
+use crate::random::{Generator, Purpose, threshold};
+use crate::scatter::Scatter;
+use crate::zipf::Zipf;
+use crate::{ArrivalSchedule, CursorKind, DataSource, Distribution, Pattern, Workload};
+use stripewise_units::Kind;
+
+/// The bytes of a target that a job uses: whole blocks only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where it begins, from the start of the target.
+    pub start_bytes: u64,
+    /// Bytes of one block, above 0.
+    pub block_size_bytes: u64,
+    /// Blocks in it, at least 1.
+    pub blocks: u64,
+}
+
+impl Span {
+    /// Bytes in use; what remained at the end of the target is not part of it.
+    #[must_use]
+    pub const fn size_bytes(&self) -> u64 {
+        self.blocks * self.block_size_bytes
+    }
+
+    /// The first byte after it.
+    #[must_use]
+    pub const fn end_bytes(&self) -> u64 {
+        self.start_bytes + self.size_bytes()
+    }
+}
+
+/// All streams of one job. Threads of a shared cursor must be made from the
+/// same `Streams`.
+///
+/// ```
+/// use stripewise_workload::{Kind, Span, Streams, Workload};
+///
+/// let span = Span { start_bytes: 1 << 20, block_size_bytes: 8192, blocks: 1000 };
+/// let mut stream = Streams::new(&Workload::default(), span).stream(0);
+/// let (kind, offset_bytes) = stream.next();
+/// assert_eq!(kind, Kind::Read);
+/// assert!((span.start_bytes..span.end_bytes()).contains(&offset_bytes));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Streams {
+    workload: Workload,
+    span: Span,
+    shared: SharedCursor,
+}
+
+impl Streams {
+    /// The streams of `workload` (which has been validated) over `span`.
+    #[must_use]
+    pub fn new(workload: &Workload, span: Span) -> Self {
+        Streams {
+            workload: workload.clone(),
+            span,
+            shared: SharedCursor::new(),
+        }
+    }
+
+    /// The operations of thread `index`, below the number of threads.
+    #[must_use]
+    pub fn stream(&self, index: u32) -> Stream {
+        Stream::new(&self.workload, self.span, index, &self.shared)
+    }
+
+    /// The arrivals of thread `index`; `None` for a closed loop.
+    #[must_use]
+    pub fn arrivals(&self, index: u32) -> Option<ArrivalSchedule> {
+        let rate = self.workload.rate?;
+        Some(ArrivalSchedule::new(
+            rate,
+            self.workload.threads,
+            index,
+            self.workload.seed,
+        ))
+    }
+
+    /// The data that thread `index` writes. `salt` tells runs apart: with the
+    /// same salt and seed a second run over the same file would write what
+    /// already stands there, which a deduplicating device need not store.
+    #[must_use]
+    pub fn data(&self, index: u32, salt: u64) -> DataSource {
+        DataSource::new(self.workload.data, self.workload.seed ^ salt, index)
+    }
+}
+
+/// How positions come about.
+#[derive(Clone, Debug)]
+enum Position {
+    Uniform,
+    Zipf(Box<(Zipf, Scatter)>),
+    Hot { hot_blocks: u64, threshold: u64 },
+    Cycle(Cycle, Cursor),
+}
+
+/// How kinds come about.
+#[derive(Clone, Debug)]
+enum Mix {
+    Only(Kind),
+    Reads {
+        threshold: u64,
+        generator: Generator,
+    },
+}
+
+/// The operations of one thread.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    start_bytes: u64,
+    block_size_bytes: u64,
+    blocks: u64,
+    generator: Generator,
+    position: Position,
+    mix: Mix,
+}
+
+impl Stream {
+    /// The stream of thread `index` over `span`; `shared` is used by patterns
+    /// with a shared cursor only.
+    #[must_use]
+    pub fn new(workload: &Workload, span: Span, index: u32, shared: &SharedCursor) -> Self {
+        let cycle = |cycle: Cycle, kind| match kind {
+            CursorKind::Own => Position::Cycle(cycle, cycle.own(index, workload.threads)),
+            CursorKind::Shared => Position::Cycle(cycle, Cursor::Shared(shared.clone())),
+        };
+        let (block, blocks) = (span.block_size_bytes, span.blocks);
+        let position = match workload.pattern {
+            Pattern::Random { distribution } => random(distribution, workload.seed, blocks),
+            Pattern::Sequential { cursor } => cycle(Cycle::sequential(block, blocks), cursor),
+            Pattern::Stride {
+                stride_bytes,
+                cursor,
+            } => cycle(Cycle::stride(block, blocks, stride_bytes), cursor),
+        };
+        let mix = match workload.read_percent {
+            0 => Mix::Only(Kind::Write),
+            percent @ 1..=99 => Mix::Reads {
+                threshold: threshold(percent),
+                generator: Generator::new(workload.seed, Purpose::Kind, index),
+            },
+            _ => Mix::Only(Kind::Read),
+        };
+        Stream {
+            start_bytes: span.start_bytes,
+            block_size_bytes: block,
+            blocks,
+            generator: Generator::new(workload.seed, Purpose::Position, index),
+            position,
+            mix,
+        }
+    }
+
+    /// The next operation's kind and absolute byte offset in the target.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, so an iterator's Option would only cost time"
+    )]
+    pub fn next(&mut self) -> (Kind, u64) {
+        let relative = match &mut self.position {
+            Position::Uniform => self.generator.below(self.blocks) * self.block_size_bytes,
+            Position::Cycle(cycle, cursor) => cycle.next(cursor),
+            _ => self.skewed() * self.block_size_bytes,
+        };
+        let kind = match &mut self.mix {
+            Mix::Only(kind) => *kind,
+            Mix::Reads {
+                threshold,
+                generator,
+            } => {
+                if generator.chance(*threshold) {
+                    Kind::Read
+                } else {
+                    Kind::Write
+                }
+            }
+        };
+        (kind, self.start_bytes + relative)
+    }
+
+    /// A block of the skewed distributions; kept out of the short path.
+    fn skewed(&mut self) -> u64 {
+        let generator = &mut self.generator;
+        match &self.position {
+            Position::Zipf(zipf) => zipf.1.place(zipf.0.draw(generator)),
+            Position::Hot {
+                hot_blocks,
+                threshold,
+            } => {
+                if generator.chance(*threshold) {
+                    generator.below(*hot_blocks)
+                } else {
+                    hot_blocks + generator.below(self.blocks - hot_blocks)
+                }
+            }
+            Position::Uniform | Position::Cycle(..) => generator.below(self.blocks),
+        }
+    }
+}
+
+/// The position of a random pattern.
+fn random(distribution: Distribution, seed: u64, blocks: u64) -> Position {
+    match distribution {
+        // A single block leaves nothing to choose.
+        _ if blocks == 1 => Position::Uniform,
+        Distribution::Uniform => Position::Uniform,
+        Distribution::Zipf { theta } => Position::Zipf(Box::new((
+            Zipf::new(blocks, theta),
+            Scatter::new(seed, blocks),
+        ))),
+        Distribution::Hot {
+            space_percent,
+            operations_percent,
+        } => {
+            let hot = u128::from(blocks) * u128::from(space_percent) / 100;
+            Position::Hot {
+                hot_blocks: (hot as u64).clamp(1, blocks - 1),
+                threshold: threshold(operations_percent),
+            }
+        }
+    }
+}
