@@ -1,2 +1,26 @@
 //! Read-only facts about disks, partitions, volumes and the host.
+//!
+//! Everything starts at a [`System`], which may be rooted at a captured tree so
+//! that odd machines become tests. Nothing here writes, sends an I/O to a disk
+//! (except [`content::sample`], which reads what it is told to read) or fails
+//! because a file is missing: a fact that cannot be read is `None` or empty,
+//! never a guess. Every read of a kernel file is bounded.
+//!
+//! The platform modules offer the same functions under the same names; only
+//! this file chooses between them.
 #![deny(unsafe_code)]
+
+pub mod content;
+mod device_number;
+mod error;
+pub mod host;
+pub mod observe;
+pub mod storage;
+mod system;
+
+mod other;
+use other as platform;
+
+pub use device_number::DeviceNumber;
+pub use error::{Error, Result};
+pub use system::{System, cached_bytes, layout};

@@ -1,0 +1,47 @@
+//! The few failures that are not simply a missing fact.
+
+use std::path::PathBuf;
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Something that the caller named could not be inspected at all.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The path does not exist or may not be looked at.
+    #[error("cannot inspect {}: {source}", .path.display())]
+    Path {
+        /// As given.
+        path: PathBuf,
+        /// The operating system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// An open file could not be asked for its device.
+    #[error("cannot inspect an open file: {0}")]
+    File(#[source] std::io::Error),
+    /// A device number or name that this machine does not have.
+    #[error("there is no block device {0}")]
+    NoDevice(String),
+    /// Not yet written for this operating system.
+    #[error("{0} cannot be inspected on this operating system yet")]
+    Unsupported(&'static str),
+}
+
+impl Error {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Error::Path { source, .. } => match source.kind() {
+                std::io::ErrorKind::NotFound => "check the spelling, and that it is mounted",
+                std::io::ErrorKind::PermissionDenied => "run as a user who may read it, or as root",
+                _ => "check that the file system it is on still answers: `ls` on its directory",
+            },
+            Error::File(_) => "check that its file system still answers, then run it again",
+            Error::NoDevice(_) => "`lsblk` lists the devices that there are",
+            Error::Unsupported(_) => "use Linux for now, or name a `sim:` target",
+        }
+    }
+}

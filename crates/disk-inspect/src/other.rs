@@ -1,0 +1,85 @@
+//! Operating systems that are not written yet: says so, or returns nothing.
+
+use crate::host::{Cpu, Host};
+use crate::observe::{InFlight, Snapshot};
+use crate::storage::{BlockDevice, FileLayout, Storage, Throttle, Use};
+use crate::{DeviceNumber, Error, Result, System};
+use std::fs::File;
+use std::path::Path;
+
+const NAME: &str = "storage";
+
+pub fn host(_system: &System) -> Host {
+    Host {
+        operating_system: std::env::consts::OS.to_owned(),
+        cpu: Cpu {
+            count_usable: std::thread::available_parallelism()
+                .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
+            ..Cpu::default()
+        },
+        ..Host::default()
+    }
+}
+
+pub fn storage_of_path(_system: &System, _path: &Path) -> Result<Storage> {
+    Err(Error::Unsupported(NAME))
+}
+
+pub fn storage_of_file(_system: &System, _file: &File) -> Result<Storage> {
+    Err(Error::Unsupported(NAME))
+}
+
+pub fn storage_of_device(_system: &System, _number: DeviceNumber) -> Result<Storage> {
+    Err(Error::Unsupported(NAME))
+}
+
+pub fn device(_system: &System, _number: DeviceNumber) -> Result<BlockDevice> {
+    Err(Error::Unsupported(NAME))
+}
+
+pub fn device_named(_system: &System, _name: &str) -> Result<BlockDevice> {
+    Err(Error::Unsupported(NAME))
+}
+
+pub fn devices(_system: &System) -> Vec<DeviceNumber> {
+    Vec::new()
+}
+
+pub fn partitions(_system: &System, _disk: DeviceNumber) -> Vec<BlockDevice> {
+    Vec::new()
+}
+
+pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {
+    Vec::new()
+}
+
+pub fn uses_of_file(_system: &System, _file: &File) -> Vec<Use> {
+    Vec::new()
+}
+
+pub fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
+    Vec::new()
+}
+
+pub fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {
+    None
+}
+
+pub fn snapshot(_system: &System, _devices: &[DeviceNumber], _files: &[&File]) -> Snapshot {
+    Snapshot::default()
+}
+
+pub fn layout(_file: &File) -> Option<FileLayout> {
+    None
+}
+
+pub fn cached_bytes(_file: &File) -> Option<u64> {
+    None
+}
+
+pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = file;
+    file.seek(SeekFrom::Start(offset_bytes))?;
+    file.read(buffer)
+}

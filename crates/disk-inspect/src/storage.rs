@@ -1,0 +1,329 @@
+//! What lies under a path or a device: types, and what follows from them.
+
+use crate::DeviceNumber;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Everything found under one path, file or device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Storage {
+    /// The file system that holds it; absent for block devices.
+    pub file_system: Option<FileSystem>,
+    /// The block devices directly under it: one for a device, a partition or
+    /// most file systems, several for a file system over many devices (btrfs),
+    /// none for memory and network file systems.
+    pub devices: Vec<BlockDevice>,
+    /// Where the device under it starts on a disk, where that is a simple chain.
+    pub offset: Option<DiskOffset>,
+}
+
+impl Storage {
+    /// The nearest block device below; it counts the operations.
+    #[must_use]
+    pub fn nearest(&self) -> Option<&BlockDevice> {
+        self.devices.first()
+    }
+
+    /// All devices, each before those below it, each once.
+    #[must_use]
+    pub fn layers(&self) -> Vec<&BlockDevice> {
+        let mut found: Vec<&BlockDevice> = Vec::new();
+        for device in &self.devices {
+            for layer in device.layers() {
+                if !found.iter().any(|other| other.number == layer.number) {
+                    found.push(layer);
+                }
+            }
+        }
+        found
+    }
+
+    /// The devices with nothing known below them: real disks, mostly.
+    #[must_use]
+    pub fn bottom(&self) -> Vec<&BlockDevice> {
+        let mut layers = self.layers();
+        layers.retain(|device| device.below.is_empty());
+        layers
+    }
+
+    /// The nearest loop device in the chain that reads and writes its backing
+    /// file through the page cache.
+    #[must_use]
+    pub fn cached_loop(&self) -> Option<&BlockDevice> {
+        self.layers().into_iter().find(|device| {
+            device
+                .looped
+                .as_ref()
+                .is_some_and(|looped| looped.direct_io == Some(false))
+        })
+    }
+}
+
+/// Where something starts on a disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskOffset {
+    /// Bytes from the start of that disk.
+    pub bytes: u64,
+    /// Kernel name of the disk: the last device down the chain to which the
+    /// offset can be followed.
+    pub disk: String,
+}
+
+/// A mounted file system, as seen from one path in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileSystem {
+    /// `ext4`, `xfs`, `btrfs`, `tmpfs`, `nfs4`...
+    pub kind: String,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// Options of the mount and of the file system, separated by commas, each once.
+    pub options: String,
+    /// What is mounted: a device path, mostly.
+    pub source: String,
+    /// `st_dev` of files on it.
+    pub number: DeviceNumber,
+    /// Bytes of one allocation unit (cluster).
+    pub allocation_unit_bytes: Option<u64>,
+    /// Its size.
+    pub size_bytes: Option<u64>,
+    /// Free to ordinary users.
+    pub available_bytes: Option<u64>,
+    /// Mounted read-only.
+    pub read_only: bool,
+    /// It lives in memory: tmpfs, ramfs.
+    pub in_memory: bool,
+    /// It is reached over a network or a user-space daemon.
+    pub remote: bool,
+    /// A rewrite of existing data goes to a new place. For btrfs this respects
+    /// `nodatacow` and the file's own attribute; reflinks of XFS do not count,
+    /// as unshared blocks are rewritten in place.
+    pub copy_on_write: bool,
+    /// Data are compressed: the algorithm, or `unknown`.
+    pub compression: Option<String>,
+    /// Version of the file system's driver, where it is not the kernel's (ZFS).
+    pub driver_version: Option<String>,
+}
+
+/// One block device, with what is below it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BlockDevice {
+    /// Its number.
+    pub number: DeviceNumber,
+    /// Kernel name: `sda`, `nvme0n1p2`, `loop3`.
+    pub name: String,
+    /// What it is.
+    pub kind: BlockDeviceKind,
+    /// Its size.
+    pub size_bytes: u64,
+    /// It refuses writes.
+    pub read_only: bool,
+    /// Maker and model of the disk (of the whole disk for a partition).
+    pub model: Option<String>,
+    /// Serial number or world-wide name, where readable.
+    pub serial: Option<String>,
+    /// The block layer's view of it (of the whole disk for a partition).
+    pub queue: Queue,
+    /// For partitions.
+    pub partition: Option<Partition>,
+    /// For loop devices that are in use.
+    pub looped: Option<Loop>,
+    /// For md arrays.
+    pub array: Option<Array>,
+    /// For device mapper: its name there (`vg0-data`, `cryptswap`).
+    pub mapper_name: Option<String>,
+    /// The devices that it stands on: the whole disk of a partition, members of
+    /// an array, the device under the backing file of a loop device.
+    pub below: Vec<BlockDevice>,
+}
+
+impl BlockDevice {
+    /// This device and all below it, each before those below it.
+    #[must_use]
+    pub fn layers(&self) -> Vec<&BlockDevice> {
+        let mut found = vec![self];
+        for device in &self.below {
+            found.extend(device.layers());
+        }
+        found
+    }
+}
+
+/// What a block device is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockDeviceKind {
+    /// A disk, or anything else with nothing known below it.
+    #[default]
+    Disk,
+    /// Part of a disk.
+    Partition,
+    /// A file or device shown as a disk.
+    Loop,
+    /// An md array.
+    Array,
+    /// A device-mapper device: LVM, LUKS, multipath...
+    Mapper,
+    /// Memory: zram, ram.
+    Memory,
+}
+
+/// The block layer's view of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    /// Smallest unit of addressing.
+    pub logical_sector_bytes: Option<u32>,
+    /// Smallest unit that is written without reading first.
+    pub physical_sector_bytes: Option<u32>,
+    /// It spins (or says so: virtual disks often do).
+    pub rotational: Option<bool>,
+    /// Scheduler in use.
+    pub scheduler: Option<String>,
+    /// Requests that the block layer queues.
+    pub nr_requests: Option<u32>,
+    /// Commands that the device takes at once, where its driver says.
+    pub queue_depth: Option<u32>,
+    /// Hardware queues.
+    pub hardware_queues: Option<u32>,
+    /// Largest request, KiB.
+    pub max_sectors_kib: Option<u32>,
+    /// `write back` (a volatile cache) or `write through`.
+    pub write_cache: Option<String>,
+    /// It can write past its cache (forced unit access).
+    pub forced_unit_access: Option<bool>,
+    /// Zone model other than `none`: `host-aware`, `host-managed`.
+    pub zoned: Option<String>,
+    /// Best size for throughput, mostly the stripe width; absent where 0.
+    pub optimal_io_bytes: Option<u64>,
+    /// Smallest efficient size, mostly the stripe unit.
+    pub minimum_io_bytes: Option<u64>,
+    /// The device counts operations in its statistics.
+    pub counts_operations: Option<bool>,
+}
+
+/// A partition's place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// Its number on the disk.
+    pub index: u32,
+    /// Bytes from the start of the disk, exact.
+    pub start_bytes: u64,
+}
+
+/// A loop device's backing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    /// The file or device behind it.
+    pub backing_file: PathBuf,
+    /// Where it starts in the file.
+    pub offset_bytes: u64,
+    /// It passes by the page cache of the backing file.
+    pub direct_io: Option<bool>,
+    /// Kind of the file system that holds the backing file.
+    pub backing_file_system: Option<String>,
+}
+
+/// An md array.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Array {
+    /// `raid0`, `raid10`, `raid5`...
+    pub level: String,
+    /// Stripe unit (chunk); absent for levels without one.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Members when complete.
+    pub disks: Option<u32>,
+    /// `clean`, `active`, `degraded`...
+    pub state: Option<String>,
+    /// `idle`, `resync`, `check`...: anything but idle disturbs a measurement.
+    pub sync_action: Option<String>,
+}
+
+/// Somebody who uses a device or file, which explains a refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "use")]
+pub enum Use {
+    /// It, or a partition of it, is mounted.
+    Mounted {
+        /// Kernel name of the mounted device.
+        device: String,
+        /// Where.
+        mount_point: PathBuf,
+        /// Kind of the file system.
+        file_system: String,
+    },
+    /// It, or a partition of it, is swap; also swap files.
+    Swap {
+        /// As the kernel lists it.
+        name: String,
+    },
+    /// Another block device stands on it: md, device mapper, bcache.
+    Holder {
+        /// Kernel name of the held device (itself or a partition).
+        device: String,
+        /// Kernel name of the holder.
+        holder: String,
+    },
+    /// A loop device stands on it.
+    LoopBacking {
+        /// Kernel name of the loop device.
+        device: String,
+    },
+}
+
+impl std::fmt::Display for Use {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Use::Mounted {
+                device,
+                mount_point,
+                file_system,
+            } => write!(
+                f,
+                "{device} is mounted at {} ({file_system})",
+                mount_point.display()
+            ),
+            Use::Swap { name } => write!(f, "{name} is in use as swap"),
+            Use::Holder { device, holder } => write!(f, "{device} is held by {holder}"),
+            Use::LoopBacking { device } => write!(f, "it is the backing of /dev/{device}"),
+        }
+    }
+}
+
+/// Where the bytes of a file are, as its file system tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileLayout {
+    /// Length of the file.
+    pub size_bytes: u64,
+    /// Allocated on disk (`st_blocks`).
+    pub allocated_bytes: u64,
+    /// Inside the length, not allocated: reads as zeros without a disk.
+    pub hole_bytes: u64,
+    /// Allocated but never written (`fallocate`): reads as zeros without a disk.
+    pub unwritten_bytes: u64,
+    /// In extents that the file system compresses or encrypts.
+    pub encoded_bytes: u64,
+    /// In extents shared with other files: a rewrite must copy.
+    pub shared_bytes: u64,
+    /// Extents.
+    pub extents: u64,
+    /// Not all extents were looked at; the bytes are those of the first ones.
+    pub partial: bool,
+}
+
+/// A limit that a control group puts on I/O to a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttle {
+    /// The control group, as a path inside its hierarchy.
+    pub cgroup: String,
+    /// The device.
+    pub number: DeviceNumber,
+    /// Its kernel name, where known.
+    pub device: String,
+    /// Bytes read a second.
+    pub read_bytes_per_s: Option<u64>,
+    /// Bytes written a second.
+    pub write_bytes_per_s: Option<u64>,
+    /// Reads a second.
+    pub read_iops: Option<u64>,
+    /// Writes a second.
+    pub write_iops: Option<u64>,
+}
