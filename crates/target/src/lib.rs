@@ -1,2 +1,72 @@
 //! Parses and opens targets, judges safety, makes, fills and removes test files.
+//!
+//! Invariants:
+//! - [`plan`] opens nothing for writing; [`prepare`] carries out a plan and
+//!   judges again on the open descriptors, so nothing that changes in between
+//!   passes.
+//! - Nothing is ever truncated, extended, renamed or removed that this process
+//!   did not make itself, checked by device and inode on descriptors.
+//! - Later opens derive from the descriptor that was judged, never from a path.
+//! - Where a rule cannot be verified, writing is refused.
+//!
+//! Left out: simulated targets and datasets (parsed here, interpreted by
+//! `array-sim` and `lab`), the clock (the caller's, see [`Progress`]) and the
+//! store (the caller's, see [`Knowledge`]).
 #![deny(unsafe_code)]
+
+mod error;
+mod facts;
+mod intent;
+mod name;
+mod plan;
+mod target;
+mod text;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as platform;
+
+#[cfg(not(target_os = "linux"))]
+mod other;
+#[cfg(not(target_os = "linux"))]
+use other as platform;
+
+pub use error::{Error, ErrorKind, Result};
+pub use facts::{DataFacts, FillProgress, FillReport, Progress};
+pub use intent::{Access, Intent, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
+pub use name::TargetName;
+pub use plan::{FillPlan, Plan};
+pub use target::Target;
+
+/// Judges a wish by every rule. Opens nothing for writing; may watch the device
+/// for up to five seconds where it looks busy (a tenth of a second where not).
+///
+/// # Errors
+/// See [`ErrorKind`]; [`ErrorKind::Usage`] for simulated targets and datasets,
+/// which are not opened here.
+pub fn plan(name: &TargetName, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+    let TargetName::Path(path) = name else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            name,
+            "is not on this machine's storage",
+        ));
+    };
+    platform::plan(path, intent, knowledge)
+}
+
+/// Carries out a plan: opens, checks again, makes and fills the test file.
+/// One target may serve many jobs and workers; preparing the same target twice
+/// at once fails, as the second finds it open.
+///
+/// # Errors
+/// As [`plan`], and [`ErrorKind::Io`], [`ErrorKind::NoSpace`],
+/// [`ErrorKind::Interrupted`]; what was made is removed then.
+pub fn prepare(
+    plan: Plan,
+    knowledge: &Knowledge<'_>,
+    progress: &mut dyn Progress,
+) -> Result<Target> {
+    platform::prepare(plan, knowledge, progress)
+}

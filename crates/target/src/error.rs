@@ -1,0 +1,103 @@
+//! What can be wrong with a target, and what to do about it.
+//!
+//! Every refusal names the thing that is in the way. The class of an error maps
+//! to an exit code in `app`; the hint is a line of its own, never part of the
+//! message.
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a target cannot be used, or not in this way.
+#[derive(Debug, thiserror::Error)]
+#[error("{target}: {what}{}", .os.as_ref().map(|e| format!(": {e}")).unwrap_or_default())]
+pub struct Error {
+    /// Its class.
+    pub kind: ErrorKind,
+    /// The target as the user named it, or the file that is in the way.
+    pub target: String,
+    /// What is the case, in words, without a final stop.
+    pub what: String,
+    /// The next thing to do, a whole sentence; empty where there is none.
+    pub hint: String,
+    /// The operating system's reason.
+    #[source]
+    pub os: Option<std::io::Error>,
+}
+
+/// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage),
+/// 4 for [`Io`](ErrorKind::Io), 130 for
+/// [`Interrupted`](ErrorKind::Interrupted), 3 for all others.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The name or the wish makes no sense, whatever the machine looks like.
+    Usage,
+    /// There is nothing under that name, or it vanished since it was planned.
+    NotFound,
+    /// The operating system denies access.
+    Denied,
+    /// It is there but cannot be measured: a fifo, an empty file, a file
+    /// system that refuses what was asked for.
+    Unusable,
+    /// A safety rule forbids it whatever the flags say.
+    Refused,
+    /// Writing to this existing file needs `--overwrite`.
+    NeedsOverwrite,
+    /// Writing to this device needs `--destroy NAME`.
+    NeedsDestroy,
+    /// It looks like a live database or a busy device: needs `--busy-ok`.
+    NeedsBusyOk,
+    /// More than [`OUTSTANDING_MAX_UNASKED`](crate::OUTSTANDING_MAX_UNASKED)
+    /// in flight without having been asked for by number.
+    TooManyOutstanding,
+    /// The file system would be left with too little free space, or ran out.
+    NoSpace,
+    /// The caller stopped the preparation.
+    Interrupted,
+    /// An I/O error of the device or file system.
+    Io,
+    /// Not there yet on this operating system.
+    Unsupported,
+}
+
+impl Error {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        target: impl std::fmt::Display,
+        what: impl Into<String>,
+    ) -> Self {
+        Error {
+            kind,
+            target: target.to_string(),
+            what: what.into(),
+            hint: String::new(),
+            os: None,
+        }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    pub(crate) fn with_os(mut self, os: impl Into<std::io::Error>) -> Self {
+        self.os = Some(os.into());
+        self
+    }
+
+    /// The next thing to do, a whole sentence.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        (!self.hint.is_empty()).then_some(self.hint.as_str())
+    }
+
+    /// Reads would do, only the leave to write is missing: `bench` then runs
+    /// its reads and says so.
+    #[must_use]
+    pub fn is_leave_to_write_missing(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! What the caller means to do to a target, and what it knows.
+
+use std::path::Path;
+use stripewise_workload::{CacheMode, DataPattern};
+
+/// Most operations in flight in all that need no asking for by number: what a
+/// production volume takes without its users noticing much.
+pub const OUTSTANDING_MAX_UNASKED: u32 = 256;
+
+/// Bytes of a test file, or bytes needed of an existing target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Existing target: all of it. Test file: min(8 GiB, 5 % of free space),
+    /// less where the space rule says so.
+    Auto,
+    /// This many. Existing target: it must have them. Test file: refused where
+    /// the space rule forbids it.
+    Exactly(u64),
+    /// Test file: this many, or as many as the space rule allows (and the plan
+    /// says so). Existing target: this many or all it has.
+    AtMost(u64),
+}
+
+/// What will be done to a target. All safety rules judge this.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// Something will be read.
+    pub reads: bool,
+    /// Something will be written by the measurement (filling a test file is
+    /// not meant by this).
+    pub writes: bool,
+    /// Size wanted or needed.
+    pub size: Size,
+    /// `--overwrite`: an existing file may be written.
+    pub overwrite: bool,
+    /// `--destroy NAME`: the kernel's name of the device that may be written,
+    /// as `NAME` or `/dev/NAME`; links and aliases do not count.
+    pub destroy: Option<String>,
+    /// `--busy-ok`: a live database or a busy device is no obstacle.
+    pub busy_ok: bool,
+    /// `--keep`: the test file gets a name and stays.
+    pub keep: bool,
+    /// `prepare PATH`: the path must not exist; a kept file is made there.
+    pub create: bool,
+    /// Operations in flight at once over all jobs and threads.
+    pub outstanding_total: u32,
+    /// The user asked for that many by number.
+    pub outstanding_by_number: bool,
+    /// Cache modes that will be opened; see [`Target::open`](crate::Target::open).
+    pub cache: CacheMode,
+    /// The user typed the cache mode: a file system that refuses it is an
+    /// error, not a fallback to `buffered`.
+    pub cache_by_name: bool,
+    /// What the data that fills a test file looks like.
+    pub data: DataPattern,
+    /// Seed of that data.
+    pub seed: u64,
+    /// Filling stops after this long and the file is cut to what is written
+    /// (quick `bench`: 25 s). `None`: as long as it takes.
+    pub fill_time_limit_ns: Option<u64>,
+}
+
+impl Default for Intent {
+    /// Reads only, default size, direct, no flag given.
+    fn default() -> Self {
+        Intent {
+            reads: true,
+            writes: false,
+            size: Size::Auto,
+            overwrite: false,
+            destroy: None,
+            busy_ok: false,
+            keep: false,
+            create: false,
+            outstanding_total: 1,
+            outstanding_by_number: false,
+            cache: CacheMode::Direct,
+            cache_by_name: false,
+            data: DataPattern::default(),
+            seed: 1,
+            fill_time_limit_ns: None,
+        }
+    }
+}
+
+/// How a worker opens a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// `O_RDONLY`.
+    Read,
+    /// `O_WRONLY`; only where the plan allows writing.
+    Write,
+    /// `O_RDWR`; only where the plan allows writing.
+    ReadWrite,
+}
+
+impl Access {
+    /// Something may be written through it.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Access::Read
+    }
+}
+
+/// What identifies a file that we made and kept. The caller puts it into the
+/// store when it gets one ([`Target::made_file`](crate::Target::made_file)) and
+/// answers [`Knowledge::is_known`] from there. A copy carries the mark but has
+/// another inode; a file that took over the inode has another birth time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MadeFile {
+    /// `st_dev`, as the kernel's major << 32 | minor. Device numbers may change
+    /// with a reboot: a hint for people, not part of the identity.
+    pub device: u64,
+    /// `st_ino`.
+    pub inode: u64,
+    /// Birth time in nanoseconds since the epoch; `None` where the file system
+    /// has none (such a file cannot be recognised later).
+    pub birth_time_ns: Option<i64>,
+    /// The unique id in the mark: 32 hexadecimal digits.
+    pub id: String,
+    /// Its size when made.
+    pub size_bytes: u64,
+}
+
+impl MadeFile {
+    /// The same file: id, inode and birth time agree, and there is a birth time.
+    #[must_use]
+    pub fn is_same_file(&self, other: &MadeFile) -> bool {
+        self.birth_time_ns.is_some()
+            && self.birth_time_ns == other.birth_time_ns
+            && self.id == other.id
+            && self.inode == other.inode
+    }
+}
+
+/// What the rest of the program knows and the rules need.
+#[derive(Clone, Copy)]
+pub struct Knowledge<'a> {
+    /// The store has this file (by [`MadeFile::is_same_file`]). An unreadable
+    /// store answers no.
+    pub is_known: &'a dyn Fn(&MadeFile) -> bool,
+    /// The store's own file, which is never a target, and whose device is never
+    /// written.
+    pub store: Option<&'a Path>,
+}
+
+impl Knowledge<'_> {
+    /// No store at hand: no file counts as made by us.
+    #[must_use]
+    pub fn none() -> Knowledge<'static> {
+        Knowledge {
+            is_known: &|_| false,
+            store: None,
+        }
+    }
+}

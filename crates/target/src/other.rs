@@ -1,0 +1,42 @@
+//! Operating systems that are not there yet: everything type-checks, and says
+//! so at run time.
+
+use crate::{Access, Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
+use std::fs::File;
+use std::path::Path;
+use stripewise_workload::CacheMode;
+
+/// No target is ever opened here.
+#[derive(Debug)]
+pub(crate) enum Opened {}
+
+impl Opened {
+    pub(crate) fn open(&self, _cache: CacheMode, _access: Access) -> Result<File> {
+        match *self {}
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        match *self {}
+    }
+}
+
+/// What only the platform needs of a plan: nothing.
+#[derive(Clone, Debug)]
+pub(crate) enum PlanDetail {}
+
+pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) -> Result<Plan> {
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        path.display(),
+        "real targets are not there yet on this operating system",
+    )
+    .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
+}
+
+pub(crate) fn prepare(
+    plan: Plan,
+    _knowledge: &Knowledge<'_>,
+    _progress: &mut dyn Progress,
+) -> Result<Target> {
+    match plan.detail {}
+}

@@ -1,0 +1,112 @@
+//! What will be done, before anything is done: data for the program, text for
+//! people. Made by [`plan`](crate::plan), carried out by
+//! [`prepare`](crate::prepare), printed before the first byte is written.
+
+use std::path::PathBuf;
+use stripewise_results::TargetKind;
+
+/// A judged wish. Holds no open file.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The target as the user named it.
+    pub name: String,
+    /// What it is.
+    pub kind: TargetKind,
+    /// The target itself, or the directory of a test file: absolute, symbolic
+    /// links resolved.
+    pub path: PathBuf,
+    /// Bytes that can be measured. For a test file that is filled under a time
+    /// limit: at most.
+    pub size_bytes: u64,
+    /// The measurement will read.
+    pub reads: bool,
+    /// The measurement will write.
+    pub writes: bool,
+    /// The test file to be made.
+    pub fill: Option<FillPlan>,
+    /// The device at the end of the path: its kernel name, for block devices.
+    pub device_name: Option<String>,
+    /// What people should know and need not act on, one sentence each: smaller
+    /// than asked for, cache mode not available, what could not be verified.
+    pub notes: Vec<String>,
+    pub(crate) detail: crate::platform::PlanDetail,
+}
+
+/// The test file of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FillPlan {
+    /// Bytes to write.
+    pub bytes: u64,
+    /// Bytes asked for, where that was more.
+    pub asked_bytes: Option<u64>,
+    /// Free for ordinary users now (`f_bavail`).
+    pub free_before_bytes: u64,
+    /// Free when the file is full.
+    pub free_after_bytes: u64,
+    /// What must stay free: max(10 %, 2 GiB).
+    pub free_floor_bytes: u64,
+    /// Where the file will be and stay; `None`: it has no name, or one of ours
+    /// that goes when the run ends.
+    pub kept_at: Option<PathBuf>,
+    /// Filling stops after this long.
+    pub time_limit_ns: Option<u64>,
+}
+
+fn bytes(value: u64) -> String {
+    crate::text::bytes(value)
+}
+
+impl std::fmt::Display for Plan {
+    /// One fact a line, no final newline.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = bytes(self.size_bytes);
+        match (&self.fill, self.kind) {
+            (Some(fill), _) => write_fill(f, self, fill)?,
+            (None, TargetKind::Device) => {
+                let device = self.device_name.as_deref().unwrap_or("?");
+                write!(f, "Target: block device {device} ({}), {size}", self.name)?;
+            }
+            (None, _) => write!(f, "Target: existing file {}, {size}", self.path.display())?,
+        }
+        let read = if self.reads { "yes" } else { "nothing" };
+        write!(f, "\nReads: {read}")?;
+        match (self.writes, &self.fill, self.kind) {
+            (false, None, _) => write!(f, "\nWrites: nothing")?,
+            (false, Some(_), _) => write!(f, "\nWrites: only to fill the test file")?,
+            (true, Some(_), _) => write!(f, "\nWrites: only inside the test file")?,
+            (true, None, TargetKind::Device) => {
+                write!(f, "\nWrites: ALL DATA on this device is overwritten")?;
+            }
+            (true, None, _) => write!(f, "\nWrites: the contents of this file are overwritten")?,
+        }
+        for note in &self.notes {
+            write!(f, "\nNote: {note}")?;
+        }
+        Ok(())
+    }
+}
+
+fn write_fill(f: &mut std::fmt::Formatter<'_>, plan: &Plan, fill: &FillPlan) -> std::fmt::Result {
+    let upto = if fill.time_limit_ns.is_some() {
+        "up to "
+    } else {
+        ""
+    };
+    write!(
+        f,
+        "Target: a test file of {upto}{} in {}, ",
+        bytes(fill.bytes),
+        plan.path.display()
+    )?;
+    match &fill.kept_at {
+        Some(path) => write!(f, "kept as {}", path.display())?,
+        None => write!(f, "gone when the run ends")?,
+    }
+    write!(
+        f,
+        "\nFree space: {} now, {} with the file (at least {} must stay)",
+        bytes(fill.free_before_bytes),
+        bytes(fill.free_after_bytes),
+        bytes(fill.free_floor_bytes)
+    )
+}

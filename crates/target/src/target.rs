@@ -1,0 +1,115 @@
+//! A target that is ready to be measured: facts, notes, and a way to open it
+//! again and again without looking at its path again.
+
+use crate::{Access, DataFacts, Error, ErrorKind, FillReport, MadeFile, Result, platform};
+use std::fs::File;
+use stripewise_results::TargetFacts;
+use stripewise_workload::CacheMode;
+
+/// A prepared target. Dropping it removes what was made and is not to be kept.
+/// [`open`](Target::open) may be called from several threads.
+#[derive(Debug)]
+pub struct Target {
+    pub(crate) facts: TargetFacts,
+    pub(crate) data_facts: Option<DataFacts>,
+    pub(crate) fill_report: Option<FillReport>,
+    pub(crate) made_file: Option<MadeFile>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) size_bytes: u64,
+    pub(crate) writes: bool,
+    pub(crate) direct_refused: Option<String>,
+    pub(crate) cache_by_name: bool,
+    pub(crate) opened: platform::Opened,
+}
+
+impl Target {
+    /// What it is and where it lies.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// What the data in it looks like; `None` for a test file just filled.
+    #[must_use]
+    pub fn data_facts(&self) -> Option<&DataFacts> {
+        self.data_facts.as_ref()
+    }
+
+    /// Bytes that can be measured: the whole size (or what was asked for of
+    /// it), rounded down to the logical sector.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Smallest unit of direct operations, offsets and lengths.
+    #[must_use]
+    pub fn logical_sector_bytes(&self) -> u32 {
+        self.facts.logical_sector_bytes
+    }
+
+    /// The cache mode that [`open`](Target::open) will use when asked for this
+    /// one: another one only where the file system refuses `O_DIRECT` and the
+    /// user did not ask for it by name (direct becomes buffered, direct-sync
+    /// buffered-sync). The record must carry the one in effect.
+    #[must_use]
+    pub fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
+        match asked {
+            _ if self.direct_refused.is_none() || self.cache_by_name => asked,
+            CacheMode::Direct => CacheMode::Buffered,
+            CacheMode::DirectSync => CacheMode::BufferedSync,
+            other => other,
+        }
+    }
+
+    /// Why `O_DIRECT` is not to be had here; `None` where it is.
+    #[must_use]
+    pub fn direct_refused(&self) -> Option<&str> {
+        self.direct_refused.as_deref()
+    }
+
+    /// Opens it for a worker, from the descriptor that was judged.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] for writing where the plan was to read only;
+    /// [`ErrorKind::Unusable`] where the cache mode is not to be had;
+    /// [`ErrorKind::Io`] where the system cannot open it again.
+    pub fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
+        if access.writes() && !self.writes {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                &self.facts.name,
+                "was planned for reading only, nothing is written to it",
+            ));
+        }
+        self.opened.open(self.cache_in_effect(cache), access)
+    }
+
+    /// What the filling did; `None` where nothing was filled.
+    #[must_use]
+    pub fn fill_report(&self) -> Option<&FillReport> {
+        self.fill_report.as_ref()
+    }
+
+    /// What people should know, one sentence each: the plan's notes and those
+    /// of the preparation (a smaller file and why, buffered instead of direct).
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The kept file that was made, for the store.
+    #[must_use]
+    pub fn made_file(&self) -> Option<&MadeFile> {
+        self.made_file.as_ref()
+    }
+
+    /// Removes what was made, unless it is to be kept. Dropping does the same,
+    /// without a word where it fails.
+    ///
+    /// # Errors
+    /// When a named test file cannot be removed; the message has its name.
+    pub fn finish(mut self) -> Result<()> {
+        self.opened.finish()
+    }
+}
