@@ -298,6 +298,39 @@ impl Histogram {
         };
     }
 
+    /// Adds `count` values of which only the range is known (at most one bucket
+    /// wide): the sum takes the midpoint, the extremes the edges.
+    pub(crate) fn add_bucket(&mut self, low: u64, high: u64, count: u64) {
+        let index = Self::index(low);
+        self.cover(index, index);
+        let slot = &mut self.counts[index - self.first_index];
+        *slot = slot.saturating_add(count);
+        let middle = low + (high - low) / 2;
+        self.add_exact(
+            count,
+            u128::from(middle).saturating_mul(u128::from(count)),
+            low,
+            high,
+        );
+    }
+
+    /// Replaces minimum, maximum and sum by exact ones. False, and nothing is
+    /// changed, where the counts contradict them.
+    #[must_use]
+    pub(crate) fn set_exact(&mut self, min: u64, max: u64, sum: u128) -> bool {
+        if self.count == 0
+            || min > max
+            || Self::index(min) != self.first_index
+            || Self::index(max) != self.last_index()
+            || sum < u128::from(min).saturating_mul(u128::from(self.count))
+            || sum > u128::from(max).saturating_mul(u128::from(self.count))
+        {
+            return false;
+        }
+        (self.min, self.max, self.sum) = (min, max, sum);
+        true
+    }
+
     fn rank_of(&self, percent: f64) -> u64 {
         let steps = (percent.clamp(0.0, 100.0) * PERCENT_STEPS as f64).round() as u128;
         let rank = (u128::from(self.count) * steps).div_ceil(100 * PERCENT_STEPS);

@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod histogram;
+mod v2;
 
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
+pub use v2::V2Error;
