@@ -1,0 +1,57 @@
+//! Why a run could not be made at all. Failed operations are data and not here.
+
+/// A run that could not start.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The engine of a worker could not be opened; nothing was issued.
+    #[error("job {job}, thread {thread}: {source}")]
+    Open {
+        /// Index of the job.
+        job: usize,
+        /// The job's thread.
+        thread: u32,
+        /// What the engine says.
+        #[source]
+        source: stripewise_io_engine::Error,
+    },
+    /// The system would not make another thread.
+    #[error("cannot start worker thread {thread} of job {job}: {source}")]
+    Thread {
+        /// Index of the job.
+        job: usize,
+        /// The job's thread.
+        thread: u32,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The plan contradicts itself.
+    #[error("{0}")]
+    Plan(String),
+    /// Virtual time does not move: operations take no time and no limit is set.
+    #[error("virtual time stands still at {at_ns} ns after {operations} operations")]
+    TimeStandsStill {
+        /// Where.
+        at_ns: u64,
+        /// Completed at this very time.
+        operations: u64,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::Open { .. } => {
+                Some("try another engine with --engine, or fewer threads or outstanding")
+            }
+            Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
+            Error::Plan(_) => None,
+            Error::TimeStandsStill { .. } => {
+                Some("give the simulated array a service time above 0, or limit the operations")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the drivers are asked to do.
+
+use stripewise_workload::{Span, Workload};
+
+/// One job: a workload over spans of one or more files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobPlan {
+    /// What it does. The run's ramp and duration are those of [`RunPlan`].
+    pub workload: Workload,
+    /// The bytes in use, one span for each file. Every thread keeps
+    /// `workload.outstanding` operations in flight on each of them; a rate is
+    /// shared evenly by them.
+    pub spans: Vec<Span>,
+    /// Tells the written data of this run from that of other runs.
+    pub data_salt: u64,
+}
+
+impl JobPlan {
+    /// A job on one file.
+    #[must_use]
+    pub fn new(workload: Workload, span: Span, data_salt: u64) -> Self {
+        JobPlan {
+            workload,
+            spans: vec![span],
+            data_salt,
+        }
+    }
+}
+
+/// One run of one or more jobs at once, which share its times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Length of an interval, 1 ms to 60 s.
+    pub interval_ns: u64,
+    /// Time before measuring; `u64::MAX`: until the policy says so.
+    pub ramp_ns: u64,
+    /// Measured time; `u64::MAX`: until the policy says so.
+    pub duration_ns: u64,
+    /// How long operations in flight are waited for after the stop.
+    pub drain_limit_ns: u64,
+    /// Operations that each thread issues at most.
+    pub operations_max_per_thread: Option<u64>,
+    /// Failed operations in a row of one thread that stop the run; 0: never.
+    pub errors_max_in_a_row: u32,
+}
+
+impl Default for RunPlan {
+    /// Intervals of 1 s, no ramp, 10 s measured, 30 s for the drain, and a stop
+    /// after 1,000 failures in a row.
+    fn default() -> Self {
+        RunPlan {
+            interval_ns: 1_000_000_000,
+            ramp_ns: 0,
+            duration_ns: 10_000_000_000,
+            drain_limit_ns: 30_000_000_000,
+            operations_max_per_thread: None,
+            errors_max_in_a_row: 1_000,
+        }
+    }
+}

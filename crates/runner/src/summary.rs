@@ -1,0 +1,225 @@
+//! What was counted: of one interval, of one job, of the whole run.
+//!
+//! Invariant: the counts of a run are the sums of its measured intervals, so a
+//! run that was killed can be rebuilt from the intervals that were stored.
+//! Everything is an integer; rates and percentiles are made by whoever reads it.
+
+use crate::errors::ErrorCounts;
+use crate::window::Phase;
+use stripewise_io_engine::{Capabilities, Kind};
+use stripewise_stats::Histogram;
+
+/// Whole operations of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KindCounts {
+    /// Their number.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their latencies in nanoseconds: from the intended start where the job has
+    /// a rate, else from issue. Syncs always from issue.
+    pub latency_ns: Histogram,
+}
+
+impl KindCounts {
+    fn merge(&mut self, other: &KindCounts) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.latency_ns.merge(&other.latency_ns);
+    }
+}
+
+/// Processor time of a job's threads (not of an engine's helper threads).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// In the program.
+    pub user_ns: u64,
+    /// In the kernel on its behalf.
+    pub system_ns: u64,
+}
+
+impl CpuTimes {
+    /// The time since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: CpuTimes) -> CpuTimes {
+        CpuTimes {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: CpuTimes) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+    }
+}
+
+/// Book-keeping of an open loop; all zero for a closed one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenLoopCounts {
+    /// Arrivals that the schedule had in the time counted. Those not issued are
+    /// booked once the run has stopped, into its last interval.
+    pub arrivals_due: u64,
+    /// Of those, issued before the stop. The rest are censored latencies.
+    pub arrivals_issued: u64,
+    /// Largest delay from intended start to issue.
+    pub schedule_lag_ns_max: u64,
+}
+
+impl OpenLoopCounts {
+    pub(crate) fn merge(&mut self, other: &OpenLoopCounts) {
+        self.arrivals_due += other.arrivals_due;
+        self.arrivals_issued += other.arrivals_issued;
+        self.schedule_lag_ns_max = self.schedule_lag_ns_max.max(other.schedule_lag_ns_max);
+    }
+}
+
+/// What one job did in a length of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// By kind, at [`Kind::index`].
+    pub kinds: [KindCounts; 3],
+    /// Sum over whole reads and writes of completion minus issue: over the
+    /// duration it is the mean number in flight (Little's law), also where
+    /// latency counts from an intended start.
+    pub in_flight_ns_sum: u128,
+    /// Failed operations.
+    pub errors: ErrorCounts,
+    /// Open loop only.
+    pub open_loop: OpenLoopCounts,
+    /// Processor time of the job's threads.
+    pub cpu: CpuTimes,
+}
+
+impl JobCounts {
+    /// Those of one kind.
+    #[must_use]
+    pub fn kind(&self, kind: Kind) -> &KindCounts {
+        &self.kinds[kind.index()]
+    }
+
+    /// Whole reads and writes.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.kind(Kind::Read).operations + self.kind(Kind::Write).operations
+    }
+
+    /// Bytes of whole reads and writes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.kind(Kind::Read).bytes + self.kind(Kind::Write).bytes
+    }
+
+    /// Latencies of reads and writes together.
+    #[must_use]
+    pub fn latency_ns(&self) -> Histogram {
+        let mut both = self.kind(Kind::Read).latency_ns.clone();
+        both.merge(&self.kind(Kind::Write).latency_ns);
+        both
+    }
+
+    /// Adds another length of time of the same job.
+    pub fn merge(&mut self, other: &JobCounts) {
+        for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            mine.merge(theirs);
+        }
+        self.in_flight_ns_sum += other.in_flight_ns_sum;
+        self.errors.merge(&other.errors);
+        self.open_loop.merge(&other.open_loop);
+        self.cpu.add(other.cpu);
+    }
+}
+
+/// One interval of a run, all jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntervalSummary {
+    /// [`Phase::Ramp`] or [`Phase::Measuring`].
+    pub phase: Phase,
+    /// Number of the interval in its phase, from 0.
+    pub index: u64,
+    /// Since the start of the phase.
+    pub start_ns: u64,
+    /// Its length; the last one of a phase may be short.
+    pub duration_ns: u64,
+    /// What each job did, in the order of the jobs.
+    pub jobs: Vec<JobCounts>,
+    /// Workers that had not reported when the driver would wait no longer: they
+    /// are blocked in the operating system. What they have counted is added to
+    /// the interval in which they report.
+    pub workers_late: u32,
+}
+
+/// Operations that completed after the stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DrainCounts {
+    /// Completed, whole or not.
+    pub operations: u64,
+    /// Of those, failed.
+    pub errors: u64,
+    /// The longest of their latencies, counted as in the run.
+    pub latency_ns_max: u64,
+    /// Still in flight when the drain limit passed.
+    pub abandoned: u64,
+}
+
+impl DrainCounts {
+    pub(crate) fn merge(&mut self, other: &DrainCounts) {
+        self.operations += other.operations;
+        self.errors += other.errors;
+        self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
+        self.abandoned += other.abandoned;
+    }
+}
+
+/// The result of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobTotals {
+    /// Sum of the measured intervals.
+    pub counts: JobCounts,
+    /// What completed later.
+    pub drain: DrainCounts,
+    /// What its engines could do; of its first thread, with the fallbacks of
+    /// all threads (each sentence once).
+    pub capabilities: Capabilities,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The planned duration had passed.
+    Duration,
+    /// The policy said so.
+    Policy,
+    /// The interrupt flag was raised.
+    Interrupted,
+    /// All workers had done the number of operations that the plan allows.
+    Operations,
+    /// A thread of this job had too many failed operations in a row.
+    Errors {
+        /// Index of the job.
+        job: usize,
+    },
+    /// An engine broke; see [`RunTotals::failure`].
+    EngineFailed {
+        /// Index of the job.
+        job: usize,
+    },
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct RunTotals {
+    /// Length of the ramp as it came to be.
+    pub ramp_ns: u64,
+    /// Length of the measured window; 0 if the run ended in the ramp.
+    pub measured_ns: u64,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// In the order of the jobs.
+    pub jobs: Vec<JobTotals>,
+    /// The engine's own failure, where [`StopReason::EngineFailed`] says so.
+    pub failure: Option<stripewise_io_engine::Error>,
+    /// Small lacks that are nobody's fault: a thread could not be pinned...
+    /// One sentence each.
+    pub notes: Vec<String>,
+}

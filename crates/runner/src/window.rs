@@ -1,0 +1,149 @@
+//! The times that divide a run: start, measure from, stop, and the interval
+//! edges between them.
+//!
+//! They are shared between the coordinator, who may move them while the run
+//! goes on (a policy ends the ramp, somebody presses Ctrl-C), and the workers,
+//! who read them once a batch. Each is an atomic of its own, read relaxed: no
+//! other memory is published with them, and a worker that sees a change a batch
+//! late is covered by [`Window::GUARD_NS`].
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The part of a run that a time belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before measuring; seen by the policy, not counted.
+    Ramp,
+    /// Completions in it count.
+    Measuring,
+    /// After the stop; counted apart.
+    Draining,
+}
+
+/// One interval: its phase and where it lies, nanoseconds on the run's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What it belongs to.
+    pub phase: Phase,
+    /// First nanosecond.
+    pub start_ns: u64,
+    /// The nanosecond after the last; `u64::MAX` while draining.
+    pub end_ns: u64,
+    /// Number of the interval in its phase, from 0.
+    pub index: u64,
+}
+
+/// The run's times as they stood at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// When the workers started.
+    pub start_ns: u64,
+    /// Completions count from here; `u64::MAX`: not decided yet.
+    pub measure_from_ns: u64,
+    /// Nothing is issued and nothing counts from here on; `u64::MAX`: not decided yet.
+    pub stop_at_ns: u64,
+    /// Length of an interval, above 0.
+    pub interval_ns: u64,
+}
+
+impl Times {
+    /// The interval that `at_ns` lies in. Edges are counted from `start_ns` in
+    /// the ramp and from `measure_from_ns` after it; the last interval of a
+    /// phase may be short.
+    #[must_use]
+    pub fn interval_at(&self, at_ns: u64) -> Span {
+        let (phase, origin_ns, limit_ns) = if at_ns >= self.stop_at_ns {
+            return Span {
+                phase: Phase::Draining,
+                start_ns: self.stop_at_ns,
+                end_ns: u64::MAX,
+                index: 0,
+            };
+        } else if at_ns >= self.measure_from_ns {
+            (Phase::Measuring, self.measure_from_ns, self.stop_at_ns)
+        } else {
+            let limit_ns = self.measure_from_ns.min(self.stop_at_ns);
+            (Phase::Ramp, self.start_ns, limit_ns)
+        };
+        let index = at_ns.saturating_sub(origin_ns) / self.interval_ns;
+        let start_ns = origin_ns + index * self.interval_ns;
+        Span {
+            phase,
+            start_ns,
+            end_ns: start_ns.saturating_add(self.interval_ns).min(limit_ns),
+            index,
+        }
+    }
+}
+
+/// The shared times of a run.
+#[derive(Debug)]
+pub struct Window {
+    start_ns: AtomicU64,
+    measure_from_ns: AtomicU64,
+    stop_at_ns: AtomicU64,
+    interval_ns: u64,
+}
+
+impl Window {
+    /// How far ahead of the clock the real driver moves a time, so that every
+    /// worker has read it when it comes: longer than the handling of any batch.
+    pub const GUARD_NS: u64 = 2_000_000;
+
+    /// A window whose times are not known yet.
+    #[must_use]
+    pub fn new(interval_ns: u64) -> Self {
+        Window {
+            start_ns: AtomicU64::new(0),
+            measure_from_ns: AtomicU64::new(u64::MAX),
+            stop_at_ns: AtomicU64::new(u64::MAX),
+            interval_ns: interval_ns.max(1),
+        }
+    }
+
+    /// What the times are now.
+    #[inline]
+    #[must_use]
+    pub fn times(&self) -> Times {
+        Times {
+            start_ns: self.start_ns.load(Ordering::Relaxed),
+            measure_from_ns: self.measure_from_ns.load(Ordering::Relaxed),
+            stop_at_ns: self.stop_at_ns.load(Ordering::Relaxed),
+            interval_ns: self.interval_ns,
+        }
+    }
+
+    /// When measuring starts and when it stops; all that a worker needs to look
+    /// at in each batch.
+    #[inline]
+    pub(crate) fn moving(&self) -> (u64, u64) {
+        (
+            self.measure_from_ns.load(Ordering::Relaxed),
+            self.stop_at_ns.load(Ordering::Relaxed),
+        )
+    }
+
+    /// Sets the start and what follows from the plan: `ramp_ns` until measuring,
+    /// then `duration_ns` until the stop; `u64::MAX` leaves it open.
+    pub(crate) fn begin(&self, start_ns: u64, ramp_ns: u64, duration_ns: u64) {
+        self.start_ns.store(start_ns, Ordering::Relaxed);
+        self.measure(start_ns.saturating_add(ramp_ns), duration_ns);
+    }
+
+    /// Measures from `at_ns` on, for `duration_ns`.
+    pub(crate) fn measure(&self, at_ns: u64, duration_ns: u64) {
+        let stop_at_ns = at_ns.saturating_add(duration_ns);
+        self.measure_from_ns.store(at_ns, Ordering::Relaxed);
+        self.stop_at_ns.store(stop_at_ns, Ordering::Relaxed);
+    }
+
+    /// Stops at `at_ns`, or earlier where that was decided before.
+    pub(crate) fn stop(&self, at_ns: u64) {
+        self.stop_at_ns.fetch_min(at_ns, Ordering::Relaxed);
+    }
+
+    /// Stops at `at_ns`, be it later than decided before.
+    pub(crate) fn move_stop(&self, at_ns: u64) {
+        self.stop_at_ns.store(at_ns, Ordering::Relaxed);
+    }
+}
