@@ -5,8 +5,26 @@
 //! unit in its name. This crate is the boundary where text becomes such an
 //! integer and back. K, M, G and T are 1024-based on input, as in every storage
 //! tool's switches; output says KiB and MiB/s.
+//!
+//! Two ways of printing: `Display` is exact and can be typed again (`31.5K`,
+//! `1.5s`); the `format_` functions are for reading (`31.5 KiB`, `1.50 s`) and
+//! round. A number that is shown without decimals there is exact.
 #![forbid(unsafe_code)]
 
+mod bytes;
+mod decimal;
+mod duration;
+mod error;
 mod kind;
+mod list;
+mod numbers;
+mod slo;
+mod text;
 
+pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
+pub use duration::{Nanoseconds, format_duration};
+pub use error::ParseError;
 pub use kind::Kind;
+pub use list::{CpuList, List, ListItem, parse_count};
+pub use numbers::{format_count, format_iops, format_mib_per_s};
+pub use slo::{LatencyStatistic, Slo};

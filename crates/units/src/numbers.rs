@@ -1,0 +1,61 @@
+//! Counts and rates, for people.
+
+/// A count with thousands separated: `9,800`.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_count(1_234_567), "1,234,567");
+/// ```
+#[must_use]
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Operations a second, without a unit: whole and separated from 100 on
+/// (`12,400`), one decimal below (`98.5`), two below 10 (`0.25`). `n/a` where
+/// there is no number.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_iops(12_399.7), "12,400");
+/// assert_eq!(stripewise_units::format_iops(98.46), "98.5");
+/// ```
+#[must_use]
+pub fn format_iops(iops: f64) -> String {
+    if !iops.is_finite() || iops < 0.0 {
+        return "n/a".to_owned();
+    }
+    // Judged after rounding, so that 99.96 is `100` and not `100.0`.
+    for (below, decimals) in [(10.0, 2), (100.0, 1)] {
+        let text = format!("{iops:.decimals$}");
+        if text.parse::<f64>().is_ok_and(|rounded| rounded < below) {
+            return text;
+        }
+    }
+    // The cast saturates; beyond 2^64 operations a second nobody counts.
+    format_count(iops.round() as u64)
+}
+
+/// MiB a second: `1234.5 MiB/s`, two decimals below 10. `n/a` where there is no
+/// number.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_mib_per_s(1234.54), "1234.5 MiB/s");
+/// ```
+#[must_use]
+pub fn format_mib_per_s(mib_per_s: f64) -> String {
+    if !mib_per_s.is_finite() || mib_per_s < 0.0 {
+        return "n/a".to_owned();
+    }
+    let fine = format!("{mib_per_s:.2}");
+    if fine.parse::<f64>().is_ok_and(|rounded| rounded < 10.0) {
+        return format!("{fine} MiB/s");
+    }
+    format!("{mib_per_s:.1} MiB/s")
+}

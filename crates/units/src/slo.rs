@@ -1,0 +1,150 @@
+//! Limits on latency: `p99<5ms`.
+
+use crate::{Nanoseconds, ParseError, format_duration};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+const HINT: &str = "a latency limit is one of mean, p50, p90, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
+
+/// What of a latency distribution is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LatencyStatistic {
+    /// The arithmetic mean.
+    Mean,
+    /// 50 %.
+    P50,
+    /// 90 %.
+    P90,
+    /// 99 %.
+    P99,
+    /// 99.9 %.
+    P999,
+    /// The largest.
+    Max,
+}
+
+impl LatencyStatistic {
+    /// All, from the mildest to the strictest.
+    pub const ALL: [LatencyStatistic; 6] = [
+        LatencyStatistic::Mean,
+        LatencyStatistic::P50,
+        LatencyStatistic::P90,
+        LatencyStatistic::P99,
+        LatencyStatistic::P999,
+        LatencyStatistic::Max,
+    ];
+
+    /// As it is typed and printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            LatencyStatistic::Mean => "mean",
+            LatencyStatistic::P50 => "p50",
+            LatencyStatistic::P90 => "p90",
+            LatencyStatistic::P99 => "p99",
+            LatencyStatistic::P999 => "p99.9",
+            LatencyStatistic::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for LatencyStatistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A limit on latency, as `--slo` takes it.
+///
+/// ```
+/// use stripewise_units::{LatencyStatistic, Slo};
+///
+/// let slo: Slo = "p99<5ms".parse()?;
+/// assert_eq!(slo.percentile, LatencyStatistic::P99);
+/// assert!(slo.is_met_by(4_999_999) && !slo.is_met_by(5_000_000));
+/// # Ok::<(), stripewise_units::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slo {
+    /// What is limited.
+    pub percentile: LatencyStatistic,
+    /// The limit, above 0.
+    pub limit_ns: u64,
+    /// The limit itself is still good (`<=`).
+    pub inclusive: bool,
+}
+
+impl Slo {
+    /// Whether a latency keeps the limit.
+    #[must_use]
+    pub const fn is_met_by(&self, latency_ns: u64) -> bool {
+        latency_ns < self.limit_ns || self.inclusive && latency_ns == self.limit_ns
+    }
+
+    /// For people: `p99 < 5 ms`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let relation = if self.inclusive { "<=" } else { "<" };
+        let limit = format_duration(self.limit_ns);
+        format!("{} {relation} {limit}", self.percentile)
+    }
+}
+
+/// As the switch takes it; parsing it gives the same limit.
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let relation = if self.inclusive { "<=" } else { "<" };
+        let limit = Nanoseconds(self.limit_ns);
+        f.pad(&format!("{}{relation}{limit}", self.percentile))
+    }
+}
+
+impl FromStr for Slo {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let Some(at) = typed.find(['<', ':']) else {
+            return Err(ParseError::new(typed, "has no `<`", HINT));
+        };
+        let name = typed[..at].trim().to_ascii_lowercase();
+        let percentile = LatencyStatistic::ALL
+            .into_iter()
+            .find(|statistic| {
+                statistic.name() == name || name == "p999" && statistic.name() == "p99.9"
+            })
+            .ok_or_else(|| {
+                ParseError::new(typed, format!("limits `{name}`, which is not known"), HINT)
+            })?;
+        let (relation, inclusive) = if typed[at..].starts_with("<=") {
+            ("<=", true)
+        } else {
+            (&typed[at..=at], typed[at..].starts_with(':'))
+        };
+        let limit_at = at + relation.len();
+        let limit: Nanoseconds = typed[limit_at..]
+            .parse()
+            .map_err(|error: ParseError| error.within(typed))?;
+        if limit.ns() == 0 {
+            return Err(ParseError::new(typed, "can never be kept", HINT).at(limit_at));
+        }
+        Ok(Slo {
+            percentile,
+            limit_ns: limit.ns(),
+            inclusive,
+        })
+    }
+}
+
+impl Serialize for Slo {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Slo {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::text::deserialize(deserializer, "a latency limit such as \"p99<5ms\"")
+    }
+}
