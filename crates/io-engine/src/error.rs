@@ -14,9 +14,19 @@ pub struct Error {
     pub engine: &'static str,
     /// What failed, in words.
     pub what: String,
+    /// What to do next; empty if there is nothing better than to look at `what`.
+    pub hint: &'static str,
     /// The operating system's reason.
     #[source]
     pub os: Option<std::io::Error>,
+}
+
+impl Error {
+    /// The next thing to do, if there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        (!self.hint.is_empty()).then_some(self.hint)
+    }
 }
 
 /// Classes of failure.

@@ -23,6 +23,9 @@ pub use stripewise_units::Kind;
 use std::fs::File;
 use std::sync::Arc;
 
+/// The most operations that one engine has in flight.
+pub const SLOTS_MAX: u32 = 65_536;
+
 /// One operation, ready to be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
@@ -64,14 +67,24 @@ pub enum Next {
 
 /// The worker's side: owns all policy, never blocks, never reads a clock.
 pub trait Source {
+    /// Whether [`Source::look`] wants to be called. A constant, so that workers
+    /// who do not look pay nothing.
+    const LOOKS: bool = false;
+
     /// What to issue at `now_ns`. Called until it answers something else than
     /// an operation.
     fn next(&mut self, now_ns: u64) -> Next;
     /// Puts the data to be written by `operation` into `buffer`, which has its
     /// length. Called once for every write, before it is issued.
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]);
-    /// Takes a completion.
+    /// Takes a completion. Its slot is free again.
     fn complete(&mut self, done: Completion);
+    /// Sees the transferred bytes of `slot`'s buffer, just before the completion
+    /// of an operation that transferred any: what was read, or what was to be
+    /// written. Engines that move no data do not call it.
+    fn look(&mut self, slot: u32, transferred: &[u8]) {
+        let _ = (slot, transferred);
+    }
 }
 
 /// What [`Engine::fill`] found.
@@ -88,7 +101,7 @@ pub struct Filled {
 pub struct OpenPlan {
     /// The files that operations index.
     pub files: Vec<Arc<File>>,
-    /// Operations in flight at most, 1 to 65,536.
+    /// Operations in flight at most, 1 to [`SLOTS_MAX`] (io_uring: 32,768).
     pub slots: u32,
     /// Bytes of the largest operation; every slot has a buffer of its own.
     pub slot_size_bytes: u32,

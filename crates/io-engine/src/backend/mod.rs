@@ -1,3 +1,26 @@
 //! The back ends. `cfg` on the operating system appears only here.
+//!
+//! `sys` holds the few calls that differ: positioned reads and writes, memory
+//! for buffers, error numbers. `linux_io_uring` exists everywhere by name;
+//! elsewhere than on Linux opening it says that it is not there.
 
+pub(crate) mod buffers;
+pub mod faulty;
 pub mod null;
+pub mod portable_threads;
+
+#[cfg(target_os = "linux")]
+pub mod linux_io_uring;
+#[cfg(not(target_os = "linux"))]
+#[path = "absent_io_uring.rs"]
+pub mod linux_io_uring;
+
+#[cfg(target_os = "linux")]
+#[path = "sys_linux.rs"]
+pub(crate) mod sys;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "sys_unix.rs"]
+pub(crate) mod sys;
+#[cfg(windows)]
+#[path = "sys_windows.rs"]
+pub(crate) mod sys;

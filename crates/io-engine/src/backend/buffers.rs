@@ -1,0 +1,126 @@
+//! One piece of memory for all slots of an engine.
+//!
+//! Every slot owns the bytes at `slot * stride`. The stride is whole pages, or
+//! whole 2 MiB where a slot is that large, so that buffers suit O_DIRECT on any
+//! sector size. Pages are taken when first touched: slots that are never used
+//! cost address space only. Whoever holds a slot's operation in flight (the
+//! kernel, a helper thread) is the only one to touch its bytes.
+
+use std::io;
+use std::ptr::NonNull;
+
+use super::sys;
+
+/// The unit of small buffers. Larger than any logical sector in use.
+const PAGE_BYTES: usize = 4096;
+/// The unit of large ones: a huge page of x86-64 and AArch64.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// The memory of all slots.
+pub(crate) struct Buffers {
+    /// What was mapped, to be given back.
+    mapped: NonNull<u8>,
+    mapped_bytes: usize,
+    /// The first slot's buffer, aligned inside of it.
+    start: NonNull<u8>,
+    stride_bytes: usize,
+    slots: usize,
+}
+
+// SAFETY: plain memory without an owner thread; the rule above (one holder a
+// slot) is kept by the engines, which check that a slot is free before issuing.
+unsafe impl Send for Buffers {}
+// SAFETY: as above.
+unsafe impl Sync for Buffers {}
+
+impl Buffers {
+    /// Bytes from one slot's buffer to the next.
+    pub(crate) fn stride_for(slot_size_bytes: u32) -> usize {
+        let size = (slot_size_bytes as usize).max(1);
+        if size >= HUGE_PAGE_BYTES {
+            size.next_multiple_of(HUGE_PAGE_BYTES)
+        } else {
+            size.next_multiple_of(PAGE_BYTES)
+        }
+    }
+
+    /// Bytes of address space that [`Buffers::new`] takes, or `None` if that is
+    /// more than an address can be.
+    pub(crate) fn mapped_bytes_for(slots: u32, slot_size_bytes: u32) -> Option<usize> {
+        let total = Self::stride_for(slot_size_bytes).checked_mul(slots as usize)?;
+        if total >= HUGE_PAGE_BYTES {
+            total.checked_add(HUGE_PAGE_BYTES)
+        } else {
+            Some(total)
+        }
+    }
+
+    /// Memory for `slots` buffers of `slot_size_bytes`, zeroed.
+    pub(crate) fn new(slots: u32, slot_size_bytes: u32) -> io::Result<Self> {
+        let mapped_bytes = Self::mapped_bytes_for(slots, slot_size_bytes)
+            .filter(|bytes| isize::try_from(*bytes).is_ok())
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        let stride_bytes = Self::stride_for(slot_size_bytes);
+        let mapped = sys::map(mapped_bytes)?;
+        let mut start = mapped;
+        if mapped_bytes >= HUGE_PAGE_BYTES {
+            let skip = mapped.as_ptr().align_offset(HUGE_PAGE_BYTES);
+            // SAFETY: `mapped_bytes` has a huge page of room for this alignment.
+            start = unsafe { mapped.add(skip) };
+            sys::prefer_huge_pages(start, stride_bytes * slots as usize);
+        }
+        Ok(Buffers {
+            mapped,
+            mapped_bytes,
+            start,
+            stride_bytes,
+            slots: slots as usize,
+        })
+    }
+
+    /// Where a slot's bytes begin.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    pub(crate) fn address(&self, slot: u32) -> NonNull<u8> {
+        assert!((slot as usize) < self.slots, "slot {slot} out of range");
+        // SAFETY: within the mapping, as just checked.
+        unsafe { self.start.add(slot as usize * self.stride_bytes) }
+    }
+
+    /// Bytes from one slot's buffer to the next.
+    pub(crate) fn stride_bytes(&self) -> usize {
+        self.stride_bytes
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: made by `sys::map`; the owner drops it only when no operation
+        // is in flight, and leaks it otherwise.
+        unsafe { sys::unmap(self.mapped, self.mapped_bytes) };
+    }
+}
+
+/// Memory from the allocator, for systems without a mapping call here.
+#[allow(dead_code, reason = "Linux maps its buffers instead")]
+pub(crate) fn allocate(length: usize) -> io::Result<NonNull<u8>> {
+    let layout = std::alloc::Layout::from_size_align(length.max(1), PAGE_BYTES)
+        .map_err(|_| io::ErrorKind::OutOfMemory)?;
+    // SAFETY: the layout has a size above 0.
+    let start = unsafe { std::alloc::alloc_zeroed(layout) };
+    NonNull::new(start).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Gives memory of [`allocate`] back.
+///
+/// # Safety
+/// `start` and `length` are those of one `allocate`, and nobody uses it any more.
+#[allow(dead_code, reason = "Linux maps its buffers instead")]
+pub(crate) unsafe fn release(start: NonNull<u8>, length: usize) {
+    // SAFETY: `allocate` accepted the same numbers.
+    let layout =
+        unsafe { std::alloc::Layout::from_size_align_unchecked(length.max(1), PAGE_BYTES) };
+    // SAFETY: the caller's promise.
+    unsafe { std::alloc::dealloc(start.as_ptr(), layout) };
+}

@@ -1,0 +1,340 @@
+//! The engine for Linux: io_uring.
+//!
+//! Files and buffers are registered where the kernel and the user's limits
+//! allow, one thread issues, completions are run when that thread waits, and
+//! one `io_uring_enter` a turn both submits and waits. What is missing is said
+//! in [`Capabilities::fallbacks`]; the engine stays the same.
+//!
+//! Invariants: a slot has at most one operation in flight (checked, because its
+//! buffer is the kernel's until then), and buffers are leaked rather than freed
+//! while the kernel may still write to them.
+//!
+//! Left out: polled completions (IOPOLL, SQPOLL), passthrough, vectored I/O.
+
+mod ring;
+mod setup;
+
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::buffers::Buffers;
+use super::sys;
+use crate::{
+    Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Next, OpenPlan,
+    Operation, Result, Source,
+};
+use ring::Ring;
+pub use setup::probe;
+
+/// How long the kernel may lack memory for a single operation before a run is
+/// given up: this many naps of [`SHORTAGE_NAP`].
+const SHORTAGE_NAPS_MAX: u32 = 5_000;
+const SHORTAGE_NAP: Duration = Duration::from_millis(1);
+/// What cancelling may take at the end, beyond the caller's limit.
+const CANCEL_LIMIT_NS: u64 = 20_000_000;
+
+/// Opcodes and flags of `linux/io_uring.h`.
+const OPCODE_FSYNC: u64 = 3;
+const OPCODE_READ_FIXED: u64 = 4;
+const OPCODE_WRITE_FIXED: u64 = 5;
+const OPCODE_READ: u64 = 22;
+const OPCODE_WRITE: u64 = 23;
+const FLAG_FIXED_FILE: u64 = 1 << 8;
+const FSYNC_DATASYNC: u64 = 1 << 32;
+/// A file number that no operation can use: the kernel answers `EBADF`.
+const NO_FILE: u32 = u32::MAX;
+
+/// An io_uring and the buffers of its slots.
+pub struct Uring {
+    ring: Ring,
+    buffers: ManuallyDrop<Buffers>,
+    /// What goes into an entry for each file: its registered index, or its
+    /// descriptor.
+    file_numbers: Vec<u32>,
+    /// Opcode and flags of each [`Kind`].
+    heads: [u64; 3],
+    /// From a slot to its registered buffer; 31 with plain ones (always 0).
+    buffer_shift: u32,
+    /// Whether each slot has an operation in flight.
+    busy: Box<[bool]>,
+    slot_size_bytes: u32,
+    /// Pushed, and not yet taken by the kernel.
+    pending: u32,
+    /// Pending or with the kernel.
+    in_flight: u32,
+    shortages: u32,
+    clock: Clock,
+    capabilities: Capabilities,
+    /// Keeps unregistered descriptors open.
+    _files: Vec<Arc<File>>,
+}
+
+impl Uring {
+    /// Writes one operation into its slot's entry.
+    #[inline]
+    fn push(&mut self, operation: &Operation, source: &mut impl Source) {
+        let slot = operation.slot;
+        let length = operation.length_bytes;
+        let busy = &mut self.busy[slot as usize];
+        assert!(
+            !*busy && length <= self.slot_size_bytes,
+            "slot {slot} is in flight already, or {length} bytes are too many for it"
+        );
+        *busy = true;
+        let file = self.file_numbers.get(usize::from(operation.file));
+        let file = u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
+        let address = self.buffers.address(slot);
+        if operation.kind == Kind::Write {
+            // SAFETY: the slot's own bytes, of which the kernel has none, as
+            // nothing was in flight on this slot.
+            let data = unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), length as usize) };
+            source.data(operation, data);
+        }
+        // SAFETY: `busy` has as many elements as the ring has slots, so the
+        // look-up above has checked the range; nothing was in flight.
+        let entry = unsafe { self.ring.push(slot) };
+        entry.head = self.heads[operation.kind.index()] | file;
+        if operation.kind == Kind::Sync {
+            (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
+            entry.length = FSYNC_DATASYNC;
+        } else {
+            entry.offset_bytes = operation.offset_bytes;
+            entry.address = address.as_ptr() as u64;
+            entry.length = u64::from(length);
+            entry.buffer = u64::from(slot >> self.buffer_shift);
+        }
+        entry.user_data = u64::from(slot);
+    }
+
+    /// What `io_uring_enter` failed with, if it matters.
+    fn entered(&mut self, submitted: rustix::io::Result<u32>) -> Result<()> {
+        match submitted {
+            Ok(count) => {
+                self.pending -= count;
+                self.shortages = 0;
+                Ok(())
+            }
+            Err(Errno::INTR) => Ok(()),
+            // No memory for a request, or completions to be reaped first: with
+            // others in flight their end helps; else only time does.
+            Err(Errno::AGAIN | Errno::BUSY) if self.shortages < SHORTAGE_NAPS_MAX => {
+                self.shortages += 1;
+                std::thread::sleep(SHORTAGE_NAP);
+                Ok(())
+            }
+            Err(errno) => Err(setup::failure(
+                ErrorKind::Broken,
+                "the ring took no operations".to_owned(),
+                "",
+                Some(errno.into()),
+            )),
+        }
+    }
+
+    /// Operations that the kernel has.
+    fn with_kernel(&self) -> u32 {
+        self.in_flight - self.pending
+    }
+
+    /// Takes completions without telling anybody.
+    fn discard(&mut self) {
+        let busy = &mut self.busy;
+        self.in_flight -= self.ring.drain(
+            || {},
+            |user_data, _| {
+                if let Some(busy) = usize::try_from(user_data)
+                    .ok()
+                    .and_then(|s| busy.get_mut(s))
+                {
+                    *busy = false;
+                }
+            },
+        );
+    }
+
+    /// Waits for what the kernel has, until `until_ns`.
+    fn wait_out(&mut self, until_ns: u64) {
+        loop {
+            self.discard();
+            let now_ns = self.clock.now_ns();
+            if self.with_kernel() == 0 || now_ns >= until_ns {
+                return;
+            }
+            match self.ring.enter(0, 1, Some(until_ns - now_ns)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Engine for Uring {
+    fn open(plan: &OpenPlan) -> Result<Self> {
+        let mut capabilities = Capabilities {
+            name: setup::NAME,
+            ..Capabilities::default()
+        };
+        let ring = setup::ring(plan.slots, &mut capabilities)?;
+        let buffers = Buffers::new(plan.slots, plan.slot_size_bytes).map_err(|error| {
+            setup::failure(
+                ErrorKind::Resources,
+                format!(
+                    "no memory for {} buffers of {}",
+                    plan.slots,
+                    stripewise_units::format_bytes(u64::from(plan.slot_size_bytes))
+                ),
+                "use fewer outstanding operations or a smaller block size",
+                Some(error),
+            )
+        })?;
+        let file_numbers = setup::files(&ring, plan, &mut capabilities);
+        let buffer_shift = setup::buffers(&ring, &buffers, plan, &mut capabilities);
+        let (read, write) = if buffer_shift.is_some() {
+            (OPCODE_READ_FIXED, OPCODE_WRITE_FIXED)
+        } else {
+            (OPCODE_READ, OPCODE_WRITE)
+        };
+        let flags = if capabilities.registered_files {
+            FLAG_FIXED_FILE
+        } else {
+            0
+        };
+        sys::sharpen_timers();
+        Ok(Uring {
+            ring,
+            buffers: ManuallyDrop::new(buffers),
+            file_numbers,
+            heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
+            buffer_shift: buffer_shift.unwrap_or(31),
+            busy: vec![false; plan.slots as usize].into_boxed_slice(),
+            slot_size_bytes: plan.slot_size_bytes,
+            pending: 0,
+            in_flight: 0,
+            shortages: 0,
+            clock: plan.clock,
+            capabilities,
+            _files: plan.files.clone(),
+        })
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    #[inline]
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        let room = self.busy.len() as u32 - self.in_flight;
+        let mut taken = 0;
+        let then = loop {
+            if taken == room {
+                break Next::Full;
+            }
+            match source.next(now_ns) {
+                Next::Operation(operation) => self.push(&operation, source),
+                then => break then,
+            }
+            taken += 1;
+        };
+        self.ring.publish();
+        self.pending += taken;
+        self.in_flight += taken;
+        Filled { taken, then }
+    }
+
+    #[inline]
+    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
+        let mut complete = at_least.min(self.in_flight);
+        let mut timeout_ns = None;
+        if self.in_flight == 0 {
+            if until_ns.is_none() {
+                return Ok(());
+            }
+            complete = 1;
+        }
+        if let Some(until_ns) = until_ns.filter(|_| complete > 0) {
+            match until_ns.saturating_sub(self.clock.now_ns()) {
+                0 => complete = 0,
+                left => timeout_ns = Some(left),
+            }
+        }
+        let submitted = self.ring.enter(self.pending, complete, timeout_ns);
+        self.entered(submitted)
+    }
+
+    #[inline]
+    fn reap(&mut self, source: &mut impl Source) -> u32 {
+        let Uring {
+            ring,
+            buffers,
+            busy,
+            clock,
+            ..
+        } = self;
+        let at_ns = std::cell::Cell::new(0);
+        let count = ring.drain(
+            || at_ns.set(clock.now_ns()),
+            |user_data, result| {
+                reap_one(source, buffers, busy, user_data as u32, result, at_ns.get())
+            },
+        );
+        self.in_flight -= count;
+        count
+    }
+
+    fn close(mut self, limit_ns: u64) -> Abandoned {
+        let until_ns = self.clock.now_ns().saturating_add(limit_ns);
+        self.wait_out(until_ns);
+        if self.with_kernel() > 0 {
+            self.ring.cancel_all(CANCEL_LIMIT_NS);
+            self.wait_out(0);
+        }
+        Abandoned {
+            operations: self.with_kernel(),
+        }
+    }
+}
+
+/// Hands one completion to its source.
+#[inline]
+fn reap_one<S: Source>(
+    source: &mut S,
+    buffers: &Buffers,
+    busy: &mut [bool],
+    slot: u32,
+    result: i32,
+    at_ns: u64,
+) {
+    busy[slot as usize] = false;
+    if S::LOOKS && result > 0 {
+        let address = buffers.address(slot).as_ptr();
+        // SAFETY: the slot's own bytes; the kernel is done with them, and it
+        // transferred no more than the length that was checked when issuing.
+        let bytes = unsafe { std::slice::from_raw_parts(address, result as usize) };
+        source.look(slot, bytes);
+    }
+    source.complete(Completion {
+        slot,
+        result,
+        at_ns,
+    });
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        self.discard();
+        if self.with_kernel() == 0 {
+            // SAFETY: dropped here only, and nobody uses the buffers: nothing is
+            // in flight. Registered ones stay pinned until the ring is closed.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The engine for every system: positioned reads and writes.
+//!
+//! With one slot the worker's thread makes the call itself. With more, helper
+//! threads make them and stamp each completion themselves, right after the
+//! call, so that a worker that is late does not lengthen latencies.
+//!
+//! There is one helper per slot up to [`HELPERS_MAX`]. Beyond that the machine
+//! would measure its scheduler: further operations wait for a helper, the
+//! device sees fewer outstanding than asked for, and a fallback says so.
+//!
+//! Waits end at `until_ns` but not for signals, and inline calls last as long
+//! as the device takes: pass a time limit to look around regularly.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::buffers::Buffers;
+use super::sys;
+use crate::{
+    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Next,
+    OpenPlan, Operation, Result, Source,
+};
+
+/// Helper threads of one engine at most.
+pub const HELPERS_MAX: u32 = 256;
+/// A helper makes one system call deep in std; this is ample.
+const HELPER_STACK_BYTES: usize = 128 << 10;
+const NAME: &str = "threads";
+
+/// The engine over ordinary system calls.
+pub struct Threads {
+    shared: Arc<Shared>,
+    helpers: Vec<JoinHandle<()>>,
+    /// Taken from the source, not yet submitted.
+    filled: Vec<Operation>,
+    /// Completions being handed over; swapped with those of the helpers.
+    reaped: Vec<Completion>,
+    busy: Box<[bool]>,
+    /// Filled or submitted, and not reaped.
+    in_flight: u32,
+    slot_size_bytes: u32,
+    capabilities: Capabilities,
+}
+
+/// What worker and helpers share.
+struct Shared {
+    files: Vec<Arc<File>>,
+    buffers: Buffers,
+    clock: Clock,
+    queue: Mutex<Queue>,
+    /// There is something in the queue, or it is closing.
+    work: Condvar,
+    done: Mutex<Done>,
+    /// As many completions as wanted are there.
+    enough: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    operations: VecDeque<Operation>,
+    closing: bool,
+}
+
+#[derive(Default)]
+struct Done {
+    completions: Vec<Completion>,
+    /// How many the worker waits for; at 0 it does not wait.
+    wanted: usize,
+}
+
+/// A helper that panics has printed why; the data behind the lock is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Makes the call of one operation and stamps its end.
+    fn perform(&self, operation: &Operation) -> Completion {
+        let result = match self.call(operation) {
+            Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
+            Err(error) => -error.raw_os_error().unwrap_or(sys::UNKNOWN_FAILURE),
+        };
+        Completion {
+            slot: operation.slot,
+            result,
+            at_ns: self.clock.now_ns(),
+        }
+    }
+
+    fn call(&self, operation: &Operation) -> io::Result<usize> {
+        let Some(file) = self.files.get(usize::from(operation.file)) else {
+            return Err(io::Error::from_raw_os_error(sys::BAD_HANDLE));
+        };
+        let address = self.buffers.address(operation.slot).as_ptr();
+        // SAFETY: the slot's own bytes, at least `length_bytes` of them (checked
+        // in `fill`), and whoever performs the slot's only operation in flight
+        // is the only one to touch them.
+        let buffer =
+            unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) };
+        loop {
+            let result = match operation.kind {
+                Kind::Read => sys::read_at(file, buffer, operation.offset_bytes),
+                Kind::Write => sys::write_at(file, buffer, operation.offset_bytes),
+                Kind::Sync => file.sync_data().map(|()| 0),
+            };
+            match result {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// A helper's life: one operation after the other until the queue closes.
+    fn help(&self) {
+        loop {
+            let mut queue = lock(&self.queue);
+            let operation = loop {
+                if queue.closing {
+                    return;
+                }
+                match queue.operations.pop_front() {
+                    Some(operation) => break operation,
+                    None => {
+                        queue = self
+                            .work
+                            .wait(queue)
+                            .unwrap_or_else(PoisonError::into_inner)
+                    }
+                }
+            };
+            drop(queue);
+            let completion = self.perform(&operation);
+            let mut done = lock(&self.done);
+            done.completions.push(completion);
+            let wake = done.wanted > 0 && done.completions.len() >= done.wanted;
+            drop(done);
+            if wake {
+                self.enough.notify_one();
+            }
+        }
+    }
+
+    /// Waits for `wanted` completions or `until_ns`.
+    fn wait(&self, wanted: usize, until_ns: Option<u64>) {
+        let mut done = lock(&self.done);
+        done.wanted = wanted;
+        while done.completions.len() < wanted {
+            done = match until_ns {
+                None => self
+                    .enough
+                    .wait(done)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(until_ns) => {
+                    let left_ns = until_ns.saturating_sub(self.clock.now_ns());
+                    if left_ns == 0 {
+                        break;
+                    }
+                    let left = Duration::from_nanos(left_ns);
+                    let waited = self.enough.wait_timeout(done, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        done.wanted = 0;
+    }
+
+    /// Sends the helpers home; returns how many operations never began.
+    fn shut(&self) -> u32 {
+        let mut queue = lock(&self.queue);
+        queue.closing = true;
+        let unbegun = queue.operations.len();
+        queue.operations.clear();
+        drop(queue);
+        self.work.notify_all();
+        unbegun as u32
+    }
+}
+
+/// Starts the helpers, as many as there may and can be.
+fn start_helpers(
+    shared: &Arc<Shared>,
+    slots: u32,
+    capabilities: &mut Capabilities,
+) -> Result<Vec<JoinHandle<()>>> {
+    let mut helpers = Vec::new();
+    let wanted = slots.min(HELPERS_MAX);
+    for number in 0..wanted {
+        let own = Arc::clone(shared);
+        let spawned = std::thread::Builder::new()
+            .name(format!("io {number}"))
+            .stack_size(HELPER_STACK_BYTES)
+            .spawn(move || own.help());
+        match spawned {
+            Ok(helper) => helpers.push(helper),
+            Err(error) if helpers.is_empty() => {
+                return Err(Error {
+                    kind: ErrorKind::Resources,
+                    engine: NAME,
+                    what: "no helper thread could be started".to_owned(),
+                    hint: "raise the limit of threads (ulimit -u), or use one outstanding",
+                    os: Some(error),
+                });
+            }
+            Err(error) => {
+                capabilities.fallbacks.push(format!(
+                    "only {} of {wanted} helper threads could be started ({error}), so at most \
+                     that many operations are outstanding; raise the limit of threads (ulimit -u)",
+                    helpers.len()
+                ));
+                return Ok(helpers);
+            }
+        }
+    }
+    if wanted < slots {
+        capabilities.fallbacks.push(format!(
+            "the threads engine has at most {HELPERS_MAX} operations at the device, {slots} were \
+             asked for; use io_uring, or more threads with fewer outstanding each"
+        ));
+    }
+    Ok(helpers)
+}
+
+impl Engine for Threads {
+    fn open(plan: &OpenPlan) -> Result<Self> {
+        let failure = |what: String, os| Error {
+            kind: ErrorKind::Resources,
+            engine: NAME,
+            what,
+            hint: "use fewer outstanding operations or a smaller block size",
+            os,
+        };
+        if plan.slots == 0 || plan.slots > crate::SLOTS_MAX {
+            return Err(failure(
+                format!(
+                    "{} outstanding operations are too few or too many",
+                    plan.slots
+                ),
+                None,
+            ));
+        }
+        let mut capabilities = Capabilities {
+            name: NAME,
+            ..Capabilities::default()
+        };
+        let buffers = Buffers::new(plan.slots, plan.slot_size_bytes)
+            .map_err(|error| failure("no memory for buffers".to_owned(), Some(error)))?;
+        let shared = Arc::new(Shared {
+            files: plan.files.clone(),
+            buffers,
+            clock: plan.clock,
+            queue: Mutex::default(),
+            work: Condvar::new(),
+            done: Mutex::default(),
+            enough: Condvar::new(),
+        });
+        sys::sharpen_timers();
+        let helpers = match plan.slots {
+            1 => Vec::new(),
+            slots => start_helpers(&shared, slots, &mut capabilities)?,
+        };
+        Ok(Threads {
+            shared,
+            helpers,
+            filled: Vec::with_capacity(plan.slots as usize),
+            reaped: Vec::with_capacity(plan.slots as usize),
+            busy: vec![false; plan.slots as usize].into_boxed_slice(),
+            in_flight: 0,
+            slot_size_bytes: plan.slot_size_bytes,
+            capabilities,
+        })
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.shared.clock.now_ns()
+    }
+
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        let room = self.busy.len() as u32 - self.in_flight;
+        let mut taken = 0;
+        let then = loop {
+            if taken == room {
+                break Next::Full;
+            }
+            let operation = match source.next(now_ns) {
+                Next::Operation(operation) => operation,
+                then => break then,
+            };
+            let (slot, length) = (operation.slot, operation.length_bytes);
+            let busy = &mut self.busy[slot as usize];
+            assert!(
+                !*busy && length <= self.slot_size_bytes,
+                "slot {slot} is in flight already, or {length} bytes are too many for it"
+            );
+            *busy = true;
+            if operation.kind == Kind::Write {
+                let address = self.shared.buffers.address(slot).as_ptr();
+                // SAFETY: the slot's own bytes; nothing was in flight on it.
+                let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
+                source.data(&operation, data);
+            }
+            self.filled.push(operation);
+            taken += 1;
+        };
+        self.in_flight += taken;
+        Filled { taken, then }
+    }
+
+    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
+        if self.helpers.is_empty() {
+            for operation in self.filled.drain(..) {
+                self.reaped.push(self.shared.perform(&operation));
+            }
+        } else if !self.filled.is_empty() {
+            let count = self.filled.len();
+            lock(&self.shared.queue)
+                .operations
+                .extend(self.filled.drain(..));
+            for _ in 0..count.min(self.helpers.len()) {
+                self.shared.work.notify_one();
+            }
+        }
+        if self.in_flight == 0 {
+            // `wait` for something that cannot come ends at `until_ns`.
+            if until_ns.is_some() {
+                self.shared.wait(1, until_ns);
+            }
+        } else if !self.helpers.is_empty() && at_least > 0 {
+            self.shared
+                .wait(at_least.min(self.in_flight) as usize, until_ns);
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, source: &mut impl Source) -> u32 {
+        if !self.helpers.is_empty() {
+            std::mem::swap(&mut lock(&self.shared.done).completions, &mut self.reaped);
+        }
+        let count = self.reaped.len() as u32;
+        for done in self.reaped.drain(..) {
+            self.busy[done.slot as usize] = false;
+            look(source, &self.shared.buffers, done);
+            source.complete(done);
+        }
+        self.in_flight -= count;
+        count
+    }
+
+    fn close(mut self, limit_ns: u64) -> Abandoned {
+        let until_ns = self.now_ns().saturating_add(limit_ns);
+        let submitted = self.in_flight - self.filled.len() as u32;
+        if self.helpers.is_empty() {
+            return Abandoned::default();
+        }
+        self.shared.wait(submitted as usize, Some(until_ns));
+        let unbegun = self.shared.shut();
+        let done = lock(&self.shared.done).completions.len() as u32;
+        let operations = submitted - unbegun - done;
+        if operations == 0 {
+            for helper in self.helpers.drain(..) {
+                // A helper that panicked has printed why.
+                let _ = helper.join();
+            }
+        }
+        Abandoned { operations }
+    }
+}
+
+/// Shows the source what a finished operation transferred.
+fn look<S: Source>(source: &mut S, buffers: &Buffers, done: Completion) {
+    if S::LOOKS && done.result > 0 {
+        let address = buffers.address(done.slot).as_ptr();
+        // SAFETY: the slot's own bytes; its operation has ended, and transferred
+        // no more than its length.
+        source.look(done.slot, unsafe {
+            std::slice::from_raw_parts(address, done.result as usize)
+        });
+    }
+}
+
+impl Drop for Threads {
+    /// Helpers in a call that does not return keep the shared memory alive.
+    fn drop(&mut self) {
+        self.shared.shut();
+    }
+}

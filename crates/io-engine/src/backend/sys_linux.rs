@@ -1,0 +1,61 @@
+//! The operating system's calls as Linux has them.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
+use std::ptr::{NonNull, null_mut};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+/// `EBADF`: the operation names a file that was not opened.
+pub(crate) const BAD_HANDLE: i32 = 9;
+/// `EIO`, for failures that carry no number.
+pub(crate) const UNKNOWN_FAILURE: i32 = 5;
+
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset_bytes)
+}
+
+pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+    file.write_at(buffer, offset_bytes)
+}
+
+/// Zeroed memory that takes no pages until it is touched.
+pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a fresh private mapping at an address of the kernel's choice
+    // touches no memory that anybody has.
+    let start = unsafe {
+        mmap_anonymous(
+            null_mut(),
+            length,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+    }?;
+    NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Asks for 2 MiB pages: fewer TLB misses and fewer segments per operation.
+pub(crate) fn prefer_huge_pages(start: NonNull<u8>, length: usize) {
+    // SAFETY: advice on a mapping of `map`; it does not change the contents.
+    // Refusal (no huge pages in this kernel) loses nothing.
+    let _ = unsafe { madvise(start.as_ptr().cast(), length, Advice::LinuxHugepage) };
+}
+
+/// Gives memory of `map` back.
+///
+/// # Safety
+/// `start` and `length` are those of one `map`, and nobody uses it any more,
+/// the kernel included.
+pub(crate) unsafe fn unmap(start: NonNull<u8>, length: usize) {
+    // SAFETY: the caller's promise.
+    let _ = unsafe { munmap(start.as_ptr().cast::<c_void>(), length) };
+}
+
+/// Makes this thread's timed waits end on time: by default Linux may round each
+/// up by 50 us, which would show as schedule lag of open-loop arrivals.
+pub(crate) fn sharpen_timers() {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}

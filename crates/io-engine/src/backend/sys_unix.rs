@@ -1,0 +1,25 @@
+//! The operating system's calls as other Unixes have them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
+
+pub(crate) use super::buffers::{allocate as map, release as unmap};
+
+/// `EBADF`: the operation names a file that was not opened.
+pub(crate) const BAD_HANDLE: i32 = 9;
+/// `EIO`, for failures that carry no number.
+pub(crate) const UNKNOWN_FAILURE: i32 = 5;
+
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset_bytes)
+}
+
+pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+    file.write_at(buffer, offset_bytes)
+}
+
+pub(crate) fn prefer_huge_pages(_start: NonNull<u8>, _length: usize) {}
+
+pub(crate) fn sharpen_timers() {}
