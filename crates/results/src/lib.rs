@@ -2,14 +2,24 @@
 //! them. No clock, no file, no SQL. Units are in the names.
 #![forbid(unsafe_code)]
 
+mod build;
+mod document;
 mod facts;
+mod id;
+mod intervals;
 mod outcome;
 mod record;
+mod series;
 mod warning;
 
+pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
+pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
+pub use id::run_id;
+pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use outcome::{
     Drain, EngineFacts, Errors, Interval, KindOutcome, LatencySummary, OpenLoop, Outcome,
 };
 pub use record::{Document, JobRecord, RunRecord, SCHEMA_VERSION, Status};
+pub use series::{KneeRecord, SeriesRecord, StepRecord};
 pub use warning::{Severity, Warning};

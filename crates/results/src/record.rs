@@ -1,8 +1,8 @@
 //! Runs and jobs.
 
-use crate::{EngineFacts, HostFacts, Outcome, TargetFacts, Warning};
+use crate::{EngineFacts, HostFacts, Outcome, SeriesRecord, TargetFacts, Warning};
 use serde::{Deserialize, Serialize};
-use stripewise_workload::Workload;
+use stripewise_workload::{Pattern, Workload};
 
 /// Version of the JSON document and of the records in the store. Raised when a
 /// field changes its meaning or goes; new optional fields do not raise it.
@@ -15,6 +15,9 @@ pub struct Document {
     pub schema_version: u32,
     /// In the order in which they ran.
     pub runs: Vec<RunRecord>,
+    /// Summaries of the series that these runs belong to, where they are whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<SeriesRecord>,
 }
 
 /// How a run ended.
@@ -78,4 +81,16 @@ pub struct JobRecord {
     pub outcome: Outcome,
     /// Warnings about this job.
     pub warnings: Vec<Warning>,
+}
+
+impl JobRecord {
+    /// `random`, `sequential` or `stride`: the workload's `pattern` in JSON.
+    #[must_use]
+    pub fn pattern_name(&self) -> &'static str {
+        match self.workload.pattern {
+            Pattern::Random { .. } => "random",
+            Pattern::Sequential { .. } => "sequential",
+            Pattern::Stride { .. } => "stride",
+        }
+    }
 }

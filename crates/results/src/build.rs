@@ -1,0 +1,172 @@
+//! Making outcomes from what was counted.
+//!
+//! Everything derived (rates, percentiles, means) is computed here once, so that
+//! runs, imports and recovered runs say the same thing in the same way. No value
+//! made here is infinite or NaN: JSON has neither.
+
+use crate::intervals::coarsen;
+use crate::{Drain, Errors, Interval, KindOutcome, LatencySummary, OpenLoop, Outcome};
+use stripewise_stats::Histogram;
+
+/// p99.9 is shown only over this many operations or more: below, it rests on
+/// fewer than ten of them.
+pub const P999_OPERATIONS_MIN: u64 = 10_000;
+
+const NS_PER_S: f64 = 1e9;
+const BYTES_PER_MIB: f64 = 1_048_576.0;
+
+/// What was counted of one kind of operation in the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KindParts {
+    /// Completed, whole.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their latencies in nanoseconds.
+    pub histogram: Histogram,
+}
+
+/// What an [`Outcome`] is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeParts {
+    /// Length of the measured window.
+    pub duration_ns: u64,
+    /// Reads.
+    pub read: KindParts,
+    /// Writes.
+    pub write: KindParts,
+    /// Explicit syncs, where they were asked for.
+    pub sync: Option<KindParts>,
+    /// Sum over whole reads and writes of completion minus issue.
+    pub in_flight_ns_sum: u128,
+    /// User time of the workers in the window.
+    pub cpu_user_ns: u64,
+    /// System time of the workers in the window.
+    pub cpu_system_ns: u64,
+    /// Failed operations.
+    pub errors: Errors,
+    /// Operations that completed after the stop.
+    pub drain: Drain,
+    /// Open loop only.
+    pub open_loop: Option<OpenLoop>,
+    /// All intervals in order; joined here where there are too many.
+    pub intervals: Vec<Interval>,
+}
+
+impl Outcome {
+    /// The outcome of these counts. A window of no length has rates of 0, and no
+    /// operations have costs of 0.
+    #[must_use]
+    pub fn from_parts(parts: OutcomeParts) -> Outcome {
+        let operations = parts.read.operations + parts.write.operations;
+        let bytes = parts.read.bytes + parts.write.bytes;
+        let duration_ns = parts.duration_ns as f64;
+        Outcome {
+            duration_ns: parts.duration_ns,
+            operations,
+            bytes,
+            iops: ratio(operations as f64 * NS_PER_S, duration_ns),
+            mib_per_s: ratio(bytes as f64 / BYTES_PER_MIB * NS_PER_S, duration_ns),
+            read: KindOutcome::from(parts.read),
+            write: KindOutcome::from(parts.write),
+            sync: parts.sync.map(KindOutcome::from),
+            outstanding_mean: ratio(parts.in_flight_ns_sum as f64, duration_ns),
+            cpu_user_ns_per_operation: ratio(parts.cpu_user_ns as f64, operations as f64),
+            cpu_system_ns_per_operation: ratio(parts.cpu_system_ns as f64, operations as f64),
+            errors: parts.errors,
+            drain: parts.drain,
+            open_loop: parts.open_loop,
+            intervals: coarsen(parts.intervals),
+        }
+    }
+}
+
+impl From<KindParts> for KindOutcome {
+    fn from(parts: KindParts) -> KindOutcome {
+        KindOutcome {
+            operations: parts.operations,
+            bytes: parts.bytes,
+            latency_ns: LatencySummary::of(&parts.histogram),
+            histogram: (parts.histogram.count() > 0).then_some(parts.histogram),
+        }
+    }
+}
+
+impl LatencySummary {
+    /// The summary of these latencies (nanoseconds); `None` where there are none.
+    /// [`LatencySummary::p999`] from [`P999_OPERATIONS_MIN`] on.
+    #[must_use]
+    pub fn of(latency_ns: &Histogram) -> Option<LatencySummary> {
+        Some(LatencySummary {
+            min: latency_ns.min()?,
+            mean: latency_ns.mean()?,
+            p50: latency_ns.percentile(50.0)?,
+            p90: latency_ns.percentile(90.0)?,
+            p99: latency_ns.percentile(99.0)?,
+            p999: if latency_ns.count() >= P999_OPERATIONS_MIN {
+                latency_ns.percentile(99.9)
+            } else {
+                None
+            },
+            max: latency_ns.max()?,
+        })
+    }
+}
+
+/// 0 where there is nothing to divide by.
+fn ratio(above: f64, below: f64) -> f64 {
+    if below > 0.0 { above / below } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(latencies_ns: &[(u64, u64)]) -> KindParts {
+        let mut histogram = Histogram::new();
+        for &(latency_ns, count) in latencies_ns {
+            histogram.record_n(latency_ns, count);
+        }
+        KindParts {
+            operations: histogram.count(),
+            bytes: histogram.count() * 8192,
+            histogram,
+        }
+    }
+
+    #[test]
+    fn rates_and_littles_law_follow_from_the_counts() {
+        let outcome = Outcome::from_parts(OutcomeParts {
+            duration_ns: 2_000_000_000,
+            read: kind(&[(500_000, 3000)]),
+            write: kind(&[(1_000_000, 1000)]),
+            in_flight_ns_sum: 2_500_000_000,
+            cpu_user_ns: 4_000_000,
+            cpu_system_ns: 8_000_000,
+            ..OutcomeParts::default()
+        });
+        assert_eq!(outcome.operations, 4000);
+        assert_eq!(outcome.bytes, 4000 * 8192);
+        assert_eq!(outcome.iops, 2000.0);
+        assert_eq!(outcome.mib_per_s, 15.625);
+        assert_eq!(outcome.outstanding_mean, 1.25);
+        assert_eq!(outcome.cpu_user_ns_per_operation, 1000.0);
+        assert_eq!(outcome.cpu_system_ns_per_operation, 2000.0);
+        assert_eq!(outcome.read.latency_ns.unwrap().max, 500_000);
+        assert_eq!(outcome.sync, None);
+    }
+
+    #[test]
+    fn an_empty_window_has_rates_of_zero_and_no_latencies() {
+        let outcome = Outcome::from_parts(OutcomeParts::default());
+        assert_eq!(outcome, Outcome::default());
+    }
+
+    #[test]
+    fn the_thousandth_is_shown_from_ten_thousand_operations_on() {
+        let summary = |count| LatencySummary::of(&kind(&[(700, count)]).histogram).unwrap();
+        assert_eq!(summary(9_999).p999, None);
+        assert_eq!(summary(10_000).p999, Some(700));
+        assert_eq!(LatencySummary::of(&Histogram::new()), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Records as JSON and back.
+//!
+//! The text is pretty-printed with two spaces and ends in a newline. Printing,
+//! parsing and printing again gives the same bytes: fields keep their order,
+//! floats are printed with the fewest digits that give the same value back.
+
+use crate::{Document, RunRecord, SCHEMA_VERSION};
+
+/// A document that cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// Not JSON, or not of this shape.
+    Malformed(serde_json::Error),
+    /// Another version of the document.
+    Version {
+        /// The one that was found.
+        found: u64,
+    },
+}
+
+impl std::fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DocumentError::Malformed(error) => write!(f, "not a document of runs: {error}"),
+            DocumentError::Version { found } => write!(
+                f,
+                "the document has schema version {found}, and this program reads {SCHEMA_VERSION}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DocumentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DocumentError::Malformed(error) => Some(error),
+            DocumentError::Version { .. } => None,
+        }
+    }
+}
+
+impl DocumentError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            DocumentError::Malformed(_) => {
+                "give a file that `stripewise run --json` or `stripewise history show --json` printed"
+            }
+            DocumentError::Version { .. } => "use the version of Stripewise that printed it",
+        }
+    }
+}
+
+impl Document {
+    /// The document of these runs, in the order in which they ran.
+    #[must_use]
+    pub fn new(runs: Vec<RunRecord>) -> Document {
+        Document {
+            schema_version: SCHEMA_VERSION,
+            runs,
+            series: Vec::new(),
+        }
+    }
+
+    /// The text that `--json` prints.
+    ///
+    /// # Panics
+    /// Never: no type in here can fail to become JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self)
+            .expect("records have text keys only and no failing serialisers");
+        text.push('\n');
+        text
+    }
+
+    /// Reads what [`Document::to_json`] printed. Unknown fields are ignored, so
+    /// that a document of the same version with newer optional fields is read.
+    ///
+    /// # Errors
+    /// [`DocumentError::Version`] for another version (looked at first, so that
+    /// it is named even where the shape has changed), else
+    /// [`DocumentError::Malformed`].
+    pub fn from_json(text: &str) -> Result<Document, DocumentError> {
+        #[derive(serde::Deserialize)]
+        struct Versioned {
+            schema_version: u64,
+        }
+        let versioned: Versioned = serde_json::from_str(text).map_err(DocumentError::Malformed)?;
+        if versioned.schema_version != u64::from(SCHEMA_VERSION) {
+            return Err(DocumentError::Version {
+                found: versioned.schema_version,
+            });
+        }
+        serde_json::from_str(text).map_err(DocumentError::Malformed)
+    }
+}
