@@ -1,2 +1,34 @@
 //! The SQLite file that keeps every result, and its migrations.
+//!
+//! One file holds runs, their jobs, intervals and histograms, and the test
+//! files that were kept. Intervals stream in while a run is under way, so that
+//! a run that is killed is still worth something: opening the store afterwards
+//! rebuilds it from them and marks it partial.
+//!
+//! Invariants: a record is given back byte for byte as it was printed; a file
+//! that is not ours, is newer than this program or is damaged is never written
+//! to, replaced or deleted. This crate reads no clock: times come with records.
 #![forbid(unsafe_code)]
+
+mod blob;
+mod compact;
+mod error;
+mod files;
+mod location;
+mod open;
+mod owner;
+mod read;
+mod recover;
+mod schema;
+mod types;
+mod write;
+
+pub use error::{Error, ErrorKind, Result};
+pub use location::default_path;
+pub use open::Store;
+pub use owner::Owner;
+pub use schema::{APPLICATION_ID, USER_VERSION};
+pub use types::{
+    Filter, IntervalHistograms, JobSummary, MadeFile, RunHandle, RunSummary, StoredHistograms,
+    StoredInterval,
+};

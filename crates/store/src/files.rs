@@ -1,0 +1,100 @@
+//! Test files that were made and kept.
+//!
+//! The store's word is half of the proof that a file is ours; the other half is
+//! the extended attribute on the file itself. Both are compared by `target` on
+//! the open descriptor.
+
+use crate::error::Result;
+use crate::open::Store;
+use crate::types::MadeFile;
+use rusqlite::{OptionalExtension, Row, params};
+
+const COLUMNS: &str =
+    "SELECT id, device, inode, birth_ns, path, size_bytes, made_at FROM made_files";
+
+impl Store {
+    /// Remembers a kept file; one with the same id is replaced. Flushes.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn remember_file(&mut self, file: &MadeFile) -> Result<()> {
+        self.write("remember a test file", |transaction, _| {
+            transaction
+                .execute(
+                    "INSERT OR REPLACE INTO made_files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    params![
+                        file.id,
+                        file.device.cast_signed(),
+                        file.inode.cast_signed(),
+                        file.birth_ns,
+                        file.path,
+                        file.size_bytes.cast_signed(),
+                        file.made_at,
+                    ],
+                )
+                .map(drop)
+        })
+    }
+
+    /// The file with this id, if device, inode and birth time are the same too:
+    /// an inode that was freed and used again, or a copied attribute, is not ours.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn lookup_file(
+        &self,
+        id: &str,
+        device: u64,
+        inode: u64,
+        birth_ns: Option<i64>,
+    ) -> Result<Option<MadeFile>> {
+        self.connection
+            .query_row(
+                &format!(
+                    "{COLUMNS} WHERE id = ?1 AND device = ?2 AND inode = ?3 AND birth_ns IS ?4"
+                ),
+                params![id, device.cast_signed(), inode.cast_signed(), birth_ns],
+                file_at,
+            )
+            .optional()
+            .map_err(|error| self.sqlite_error("look up a test file", error))
+    }
+
+    /// All kept files, by path.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn files(&self) -> Result<Vec<MadeFile>> {
+        let read = || -> rusqlite::Result<Vec<MadeFile>> {
+            let mut statement = self
+                .connection
+                .prepare(&format!("{COLUMNS} ORDER BY path, id"))?;
+            let rows = statement.query_map((), file_at)?;
+            rows.collect()
+        };
+        read().map_err(|error| self.sqlite_error("list test files", error))
+    }
+
+    /// Forgets a file; `false` when it was not known.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn forget_file(&mut self, id: &str) -> Result<bool> {
+        self.write("forget a test file", |transaction, _| {
+            let forgotten = transaction.execute("DELETE FROM made_files WHERE id = ?1", [id])?;
+            Ok(forgotten > 0)
+        })
+    }
+}
+
+fn file_at(row: &Row<'_>) -> rusqlite::Result<MadeFile> {
+    Ok(MadeFile {
+        id: row.get(0)?,
+        device: row.get::<_, i64>(1)?.cast_unsigned(),
+        inode: row.get::<_, i64>(2)?.cast_unsigned(),
+        birth_ns: row.get(3)?,
+        path: row.get(4)?,
+        size_bytes: row.get::<_, i64>(5)?.cast_unsigned(),
+        made_at: row.get(6)?,
+    })
+}

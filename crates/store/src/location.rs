@@ -1,0 +1,158 @@
+//! Where the store is, and which journal suits the file system there.
+//!
+//! Both are pure functions of what the caller has read: environment variables,
+//! the table of mounts.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The store's path in the user's data directory: `$XDG_DATA_HOME`, on Windows
+/// `%LOCALAPPDATA%`, else `$HOME/.local/share`; in it `stripewise/stripewise.db`.
+/// `None` when no variable names an absolute path. `variable` looks up one
+/// environment variable (`|name| std::env::var_os(name)`).
+#[must_use]
+pub fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(variable(name)?);
+        // The XDG specification tells programs to ignore relative paths.
+        path.is_absolute().then_some(path)
+    };
+    let data = absolute("XDG_DATA_HOME")
+        .or_else(|| absolute("LOCALAPPDATA"))
+        .or_else(|| Some(absolute("HOME")?.join(".local").join("share")))?;
+    Some(data.join("stripewise").join("stripewise.db"))
+}
+
+/// How SQLite makes transactions atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Journal {
+    /// Write-ahead log: a commit is an append without a flush, and readers do
+    /// not disturb the writer. Needs memory shared between processes, which
+    /// network file systems do not give between hosts.
+    WriteAhead,
+    /// Rollback journal, cut to nothing after each transaction: needs file locks
+    /// only, and each commit waits for the disk.
+    Rollback,
+}
+
+/// File systems on which several hosts may share a file.
+const NETWORK_FILE_SYSTEMS: [&str; 12] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "ceph",
+    "glusterfs",
+    "fuse.sshfs",
+    "afs",
+    "lustre",
+    "fuse.glusterfs",
+];
+
+/// The journal for a store in `directory` (absolute, symlinks resolved), given
+/// the text of `/proc/self/mountinfo`; without it a local disk is assumed.
+pub(crate) fn journal_for(mountinfo: Option<&str>, directory: &Path) -> Journal {
+    let mut best: Option<(usize, &str)> = None;
+    for line in mountinfo.unwrap_or_default().lines() {
+        let Some((left, right)) = line.split_once(" - ") else {
+            continue;
+        };
+        let Some(mount_point) = left.split(' ').nth(4).map(unescape) else {
+            continue;
+        };
+        let Some(kind) = right.split(' ').next() else {
+            continue;
+        };
+        // The longest mount point above the directory holds it; of equals the
+        // last, which was mounted over the others.
+        if directory.starts_with(&mount_point)
+            && best.is_none_or(|(length, _)| mount_point.len() >= length)
+        {
+            best = Some((mount_point.len(), kind));
+        }
+    }
+    match best {
+        Some((_, kind)) if NETWORK_FILE_SYSTEMS.contains(&kind) => Journal::Rollback,
+        _ => Journal::WriteAhead,
+    }
+}
+
+/// Undoes the octal escapes (`\040` for a space) of mount tables.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let octal = (first == b'\\')
+            .then(|| tail.get(..3))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        if let Some(byte) = octal {
+            bytes.push(byte);
+            rest = &tail[3..];
+        } else {
+            bytes.push(first);
+            rest = tail;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path_with(variables: &[(&str, &str)]) -> Option<String> {
+        default_path(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name)?;
+            Some(OsString::from(found.1))
+        })
+        .map(|path| path.to_string_lossy().into_owned())
+    }
+
+    // Absolute paths look different on Windows.
+    #[cfg(unix)]
+    #[test]
+    fn the_store_is_in_the_users_data_directory() {
+        let in_home = Some("/home/dba/.local/share/stripewise/stripewise.db".to_owned());
+        assert_eq!(path_with(&[("HOME", "/home/dba")]), in_home);
+        assert_eq!(
+            path_with(&[("HOME", "/home/dba"), ("XDG_DATA_HOME", "here")]),
+            in_home
+        );
+        assert_eq!(
+            path_with(&[("HOME", "/home/dba"), ("XDG_DATA_HOME", "/data")]),
+            Some("/data/stripewise/stripewise.db".to_owned())
+        );
+        assert_eq!(
+            path_with(&[("LOCALAPPDATA", "/app data"), ("HOME", "/home/dba")]),
+            Some("/app data/stripewise/stripewise.db".to_owned())
+        );
+        assert_eq!(path_with(&[]), None);
+    }
+
+    #[test]
+    fn network_file_systems_get_a_journal_that_needs_no_shared_memory() {
+        let mounts = "\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:40 / /home rw shared:2 - nfs4 server:/home rw
+31 30 0:41 / /home/local\\040disk rw - xfs /dev/vdb rw
+";
+        let cases = [
+            ("/var/lib", Journal::WriteAhead),
+            ("/home/dba/.local", Journal::Rollback),
+            ("/home/local disk/x", Journal::WriteAhead),
+            ("/homely", Journal::WriteAhead),
+        ];
+        for (directory, journal) in cases {
+            assert_eq!(
+                journal_for(Some(mounts), Path::new(directory)),
+                journal,
+                "{directory}"
+            );
+        }
+        assert_eq!(journal_for(None, Path::new("/home")), Journal::WriteAhead);
+    }
+}

@@ -1,0 +1,252 @@
+//! Opening the file: whose it is, its journal, its version, what was left
+//! behind.
+//!
+//! What survives what: a commit is in the file system's hands when it returns,
+//! so that `kill -9` loses only the intervals not yet handed over (at most about
+//! a second). With the write-ahead log a power cut can lose commits since the
+//! last flush - intervals of runs under way - but never damages the file;
+//! beginning and finishing a run flush. On network file systems a rollback
+//! journal is used instead (see `location`), where each commit flushes.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::location::{Journal, journal_for};
+use crate::owner::Owner;
+use crate::schema::{self, Identity};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait for another process that is writing.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Pages in the log (4 KiB each) before they are moved into the file, which
+/// flushes and may take long on a busy disk: rare while a run is under way.
+const LOG_PAGES_MAX: i64 = 16_384;
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    pub(crate) owner: Owner,
+    pub(crate) recovered: Vec<String>,
+}
+
+impl Store {
+    /// Opens the store for reading and writing; makes it, and its directory,
+    /// where they are missing. Runs whose process is gone are finished as
+    /// partial (see [`Store::recovered`]). `owner` is this process.
+    ///
+    /// # Errors
+    /// Refuses, untouched, files that are not ours or newer than this program;
+    /// fails when the file is locked for longer than 5 s, damaged, not writable,
+    /// or its file system is full.
+    pub fn open(path: &Path, owner: Owner) -> Result<Store> {
+        const DOING: &str = "open the file";
+        let sqlite = |error| Error::from_sqlite(path, DOING, error);
+        refuse_foreign(path)?;
+        let directory = make_directory(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        prepare(&connection).map_err(sqlite)?;
+        // SQLite opens a file that may not be written to for reading, silently.
+        if connection.is_readonly("main").map_err(sqlite)? {
+            let detail = "the file or its file system is read-only".to_owned();
+            return Err(Error::new(path, DOING, ErrorKind::ReadOnly { detail }));
+        }
+        let identity = Identity::read(&connection).map_err(sqlite)?;
+        identity.check(path, DOING)?;
+        if identity.is_new() {
+            // Space of deleted runs can be given back; only a new file can choose this.
+            connection
+                .pragma_update(None, "auto_vacuum", "INCREMENTAL")
+                .map_err(sqlite)?;
+        }
+        if identity.needs_migration() {
+            schema::migrate(&mut connection, path)?;
+        }
+        let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").ok();
+        set_journal(&connection, journal_for(mountinfo.as_deref(), &directory)).map_err(sqlite)?;
+        let mut store = Store {
+            connection,
+            path: path.to_owned(),
+            owner,
+            recovered: Vec::new(),
+        };
+        store.recovered = store.recover()?;
+        Ok(store)
+    }
+
+    /// Opens an existing store for reading, also from a read-only file system.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; [`ErrorKind::Missing`] where there is no file.
+    pub fn open_read_only(path: &Path) -> Result<Store> {
+        const DOING: &str = "read the file";
+        let sqlite = |error| Error::from_sqlite(path, DOING, error);
+        std::fs::metadata(path).map_err(|error| Error::from_io(path, DOING, &error))?;
+        let (connection, identity) = open_for_reading(path).map_err(sqlite)?;
+        identity.check(path, DOING)?;
+        if identity.is_new() {
+            return Err(Error::new(path, DOING, ErrorKind::Missing));
+        }
+        if identity.needs_migration() {
+            let kind = ErrorKind::Other(
+                "an older version wrote it; open it for writing once to bring it up to date"
+                    .to_owned(),
+            );
+            return Err(Error::new(path, DOING, kind));
+        }
+        Ok(Store {
+            connection,
+            path: path.to_owned(),
+            owner: Owner::default(),
+            recovered: Vec::new(),
+        })
+    }
+
+    /// The store's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ids of the runs whose process was found gone when the store was opened,
+    /// and which were therefore finished as partial.
+    #[must_use]
+    pub fn recovered(&self) -> &[String] {
+        &self.recovered
+    }
+
+    /// Reads the whole file and checks that it is consistent.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Damaged`] with the first thing that is not.
+    pub fn check(&self) -> Result<()> {
+        const DOING: &str = "check the file";
+        let detail: String = self
+            .connection
+            .query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))
+            .map_err(|error| self.sqlite_error(DOING, error))?;
+        if detail == "ok" {
+            return Ok(());
+        }
+        Err(self.error(DOING, ErrorKind::Damaged { detail }))
+    }
+
+    pub(crate) fn sqlite_error(&self, doing: &'static str, error: rusqlite::Error) -> Error {
+        Error::from_sqlite(&self.path, doing, error)
+    }
+
+    pub(crate) fn error(&self, doing: &'static str, kind: ErrorKind) -> Error {
+        Error::new(&self.path, doing, kind)
+    }
+}
+
+/// Looks into an existing file for reading only, so that one which is not ours
+/// is not even given a journal. Doubtful cases are left to the real opening.
+fn refuse_foreign(path: &Path) -> Result<()> {
+    const DOING: &str = "open the file";
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
+        Ok(metadata) if metadata.is_dir() => {
+            let detail = "a directory".to_owned();
+            return Err(Error::new(path, DOING, ErrorKind::Foreign { detail }));
+        }
+        _ => return Ok(()),
+    }
+    match open_for_reading(path) {
+        Ok((_, identity)) => identity.check(path, DOING),
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Err(Error::from_sqlite(path, DOING, error))
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Opens for reading only. A log that another process left needs an index beside
+/// the file; where none can be made and there is no log, the file alone is the
+/// whole truth and SQLite may take it as unchangeable.
+fn open_for_reading(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let ordinary = Connection::open_with_flags(path, flags).and_then(|connection| {
+        prepare(&connection)?;
+        let identity = Identity::read(&connection)?;
+        Ok((connection, identity))
+    });
+    let Err(error) = ordinary else {
+        return ordinary;
+    };
+    let unreachable = matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    );
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if !unreachable || std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Err(error);
+    }
+    let connection =
+        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
+    prepare(&connection)?;
+    let identity = Identity::read(&connection)?;
+    Ok((connection, identity))
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let escaped = path
+        .to_string_lossy()
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    format!("file:{escaped}?immutable=1")
+}
+
+fn make_directory(path: &Path) -> Result<PathBuf> {
+    const DOING: &str = "make the directory";
+    let io = |error| Error::from_io(path, DOING, &error);
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(io)?;
+    parent.canonicalize().map_err(io)
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // The file may come from anywhere: believe nothing in it that can run.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// Changing the journal wants the file for itself and does not wait; another
+/// process that is opening the store too is done in a moment.
+fn set_journal(connection: &Connection, journal: Journal) -> rusqlite::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(20);
+    let (mode, synchronous) = match journal {
+        Journal::WriteAhead => ("WAL", "NORMAL"),
+        Journal::Rollback => ("TRUNCATE", "FULL"),
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES_MAX)?;
+    let mut patience = BUSY_TIMEOUT.as_millis() / PAUSE.as_millis();
+    loop {
+        // A file system without shared memory answers with the old mode, which will do.
+        match connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(())) {
+            Err(error)
+                if patience > 0 && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+            {
+                patience -= 1;
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Finishing the runs of processes that died.
+//!
+//! What is known of such a run is its skeleton and its intervals with their
+//! latencies. Merged, those give true counts and percentiles; what is not known
+//! (processor time, drain, the schedule of an open loop) is named in the record.
+
+use crate::compact::merge;
+use crate::error::Result;
+use crate::open::Store;
+use crate::read;
+use crate::types::StoredInterval;
+use crate::write::{finish, owner_at};
+use rusqlite::{Connection, TransactionBehavior, params};
+use stripewise_results::{
+    Errors, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord, Status,
+};
+
+impl Store {
+    /// Finishes runs that are under way according to the file but whose process
+    /// is certainly gone. Returns their ids. Runs of other hosts or containers
+    /// are left alone.
+    pub(crate) fn recover(&mut self) -> Result<Vec<String>> {
+        const DOING: &str = "recover a run that was cut short";
+        let sqlite = |error| crate::Error::from_sqlite(&self.path, DOING, error);
+        // Almost always there are none: find out without asking for the right to write.
+        let orphans = orphans(&self.connection, &self.owner).map_err(sqlite)?;
+        let mut recovered = Vec::new();
+        for (run_number, id) in orphans {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(sqlite)?;
+            // Another process may have been quicker.
+            if still_running(&transaction, run_number).map_err(sqlite)? {
+                let record = rebuild(&transaction, run_number).map_err(sqlite)?;
+                finish(&transaction, run_number, &record).map_err(sqlite)?;
+                transaction.commit().map_err(sqlite)?;
+                recovered.push(id);
+            }
+        }
+        Ok(recovered)
+    }
+}
+
+fn orphans(connection: &Connection, here: &crate::Owner) -> rusqlite::Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT run_number, id, owner_pid, owner_process_start, owner_boot_id, \
+         owner_pid_namespace, owner_host FROM runs WHERE status = 'running'",
+    )?;
+    let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?, owner_at(row, 2)?)))?;
+    let mut orphans = Vec::new();
+    for row in rows {
+        let (run_number, id, owner) = row?;
+        if here.sees_gone(&owner) {
+            orphans.push((run_number, id));
+        }
+    }
+    Ok(orphans)
+}
+
+fn still_running(connection: &Connection, run_number: i64) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT count(*) FROM runs WHERE run_number = ?1 AND status = 'running'",
+        [run_number],
+        |row| row.get(0),
+    )
+}
+
+fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunRecord> {
+    let json: String = connection.query_row(
+        "SELECT json FROM records WHERE run_number = ?1",
+        [run_number],
+        |row| row.get(0),
+    )?;
+    let mut record: RunRecord = serde_json::from_str(&json)
+        .map_err(|error| read::damaged(0, format!("record of run {run_number}: {error}")))?;
+    let mut kept = 0;
+    for (job_index, job) in record.jobs.iter_mut().enumerate() {
+        let mut statement = connection.prepare_cached(read::INTERVALS_OF_JOB)?;
+        let intervals = statement
+            .query_map(
+                params![run_number, job_index.cast_signed()],
+                read::interval_at,
+            )?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        kept += intervals.len();
+        job.outcome = outcome_of(job, intervals);
+    }
+    record.status = Status::Partial;
+    record.partial_because = Some(if kept == 0 {
+        "its process ended before the first interval was stored".to_owned()
+    } else {
+        "its process ended before the run did; rebuilt from the intervals stored until then, \
+         without processor time, drain and arrivals"
+            .to_owned()
+    });
+    Ok(record)
+}
+
+/// The outcome as far as intervals tell it. Bytes of a kind follow from its
+/// operations: only whole ones count, and all have the job's block size.
+fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> Outcome {
+    let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
+        return Outcome::default();
+    };
+    let duration_ns = (last.interval.start_ns + last.interval.duration_ns)
+        .saturating_sub(first.interval.start_ns);
+    let mut parts = OutcomeParts {
+        duration_ns,
+        ..OutcomeParts::default()
+    };
+    let [mut read, mut write, mut sync] = [None, None, None];
+    let mut intervals: Vec<Interval> = Vec::with_capacity(stored.len());
+    let mut errors_total = 0;
+    for StoredInterval {
+        interval,
+        histograms,
+    } in stored
+    {
+        parts.read.operations += interval.read_operations;
+        parts.write.operations += interval.write_operations;
+        errors_total += interval.errors;
+        merge(&mut read, histograms.read);
+        merge(&mut write, histograms.write);
+        merge(&mut sync, histograms.sync);
+        intervals.push(interval);
+    }
+    parts.errors = Errors {
+        total: errors_total,
+        ..Errors::default()
+    };
+    // Counted from issue only in a closed loop; an open loop's latencies hold
+    // time before issue, and what was in flight is not known.
+    if job.workload.rate.is_none() {
+        let sum = |histogram: &Option<stripewise_stats::Histogram>| {
+            histogram
+                .as_ref()
+                .map_or(0, stripewise_stats::Histogram::sum)
+        };
+        parts.in_flight_ns_sum = sum(&read) + sum(&write);
+    }
+    parts.read.histogram = read.unwrap_or_default();
+    parts.write.histogram = write.unwrap_or_default();
+    parts.read.bytes = parts.read.operations * job.workload.block_size_bytes;
+    parts.write.bytes = parts.write.operations * job.workload.block_size_bytes;
+    parts.sync = sync.map(|histogram| KindParts {
+        operations: histogram.count(),
+        bytes: 0,
+        histogram,
+    });
+    parts.intervals = intervals;
+    Outcome::from_parts(parts)
+}

@@ -1,0 +1,505 @@
+//! Writing runs: begin, intervals as they come, finish; and deleting.
+//!
+//! Intervals are collected and handed to SQLite about once a second, in one
+//! small transaction that does not flush and does not wait for other processes:
+//! the caller drives a measurement and must not stall.
+
+use crate::blob;
+use crate::error::{ErrorKind, Result};
+use crate::open::{BUSY_TIMEOUT, Store};
+use crate::owner::Owner;
+use crate::read::status_text;
+use crate::types::{IntervalHistograms, RunHandle};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use std::time::Duration;
+use stripewise_results::{Interval, JobRecord, RunRecord, Status};
+use stripewise_stats::Histogram;
+
+/// Hand intervals over when they reach so far beyond the first of them.
+const BATCH_NS: u64 = 1_000_000_000;
+/// ... or when there are so many.
+const BATCH_ROWS: usize = 256;
+/// While somebody else is writing, keep at most so many before waiting for them.
+const BACKLOG_ROWS: usize = 16_384;
+
+/// An interval on its way to the file.
+#[derive(Debug)]
+pub(crate) struct PendingInterval {
+    pub(crate) job_index: usize,
+    pub(crate) interval_index: u64,
+    pub(crate) interval: Interval,
+    /// Of reads, writes and syncs.
+    pub(crate) blobs: [Option<Vec<u8>>; 3],
+}
+
+impl Store {
+    /// Enters a run that is about to start, `skeleton` being its record as far
+    /// as it is known: jobs with targets and workloads, outcomes empty. Its
+    /// status is stored as running whatever the skeleton says. Flushes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`] when the id is taken; else as [`Store::open`].
+    pub fn begin_run(&mut self, skeleton: &RunRecord) -> Result<RunHandle> {
+        const DOING: &str = "begin a run";
+        let mut skeleton = skeleton.clone();
+        skeleton.status = Status::Running;
+        let run_number = self.write(DOING, |transaction, owner| {
+            insert_run(transaction, &skeleton, owner)
+        })?;
+        let Some(run_number) = run_number else {
+            let text = format!("there is a run {} already", skeleton.id);
+            return Err(self.error(DOING, ErrorKind::Misuse(text)));
+        };
+        Ok(RunHandle {
+            run_number,
+            id: skeleton.id,
+            next_interval: vec![0; skeleton.jobs.len()],
+            pending: Vec::new(),
+        })
+    }
+
+    /// Adds the next interval of a job. Usually only remembers it; once a second
+    /// of the run it is handed over with the others, without flushing. When
+    /// another process is just writing, that is put off rather than waited for.
+    /// An error leaves the interval remembered: measuring may go on, and
+    /// [`Store::finish_run`] does not need the intervals.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`] for a job that the run does not have; else the
+    /// failure of the store.
+    pub fn append_interval(
+        &mut self,
+        run: &mut RunHandle,
+        job_index: usize,
+        interval: &Interval,
+        histograms: IntervalHistograms<'_>,
+    ) -> Result<()> {
+        let Some(next) = run.next_interval.get_mut(job_index) else {
+            let text = format!("run {} has no job {job_index}", run.id);
+            return Err(self.error("add an interval", ErrorKind::Misuse(text)));
+        };
+        let interval_index = *next;
+        *next += 1;
+        run.pending.push(PendingInterval {
+            job_index,
+            interval_index,
+            interval: *interval,
+            blobs: [histograms.read, histograms.write, histograms.sync].map(blob::encode),
+        });
+        let first_ns = run.pending[0].interval.start_ns;
+        let due = interval.start_ns.saturating_add(interval.duration_ns)
+            >= first_ns.saturating_add(BATCH_NS);
+        if !due && run.pending.len() < BATCH_ROWS {
+            return Ok(());
+        }
+        if run.pending.len() >= BACKLOG_ROWS {
+            return self.flush(run);
+        }
+        match self.hand_over(run, Duration::ZERO) {
+            Err(error) if matches!(error.kind(), ErrorKind::Locked { .. }) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Hands over all intervals now, waiting for other processes if need be.
+    /// Call it when measuring ends, before operations still in flight are waited
+    /// for: a device that hangs then costs nothing of what was measured.
+    ///
+    /// # Errors
+    /// The failure of the store; the intervals stay remembered.
+    pub fn flush(&mut self, run: &mut RunHandle) -> Result<()> {
+        self.hand_over(run, BUSY_TIMEOUT)
+    }
+
+    /// Stores the final record with its histograms (those inside the outcomes),
+    /// joins intervals down to 4,096 a job, and flushes. The record's status
+    /// must not be running. On an error the run stays as it was: keep the record
+    /// and tell the user.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Misuse`] when the record is not that of the handle's run;
+    /// else the failure of the store.
+    pub fn finish_run(&mut self, mut run: RunHandle, record: &RunRecord) -> Result<()> {
+        const DOING: &str = "finish a run";
+        if record.id != run.id || record.status == Status::Running {
+            let text = format!("record {} does not finish run {}", record.id, run.id);
+            return Err(self.error(DOING, ErrorKind::Misuse(text)));
+        }
+        // The record is worth more than the last second's intervals.
+        let flushed = self.flush(&mut run);
+        self.write(DOING, |transaction, _| {
+            finish(transaction, run.run_number, record)
+        })?;
+        self.move_log();
+        flushed
+    }
+
+    /// Stores a whole record that was made elsewhere or earlier (an import).
+    ///
+    /// # Errors
+    /// As [`Store::begin_run`].
+    pub fn save_run(&mut self, record: &RunRecord) -> Result<()> {
+        const DOING: &str = "save a run";
+        let saved = self.write(DOING, |transaction, owner| {
+            let Some(run_number) = insert_run(transaction, record, owner)? else {
+                return Ok(false);
+            };
+            finish(transaction, run_number, record)?;
+            Ok(true)
+        })?;
+        if saved {
+            return Ok(());
+        }
+        let text = format!("there is a run {} already", record.id);
+        Err(self.error(DOING, ErrorKind::Misuse(text)))
+    }
+
+    /// Deletes runs by their full ids, all or none, and gives the space back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] for an id that is not there; [`ErrorKind::Misuse`]
+    /// for a run that another process is writing just now.
+    pub fn delete(&mut self, ids: &[String]) -> Result<()> {
+        const DOING: &str = "delete runs";
+        let refused = self.write(DOING, |transaction, here| {
+            for id in ids {
+                let found = transaction
+                    .query_row(
+                        "SELECT run_number, status = 'running', owner_pid, owner_process_start, \
+                         owner_boot_id, owner_pid_namespace, owner_host FROM runs WHERE id = ?1",
+                        [id],
+                        |row| {
+                            Ok((
+                                row.get::<_, i64>(0)?,
+                                row.get::<_, bool>(1)?,
+                                owner_at(row, 2)?,
+                            ))
+                        },
+                    )
+                    .optional()?;
+                match found {
+                    None => return Ok(Some(ErrorKind::NotFound { name: id.clone() })),
+                    Some((_, true, owner)) if here.sees_alive(&owner) => {
+                        let text = format!("run {id} is under way in process {}", owner.pid);
+                        return Ok(Some(ErrorKind::Misuse(text)));
+                    }
+                    Some((run_number, ..)) => {
+                        transaction
+                            .execute("DELETE FROM runs WHERE run_number = ?1", [run_number])?;
+                    }
+                }
+            }
+            Ok(None)
+        })?;
+        if let Some(kind) = refused {
+            return Err(self.error(DOING, kind));
+        }
+        self.connection
+            .execute_batch("PRAGMA incremental_vacuum")
+            .map_err(|error| self.sqlite_error(DOING, error))?;
+        self.move_log();
+        Ok(())
+    }
+
+    /// Runs `body` in one transaction that is on the disk when this returns. A
+    /// `None`, `false` or refusal of the body commits nothing it has not done.
+    pub(crate) fn write<T>(
+        &mut self,
+        doing: &'static str,
+        body: impl FnOnce(&Transaction<'_>, &Owner) -> rusqlite::Result<T>,
+    ) -> Result<T>
+    where
+        T: Verdict,
+    {
+        let done = durable(&mut self.connection, |connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = body(&transaction, &self.owner)?;
+            if value.keep() {
+                transaction.commit()?;
+            }
+            Ok(value)
+        });
+        done.map_err(|error| self.sqlite_error(doing, error))
+    }
+
+    fn hand_over(&mut self, run: &mut RunHandle, patience: Duration) -> Result<()> {
+        const DOING: &str = "add intervals";
+        if run.pending.is_empty() {
+            return Ok(());
+        }
+        let done = (|| {
+            self.connection.busy_timeout(patience)?;
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for pending in &run.pending {
+                insert_interval(&transaction, run.run_number, pending)?;
+            }
+            transaction.commit()
+        })();
+        let restored = self.connection.busy_timeout(BUSY_TIMEOUT);
+        done.and(restored)
+            .map_err(|error| self.sqlite_error(DOING, error))?;
+        run.pending.clear();
+        Ok(())
+    }
+
+    /// Moves the log into the file while nobody is measuring. Best effort: what
+    /// cannot be moved now is moved later.
+    fn move_log(&self) {
+        let moved = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
+        drop(moved);
+    }
+}
+
+/// Whether what a transaction's body returned means that it shall be kept.
+pub(crate) trait Verdict {
+    fn keep(&self) -> bool;
+}
+
+impl Verdict for () {
+    fn keep(&self) -> bool {
+        true
+    }
+}
+
+impl Verdict for bool {
+    fn keep(&self) -> bool {
+        *self
+    }
+}
+
+/// The number of a run that was inserted.
+impl Verdict for Option<i64> {
+    fn keep(&self) -> bool {
+        self.is_some()
+    }
+}
+
+/// A refusal.
+impl Verdict for Option<ErrorKind> {
+    fn keep(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// Commits inside `body` are flushed to the disk, also with a write-ahead log.
+fn durable<T>(
+    connection: &mut Connection,
+    body: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let before: i64 = connection.query_row("PRAGMA synchronous", (), |row| row.get(0))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let done = body(connection);
+    connection.pragma_update(None, "synchronous", before)?;
+    done
+}
+
+/// `None` when the id is taken.
+fn insert_run(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    owner: &Owner,
+) -> rusqlite::Result<Option<i64>> {
+    let inserted = transaction.execute(
+        "INSERT INTO runs (id, started_at, status, label, series, series_part, host, warnings, \
+         owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+         ON CONFLICT (id) DO NOTHING",
+        params![
+            record.id,
+            record.started_at,
+            status_text(record.status),
+            record.label,
+            record.series,
+            record.series_part,
+            record.host.name,
+            warnings(record),
+            owner.pid,
+            owner.process_start,
+            owner.boot_id,
+            owner.pid_namespace,
+            owner.host,
+        ],
+    )?;
+    if inserted == 0 {
+        return Ok(None);
+    }
+    let run_number = transaction.last_insert_rowid();
+    store_record(transaction, run_number, record)?;
+    Ok(Some(run_number))
+}
+
+/// Everything about a run that has its final record. Also used by recovery.
+pub(crate) fn finish(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
+    transaction.execute(
+        "UPDATE runs SET started_at = ?2, status = ?3, label = ?4, series = ?5, \
+         series_part = ?6, host = ?7, warnings = ?8 WHERE run_number = ?1",
+        params![
+            run_number,
+            record.started_at,
+            status_text(record.status),
+            record.label,
+            record.series,
+            record.series_part,
+            record.host.name,
+            warnings(record),
+        ],
+    )?;
+    store_record(transaction, run_number, record)?;
+    transaction.execute("DELETE FROM histograms WHERE run_number = ?1", [run_number])?;
+    for (job_index, job) in record.jobs.iter().enumerate() {
+        let outcome = &job.outcome;
+        let sync = outcome
+            .sync
+            .as_ref()
+            .and_then(|sync| sync.histogram.as_ref());
+        store_histogram(
+            transaction,
+            run_number,
+            job_index,
+            "read",
+            outcome.read.histogram.as_ref(),
+        )?;
+        store_histogram(
+            transaction,
+            run_number,
+            job_index,
+            "write",
+            outcome.write.histogram.as_ref(),
+        )?;
+        store_histogram(transaction, run_number, job_index, "sync", sync)?;
+        crate::compact::compact(transaction, run_number, job_index)?;
+    }
+    Ok(())
+}
+
+fn store_record(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
+    let json = serde_json::to_string(record)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO records (run_number, json) VALUES (?1, ?2)",
+        params![run_number, json],
+    )?;
+    transaction.execute("DELETE FROM jobs WHERE run_number = ?1", [run_number])?;
+    for (job_index, job) in record.jobs.iter().enumerate() {
+        store_job(transaction, run_number, job_index, job)?;
+    }
+    Ok(())
+}
+
+fn store_job(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+    job: &JobRecord,
+) -> rusqlite::Result<()> {
+    let outcome = &job.outcome;
+    let workload = &job.workload;
+    transaction
+        .prepare_cached(
+            "INSERT INTO jobs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
+             ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            run_number,
+            job_index.cast_signed(),
+            job.name,
+            job.target.name,
+            workload.read_percent,
+            job.pattern_name(),
+            workload.block_size_bytes.cast_signed(),
+            workload.threads,
+            workload.outstanding,
+            outcome.duration_ns.cast_signed(),
+            outcome.operations.cast_signed(),
+            outcome.iops,
+            outcome.mib_per_s,
+            outcome
+                .read
+                .latency_ns
+                .map(|latency| latency.p99.cast_signed()),
+            outcome
+                .write
+                .latency_ns
+                .map(|latency| latency.p99.cast_signed()),
+            outcome.errors.total.cast_signed(),
+        ])?;
+    Ok(())
+}
+
+fn store_histogram(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+    kind: &str,
+    histogram: Option<&Histogram>,
+) -> rusqlite::Result<()> {
+    let Some(blob) = blob::encode(histogram) else {
+        return Ok(());
+    };
+    transaction
+        .prepare_cached("INSERT INTO histograms VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run_number, job_index.cast_signed(), kind, blob])?;
+    Ok(())
+}
+
+pub(crate) fn insert_interval(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    pending: &PendingInterval,
+) -> rusqlite::Result<()> {
+    let interval = &pending.interval;
+    let [read, write, sync] = &pending.blobs;
+    transaction
+        .prepare_cached(
+            "INSERT INTO intervals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+             ?13, ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            run_number,
+            pending.job_index.cast_signed(),
+            pending.interval_index.cast_signed(),
+            interval.start_ns.cast_signed(),
+            interval.duration_ns.cast_signed(),
+            interval.read_operations.cast_signed(),
+            interval.write_operations.cast_signed(),
+            interval.bytes.cast_signed(),
+            interval.latency_ns_mean,
+            interval.latency_ns_p99.map(u64::cast_signed),
+            interval.latency_ns_p99_is_bound,
+            interval.latency_ns_max.cast_signed(),
+            interval.errors.cast_signed(),
+            read,
+            write,
+            sync,
+        ])?;
+    Ok(())
+}
+
+fn warnings(record: &RunRecord) -> i64 {
+    let jobs: usize = record.jobs.iter().map(|job| job.warnings.len()).sum();
+    (record.warnings.len() + jobs) as i64
+}
+
+/// The owner in five columns from `first` on.
+pub(crate) fn owner_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Owner> {
+    Ok(Owner {
+        pid: row.get(first)?,
+        process_start: row.get(first + 1)?,
+        boot_id: row.get(first + 2)?,
+        pid_namespace: row.get(first + 3)?,
+        host: row.get(first + 4)?,
+    })
+}
