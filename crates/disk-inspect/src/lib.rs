@@ -18,7 +18,14 @@ pub mod observe;
 pub mod storage;
 mod system;
 
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as platform;
+
+#[cfg(not(target_os = "linux"))]
 mod other;
+#[cfg(not(target_os = "linux"))]
 use other as platform;
 
 pub use device_number::DeviceNumber;

@@ -1,0 +1,271 @@
+//! Block devices from sysfs: one device with everything below it.
+
+use super::queue;
+use super::tree::Tree;
+use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Loop, Partition};
+use crate::{DeviceNumber, Error, Result};
+use std::path::{Path, PathBuf};
+
+/// More devices below one than any machine has: a damaged tree that goes in circles.
+const WALK_MAX: u32 = 4096;
+const DEPTH_MAX: u32 = 16;
+/// sysfs counts in units of 512 bytes whatever the sector.
+const SECTOR_BYTES: u64 = 512;
+
+/// The sysfs directory of a device, links resolved.
+pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
+    tree.resolve(format!("/sys/dev/block/{number}"))
+}
+
+/// One device with what is below it.
+pub fn device(tree: Tree, number: DeviceNumber) -> Result<BlockDevice> {
+    Walk::new(tree)
+        .device(number)
+        .ok_or_else(|| Error::NoDevice(number.to_string()))
+}
+
+/// The number of a device by kernel name, path or link.
+pub fn number_of(tree: Tree, name: &str) -> Option<DeviceNumber> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    if name.contains('/') {
+        if let Ok(metadata) = std::fs::metadata(tree.path(name))
+            && metadata.file_type().is_block_device()
+        {
+            return Some(DeviceNumber::from_raw(metadata.rdev()));
+        }
+        // A captured tree has no device nodes, but may have the links to them.
+        if let Some(mapped) = name.strip_prefix("/dev/mapper/") {
+            return by_mapper_name(tree, mapped);
+        }
+        let target = tree.resolve(name).unwrap_or_else(|| PathBuf::from(name));
+        let base = target.file_name()?.to_str()?;
+        return tree.number(Path::new("/sys/class/block").join(base).join("dev"));
+    }
+    if name.is_empty() || name == "." || name == ".." {
+        return None;
+    }
+    tree.number(Path::new("/sys/class/block").join(name).join("dev"))
+}
+
+fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
+    let names = tree.names("/sys/class/block");
+    names.iter().find_map(|name| {
+        let directory = Path::new("/sys/class/block").join(name);
+        (tree.word(directory.join("dm/name")).as_deref() == Some(mapped))
+            .then(|| tree.number(directory.join("dev")))?
+    })
+}
+
+/// Numbers of all block devices in the order of their names.
+pub fn all(tree: Tree) -> Vec<DeviceNumber> {
+    tree.names("/sys/class/block")
+        .iter()
+        .filter_map(|name| tree.number(Path::new("/sys/class/block").join(name).join("dev")))
+        .collect()
+}
+
+/// Partitions of a disk in the order of their starts.
+pub fn partitions(tree: Tree, disk: DeviceNumber) -> Vec<BlockDevice> {
+    let mut found: Vec<BlockDevice> = partition_numbers(tree, disk)
+        .into_iter()
+        .filter_map(|number| Walk::new(tree).device(number))
+        .collect();
+    found.sort_by_key(|device| device.partition.as_ref().map(|part| part.start_bytes));
+    found
+}
+
+/// Numbers of the partitions of a disk.
+pub fn partition_numbers(tree: Tree, disk: DeviceNumber) -> Vec<DeviceNumber> {
+    let Some(directory) = directory(tree, disk) else {
+        return Vec::new();
+    };
+    tree.names(&directory)
+        .iter()
+        .map(|name| directory.join(name))
+        .filter(|part| tree.exists(part.join("partition")))
+        .filter_map(|part| tree.number(part.join("dev")))
+        .collect()
+}
+
+/// The way down from one device.
+struct Walk<'a> {
+    tree: Tree<'a>,
+    depth: u32,
+    /// Devices that may still be visited.
+    left: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn new(tree: Tree<'a>) -> Self {
+        Walk {
+            tree,
+            depth: 0,
+            left: WALK_MAX,
+        }
+    }
+
+    fn device(&mut self, number: DeviceNumber) -> Option<BlockDevice> {
+        self.left = self.left.checked_sub(1)?;
+        let tree = self.tree;
+        let directory = directory(tree, number)?;
+        let name = directory.file_name()?.to_str()?.to_owned();
+        let partition = partition(tree, &directory);
+        // A partition has no queue of its own: it is the disk's.
+        let disk = match partition {
+            Some(_) => directory.parent()?.to_path_buf(),
+            None => directory.clone(),
+        };
+        let mut device = BlockDevice {
+            number,
+            kind: kind(tree, &directory, &name, partition.is_some()),
+            size_bytes: tree
+                .value::<u64>(directory.join("size"))
+                .unwrap_or(0)
+                .saturating_mul(SECTOR_BYTES),
+            read_only: tree.flag(directory.join("ro")).unwrap_or(false),
+            model: model(tree, &disk),
+            serial: serial(tree, &disk),
+            queue: queue::queue(tree, &disk),
+            array: array(tree, &directory),
+            mapper_name: tree.word(directory.join("dm/name")),
+            looped: looped(tree, &directory),
+            below: Vec::new(),
+            name,
+            partition,
+        };
+        let numbers = below(tree, &directory, &mut device);
+        device.below = self.devices(&numbers, number);
+        Some(device)
+    }
+
+    fn devices(&mut self, numbers: &[DeviceNumber], above: DeviceNumber) -> Vec<BlockDevice> {
+        if self.depth >= DEPTH_MAX {
+            return Vec::new();
+        }
+        self.depth += 1;
+        let found = numbers
+            .iter()
+            .filter(|number| **number != above)
+            .filter_map(|number| self.device(*number))
+            .collect();
+        self.depth -= 1;
+        found
+    }
+}
+
+fn kind(tree: Tree, directory: &Path, name: &str, is_partition: bool) -> BlockDeviceKind {
+    if is_partition {
+        BlockDeviceKind::Partition
+    } else if name.starts_with("loop") {
+        BlockDeviceKind::Loop
+    } else if tree.exists(directory.join("md")) {
+        BlockDeviceKind::Array
+    } else if tree.exists(directory.join("dm")) {
+        BlockDeviceKind::Mapper
+    } else if name.starts_with("zram") || name.starts_with("ram") {
+        BlockDeviceKind::Memory
+    } else {
+        BlockDeviceKind::Disk
+    }
+}
+
+/// Numbers of the devices directly below one. Notes the backing's file system
+/// of a loop device, as it is found on the way.
+fn below(tree: Tree, directory: &Path, device: &mut BlockDevice) -> Vec<DeviceNumber> {
+    if device.partition.is_some() {
+        let disk = directory.parent().map(|disk| disk.join("dev"));
+        return disk
+            .and_then(|disk| tree.number(disk))
+            .into_iter()
+            .collect();
+    }
+    if let Some(looped) = &mut device.looped {
+        let (file_system, numbers) = super::place::backing(tree, &looped.backing_file);
+        looped.backing_file_system = file_system;
+        return numbers;
+    }
+    let slaves = directory.join("slaves");
+    tree.names(&slaves)
+        .iter()
+        .filter_map(|slave| tree.number(slaves.join(slave).join("dev")))
+        .collect()
+}
+
+fn partition(tree: Tree, directory: &Path) -> Option<Partition> {
+    Some(Partition {
+        index: tree.value(directory.join("partition"))?,
+        start_bytes: tree
+            .value::<u64>(directory.join("start"))?
+            .checked_mul(SECTOR_BYTES)?,
+    })
+}
+
+fn looped(tree: Tree, directory: &Path) -> Option<Loop> {
+    let loop_directory = directory.join("loop");
+    Some(Loop {
+        backing_file: tree.word(loop_directory.join("backing_file"))?.into(),
+        offset_bytes: tree.value(loop_directory.join("offset")).unwrap_or(0),
+        direct_io: tree.flag(loop_directory.join("dio")),
+        backing_file_system: None,
+    })
+}
+
+fn array(tree: Tree, directory: &Path) -> Option<Array> {
+    let md = directory.join("md");
+    Some(Array {
+        level: tree.word(md.join("level"))?,
+        stripe_unit_bytes: tree.value(md.join("chunk_size")).filter(|size| *size > 0),
+        disks: tree.value(md.join("raid_disks")),
+        state: tree.word(md.join("array_state")),
+        sync_action: tree.word(md.join("sync_action")),
+    })
+}
+
+/// Maker and model: SCSI keeps them apart, NVMe and MMC do not.
+fn model(tree: Tree, disk: &Path) -> Option<String> {
+    let model = tree
+        .word(disk.join("device/model"))
+        .or_else(|| tree.word(disk.join("device/name")))?;
+    match tree.word(disk.join("device/vendor")) {
+        // PCI numbers (`0x1af4`) and libata's `ATA` say nothing about the maker.
+        Some(vendor) if !vendor.starts_with("0x") && vendor != "ATA" => {
+            Some(format!("{vendor} {model}"))
+        }
+        _ => Some(model),
+    }
+}
+
+fn serial(tree: Tree, disk: &Path) -> Option<String> {
+    ["device/serial", "serial", "device/wwid", "wwid"]
+        .iter()
+        .find_map(|name| tree.word(disk.join(name)))
+}
+
+/// Follows partitions and loops over devices down to the disk on which the
+/// start of `device` has a known place.
+pub fn offset(device: &BlockDevice) -> DiskOffset {
+    let mut bytes: u64 = 0;
+    let mut at = device;
+    loop {
+        let step = match (&at.partition, &at.looped, at.below.as_slice()) {
+            (Some(partition), _, [disk]) => Some((partition.start_bytes, disk)),
+            // Only a loop over a device has a linear offset; a file has extents.
+            (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
+                Some((looped.offset_bytes, disk))
+            }
+            _ => None,
+        };
+        match step {
+            Some((start, disk)) => {
+                bytes = bytes.saturating_add(start);
+                at = disk;
+            }
+            None => {
+                return DiskOffset {
+                    bytes,
+                    disk: at.name.clone(),
+                };
+            }
+        }
+    }
+}

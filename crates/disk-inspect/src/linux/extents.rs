@@ -1,0 +1,167 @@
+//! Where a file's bytes are: FIEMAP, or SEEK_HOLE where a file system has no FIEMAP.
+
+use crate::storage::FileLayout;
+use rustix::fs::SeekFrom;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+
+/// Extents asked for in one call.
+const BATCH: usize = 256;
+/// Extents looked at; a badly fragmented file of terabytes has more.
+const EXTENTS_MAX: u64 = 200_000;
+
+/// `_IOWR('f', 11, struct fiemap)`.
+const FS_IOC_FIEMAP: u32 = 0xc020_660b;
+const LAST: u32 = 0x1;
+const ENCODED: u32 = 0x8;
+const ENCRYPTED: u32 = 0x80;
+const UNWRITTEN: u32 = 0x800;
+const SHARED: u32 = 0x2000;
+
+/// `struct fiemap_extent` of `linux/fiemap.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` with room for a batch.
+#[repr(C)]
+struct Request {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [Extent; BATCH],
+}
+
+/// The layout of a regular file; absent for anything else and where the file
+/// system has neither way to tell.
+pub fn layout(file: &File) -> Option<FileLayout> {
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let layout = FileLayout {
+        size_bytes: metadata.len(),
+        allocated_bytes: metadata.blocks().saturating_mul(512),
+        ..FileLayout::default()
+    };
+    by_fiemap(file, layout.clone()).or_else(|| by_seeking(file, layout))
+}
+
+fn by_fiemap(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
+    let mut at: u64 = 0;
+    let mut covered: u64 = 0;
+    let mut finished = false;
+    while !finished && at < layout.size_bytes {
+        let batch = extents_from(file, at)?;
+        let Some(last) = batch.last() else {
+            break;
+        };
+        finished = last.flags & LAST != 0;
+        let next = last.logical.saturating_add(last.length);
+        for extent in &batch {
+            covered = covered.saturating_add(add(&mut layout, extent));
+        }
+        // No progress would be a defect of the file system; do not follow it.
+        if next <= at || layout.extents >= EXTENTS_MAX {
+            layout.partial = !finished;
+            at = at.max(next);
+            break;
+        }
+        at = next;
+    }
+    let looked_at = if layout.partial {
+        at.min(layout.size_bytes)
+    } else {
+        layout.size_bytes
+    };
+    layout.hole_bytes = looked_at.saturating_sub(covered);
+    Some(layout)
+}
+
+/// Adds one extent, cut at the end of the file; its bytes inside the file.
+fn add(layout: &mut FileLayout, extent: &Extent) -> u64 {
+    let end = extent.logical.saturating_add(extent.length);
+    let inside = end
+        .min(layout.size_bytes)
+        .saturating_sub(extent.logical.min(layout.size_bytes));
+    layout.extents += 1;
+    if extent.flags & UNWRITTEN != 0 {
+        layout.unwritten_bytes += inside;
+    }
+    if extent.flags & (ENCODED | ENCRYPTED) != 0 {
+        layout.encoded_bytes += inside;
+    }
+    if extent.flags & SHARED != 0 {
+        layout.shared_bytes += inside;
+    }
+    inside
+}
+
+fn extents_from(file: &File, start: u64) -> Option<Vec<Extent>> {
+    let mut request = Box::new(Request {
+        start,
+        length: u64::MAX - start,
+        flags: 0,
+        mapped_extents: 0,
+        extent_count: BATCH as u32,
+        reserved: 0,
+        extents: [Extent::default(); BATCH],
+    });
+    // SAFETY: the descriptor is open; the request is a live `struct fiemap` with
+    // room for `extent_count` extents after its header, which is all that the
+    // kernel writes. The request code carries the header's size.
+    let result = unsafe {
+        libc::ioctl(
+            file.as_raw_fd(),
+            FS_IOC_FIEMAP as libc::Ioctl,
+            &raw mut *request,
+        )
+    };
+    let count = usize::try_from(request.mapped_extents).ok()?.min(BATCH);
+    (result == 0).then(|| request.extents[..count].to_vec())
+}
+
+fn by_seeking(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
+    let kept = rustix::fs::seek(file, SeekFrom::Current(0)).ok()?;
+    let found = data_bytes(file, &mut layout);
+    // The position belongs to the caller.
+    rustix::fs::seek(file, SeekFrom::Start(kept)).ok()?;
+    let (data, looked_at) = found?;
+    layout.hole_bytes = looked_at.saturating_sub(data);
+    Some(layout)
+}
+
+fn data_bytes(file: &File, layout: &mut FileLayout) -> Option<(u64, u64)> {
+    let (mut at, mut data) = (0, 0);
+    while at < layout.size_bytes {
+        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            // Nothing but a hole up to the end.
+            Err(rustix::io::Errno::NXIO) => break,
+            Err(_) => return None,
+        };
+        let end = rustix::fs::seek(file, SeekFrom::Hole(start)).ok()?;
+        if end <= start {
+            return None;
+        }
+        data += end - start;
+        at = end;
+        layout.extents += 1;
+        if layout.extents >= EXTENTS_MAX {
+            layout.partial = true;
+            return Some((data, at));
+        }
+    }
+    Some((data, layout.size_bytes))
+}

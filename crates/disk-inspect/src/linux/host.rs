@@ -1,0 +1,194 @@
+//! The machine: `/proc`, DMI, control groups, power.
+
+use super::cgroup;
+use super::tree::{Tree, field, field_number, list_count};
+use crate::host::{Cpu, Host, Memory, Power};
+use std::path::Path;
+
+const CPU: &str = "/sys/devices/system/cpu";
+
+pub fn host(tree: Tree) -> Host {
+    let cpu_info = tree.text("/proc/cpuinfo").unwrap_or_default();
+    Host {
+        name: tree
+            .word("/proc/sys/kernel/hostname")
+            .or_else(|| tree.word("/etc/hostname"))
+            .unwrap_or_default(),
+        operating_system: "linux".to_owned(),
+        kernel: tree.word("/proc/sys/kernel/osrelease"),
+        cpu: cpu(tree, &cpu_info),
+        memory: memory(tree),
+        hypervisor: hypervisor(tree, &cpu_info),
+        container: container(tree),
+        power: Power {
+            on_mains: on_mains(tree),
+            profile: tree.word("/sys/firmware/acpi/platform_profile"),
+        },
+    }
+}
+
+fn cpu(tree: Tree, cpu_info: &str) -> Cpu {
+    let status = tree.text("/proc/self/status").unwrap_or_default();
+    let online = tree.word(format!("{CPU}/online"));
+    let count_online = online.as_deref().and_then(list_count);
+    Cpu {
+        // x86 says `model name`; other processors have these.
+        model: ["model name", "Model", "cpu model", "uarch", "Processor"]
+            .iter()
+            .find_map(|key| field(cpu_info, key))
+            .filter(|model| !model.is_empty())
+            .map(str::to_owned),
+        count_usable: field(&status, "Cpus_allowed_list")
+            .and_then(list_count)
+            .or(count_online)
+            .unwrap_or(1)
+            .max(1),
+        count_online,
+        quota: cgroup::cpu_quota(tree),
+        governor: governor(tree),
+    }
+}
+
+/// The governor of the first processor that has one.
+pub fn governor(tree: Tree) -> Option<String> {
+    tree.word(format!("{CPU}/cpu0/cpufreq/scaling_governor"))
+        .or_else(|| tree.word(format!("{CPU}/cpufreq/policy0/scaling_governor")))
+}
+
+fn memory(tree: Tree) -> Memory {
+    let text = tree.text("/proc/meminfo").unwrap_or_default();
+    let bytes = |key: &str| field_number(&text, key)?.checked_mul(1024);
+    Memory {
+        total_bytes: bytes("MemTotal"),
+        available_bytes: bytes("MemAvailable"),
+        limit_bytes: cgroup::memory_limit_bytes(tree),
+    }
+}
+
+/// Names found in DMI strings, and what they mean.
+const DMI: [(&str, &str); 16] = [
+    ("firecracker", "firecracker"),
+    ("amazon ec2", "amazon"),
+    ("google", "google"),
+    ("vmware", "vmware"),
+    ("virtualbox", "virtualbox"),
+    ("innotek", "virtualbox"),
+    ("xen", "xen"),
+    ("digitalocean", "kvm"),
+    ("openstack", "kvm"),
+    ("red hat", "kvm"),
+    ("kvm", "kvm"),
+    ("qemu", "qemu"),
+    ("bochs", "bochs"),
+    ("parallels", "parallels"),
+    ("bhyve", "bhyve"),
+    ("apple virtualization", "apple"),
+];
+
+fn hypervisor(tree: Tree, cpu_info: &str) -> Option<String> {
+    let flagged = field(cpu_info, "flags")
+        .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
+    let dmi: String = [
+        "sys_vendor",
+        "product_name",
+        "product_version",
+        "bios_vendor",
+    ]
+    .iter()
+    .filter_map(|name| tree.word(Path::new("/sys/class/dmi/id").join(name)))
+    .map(|text| text.to_lowercase() + "\n")
+    .collect();
+    let on_arm = field(cpu_info, "flags").is_none();
+    // A bare-metal machine of a cloud carries the cloud's name too, so DMI only
+    // names what the processor's flag says is there; ARM has no such flag.
+    if flagged || on_arm {
+        if dmi.contains("microsoft") && dmi.contains("virtual machine") {
+            return Some("hyper-v".to_owned());
+        }
+        if let Some((_, name)) = DMI.iter().find(|(mark, _)| dmi.contains(mark)) {
+            return Some((*name).to_owned());
+        }
+    }
+    if let Some(kind) = tree.word("/sys/hypervisor/type") {
+        return Some(kind);
+    }
+    flagged.then(|| by_clock_source(tree).unwrap_or("unknown").to_owned())
+}
+
+/// Guests without DMI (microVMs) still have their hypervisor's clock.
+fn by_clock_source(tree: Tree) -> Option<&'static str> {
+    let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let text = tree.word(path)?;
+    text.split_whitespace().find_map(|name| match name {
+        "kvm-clock" => Some("kvm"),
+        "xen" => Some("xen"),
+        name if name.starts_with("hyperv") => Some("hyper-v"),
+        _ => None,
+    })
+}
+
+fn container(tree: Tree) -> Option<String> {
+    if let Some(name) = tree.word("/run/systemd/container") {
+        return Some(name);
+    }
+    for (mark, name) in [
+        ("/.dockerenv", "docker"),
+        ("/run/.containerenv", "podman"),
+        ("/var/run/secrets/kubernetes.io", "kubernetes"),
+        ("/proc/vz", "openvz"),
+    ] {
+        // The host of OpenVZ has /proc/bc beside /proc/vz.
+        if tree.exists(mark) && !(name == "openvz" && tree.exists("/proc/bc")) {
+            return Some(name.to_owned());
+        }
+    }
+    let release = tree.word("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if release.to_lowercase().contains("microsoft") {
+        return Some("wsl".to_owned());
+    }
+    let groups = tree.text("/proc/1/cgroup").unwrap_or_default();
+    [
+        ("kubepods", "kubernetes"),
+        ("docker", "docker"),
+        ("libpod", "podman"),
+        ("lxc", "lxc"),
+        ("machine.slice", "nspawn"),
+    ]
+    .iter()
+    .find(|(mark, _)| groups.contains(mark))
+    .map(|(_, name)| (*name).to_owned())
+}
+
+/// True with any mains supply on; absent where there is none to ask.
+pub fn on_mains(tree: Tree) -> Option<bool> {
+    let all = Path::new("/sys/class/power_supply");
+    let supplies: Vec<bool> = tree
+        .names(all)
+        .iter()
+        .filter(|name| tree.word(all.join(name).join("type")).as_deref() == Some("Mains"))
+        .filter_map(|name| tree.flag(all.join(name).join("online")))
+        .collect();
+    (!supplies.is_empty()).then(|| supplies.contains(&true))
+}
+
+/// Thermal throttling events over all processors; absent where not counted.
+pub fn thermal_throttles(tree: Tree) -> Option<u64> {
+    let counts: Vec<u64> = tree
+        .names(CPU)
+        .iter()
+        .filter(|name| {
+            name.strip_prefix("cpu")
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        })
+        .flat_map(|name| {
+            ["core_throttle_count", "package_throttle_count"]
+                .map(|file| tree.value(format!("{CPU}/{name}/thermal_throttle/{file}")))
+        })
+        .flatten()
+        .collect();
+    (!counts.is_empty()).then(|| {
+        counts
+            .iter()
+            .fold(0u64, |sum, count| sum.saturating_add(*count))
+    })
+}

@@ -1,0 +1,48 @@
+//! What a loop device itself says about its backing file.
+
+use std::fs::OpenOptions;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+const LOOP_GET_STATUS64: u32 = 0x4c05;
+
+/// `struct loop_info64` of `linux/loop.h`.
+#[repr(C)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `st_dev` and `st_ino` of the backing file. On btrfs the first is that of the
+/// file system, not of the subvolume.
+pub fn backing(path: &Path) -> Option<(u64, u64)> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .open(path)
+        .ok()?;
+    let mut info = std::mem::MaybeUninit::<LoopInfo64>::zeroed();
+    // SAFETY: the descriptor is open; the kernel writes at most one
+    // `struct loop_info64`, whose layout this is; zeroed memory is a valid one.
+    let (result, info) = unsafe {
+        let result = libc::ioctl(
+            file.as_raw_fd(),
+            LOOP_GET_STATUS64 as libc::Ioctl,
+            info.as_mut_ptr(),
+        );
+        (result, info.assume_init())
+    };
+    (result == 0).then_some((info.device, info.inode))
+}

@@ -1,0 +1,104 @@
+//! Linux: `/proc`, `/sys` and a handful of system calls.
+//!
+//! | fact | from |
+//! | --- | --- |
+//! | file systems | `/proc/self/mountinfo`, statvfs, `FS_IOC_GETFLAGS` |
+//! | devices | `/sys/dev/block/M:m` and what its links lead to |
+//! | limits | control groups, version 1 and 2, ours and its ancestors |
+//! | page cache | cachestat(2), else mincore(2) |
+//! | extents | `FS_IOC_FIEMAP`, else `SEEK_HOLE` |
+//!
+//! Unsafe code is in `counters`, `extents`, `loop_status` and `page_cache`: system
+//! calls that rustix does not have.
+#![allow(unsafe_code)]
+
+mod cgroup;
+mod counters;
+mod devices;
+mod extents;
+mod file_system;
+mod host;
+mod loop_status;
+mod mounts;
+mod page_cache;
+mod place;
+mod queue;
+mod tree;
+mod uses;
+
+#[cfg(test)]
+mod tests;
+
+pub use extents::layout;
+pub use page_cache::cached_bytes;
+
+use crate::host::Host;
+use crate::observe::{InFlight, Snapshot};
+use crate::storage::{BlockDevice, Storage, Throttle, Use};
+use crate::{DeviceNumber, Error, Result, System};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use tree::Tree;
+
+fn tree(system: &System) -> Tree<'_> {
+    Tree::new(system.root())
+}
+
+pub fn host(system: &System) -> Host {
+    host::host(tree(system))
+}
+
+pub fn storage_of_path(system: &System, path: &Path) -> Result<Storage> {
+    place::of_path(tree(system), path)
+}
+
+pub fn storage_of_file(system: &System, file: &File) -> Result<Storage> {
+    place::of_file(tree(system), file)
+}
+
+pub fn storage_of_device(system: &System, number: DeviceNumber) -> Result<Storage> {
+    place::of_device(tree(system), number)
+}
+
+pub fn device(system: &System, number: DeviceNumber) -> Result<BlockDevice> {
+    devices::device(tree(system), number)
+}
+
+pub fn device_named(system: &System, name: &str) -> Result<BlockDevice> {
+    let number =
+        devices::number_of(tree(system), name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
+    devices::device(tree(system), number)
+}
+
+pub fn devices(system: &System) -> Vec<DeviceNumber> {
+    devices::all(tree(system))
+}
+
+pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {
+    devices::partitions(tree(system), disk)
+}
+
+pub fn uses_of_device(system: &System, number: DeviceNumber) -> Vec<Use> {
+    uses::of_device(tree(system), number)
+}
+
+pub fn uses_of_file(system: &System, file: &File) -> Vec<Use> {
+    uses::of_file(tree(system), file)
+}
+
+pub fn throttles(system: &System, devices: &[DeviceNumber]) -> Vec<Throttle> {
+    cgroup::throttles(tree(system), devices)
+}
+
+pub fn in_flight(system: &System, number: DeviceNumber) -> Option<InFlight> {
+    counters::in_flight(tree(system), number)
+}
+
+pub fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {
+    counters::snapshot(tree(system), devices, files)
+}
+
+pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+    file.read_at(buffer, offset_bytes)
+}

@@ -1,0 +1,190 @@
+//! From a path, an open file or a device number to the devices below it.
+
+use super::devices;
+use super::file_system::{Attributes, Space, file_system};
+use super::mounts::{Mount, Place, mount_of, mounts};
+use super::tree::Tree;
+use crate::storage::Storage;
+use crate::{DeviceNumber, Error, Result};
+use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, StatxFlags};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+/// An overlay's upper directory may itself be on an overlay, but not endlessly.
+const OVERLAY_DEPTH_MAX: u32 = 4;
+/// `chattr +m`, from `linux/fs.h`; rustix has no name for it.
+const FS_NOCOMP_FL: u32 = 0x400;
+
+/// What lies under an existing path.
+pub fn of_path(tree: Tree, path: &Path) -> Result<Storage> {
+    let fail = |source: rustix::io::Errno| Error::Path {
+        path: path.to_path_buf(),
+        source: source.into(),
+    };
+    // With O_PATH neither pipes nor devices are really opened.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let handle = rustix::fs::open(tree.path(path), flags, Mode::empty()).map_err(fail)?;
+    let stat = rustix::fs::fstat(&handle).map_err(fail)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let opened = match kind {
+        FileType::RegularFile | FileType::Directory => {
+            rustix::fs::open(tree.path(path), flags, Mode::empty()).ok()
+        }
+        _ => None,
+    };
+    // An unreadable file still has a place; it just keeps its attributes secret.
+    of_descriptor(tree, opened.as_ref().unwrap_or(&handle)).map_err(fail)?
+}
+
+/// What lies under an open file.
+pub fn of_file(tree: Tree, file: &File) -> Result<Storage> {
+    of_descriptor(tree, file).map_err(|error| Error::File(error.into()))?
+}
+
+/// What lies under a device.
+pub fn of_device(tree: Tree, number: DeviceNumber) -> Result<Storage> {
+    let device = devices::device(tree, number)?;
+    Ok(Storage {
+        file_system: None,
+        offset: Some(devices::offset(&device)),
+        devices: vec![device],
+    })
+}
+
+fn of_descriptor(
+    tree: Tree,
+    descriptor: &(impl AsFd + AsRawFd),
+) -> rustix::io::Result<Result<Storage>> {
+    let stat = rustix::fs::fstat(descriptor)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice {
+        return Ok(of_device(tree, DeviceNumber::from_raw(stat.st_rdev)));
+    }
+    let place = Place {
+        mount_id: mount_id(descriptor),
+        number: DeviceNumber::from_raw(stat.st_dev),
+        path: std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok(),
+    };
+    Ok(Ok(of_place(tree, &place, &attributes(descriptor))))
+}
+
+/// What lies under a place on a file system.
+pub fn of_place(tree: Tree, place: &Place, attributes: &Attributes) -> Storage {
+    let all = mounts(tree);
+    let Some(mount) = mount_of(&all, place) else {
+        return Storage::default();
+    };
+    let devices: Vec<_> = devices_of_mount(tree, mount, 0)
+        .into_iter()
+        .filter_map(|number| devices::device(tree, number).ok())
+        .collect();
+    Storage {
+        file_system: Some(file_system(tree, mount, place.number, attributes)),
+        offset: match devices.as_slice() {
+            [device] => Some(devices::offset(device)),
+            _ => None,
+        },
+        devices,
+    }
+}
+
+fn mount_id(descriptor: &impl AsFd) -> Option<u64> {
+    let wanted = StatxFlags::MNT_ID;
+    let found = rustix::fs::statx(descriptor, "", AtFlags::EMPTY_PATH, wanted).ok()?;
+    (found.stx_mask & wanted.bits() != 0).then_some(found.stx_mnt_id)
+}
+
+fn attributes(descriptor: &impl AsFd) -> Attributes {
+    let flags = rustix::fs::ioctl_getflags(descriptor).unwrap_or(IFlags::empty());
+    let stat = rustix::fs::fstat(descriptor).ok();
+    let space = rustix::fs::fstatvfs(descriptor).ok();
+    Attributes {
+        no_copy_on_write: flags.contains(IFlags::NOCOW),
+        compressed: flags.contains(IFlags::COMPRESSED),
+        never_compressed: flags.bits() & FS_NOCOMP_FL != 0,
+        block_bytes: stat.and_then(|stat| u64::try_from(stat.st_blksize).ok()),
+        space: space.map(|space| Space {
+            unit_bytes: space.f_frsize,
+            size_bytes: space.f_blocks.saturating_mul(space.f_frsize),
+            available_bytes: space.f_bavail.saturating_mul(space.f_frsize),
+        }),
+    }
+}
+
+/// The block devices directly under a mount.
+pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumber> {
+    if !mount.number.is_anonymous() {
+        return vec![mount.number];
+    }
+    match mount.kind.as_str() {
+        "btrfs" => match devices::number_of(tree, &mount.source) {
+            Some(source) => btrfs_members(tree, source).unwrap_or_else(|| vec![source]),
+            None => Vec::new(),
+        },
+        "overlay" if depth < OVERLAY_DEPTH_MAX => {
+            let Some(upper) = mount.option("upperdir") else {
+                return Vec::new();
+            };
+            let all = mounts(tree);
+            let place = Place {
+                path: Some(PathBuf::from(upper)),
+                ..Place::default()
+            };
+            mount_of(&all, &place)
+                .filter(|below| below.id != mount.id)
+                .map(|below| devices_of_mount(tree, below, depth + 1))
+                .unwrap_or_default()
+        }
+        // bcachefs joins its devices with colons.
+        _ if mount.source.starts_with("/dev/") => mount
+            .source
+            .split(':')
+            .filter_map(|source| devices::number_of(tree, source))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// All devices of the btrfs that `source` is part of, that one first.
+fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumber>> {
+    let all = Path::new("/sys/fs/btrfs");
+    tree.names(all).iter().find_map(|uuid| {
+        let members = all.join(uuid).join("devices");
+        let mut numbers: Vec<DeviceNumber> = tree
+            .names(&members)
+            .iter()
+            .filter_map(|name| devices::number_of(tree, name))
+            .collect();
+        let at = numbers.iter().position(|number| *number == source)?;
+        numbers.swap(0, at);
+        Some(numbers)
+    })
+}
+
+/// What a loop device stands on: the kind of the file system for a file, none
+/// for a device, and the devices below either.
+pub fn backing(tree: Tree, path: &Path) -> (Option<String>, Vec<DeviceNumber>) {
+    let text = path.to_string_lossy();
+    let name = text.strip_suffix(" (deleted)").unwrap_or(&text);
+    if name.starts_with("/dev/")
+        && let Some(number) = devices::number_of(tree, name)
+    {
+        return (None, vec![number]);
+    }
+    let all = mounts(tree);
+    let stat = rustix::fs::stat(tree.path(name)).ok();
+    let place = Place {
+        mount_id: None,
+        // In a captured tree the number would be this machine's.
+        number: stat
+            .filter(|_| tree.is_live())
+            .map(|stat| DeviceNumber::from_raw(stat.st_dev))
+            .unwrap_or_default(),
+        path: Some(PathBuf::from(name)),
+    };
+    match mount_of(&all, &place) {
+        Some(mount) => (Some(mount.kind.clone()), devices_of_mount(tree, mount, 0)),
+        None => (Some("unknown".to_owned()), Vec::new()),
+    }
+}

@@ -1,0 +1,201 @@
+//! Bounded reads of kernel files below a root.
+//!
+//! Every answer is optional: a missing, unreadable, oversized or odd file is an
+//! absent fact. Text that is not UTF-8 is kept lossily.
+
+use crate::DeviceNumber;
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// More than any kernel file that we read; `mountinfo` of a machine with many
+/// thousand mounts is the largest.
+const LIMIT_BYTES: u64 = 8 << 20;
+/// More entries than any directory that we list.
+const ENTRIES_MAX: usize = 65_536;
+
+/// The files below one root.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(root: &'a Path) -> Self {
+        Tree { root }
+    }
+
+    /// Whether this is the running machine, not a captured tree.
+    pub fn is_live(self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// An absolute path of the machine as a path that can be opened here.
+    pub fn path(self, path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// The whole text of a file, without white space at its end.
+    pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
+        read(&self.path(path)).map(|text| text.trim_end().to_owned())
+    }
+
+    /// The text of a file that holds one word or line; absent when empty.
+    pub fn word(self, path: impl AsRef<Path>) -> Option<String> {
+        let text = self.text(path)?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A file that holds one number or the like.
+    pub fn value<T: FromStr>(self, path: impl AsRef<Path>) -> Option<T> {
+        self.word(path)?.parse().ok()
+    }
+
+    /// A file that holds `0` or `1`.
+    pub fn flag(self, path: impl AsRef<Path>) -> Option<bool> {
+        self.value::<u8>(path).map(|value| value != 0)
+    }
+
+    /// A file that holds a device number.
+    pub fn number(self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
+        self.value(path)
+    }
+
+    pub fn exists(self, path: impl AsRef<Path>) -> bool {
+        self.path(path).exists()
+    }
+
+    /// Names in a directory, sorted; empty when it cannot be listed.
+    pub fn names(self, path: impl AsRef<Path>) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.path(path)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .take(ENTRIES_MAX)
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A path below the root with its links resolved, as a path of the machine.
+    /// Absent when it leads out of the root.
+    pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        let found = fs::canonicalize(self.path(path)).ok()?;
+        let root = fs::canonicalize(self.root).ok()?;
+        Some(Path::new("/").join(found.strip_prefix(root).ok()?))
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    // Not blocking, in case that a captured tree holds a pipe.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .ok()?;
+    let mut bytes = Vec::new();
+    file.take(LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The value of `key` in text with a `key value` or `key: value` a line.
+pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| {
+        let rest = line.strip_prefix(key)?;
+        let rest = rest.trim_start_matches([' ', '\t']);
+        let rest = match rest.strip_prefix(':') {
+            Some(value) => value,
+            None if line.len() > key.len() && line[key.len()..].starts_with([' ', '\t']) => rest,
+            None => return None,
+        };
+        Some(rest.trim())
+    })
+}
+
+/// The same as a number; a unit after it is left out.
+pub fn field_number(text: &str, key: &str) -> Option<u64> {
+    field(text, key)?.split_whitespace().next()?.parse().ok()
+}
+
+/// Undoes the kernel's `\040` escapes of white space in paths.
+pub fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = bytes.get(at + 1..at + 4).filter(|digits| {
+            bytes[at] == b'\\'
+                && digits.iter().all(|digit| (b'0'..=b'7').contains(digit))
+                && digits[0] <= b'3'
+        });
+        if let Some(digits) = octal {
+            out.push((digits[0] - b'0') * 64 + (digits[1] - b'0') * 8 + (digits[2] - b'0'));
+            at += 4;
+        } else {
+            out.push(bytes[at]);
+            at += 1;
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Items of a list such as `0-3,8`: their number. Nonsense counts as nothing.
+pub fn list_count(text: &str) -> Option<u32> {
+    let mut count: u32 = 0;
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first: u32 = first.trim().parse().ok()?;
+        let last: u32 = last.trim().parse().ok()?;
+        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "MemTotal:       24683908 kB\nMemFree: 1 kB\nnr_throttled 7\nnr 9\n";
+        assert_eq!(field_number(text, "MemTotal"), Some(24_683_908));
+        assert_eq!(field_number(text, "nr_throttled"), Some(7));
+        assert_eq!(field_number(text, "nr"), Some(9));
+        assert_eq!(field_number(text, "Mem"), None);
+        assert_eq!(field(text, "absent"), None);
+    }
+
+    #[test]
+    fn escapes_become_white_space_and_odd_ones_stay() {
+        assert_eq!(unescape(r"/mnt/a\040b\134c"), r"/mnt/a b\c");
+        assert_eq!(unescape(r"\04"), r"\04");
+        assert_eq!(unescape(r"\999\"), r"\999\");
+    }
+
+    #[test]
+    fn lists_of_processors_are_counted() {
+        for (text, count) in [
+            ("0-1", Some(2)),
+            ("0", Some(1)),
+            ("0-3,8,10-11\n", Some(7)),
+            ("", None),
+            ("3-1", None),
+            ("0-4294967295", None),
+            ("x", None),
+        ] {
+            assert_eq!(list_count(text), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_or_directory_where_a_file_should_be_is_an_absent_fact() {
+        let root = std::env::temp_dir();
+        assert_eq!(Tree::new(&root).text("/"), None);
+        assert_eq!(Tree::new(&root).value::<u64>("no-such-file-here"), None);
+    }
+}
