@@ -24,3 +24,11 @@ pub(crate) mod sys;
 #[cfg(windows)]
 #[path = "sys_windows.rs"]
 pub(crate) mod sys;
+
+/// The calling thread: its processor time, and where it may run.
+#[cfg(target_os = "linux")]
+#[path = "thread_linux.rs"]
+pub mod thread;
+#[cfg(not(target_os = "linux"))]
+#[path = "thread_elsewhere.rs"]
+pub mod thread;

@@ -1,0 +1,17 @@
+//! The calling thread and the processors, where nobody has asked yet.
+
+use std::io;
+
+/// Processor time of the calling thread so far: not known here.
+#[must_use]
+pub fn cpu_times_ns() -> Option<(u64, u64)> {
+    None
+}
+
+/// Keeps the calling thread on a processor: not there yet on this system.
+///
+/// # Errors
+/// Always.
+pub fn pin(_cpu: u32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
