@@ -1,0 +1,4 @@
+//! Tests of the crate from outside: published figures, reference files computed
+//! with SciPy, and Monte Carlo with fixed seeds.
+
+mod published;

@@ -1,0 +1,59 @@
+//! The knees of published throughput curves.
+
+use stripewise_stats::{CurvePoint, LadderStep, bracketed, knee};
+
+const CURVES: &str = include_str!("../data/published_curves.csv");
+
+fn curve(series: &str) -> Vec<CurvePoint> {
+    CURVES
+        .lines()
+        .filter_map(|line| {
+            let (name, rest) = line.split_once(',')?;
+            let (load, rate) = rest.split_once(',')?;
+            (name == series).then(|| CurvePoint {
+                load: load.parse().unwrap(),
+                rate: rate.parse().unwrap(),
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn the_knees_of_the_published_curves_are_where_they_were_worked_out_to_be() {
+    let cases = [
+        ("oja-nisula-2007 read 64K", 128, 128),
+        ("oja-nisula-2007 write 64K", 64, 128),
+        ("eva8100-2009 read 64K", 128, 256),
+        ("mssqltips-2127 read random", 64, 256),
+    ];
+    for (series, kneedle, plateau) in cases {
+        let found = knee(&curve(series)).unwrap();
+        assert_eq!(found.kneedle, Some(kneedle), "{series}: Kneedle");
+        assert_eq!(found.plateau, plateau, "{series}: plateau");
+        assert!(found.confirmed, "{series}");
+    }
+}
+
+#[test]
+fn published_ladders_would_have_stopped_at_the_right_step() {
+    let cases = [
+        ("oja-nisula-2007 read 64K", Some(512)),
+        ("oja-nisula-2007 write 64K", Some(512)),
+        ("eva8100-2009 read 64K", Some(1_024)),
+        ("mssqltips-2127 read random", Some(1_024)),
+        ("mssqltips-2127 read sequential", Some(8)),
+        ("mssqltips-2127 write sequential", Some(8)),
+        ("mssqltips-2127 write random", Some(8)),
+    ];
+    for (series, stop) in cases {
+        let mut steps = Vec::new();
+        let stopped = curve(series).iter().find_map(|point| {
+            steps.push(LadderStep {
+                load: point.load,
+                rates: vec![point.rate],
+            });
+            bracketed(&steps).then_some(point.load)
+        });
+        assert_eq!(stopped, stop, "{series}");
+    }
+}
