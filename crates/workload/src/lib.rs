@@ -8,17 +8,25 @@
 mod arrivals;
 mod cursor;
 mod data;
+mod nearest;
+mod options;
+pub mod plan;
 mod random;
 mod scatter;
 mod spec;
 mod stream;
+mod validate;
+mod words;
 mod zipf;
 
 pub use arrivals::ArrivalSchedule;
 pub use cursor::SharedCursor;
 pub use data::DataSource;
+pub use options::{WorkloadOptions, parse_rate};
+pub use plan::{Plan, PlanError, PlanJob, PlanOrder};
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
 };
 pub use stream::{Span, Stream, Streams};
 pub use stripewise_units::Kind;
+pub use validate::{TargetLimits, WorkloadError, check, validate};

@@ -10,19 +10,22 @@ pub struct Workload {
     /// Where operations go.
     #[serde(flatten)]
     pub pattern: Pattern,
-    /// Bytes of one operation, 512 to 64 MiB, a multiple of the logical sector.
+    /// Bytes of one operation, 512 to 64 MiB; a multiple of the logical sector in
+    /// the direct modes.
     pub block_size_bytes: u64,
     /// Threads, 1 to 256.
     pub threads: u32,
     /// Operations each thread keeps in flight, 1 to 4,096.
     pub outstanding: u32,
-    /// Measured time, after the ramp.
+    /// Measured time, after the ramp; above 0.
     pub duration_ns: u64,
     /// Time before measuring starts.
     pub ramp_ns: u64,
-    /// First byte in use, relative to the start of the target.
+    /// First byte in use, from the start of the target; a multiple of the
+    /// logical sector in the direct modes, not necessarily of the block.
     pub base_offset_bytes: u64,
     /// Bytes in use from `base_offset_bytes` on; `None`: up to the target's end.
+    /// A part of a block at the end is not used.
     pub size_bytes: Option<u64>,
     /// How the cache of the operating system and of the device is treated.
     pub cache: CacheMode,
@@ -63,7 +66,8 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// The seed where none is given: runs are the same unless asked otherwise.
+    /// The seed where none is given, so that runs are the same unless asked
+    /// otherwise: the letters STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 }
 
@@ -81,7 +85,11 @@ pub enum Pattern {
         /// Whose position it is.
         cursor: CursorKind,
     },
-    /// Each operation starts `stride_bytes` after the one before; wraps.
+    /// Each operation starts `stride_bytes` after the one before. At the end of
+    /// the span the next pass begins one block after the start of the pass
+    /// before, until a pass would begin at the first stride; then all over
+    /// again. With a multiple of the block size, every block is touched once
+    /// before any is touched twice.
     Stride {
         /// Bytes from start to start.
         stride_bytes: u64,
@@ -106,13 +114,17 @@ pub enum CursorKind {
 pub enum Distribution {
     /// Every block equally often.
     Uniform,
-    /// Zipf with exponent `theta` (above 0, at most 5, not exactly 1 is not
-    /// required); ranks are scattered over the span.
+    /// Zipf: the k-th most popular block has a share proportional to
+    /// k^-theta. Popularity is scattered over the whole span by the seed, and is
+    /// the same for all threads.
     Zipf {
-        /// The exponent.
+        /// The exponent, above 0 and at most 5; 1 is allowed.
         theta: f64,
     },
-    /// `space_percent` of the blocks take `operations_percent` of the operations.
+    /// `space_percent` of the blocks take `operations_percent` of the
+    /// operations; within both parts, blocks are equally likely. The hot part is
+    /// one piece at the start of the span, as a hot table is, so that on a
+    /// spinning disk its seeks are short too.
     Hot {
         /// Share of the span that is hot, 1 to 99.
         space_percent: u8,
@@ -168,43 +180,4 @@ pub struct DataPattern {
     pub compressible_percent: u8,
     /// Share of 4 KiB blocks that are copies of one another, 0 to 100.
     pub dedupable_percent: u8,
-}
-
-impl Serialize for Distribution {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Distribution {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl std::fmt::Display for Distribution {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Distribution::Uniform => f.write_str("uniform"),
-            Distribution::Zipf { theta } => write!(f, "zipf:{theta}"),
-            Distribution::Hot {
-                space_percent,
-                operations_percent,
-            } => {
-                write!(f, "hot:{space_percent}/{operations_percent}")
-            }
-        }
-    }
-}
-
-impl std::str::FromStr for Distribution {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "uniform" {
-            return Ok(Distribution::Uniform);
-        }
-        Err(format!("unknown distribution `{text}`"))
-    }
 }

@@ -1,0 +1,324 @@
+//! The rules of a workload: first those that it can break by itself, then those
+//! that its target adds. What passes both has streams.
+
+use crate::words::THETA_MAX;
+use crate::{DataPattern, Distribution, Pattern, Rate, Span, Workload};
+use std::fmt::Display;
+use stripewise_units::{ByteSize, Nanoseconds, format_bytes, format_count};
+
+/// Smallest and largest operation.
+pub(crate) const BLOCK_SIZE_BYTES: std::ops::RangeInclusive<u64> = 512..=64 << 20;
+/// Threads of one job at most.
+pub(crate) const THREADS_MAX: u32 = 256;
+/// Operations in flight of one thread at most.
+pub(crate) const OUTSTANDING_MAX: u32 = 4_096;
+/// Operations in flight of one job at most.
+pub(crate) const OUTSTANDING_TOTAL_MAX: u64 = 65_536;
+/// A year: longer is a typing error.
+const TIME_NS_MAX: u64 = 366 * 24 * 3600 * 1_000_000_000;
+/// An operation a nanosecond.
+const IOPS_MAX: f64 = 1e9;
+
+/// A workload that cannot be run, and the next thing to try.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option} {value} {why}")]
+pub struct WorkloadError {
+    option: &'static str,
+    value: String,
+    why: String,
+    hint: String,
+}
+
+impl WorkloadError {
+    /// `option` has the name of the switch; `why` completes the sentence.
+    pub(crate) fn new(
+        option: &'static str,
+        value: impl Display,
+        why: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        WorkloadError {
+            option,
+            value: value.to_string(),
+            why: why.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// The switch that it is about, without dashes: `block`.
+    #[must_use]
+    pub const fn option(&self) -> &'static str {
+        self.option
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+/// What must be known of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetLimits {
+    /// Its whole size.
+    pub size_bytes: u64,
+    /// Its logical sector, a power of two from 512 on.
+    pub logical_sector_bytes: u32,
+}
+
+/// Checks what can be checked without a target.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
+    if workload.read_percent > 100 {
+        let (why, hint) = ("is above 100", "give 0 (only writes) to 100 (only reads)");
+        return Err(WorkloadError::new(
+            "read-percent",
+            workload.read_percent,
+            why,
+            hint,
+        ));
+    }
+    check_block(workload)?;
+    check_concurrency(workload)?;
+    check_times(workload)?;
+    check_pattern(workload.pattern)?;
+    workload.rate.map_or(Ok(()), check_rate)?;
+    check_data(workload.data)?;
+    check_sync(workload)
+}
+
+/// Checks `workload` against its target and works out the bytes in use.
+///
+/// ```
+/// use stripewise_workload::{TargetLimits, Workload, validate};
+///
+/// let workload = Workload { base_offset_bytes: 32_256, ..Workload::default() };
+/// let target = TargetLimits { size_bytes: 1 << 30, logical_sector_bytes: 512 };
+/// let span = validate(&workload, target)?;
+/// assert_eq!((span.start_bytes, span.blocks), (32_256, 131_068));
+/// # Ok::<(), stripewise_workload::WorkloadError>(())
+/// ```
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, WorkloadError> {
+    check(workload)?;
+    check_sectors(workload, target)?;
+    let (start, block) = (workload.base_offset_bytes, workload.block_size_bytes);
+    let left = target.size_bytes.saturating_sub(start);
+    if left < block {
+        let why = format!("leaves no room for a block of {}", ByteSize(block));
+        let hint = format!(
+            "the target has {} bytes ({})",
+            format_count(target.size_bytes),
+            format_bytes(target.size_bytes)
+        );
+        return Err(WorkloadError::new(
+            "base-offset",
+            ByteSize(start),
+            why,
+            hint,
+        ));
+    }
+    let size = workload.size_bytes.unwrap_or(left);
+    if size > left {
+        let why = format!(
+            "goes past the end of the target, which is {} bytes",
+            target.size_bytes
+        );
+        let hint = format!("from offset {} on there are {left} bytes", ByteSize(start));
+        return Err(WorkloadError::new("size", ByteSize(size), why, hint));
+    }
+    let blocks = size / block;
+    if blocks == 0 {
+        let why = format!("is less than one block of {}", ByteSize(block));
+        let hint = "give a larger --size or a smaller --block";
+        return Err(WorkloadError::new("size", ByteSize(size), why, hint));
+    }
+    let span = Span {
+        start_bytes: start,
+        block_size_bytes: block,
+        blocks,
+    };
+    if let Pattern::Stride { stride_bytes, .. } = workload.pattern
+        && stride_bytes >= span.size_bytes()
+    {
+        let why = format!(
+            "does not fit in the {} in use",
+            format_bytes(span.size_bytes())
+        );
+        let hint = "give a stride below the size in use, or --sequential";
+        return Err(WorkloadError::new(
+            "stride",
+            ByteSize(stride_bytes),
+            why,
+            hint,
+        ));
+    }
+    Ok(span)
+}
+
+fn check_block(workload: &Workload) -> Result<(), WorkloadError> {
+    if BLOCK_SIZE_BYTES.contains(&workload.block_size_bytes) {
+        return Ok(());
+    }
+    let block = ByteSize(workload.block_size_bytes);
+    let why = "is outside of 512 bytes to 64 MiB";
+    Err(WorkloadError::new(
+        "block",
+        block,
+        why,
+        "8K is what most databases read and write",
+    ))
+}
+
+fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
+    let (threads, outstanding) = (workload.threads, workload.outstanding);
+    if !(1..=THREADS_MAX).contains(&threads) {
+        let (why, hint) = (
+            "is outside of 1 to 256",
+            "more in flight: raise --outstanding",
+        );
+        return Err(WorkloadError::new("threads", threads, why, hint));
+    }
+    if !(1..=OUTSTANDING_MAX).contains(&outstanding) {
+        let (why, hint) = (
+            "is outside of 1 to 4096",
+            "it counts for each thread; add --threads",
+        );
+        return Err(WorkloadError::new("outstanding", outstanding, why, hint));
+    }
+    let total = u64::from(threads) * u64::from(outstanding);
+    if total > OUTSTANDING_TOTAL_MAX {
+        let why = format!(
+            "with {threads} threads makes {} operations in flight; the limit is 65,536",
+            format_count(total)
+        );
+        let hint = format!(
+            "give --outstanding {} or less",
+            OUTSTANDING_TOTAL_MAX / u64::from(threads)
+        );
+        return Err(WorkloadError::new("outstanding", outstanding, why, hint));
+    }
+    Ok(())
+}
+
+fn check_times(workload: &Workload) -> Result<(), WorkloadError> {
+    if workload.duration_ns == 0 {
+        let (why, hint) = ("measures nothing", "give a time such as 10s");
+        return Err(WorkloadError::new("duration", "0s", why, hint));
+    }
+    let times = [
+        ("duration", workload.duration_ns),
+        ("ramp", workload.ramp_ns),
+    ];
+    for (option, ns) in times {
+        if ns > TIME_NS_MAX {
+            let (why, hint) = ("is longer than a year", "give a time such as 10s, 5m or 2h");
+            return Err(WorkloadError::new(option, Nanoseconds(ns), why, hint));
+        }
+    }
+    Ok(())
+}
+
+fn check_pattern(pattern: Pattern) -> Result<(), WorkloadError> {
+    let percents = 1..=99;
+    match pattern {
+        Pattern::Random { distribution } => {
+            let good = match distribution {
+                Distribution::Uniform => true,
+                Distribution::Zipf { theta } => theta > 0.0 && theta <= THETA_MAX,
+                Distribution::Hot {
+                    space_percent,
+                    operations_percent,
+                } => percents.contains(&space_percent) && percents.contains(&operations_percent),
+            };
+            if good {
+                return Ok(());
+            }
+            let why = "is out of range";
+            let hint = "zipf:THETA takes 0 < THETA <= 5; hot:SPACE/OPERATIONS takes 1 to 99";
+            Err(WorkloadError::new("distribution", distribution, why, hint))
+        }
+        Pattern::Stride {
+            stride_bytes: 0, ..
+        } => {
+            let (why, hint) = (
+                "never moves",
+                "give the bytes from start to start, such as 64K",
+            );
+            Err(WorkloadError::new("stride", 0, why, hint))
+        }
+        Pattern::Sequential { .. } | Pattern::Stride { .. } => Ok(()),
+    }
+}
+
+fn check_rate(rate: Rate) -> Result<(), WorkloadError> {
+    if rate.iops > 0.0 && rate.iops <= IOPS_MAX {
+        return Ok(());
+    }
+    let why = "is outside of above 0 to 1,000,000,000 operations a second";
+    let hint = "leave --rate out to go as fast as the disk does";
+    Err(WorkloadError::new("rate", rate.iops, why, hint))
+}
+
+fn check_data(data: DataPattern) -> Result<(), WorkloadError> {
+    let shares = [
+        ("compressible", data.compressible_percent),
+        ("dedupable", data.dedupable_percent),
+    ];
+    for (option, percent) in shares {
+        if percent > 100 {
+            let (why, hint) = ("is above 100", "give 0 to 100 percent");
+            return Err(WorkloadError::new(option, percent, why, hint));
+        }
+    }
+    Ok(())
+}
+
+fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
+    let Some(sync) = workload.sync else {
+        return Ok(());
+    };
+    if sync.every == 0 {
+        let (why, hint) = ("never syncs", "give fdatasync or fdatasync:N");
+        return Err(WorkloadError::new("sync", sync, why, hint));
+    }
+    if workload.read_percent == 100 {
+        let (why, hint) = ("has no writes to sync", "add --write or --read-percent");
+        return Err(WorkloadError::new("sync", sync, why, hint));
+    }
+    Ok(())
+}
+
+/// In the direct modes everything must be whole logical sectors.
+fn check_sectors(workload: &Workload, target: TargetLimits) -> Result<(), WorkloadError> {
+    if !workload.cache.is_direct() {
+        return Ok(());
+    }
+    let sector = u64::from(target.logical_sector_bytes.max(1));
+    let stride = match workload.pattern {
+        Pattern::Stride { stride_bytes, .. } => stride_bytes,
+        Pattern::Random { .. } | Pattern::Sequential { .. } => 0,
+    };
+    let sizes = [
+        ("block", workload.block_size_bytes),
+        ("base-offset", workload.base_offset_bytes),
+        ("stride", stride),
+    ];
+    for (option, bytes) in sizes {
+        if !bytes.is_multiple_of(sector) {
+            let why = format!(
+                "is not a multiple of the target's logical sector of {sector} bytes, which --cache {} needs",
+                workload.cache
+            );
+            let above = ByteSize(bytes.next_multiple_of(sector));
+            let hint = format!("the next multiple is {above}; --cache buffered takes any");
+            return Err(WorkloadError::new(option, ByteSize(bytes), why, hint));
+        }
+    }
+    Ok(())
+}

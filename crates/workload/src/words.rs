@@ -1,0 +1,174 @@
+//! The words of a workload as they are typed and printed; parsing what was
+//! printed gives the value back.
+
+use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use stripewise_units::{ParseError, parse_count};
+
+/// Largest exponent of a Zipf distribution.
+pub(crate) const THETA_MAX: f64 = 5.0;
+
+const DISTRIBUTION_HINT: &str = "a distribution is uniform, zipf:THETA (0 < THETA <= 5, such as zipf:0.99) or hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations)";
+
+const SYNC_HINT: &str =
+    "syncs are fdatasync, or fdatasync:N for one after every N writes of a thread";
+
+/// Makes `FromStr` and `Display` of an enumeration from one table of its words.
+macro_rules! words {
+    ($name:ident, $what:literal, $($value:ident = $word:literal),+) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $($name::$value => $word,)+
+                })
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(typed: &str) -> Result<Self, ParseError> {
+                match typed.trim() {
+                    $($word => Ok($name::$value),)+
+                    _ => {
+                        let words = [$($word),+].join(", ");
+                        let problem = concat!("is not ", $what);
+                        Err(ParseError::new(typed, problem, format!("one of {words}")))
+                    }
+                }
+            }
+        }
+    };
+}
+
+words!(
+    CacheMode,
+    "a cache mode",
+    Direct = "direct",
+    DirectSync = "direct-sync",
+    Buffered = "buffered",
+    BufferedSync = "buffered-sync"
+);
+words!(
+    CursorKind,
+    "a kind of cursor",
+    Own = "own",
+    Shared = "shared"
+);
+words!(
+    Arrivals,
+    "a kind of arrivals",
+    Fixed = "fixed",
+    Poisson = "poisson"
+);
+
+impl CacheMode {
+    /// It goes past the page cache, so everything must fit the logical sector.
+    #[must_use]
+    pub const fn is_direct(self) -> bool {
+        matches!(self, CacheMode::Direct | CacheMode::DirectSync)
+    }
+}
+
+impl fmt::Display for SyncPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.every {
+            1 => f.pad("fdatasync"),
+            every => f.pad(&format!("fdatasync:{every}")),
+        }
+    }
+}
+
+impl FromStr for SyncPolicy {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let refuse = |problem: &str| ParseError::new(typed, problem, SYNC_HINT);
+        let text = typed.trim();
+        if text == "fdatasync" {
+            return Ok(SyncPolicy { every: 1 });
+        }
+        let Some(number) = text.strip_prefix("fdatasync:") else {
+            return Err(refuse("is not a way to sync"));
+        };
+        let every = parse_count(number)
+            .ok()
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|&every| every > 0)
+            .ok_or_else(|| refuse("has no number of writes from 1 on after the colon"))?;
+        Ok(SyncPolicy { every })
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Distribution::Uniform => f.pad("uniform"),
+            Distribution::Zipf { theta } => f.pad(&format!("zipf:{theta}")),
+            Distribution::Hot {
+                space_percent,
+                operations_percent,
+            } => f.pad(&format!("hot:{space_percent}/{operations_percent}")),
+        }
+    }
+}
+
+/// ```
+/// use stripewise_workload::Distribution;
+///
+/// assert_eq!("zipf:0.99".parse(), Ok(Distribution::Zipf { theta: 0.99 }));
+/// let error = "hot:10".parse::<Distribution>().unwrap_err();
+/// assert!(error.hint().contains("hot:10/90"));
+/// ```
+impl FromStr for Distribution {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let refuse = |problem: &str| ParseError::new(typed, problem, DISTRIBUTION_HINT);
+        let text = typed.trim();
+        if text == "uniform" {
+            return Ok(Distribution::Uniform);
+        }
+        if let Some(exponent) = text.strip_prefix("zipf:") {
+            let theta = exponent
+                .parse::<f64>()
+                .map_err(|_| refuse("has no number after the colon"))?;
+            if !(theta > 0.0 && theta <= THETA_MAX) {
+                return Err(refuse("has an exponent outside of 0 < THETA <= 5"));
+            }
+            return Ok(Distribution::Zipf { theta });
+        }
+        if let Some(shares) = text.strip_prefix("hot:") {
+            let percent = |share: &str| {
+                let number = parse_count(share).ok()?;
+                u8::try_from(number).ok().filter(|n| (1..=99).contains(n))
+            };
+            let (space, operations) = shares
+                .split_once('/')
+                .ok_or_else(|| refuse("has no second share after a `/`"))?;
+            let shares = percent(space).zip(percent(operations));
+            let (space_percent, operations_percent) =
+                shares.ok_or_else(|| refuse("has a share outside of 1 to 99"))?;
+            return Ok(Distribution::Hot {
+                space_percent,
+                operations_percent,
+            });
+        }
+        Err(refuse("is not a distribution"))
+    }
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distribution {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
