@@ -1,7 +1,7 @@
 //! Measures the engine's own cost: random reads with the smallest source there
 //! can be.
 //!
-//! `hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS]]` with
+//! `hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS [AT_LEAST]]]` with
 //! ENGINE one of uring, threads, null. PATH is opened read-only, past the page
 //! cache where that is possible. Prints operations, rate and batch size as JSON.
 //! With OPERATIONS it stops after so many, for counting instructions:
@@ -63,7 +63,7 @@ impl Source for RandomReads {
 }
 
 /// Runs the loop to its end; returns the number of batches.
-fn drive<E: Engine>(engine: &mut E, source: &mut RandomReads) -> Result<u64, Error> {
+fn drive<E: Engine>(engine: &mut E, source: &mut RandomReads, at_least: u32) -> Result<u64, Error> {
     let mut in_flight = 0;
     let mut batches = 0;
     loop {
@@ -72,17 +72,21 @@ fn drive<E: Engine>(engine: &mut E, source: &mut RandomReads) -> Result<u64, Err
         if in_flight == 0 {
             return Ok(batches);
         }
-        engine.submit_and_wait(1, None)?;
+        engine.submit_and_wait(at_least, None)?;
         in_flight -= engine.reap(source);
         batches += 1;
     }
 }
 
-fn measure<E: Engine>(plan: &OpenPlan, mut source: RandomReads) -> Result<(), Error> {
+fn measure<E: Engine>(
+    plan: &OpenPlan,
+    mut source: RandomReads,
+    at_least: u32,
+) -> Result<(), Error> {
     let mut engine = E::open(plan)?;
     let start_ns = engine.now_ns();
     source.stop_ns += start_ns;
-    let batches = drive(&mut engine, &mut source)?;
+    let batches = drive(&mut engine, &mut source, at_least)?;
     let elapsed_ns = (engine.now_ns() - start_ns).max(1);
     println!(
         "{{\"operations\":{},\"iops\":{:.0},\"ns_per_operation\":{:.1},\"failed\":{},\"per_batch\":{:.1}}}",
@@ -111,12 +115,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, name, path, outstanding, seconds, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS]]".into(),
+            "usage: hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS [AT_LEAST]]]"
+                .into(),
         );
     };
     let mut rest = rest.iter();
     let block_bytes = rest.next().map_or(Ok(8192), |text| text.parse())?;
     let left = rest.next().map_or(Ok(u64::MAX), |text| text.parse())?;
+    let at_least = rest.next().map_or(Ok(1), |text| text.parse())?;
     let outstanding: u32 = outstanding.parse()?;
     let mut file = open(path)?;
     let size_bytes = file.seek(SeekFrom::End(0))?;
@@ -137,9 +143,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         failed: 0,
     };
     match &name[..] {
-        "uring" => measure::<Uring>(&plan, source)?,
-        "threads" => measure::<Threads>(&plan, source)?,
-        _ => measure::<Null>(&plan, source)?,
+        "uring" => measure::<Uring>(&plan, source, at_least)?,
+        "threads" => measure::<Threads>(&plan, source, at_least)?,
+        _ => measure::<Null>(&plan, source, at_least)?,
     }
     Ok(())
 }

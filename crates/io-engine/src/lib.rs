@@ -140,6 +140,9 @@ pub struct Capabilities {
     pub registered_files: bool,
     /// Single issuer with deferred task running.
     pub deferred_task_running: bool,
+    /// How long the engine may hold a completion back to hand several over at
+    /// once, although the caller waits for one; 0 if it never does.
+    pub completion_hold_ns_max: u64,
     /// Why something that was asked for was not got; one sentence each.
     pub fallbacks: Vec<String>,
 }

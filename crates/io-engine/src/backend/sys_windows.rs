@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::windows::fs::FileExt;
 use std::ptr::NonNull;
+use std::sync::LazyLock;
+use std::time::Instant;
 
 pub(crate) use super::buffers::{allocate as map, release as unmap};
 
@@ -23,3 +25,9 @@ pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Res
 pub(crate) fn prefer_huge_pages(_start: NonNull<u8>, _length: usize) {}
 
 pub(crate) fn sharpen_timers() {}
+
+/// Nanoseconds since the first call.
+pub(crate) fn monotonic_ns() -> u64 {
+    static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(ORIGIN.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

@@ -11,6 +11,7 @@
 //!
 //! Left out: polled completions (IOPOLL, SQPOLL), passthrough, vectored I/O.
 
+mod batching;
 mod ring;
 mod setup;
 
@@ -27,7 +28,8 @@ use crate::{
     Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Next, OpenPlan,
     Operation, Result, Source,
 };
-use ring::Ring;
+use batching::Batching;
+use ring::{Limits, Ring};
 pub use setup::probe;
 
 /// How long the kernel may lack memory for a single operation before a run is
@@ -67,6 +69,7 @@ pub struct Uring {
     /// Pending or with the kernel.
     in_flight: u32,
     shortages: u32,
+    batching: Batching,
     clock: Clock,
     capabilities: Capabilities,
     /// Keeps unregistered descriptors open.
@@ -164,7 +167,11 @@ impl Uring {
             if self.with_kernel() == 0 || now_ns >= until_ns {
                 return;
             }
-            match self.ring.enter(0, 1, Some(until_ns - now_ns)) {
+            let limits = Limits {
+                timeout_ns: until_ns - now_ns,
+                ..Limits::NONE
+            };
+            match self.ring.enter(0, 1, limits) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return,
             }
@@ -203,6 +210,8 @@ impl Engine for Uring {
         } else {
             0
         };
+        let batching = Batching::new(ring.waits_for_batches());
+        capabilities.completion_hold_ns_max = batching.hold_ns_max();
         sys::sharpen_timers();
         Ok(Uring {
             ring,
@@ -215,6 +224,7 @@ impl Engine for Uring {
             pending: 0,
             in_flight: 0,
             shortages: 0,
+            batching,
             clock: plan.clock,
             capabilities,
             _files: plan.files.clone(),
@@ -253,7 +263,7 @@ impl Engine for Uring {
     #[inline]
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
         let mut complete = at_least.min(self.in_flight);
-        let mut timeout_ns = None;
+        let mut limits = Limits::NONE;
         if self.in_flight == 0 {
             if until_ns.is_none() {
                 return Ok(());
@@ -261,12 +271,15 @@ impl Engine for Uring {
             complete = 1;
         }
         if let Some(until_ns) = until_ns.filter(|_| complete > 0) {
-            match until_ns.saturating_sub(self.clock.now_ns()) {
-                0 => complete = 0,
-                left => timeout_ns = Some(left),
+            limits.timeout_ns = until_ns.saturating_sub(self.clock.now_ns());
+            if limits.timeout_ns == 0 {
+                complete = 0;
             }
         }
-        let submitted = self.ring.enter(self.pending, complete, timeout_ns);
+        if complete == 1 {
+            (complete, limits) = self.batching.widen(self.in_flight, limits);
+        }
+        let submitted = self.ring.enter(self.pending, complete, limits);
         self.entered(submitted)
     }
 
@@ -287,6 +300,9 @@ impl Engine for Uring {
             },
         );
         self.in_flight -= count;
+        if count > 0 {
+            self.batching.reaped(count, at_ns.get());
+        }
         count
     }
 

@@ -26,6 +26,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// The most entries that Linux gives one ring.
 pub(super) const ENTRIES_MAX: u32 = 32_768;
 
+/// `IORING_FEAT_MIN_TIMEOUT`, Linux 6.12.
+const FEATURE_MIN_TIMEOUT: Feature = Feature::from_bits_retain(1 << 15);
+
 /// A submission queue entry, cut to the words that reading, writing and
 /// synchronising use; the other words stay zero.
 #[repr(C)]
@@ -91,6 +94,24 @@ impl Drop for Mapping {
     }
 }
 
+/// How long [`Ring::enter`] waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// In all.
+    pub timeout_ns: u64,
+    /// After this a single completion is enough, however many were asked for;
+    /// only where [`Ring::waits_for_batches`], else 0.
+    pub batch_wait_us: u32,
+}
+
+impl Limits {
+    /// As long as it takes.
+    pub(super) const NONE: Limits = Limits {
+        timeout_ns: u64::MAX,
+        batch_wait_us: 0,
+    };
+}
+
 /// The rings of one worker. Not `Send`: deferred task running ties them to the
 /// thread that made them.
 pub(super) struct Ring {
@@ -106,6 +127,7 @@ pub(super) struct Ring {
     completion_mask: u32,
     enter_fd: RawFd,
     enter_flags: Enter,
+    waits_for_batches: bool,
     fd: OwnedFd,
     // Unmapped after everything above is dead.
     _rings: Mapping,
@@ -158,12 +180,18 @@ impl Ring {
             completion_mask,
             enter_fd: 0,
             enter_flags: Enter::GETEVENTS,
+            waits_for_batches: params.features.contains(FEATURE_MIN_TIMEOUT),
             fd,
             _rings: rings,
             _entries: entries,
         };
         ring.register_itself();
         Ok(ring)
+    }
+
+    /// Whether [`Limits::batch_wait_us`] works (Linux 6.12).
+    pub(super) fn waits_for_batches(&self) -> bool {
+        self.waits_for_batches
     }
 
     /// Lets `io_uring_enter` skip the look-up of the descriptor (Linux 5.18);
@@ -259,28 +287,30 @@ impl Ring {
         end.wrapping_sub(start)
     }
 
-    /// Submits `submit` entries and waits for `complete` completions, at most
-    /// `timeout_ns`; returns how many were submitted. The end of the time is
+    /// Submits `submit` entries and waits for `complete` completions, as far as
+    /// `limits` allow; returns how many were submitted. The end of the time is
     /// not an error.
     #[inline]
     pub(super) fn enter(
         &mut self,
         submit: u32,
         complete: u32,
-        timeout_ns: Option<u64>,
+        limits: Limits,
     ) -> rustix::io::Result<u32> {
         // SAFETY: a number that `register_itself` got from the kernel, or our
         // own descriptor; neither is closed while `self` lives.
         let fd = unsafe { BorrowedFd::borrow_raw(self.enter_fd) };
-        let Some(timeout_ns) = timeout_ns else {
+        if limits == Limits::NONE {
             // SAFETY: the entries submitted use memory that outlives them: the
             // engine leaks its buffers rather than free them under the kernel.
             return unsafe { kernel::io_uring_enter(fd, submit, complete, self.enter_flags) };
-        };
+        }
         // `struct __kernel_timespec`, in whole seconds and nanoseconds.
-        let mut time = [timeout_ns / 1_000_000_000, timeout_ns % 1_000_000_000];
+        let ns = limits.timeout_ns;
+        let mut time = [ns / 1_000_000_000, ns % 1_000_000_000];
         let argument = kernel::io_uring_getevents_arg {
             ts: kernel::io_uring_ptr::new((&raw mut time).cast()),
+            min_wait_usec: limits.batch_wait_us,
             ..Default::default()
         };
         let flags = self.enter_flags | Enter::EXT_ARG;
