@@ -1,13 +1,17 @@
 //! The two drivers, warm-up, measurement, drain, and the trust warnings.
 #![forbid(unsafe_code)]
 
+mod collect;
 pub mod drive;
 mod error;
 mod errors;
+mod lane;
 mod plan;
 mod policy;
+mod recorder;
 mod summary;
 mod window;
+mod worker;
 
 pub use error::Error;
 pub use errors::{ErrorCount, ErrorCounts, Failure};

@@ -7,7 +7,7 @@
 //! other memory is published with them, and a worker that sees a change a batch
 //! late is covered by [`Window::GUARD_NS`].
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The part of a run that a time belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,12 @@ pub struct Window {
     measure_from_ns: AtomicU64,
     stop_at_ns: AtomicU64,
     interval_ns: u64,
+    /// The job that gave up; `NOBODY` while none has.
+    gave_up: AtomicUsize,
 }
+
+/// No job.
+const NOBODY: usize = usize::MAX;
 
 impl Window {
     /// How far ahead of the clock the real driver moves a time, so that every
@@ -98,6 +103,7 @@ impl Window {
             measure_from_ns: AtomicU64::new(u64::MAX),
             stop_at_ns: AtomicU64::new(u64::MAX),
             interval_ns: interval_ns.max(1),
+            gave_up: AtomicUsize::new(NOBODY),
         }
     }
 
@@ -140,6 +146,18 @@ impl Window {
     /// Stops at `at_ns`, or earlier where that was decided before.
     pub(crate) fn stop(&self, at_ns: u64) {
         self.stop_at_ns.fetch_min(at_ns, Ordering::Relaxed);
+    }
+
+    /// Stops shortly after `at_ns` because job number `job` only fails.
+    pub(crate) fn give_up(&self, job: usize, at_ns: u64) {
+        self.gave_up.store(job, Ordering::Relaxed);
+        self.stop(at_ns.saturating_add(Self::GUARD_NS));
+    }
+
+    /// The job that gave up.
+    pub(crate) fn gave_up(&self) -> Option<usize> {
+        let job = self.gave_up.load(Ordering::Relaxed);
+        (job != NOBODY).then_some(job)
     }
 
     /// Stops at `at_ns`, be it later than decided before.

@@ -1,4 +1,14 @@
 //! The driver for real files: a thread and an engine for each worker, real time.
+//!
+//! The calling thread is the coordinator. It sleeps, takes reports, asks the
+//! policy and tells the observer; it never stands in a worker's way. Reports
+//! travel by channel once an interval, and their recorders come back by another.
+//! A worker that is blocked in the operating system for good cannot be stopped:
+//! it is left behind when the drain limit has passed, and its operations count
+//! as abandoned.
+
+mod coordinator;
+mod thread;
 
 use crate::{Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
@@ -12,6 +22,7 @@ pub struct RealJob {
     /// What it does.
     pub plan: JobPlan,
     /// The files of `plan.spans`, opened as the workload's cache mode wants.
+    /// Empty for engines that need none.
     pub files: Vec<Arc<File>>,
     /// Ask for registered buffers.
     pub register_buffers: bool,
@@ -31,13 +42,14 @@ pub struct RealJob {
 /// issued then, so the caller may try again with another engine. An engine that
 /// breaks later is [`RunTotals::failure`].
 pub fn run<E: Engine + 'static>(
-    jobs: Vec<RealJob>,
+    jobs: &[RealJob],
     cpus: &[u32],
     plan: &RunPlan,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
     interrupt: &AtomicU8,
 ) -> Result<RunTotals, Error> {
-    let _ = (jobs, cpus, plan, policy, observer, interrupt);
-    Err(Error::Plan("not there yet".to_owned()))
+    let plans: Vec<&JobPlan> = jobs.iter().map(|job| &job.plan).collect();
+    super::check(&plans, plan)?;
+    coordinator::Run::start::<E>(jobs, cpus, plan)?.to_the_end(policy, observer, interrupt)
 }

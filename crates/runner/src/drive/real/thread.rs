@@ -1,0 +1,172 @@
+//! What one worker thread does, from opening its engine to its last word.
+
+use crate::summary::{CpuTimes, DrainCounts};
+use crate::recorder::Recorder;
+use crate::window::Window;
+use crate::worker::{Report, Worker};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use stripewise_io_engine::backend::thread;
+use stripewise_io_engine::{Capabilities, Engine, Next, OpenPlan};
+
+/// No wait is longer, so that a stop is seen although nothing completes.
+const WAIT_NS_MAX: u64 = 50_000_000;
+
+/// What a worker thread tells the coordinator.
+pub(super) enum Event {
+    /// Its engine is open, or could not be opened.
+    Opened(Result<Capabilities, stripewise_io_engine::Error>),
+    /// Something went a little wrong.
+    Note(String),
+    /// An interval is over.
+    Report(Box<Report>),
+    /// It ends; nothing more will come.
+    Done {
+        drain: DrainCounts,
+        failure: Option<stripewise_io_engine::Error>,
+    },
+}
+
+/// Where all threads wait until every engine is open.
+#[derive(Default)]
+pub(super) struct Gate {
+    /// `Some(true)`: go; `Some(false)`: go home.
+    state: Mutex<Option<bool>>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Lets everybody pass, or sends everybody home.
+    pub(super) fn open(&self, go: bool) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(go);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(go) = *state {
+                return go;
+            }
+            state = (self.changed.wait(state)).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// What all threads of a run share.
+pub(super) struct Shared {
+    pub(super) gate: Gate,
+    pub(super) window: Arc<Window>,
+    pub(super) drain_limit_ns: u64,
+    /// Do not wait for what is in flight.
+    pub(super) hurry: AtomicBool,
+}
+
+/// One worker thread, ready to run.
+pub(super) struct WorkerThread {
+    pub(super) index: usize,
+    pub(super) worker: Worker,
+    pub(super) open: OpenPlan,
+    pub(super) cpu: Option<u32>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) events: Sender<(usize, Event)>,
+    /// Emptied recorders come back here.
+    pub(super) returned: Receiver<Recorder>,
+    /// Operations in flight, for whoever has to give this thread up.
+    pub(super) in_flight: Arc<AtomicU32>,
+    pub(super) cpu_before: CpuTimes,
+}
+
+impl WorkerThread {
+    /// The whole life of the thread.
+    pub(super) fn run<E: Engine>(mut self) {
+        if let Some(cpu) = self.cpu
+            && let Err(error) = thread::pin(cpu)
+        {
+            let note = format!("a thread could not be pinned to processor {cpu}: {error}");
+            self.send(Event::Note(note));
+        }
+        let mut engine = match E::open(&self.open) {
+            Ok(engine) => engine,
+            Err(error) => return self.send(Event::Opened(Err(error))),
+        };
+        self.send(Event::Opened(Ok(engine.capabilities().clone())));
+        if !self.shared.gate.wait() {
+            return;
+        }
+        self.cpu_before = cpu_times();
+        self.worker.begin();
+        let failure = self.drive(&mut engine).err();
+        self.worker.finish();
+        self.exchange();
+        let mut drain = self.worker.drain();
+        // Whoever was in flight has had the drain limit already.
+        drain.abandoned += u64::from(engine.close(0).operations);
+        self.in_flight.store(0, Ordering::Relaxed);
+        self.send(Event::Done { drain, failure });
+    }
+
+    /// Fills, waits and reaps until nothing is left to do.
+    fn drive<E: Engine>(&mut self, engine: &mut E) -> stripewise_io_engine::Result<()> {
+        let mut in_flight = 0;
+        loop {
+            let now_ns = engine.now_ns();
+            self.worker.advance(now_ns);
+            let filled = engine.fill(&mut self.worker, now_ns);
+            in_flight += filled.taken;
+            self.in_flight.store(in_flight, Ordering::Relaxed);
+            self.exchange();
+            let mut until_ns = self.worker.boundary_ns().min(now_ns + WAIT_NS_MAX);
+            if self.worker.is_finished() {
+                if in_flight == 0 || self.has_drained_long_enough(now_ns) {
+                    return Ok(());
+                }
+            } else if let Next::NotBefore(due_ns) = filled.then {
+                until_ns = until_ns.min(due_ns);
+            }
+            engine.submit_and_wait(1, Some(until_ns))?;
+            self.worker.refresh();
+            in_flight -= engine.reap(&mut self.worker);
+        }
+    }
+
+    /// Looked at only when there is nothing more to issue.
+    #[cold]
+    fn has_drained_long_enough(&self, now_ns: u64) -> bool {
+        let stop_at_ns = self.shared.window.times().stop_at_ns;
+        let limit_ns = stop_at_ns.saturating_add(self.shared.drain_limit_ns);
+        now_ns >= limit_ns || self.shared.hurry.load(Ordering::Relaxed)
+    }
+
+    /// Sends what is ready, takes back what was emptied.
+    #[inline]
+    fn exchange(&mut self) {
+        if self.worker.wants_spare()
+            && let Ok(recorder) = self.returned.try_recv()
+        {
+            self.worker.give_back(recorder);
+        }
+        while let Some(report) = self.worker.take_report() {
+            self.send_report(report);
+        }
+    }
+
+    #[cold]
+    fn send_report(&mut self, mut report: Report) {
+        let now = cpu_times();
+        report.cpu = now.since(self.cpu_before);
+        self.cpu_before = now;
+        self.send(Event::Report(Box::new(report)));
+    }
+
+    /// A coordinator that is gone has left this thread behind.
+    fn send(&self, event: Event) {
+        let _ = self.events.send((self.index, event));
+    }
+}
+
+fn cpu_times() -> CpuTimes {
+    let (user_ns, system_ns) = thread::cpu_times_ns().unwrap_or_default();
+    CpuTimes { user_ns, system_ns }
+}

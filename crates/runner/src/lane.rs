@@ -1,0 +1,163 @@
+//! One lane of a worker: the operations of one thread on one file.
+//!
+//! A lane knows how many operations it may have in flight, when the next one is
+//! due (open loop), and when a sync is owed. It knows nothing of slots and
+//! latencies, which are the worker's.
+
+use crate::plan::JobPlan;
+use stripewise_io_engine::Kind;
+use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams};
+
+/// What a lane has to offer.
+pub(crate) enum Offer {
+    /// An operation; `intended_ns` is the time it was due, in an open loop.
+    Operation {
+        kind: Kind,
+        offset_bytes: u64,
+        intended_ns: Option<u64>,
+    },
+    /// As much in flight as asked for.
+    Full,
+    /// Nothing due before this time.
+    NotBefore(u64),
+}
+
+/// The open loop's schedule.
+pub(crate) struct Arrivals {
+    schedule: ArrivalSchedule,
+    /// Start of the run; the schedule counts from it.
+    origin_ns: u64,
+    /// The next intended start, on the run's clock.
+    next_ns: u64,
+}
+
+impl Arrivals {
+    fn take(&mut self) -> u64 {
+        let due_ns = self.next_ns;
+        self.next_ns = self.origin_ns.saturating_add(self.schedule.next());
+        due_ns
+    }
+}
+
+/// A sync after every so many writes. Completed writes are counted, so each
+/// sync makes at least that many of them durable.
+struct Syncs {
+    every: u32,
+    /// Writes completed since the last sync fell due.
+    writes: u32,
+    /// Due and not issued yet.
+    owed: u32,
+}
+
+/// The operations of one thread on one file.
+pub(crate) struct Lane {
+    pub(crate) file: u16,
+    pub(crate) stream: Stream,
+    pub(crate) data: DataSource,
+    limit: u32,
+    in_flight: u32,
+    arrivals: Option<Arrivals>,
+    syncs: Option<Syncs>,
+}
+
+impl Lane {
+    /// The lane of `thread` on file `file` of a job; `streams` is the job's for
+    /// that file, the same for all threads.
+    pub(crate) fn new(job: &JobPlan, streams: &Streams, file: u16, thread: u32) -> Self {
+        Lane {
+            file,
+            stream: streams.stream(thread),
+            data: streams.data(thread, job.data_salt),
+            limit: job.workload.outstanding,
+            in_flight: 0,
+            arrivals: streams.arrivals(thread).map(|schedule| Arrivals {
+                schedule,
+                origin_ns: 0,
+                next_ns: 0,
+            }),
+            syncs: job.workload.sync.map(|policy| Syncs {
+                every: policy.every.max(1),
+                writes: 0,
+                owed: 0,
+            }),
+        }
+    }
+
+    /// A closed loop without syncs: all that limits it is free slots.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.arrivals.is_none() && self.syncs.is_none()
+    }
+
+    /// Operations it may have in flight.
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// The run starts at `start_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.origin_ns = start_ns;
+            arrivals.take();
+        }
+    }
+
+    /// What to issue at `now_ns`; an operation counts as in flight from here on.
+    pub(crate) fn offer(&mut self, now_ns: u64) -> Offer {
+        if self.in_flight >= self.limit {
+            return Offer::Full;
+        }
+        if let Some(syncs) = &mut self.syncs
+            && syncs.owed > 0
+        {
+            syncs.owed -= 1;
+            self.in_flight += 1;
+            return Offer::Operation {
+                kind: Kind::Sync,
+                offset_bytes: 0,
+                intended_ns: None,
+            };
+        }
+        let mut intended_ns = None;
+        if let Some(arrivals) = &mut self.arrivals {
+            if arrivals.next_ns > now_ns {
+                return Offer::NotBefore(arrivals.next_ns);
+            }
+            intended_ns = Some(arrivals.take());
+        }
+        self.in_flight += 1;
+        let (kind, offset_bytes) = self.stream.next();
+        Offer::Operation {
+            kind,
+            offset_bytes,
+            intended_ns,
+        }
+    }
+
+    /// An operation of this lane is over.
+    pub(crate) fn completed(&mut self, kind: Kind, whole: bool) {
+        self.in_flight -= 1;
+        if let Some(syncs) = &mut self.syncs
+            && whole
+            && kind == Kind::Write
+        {
+            syncs.writes += 1;
+            if syncs.writes == syncs.every {
+                syncs.writes = 0;
+                syncs.owed += 1;
+            }
+        }
+    }
+
+    /// Takes all arrivals due before `until_ns` off the schedule and counts
+    /// those due from `from_ns` on: nobody will issue them any more.
+    pub(crate) fn give_up_arrivals(&mut self, from_ns: u64, until_ns: u64) -> u64 {
+        let Some(arrivals) = &mut self.arrivals else {
+            return 0;
+        };
+        let mut given_up = 0;
+        while arrivals.next_ns < until_ns {
+            given_up += u64::from(arrivals.take() >= from_ns);
+        }
+        given_up
+    }
+}

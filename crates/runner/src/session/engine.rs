@@ -1,0 +1,77 @@
+//! The engine is chosen here, once a run; below, everything is generic.
+
+use crate::drive::real::{self, RealJob};
+use crate::{AsPlanned, Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+use stripewise_io_engine::backend::{faulty::Faulty, linux_io_uring::Uring, null::Null, portable_threads::Threads};
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_workload::{Span, Workload};
+
+/// A job with its file open.
+pub(super) struct OpenJob {
+    pub(super) plan: JobPlan,
+    /// One for each span; none for the null engine.
+    pub(super) files: Vec<Arc<File>>,
+}
+
+impl OpenJob {
+    fn real(self, faults: Option<&FaultPlan>) -> RealJob {
+        RealJob {
+            plan: self.plan,
+            files: self.files,
+            register_buffers: true,
+            faults: faults.cloned(),
+        }
+    }
+}
+
+/// Runs the jobs on the engine that is asked for; with `auto` the best that
+/// works here, and why not a better one.
+pub(super) fn drive(
+    jobs: Vec<OpenJob>,
+    settings: &super::Settings,
+    plan: &RunPlan,
+    policy: &mut dyn Policy,
+    observer: &mut dyn Observer,
+    interrupt: &AtomicU8,
+) -> Result<(RunTotals, Vec<String>), Error> {
+    let choice = settings.engine.choose();
+    let faults = settings.faults.as_ref();
+    let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(faults)).collect();
+    let cpus = &settings.cpus;
+    let totals = match (choice.engine, faults.is_some()) {
+        (EngineName::Null, _) => real::run::<Null>(jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Threads, false) => real::run::<Threads>(jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Threads, true) => real::run::<Faulty<Threads>>(jobs, cpus, plan, policy, observer, interrupt),
+        (_, false) => real::run::<Uring>(jobs, cpus, plan, policy, observer, interrupt),
+        (_, true) => real::run::<Faulty<Uring>>(jobs, cpus, plan, policy, observer, interrupt),
+    }?;
+    Ok((totals, choice.because.into_iter().collect()))
+}
+
+/// The program's own cost of an operation without a disk: nanoseconds per
+/// operation and thread, measured with the null engine for `duration_ns`.
+/// `None` where that could not be measured.
+#[must_use]
+pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
+    let workload = Workload { outstanding: 32, ..Workload::default() };
+    let span = Span { start_bytes: 0, block_size_bytes: workload.block_size_bytes, blocks: 1 << 20 };
+    let job = RealJob {
+        plan: JobPlan::new(workload, span, 0),
+        files: Vec::new(),
+        register_buffers: false,
+        faults: None,
+    };
+    let plan = RunPlan {
+        interval_ns: duration_ns.max(1_000_000),
+        ramp_ns: duration_ns / 10,
+        duration_ns,
+        ..RunPlan::default()
+    };
+    let interrupt = AtomicU8::new(0);
+    let totals = real::run::<Null>(vec![job], &[], &plan, &mut AsPlanned, &mut (), &interrupt).ok()?;
+    let operations = totals.jobs.first()?.counts.operations();
+    (operations > 0).then(|| totals.measured_ns as f64 / operations as f64)
+}

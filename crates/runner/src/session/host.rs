@@ -1,0 +1,23 @@
+//! The machine's facts in the record's words.
+
+use stripewise_disk_inspect::System;
+use stripewise_results::{CpuFacts, HostFacts};
+
+/// Facts of this machine, as they are now.
+#[must_use]
+pub fn host_facts(system: &System) -> HostFacts {
+    let host = system.host();
+    HostFacts {
+        virtualization: host.virtualization(),
+        name: host.name,
+        operating_system: host.operating_system,
+        kernel: host.kernel,
+        cpu: CpuFacts {
+            model: host.cpu.model,
+            count: host.cpu.count_usable,
+            quota: host.cpu.quota.map(|quota| quota.processors()),
+            governor: host.cpu.governor,
+        },
+        memory_bytes: host.memory.total_bytes,
+    }
+}

@@ -1,0 +1,312 @@
+//! A session: one run from facts to record. Takes snapshots of the machine
+//! around the run, has a driver carry it, and makes the [`RunRecord`] with its
+//! warnings. What is kept and shown is the [`Listener`]'s business.
+//!
+//! Invariant: [`Listener::measured`] gets the record of what was measured before
+//! operations still in flight are waited for.
+
+mod engine;
+mod evidence;
+mod host;
+mod listen;
+mod policy;
+mod record;
+
+pub use engine::own_cost_ns;
+pub use host::host_facts;
+pub use listen::Listener;
+
+use crate::drive::virtual_time::{self, SimulatedJob};
+use crate::trust;
+use crate::{Error, JobPlan, RunPlan, RunTotals};
+use evidence::Watch;
+use listen::Ears;
+use policy::Enough;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+use stripewise_array_sim::Simulate;
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_results::{EngineFacts, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts, TargetKind};
+use stripewise_target::{Access, Target};
+use stripewise_workload::{CacheMode, Span, Workload};
+
+/// What a job works on.
+#[derive(Clone, Debug)]
+pub enum Place<'a> {
+    /// A prepared file or device.
+    Real(&'a Target),
+    /// One of the simulated arrays that are handed to [`run_simulated`].
+    Simulated {
+        /// Its facts.
+        facts: Box<TargetFacts>,
+        /// Its index.
+        array: usize,
+    },
+    /// Nothing: for the null engine.
+    Nothing {
+        /// As the user named it.
+        name: String,
+        /// Offsets stay below this.
+        size_bytes: u64,
+    },
+}
+
+impl Place<'_> {
+    /// What it is.
+    #[must_use]
+    pub fn facts(&self) -> TargetFacts {
+        match self {
+            Place::Real(target) => target.facts().clone(),
+            Place::Simulated { facts, .. } => (**facts).clone(),
+            Place::Nothing { name, size_bytes } => TargetFacts {
+                kind: TargetKind::Null,
+                name: name.clone(),
+                size_bytes: *size_bytes,
+                partition_offset_bytes: None,
+                logical_sector_bytes: 512,
+                physical_sector_bytes: None,
+                file_system: None,
+                device: None,
+                simulation: None,
+            },
+        }
+    }
+
+    /// The cache mode that the place offers when asked for `asked`.
+    fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
+        match self {
+            Place::Real(target) => target.cache_in_effect(asked),
+            _ => asked,
+        }
+    }
+}
+
+/// One job of a session.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// Unique in the run.
+    pub name: String,
+    /// What it does, checked against each place's size and sector.
+    pub workload: Workload,
+    /// On what, and which bytes of it; at least one.
+    pub places: Vec<(Place<'a>, Span)>,
+}
+
+/// What a session is told besides its jobs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Id of the run.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The user's words.
+    pub label: Option<String>,
+    /// The command line.
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// The series that the run belongs to, and its part in it.
+    pub series: Option<(String, String)>,
+    /// The latency limit that the series answers, as typed.
+    pub latency_limit: Option<String>,
+    /// Facts of the machine; see [`host_facts`].
+    pub host: HostFacts,
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// How long operations in flight are waited for.
+    pub drain_limit_ns: u64,
+    /// Go on beyond the duration until so many operations completed.
+    pub operations_min: u64,
+    /// Which engine; not used on simulated arrays.
+    pub engine: EngineName,
+    /// Processors for the threads, in turn; empty: the system's choice.
+    pub cpus: Vec<u32>,
+    /// The device's or controller's cache, where the user told.
+    pub cache_size_bytes: Option<u64>,
+    /// A short run on a fresh file: caches and bursts are possible.
+    pub quick: bool,
+    /// The user asked for more than the default number in flight by number.
+    pub own_cost_ns: Option<f64>,
+    /// Faults to inject, for tests of the whole program.
+    pub faults: Option<FaultPlan>,
+}
+
+/// Runs jobs on real places.
+///
+/// # Errors
+/// When the run could not start; a run that broke off is a partial record.
+pub fn run_real(
+    jobs: &[Job<'_>],
+    settings: &Settings,
+    listener: &mut dyn Listener,
+    interrupt: &AtomicU8,
+) -> Result<RunRecord, Error> {
+    let mut skeleton = skeleton(jobs, settings);
+    let opened = open_all(jobs, &skeleton)?;
+    let watch = Watch::start(jobs);
+    let plan = run_plan(jobs, settings);
+    listener.begin(&skeleton);
+    let mut ears = Ears::new(&mut skeleton, listener);
+    let mut policy = Enough::new(&plan, settings.operations_min);
+    let (totals, asked_more) = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
+    drop(ears);
+    let observed = watch.finish();
+    finish(&mut skeleton, &totals);
+    for job in &mut skeleton.jobs {
+        job.engine.fallbacks.extend(asked_more.iter().cloned());
+    }
+    let evidence = evidence::gather(jobs, settings, &skeleton, &totals, observed);
+    attach(&mut skeleton, &evidence);
+    Ok(skeleton)
+}
+
+/// Runs jobs on simulated arrays, in virtual time.
+///
+/// # Errors
+/// As [`run_real`].
+pub fn run_simulated<A: Simulate>(
+    jobs: &[Job<'_>],
+    arrays: &mut [A],
+    settings: &Settings,
+    listener: &mut dyn Listener,
+    interrupt: &AtomicU8,
+) -> Result<RunRecord, Error> {
+    let mut skeleton = skeleton(jobs, settings);
+    for job in &mut skeleton.jobs {
+        job.engine.name = "simulated".to_owned();
+        job.engine.asked = "simulated".to_owned();
+    }
+    let simulated: Vec<SimulatedJob> = jobs
+        .iter()
+        .map(|job| {
+            let arrays = job.places.iter().map(|(place, _)| match place {
+                Place::Simulated { array, .. } => Ok(*array),
+                _ => Err(mixed_clocks()),
+            });
+            Ok(SimulatedJob { plan: job_plan(job, 0), arrays: arrays.collect::<Result<_, Error>>()? })
+        })
+        .collect::<Result<_, _>>()?;
+    let plan = run_plan(jobs, settings);
+    listener.begin(&skeleton);
+    let mut ears = Ears::new(&mut skeleton, listener);
+    let mut policy = Enough::new(&plan, settings.operations_min);
+    let plan = policy.open_ended(plan);
+    let totals = virtual_time::run(&simulated, arrays, &plan, &mut policy, &mut ears, interrupt)?;
+    drop(ears);
+    finish(&mut skeleton, &totals);
+    let evidence = evidence::gather(jobs, settings, &skeleton, &totals, None);
+    attach(&mut skeleton, &evidence);
+    Ok(skeleton)
+}
+
+/// The record as far as it is known before the run.
+fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
+    let (series, series_part) = settings.series.clone().unzip();
+    RunRecord {
+        id: settings.id.clone(),
+        started_at: settings.started_at.clone(),
+        status: Status::Running,
+        partial_because: None,
+        label: settings.label.clone(),
+        command: settings.command.clone(),
+        version: settings.version.clone(),
+        series,
+        series_part,
+        latency_limit: settings.latency_limit.clone(),
+        host: settings.host.clone(),
+        jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
+    let mut facts = job.places.iter().map(|(place, _)| place.facts());
+    let cache = job.places.iter().map(|(place, _)| place.cache_in_effect(job.workload.cache)).next_back();
+    JobRecord {
+        name: job.name.clone(),
+        target: facts.next().unwrap_or_else(|| Place::Nothing { name: String::new(), size_bytes: 0 }.facts()),
+        further_targets: facts.collect(),
+        workload: Workload { cache: cache.unwrap_or(job.workload.cache), ..job.workload.clone() },
+        engine: EngineFacts {
+            asked: settings.engine.to_string(),
+            null_ns_per_operation: settings.own_cost_ns,
+            ..EngineFacts::default()
+        },
+        outcome: Outcome::default(),
+        warnings: Vec::new(),
+    }
+}
+
+/// The times that all jobs share: the longest of what they ask for.
+fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
+    let longest = |of: fn(&Workload) -> u64| jobs.iter().map(|job| of(&job.workload)).max().unwrap_or(0);
+    RunPlan {
+        interval_ns: settings.interval_ns,
+        ramp_ns: longest(|workload| workload.ramp_ns),
+        duration_ns: longest(|workload| workload.duration_ns),
+        drain_limit_ns: settings.drain_limit_ns,
+        ..RunPlan::default()
+    }
+}
+
+fn job_plan(job: &Job<'_>, data_salt: u64) -> JobPlan {
+    let spans = job.places.iter().map(|(_, span)| *span).collect();
+    JobPlan { workload: job.workload.clone(), spans, data_salt }
+}
+
+/// Opens each job's files through its targets, under the targets' rules.
+fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJob>, Error> {
+    jobs.iter()
+        .map(|job| {
+            let mut files = Vec::new();
+            for (place, _) in &job.places {
+                match place {
+                    Place::Real(target) => {
+                        let file = target
+                            .open(job.workload.cache, access(&job.workload))
+                            .map_err(|source| Error::Target { job: job.name.clone(), source: Box::new(source) })?;
+                        files.push(Arc::new(file));
+                    }
+                    Place::Nothing { .. } => {}
+                    Place::Simulated { .. } => return Err(mixed_clocks()),
+                }
+            }
+            Ok(engine::OpenJob { plan: job_plan(job, salt(&skeleton.id)), files })
+        })
+        .collect()
+}
+
+fn mixed_clocks() -> Error {
+    Error::Plan("real and simulated targets cannot run at once: they have different clocks".to_owned())
+}
+
+fn access(workload: &Workload) -> Access {
+    match workload.read_percent {
+        100 => Access::Read,
+        0 => Access::Write,
+        _ => Access::ReadWrite,
+    }
+}
+
+/// Written data differs from run to run, so that a deduplicating device sees new
+/// blocks: FNV-1a of the run's id.
+fn salt(id: &str) -> u64 {
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Enters what the driver found.
+fn finish(record: &mut RunRecord, totals: &RunTotals) {
+    for (job, of_job) in record.jobs.iter_mut().zip(&totals.jobs) {
+        let intervals = std::mem::take(&mut job.outcome.intervals);
+        job.outcome = record::outcome(&of_job.counts, totals.measured_ns, job.workload.rate.is_some(), intervals);
+        job.outcome.drain = record::drain(&of_job.drain);
+        record::engine(&mut job.engine, &of_job.capabilities);
+    }
+    record::status(record, totals);
+}
+
+fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
+    for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
+        job.warnings = trust::judge(evidence);
+    }
+}

@@ -1,0 +1,123 @@
+//! From counts to the fields of a record.
+
+use crate::{DrainCounts, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts, RunTotals, StopReason};
+use stripewise_io_engine::{Capabilities, Kind, error_name};
+use stripewise_stats::Histogram;
+use stripewise_results::{
+    Drain, EngineFacts, Errors, Interval, KindParts, OpenLoop, Outcome, OutcomeParts, RunRecord, Status,
+};
+
+/// One measured interval of one job.
+/// `latency_ns` are those of its reads and writes.
+pub(super) fn interval(summary: &IntervalSummary, counts: &JobCounts, latency_ns: &Histogram) -> Interval {
+    Interval {
+        start_ns: summary.start_ns,
+        duration_ns: summary.duration_ns,
+        read_operations: counts.kind(Kind::Read).operations,
+        write_operations: counts.kind(Kind::Write).operations,
+        bytes: counts.bytes(),
+        latency_ns_mean: latency_ns.mean().unwrap_or(0.0),
+        latency_ns_p99: latency_ns.percentile(99.0),
+        latency_ns_max: latency_ns.max().unwrap_or(0),
+        errors: counts.errors.total(),
+        ..Interval::default()
+    }
+}
+
+/// The outcome of a job, without its drain. `open`: it has a rate.
+pub(super) fn outcome(counts: &JobCounts, measured_ns: u64, open: bool, intervals: Vec<Interval>) -> Outcome {
+    let sync = counts.kind(Kind::Sync);
+    Outcome::from_parts(OutcomeParts {
+        duration_ns: measured_ns,
+        read: kind(counts.kind(Kind::Read)),
+        write: kind(counts.kind(Kind::Write)),
+        sync: (sync.operations > 0).then(|| kind(sync)),
+        in_flight_ns_sum: counts.in_flight_ns_sum,
+        cpu_user_ns: counts.cpu.user_ns,
+        cpu_system_ns: counts.cpu.system_ns,
+        errors: errors(&counts.errors),
+        drain: Drain::default(),
+        open_loop: open.then_some(OpenLoop {
+            arrivals_due: counts.open_loop.arrivals_due,
+            arrivals_issued: counts.open_loop.arrivals_issued,
+            schedule_lag_ns_max: counts.open_loop.schedule_lag_ns_max,
+        }),
+        intervals,
+    })
+}
+
+fn kind(counts: &KindCounts) -> KindParts {
+    KindParts { operations: counts.operations, bytes: counts.bytes, histogram: counts.latency_ns.clone() }
+}
+
+fn errors(counts: &ErrorCounts) -> Errors {
+    let mut errors = Errors { total: counts.total(), ..Errors::default() };
+    for entry in counts.entries() {
+        let reason = format!("{} {}", kind_word(entry.kind), reason(entry.failure));
+        *errors.by_reason.entry(reason).or_default() += entry.count;
+    }
+    errors.first = counts.first().map(|first| {
+        format!(
+            "{} at byte {}: {}",
+            kind_word(first.kind),
+            first.first_offset_bytes,
+            reason(first.failure)
+        )
+    });
+    errors
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "read",
+        Kind::Write => "write",
+        Kind::Sync => "sync",
+    }
+}
+
+fn reason(failure: Failure) -> String {
+    match failure {
+        Failure::Short => "short transfer".to_owned(),
+        Failure::Os(number) => error_name(number),
+    }
+}
+
+/// What completed after the stop.
+pub(super) fn drain(counts: &DrainCounts) -> Drain {
+    Drain {
+        operations: counts.operations,
+        latency_ns_max: counts.latency_ns_max,
+        abandoned: counts.abandoned,
+    }
+}
+
+/// What the engine turned out to be.
+pub(super) fn engine(facts: &mut EngineFacts, capabilities: &Capabilities) {
+    if capabilities.name.is_empty() {
+        return;
+    }
+    capabilities.name.clone_into(&mut facts.name);
+    facts.registered_buffers = capabilities.registered_buffers;
+    facts.registered_files = capabilities.registered_files;
+    facts.deferred_task_running = capabilities.deferred_task_running;
+    facts.fallbacks.clone_from(&capabilities.fallbacks);
+}
+
+/// How the run ended.
+pub(super) fn status(record: &mut RunRecord, totals: &RunTotals) {
+    let because = match totals.stop_reason {
+        StopReason::Duration | StopReason::Policy | StopReason::Operations => None,
+        StopReason::Interrupted => Some("interrupted".to_owned()),
+        StopReason::Errors { job } => {
+            let job = &record.jobs[job];
+            let first = job.outcome.errors.first.clone().unwrap_or_else(|| "operations failed".to_owned());
+            Some(format!("too many failed operations in a row in job {}; first: {first}", job.name))
+        }
+        StopReason::EngineFailed { job } => {
+            let words = totals.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+            Some(format!("the engine of job {} failed: {words}", record.jobs[job].name))
+        }
+    };
+    record.status = if because.is_some() { Status::Partial } else { Status::Complete };
+    record.partial_because = because;
+}

@@ -1,0 +1,506 @@
+//! A worker: a state machine that says what its next operation is and is told
+//! what completed. It never blocks and never reads a clock, so real threads and
+//! virtual time can drive it alike; it owns all policy of one thread of one job.
+//!
+//! Two paths. The short one serves a closed loop on one file without syncs: a
+//! slot from a stack, a position from the stream, and at the other end one
+//! comparison with the length, one with the next edge of time, one histogram
+//! bucket. Everything else - open loops, several files, syncs, failures, the
+//! drain - takes the long one. A worker leaves the short path by emptying the
+//! stack of free slots it draws from and by setting the result it compares with
+//! to one that no completion has, so the short path asks no further questions.
+
+use crate::errors::{ErrorCount, Failure};
+use crate::lane::{Lane, Offer};
+use crate::plan::{JobPlan, RunPlan};
+use crate::recorder::Recorder;
+use crate::summary::{CpuTimes, DrainCounts};
+use crate::window::{Phase, Span, Times, Window};
+use std::sync::Arc;
+use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
+use stripewise_workload::{Streams, Workload};
+
+/// A result that no completion has: error numbers end far above it.
+const NO_RESULT: i32 = i32::MIN;
+
+/// What is remembered of an operation in flight.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Slot {
+    /// Latency counts from here.
+    start_ns: u64,
+    /// When it was issued; kept on the long path only.
+    issued_ns: u64,
+    offset_bytes: u64,
+    lane: u16,
+    kind: Kind,
+}
+
+/// A closed interval on its way to the coordinator.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) phase: Phase,
+    /// Start of the interval, on the run's clock.
+    pub(crate) start_ns: u64,
+    /// All that this worker completed before this time has been reported.
+    pub(crate) until_ns: u64,
+    pub(crate) recorder: Recorder,
+    /// Filled in by the driver: the worker knows no clock.
+    pub(crate) cpu: CpuTimes,
+}
+
+/// One thread of one job.
+pub(crate) struct Worker {
+    /// Free slots of the short path; empty while on the long one.
+    short_free: Vec<u32>,
+    slots: Box<[Slot]>,
+    /// The result of a whole operation, on the short path.
+    short_result: i32,
+    length_bytes: u32,
+    /// The next edge: a completion at or after it belongs to another interval.
+    boundary_ns: u64,
+    recorder: Recorder,
+    first: Lane,
+    others: Vec<Lane>,
+    /// Free slots of the long path.
+    free: Vec<u32>,
+    /// Lane whose turn it is, with several.
+    turn: usize,
+    simple: bool,
+    open_loop: bool,
+    /// Operations still to be issued.
+    remaining: u64,
+    job: usize,
+    interval: Span,
+    times: Times,
+    window: Arc<Window>,
+    spares: Vec<Recorder>,
+    reports: Vec<Report>,
+    drain: DrainCounts,
+    failures_in_a_row: u32,
+    failures_in_a_row_max: u32,
+    fingerprint: u64,
+    gave_up: bool,
+}
+
+/// The streams of a job, one for each of its files. All threads of a job must
+/// be made from the same, for they may share a cursor.
+pub(crate) fn streams(job: &JobPlan) -> Vec<Streams> {
+    let files = job.spans.len().max(1);
+    let of_file = |(file, span): (usize, &stripewise_workload::Span)| {
+        let mut workload: Workload = job.workload.clone();
+        // Files of one job must not be used in lockstep; the first one has the
+        // streams that a job on it alone would have.
+        workload.seed = workload
+            .seed
+            .wrapping_add((file as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        if let Some(rate) = &mut workload.rate {
+            rate.iops /= files as f64;
+        }
+        Streams::new(&workload, *span)
+    };
+    job.spans.iter().enumerate().map(of_file).collect()
+}
+
+impl Worker {
+    /// Thread `thread` of job number `job`. `streams` come from [`streams`].
+    ///
+    /// # Panics
+    /// When the job has no span, or its block size does not fit 31 bits.
+    pub(crate) fn new(
+        job: usize,
+        plan: &JobPlan,
+        streams: &[Streams],
+        thread: u32,
+        run: &RunPlan,
+        window: Arc<Window>,
+    ) -> Self {
+        let lane = |file: usize| Lane::new(plan, &streams[file], file as u16, thread);
+        let first = lane(0);
+        let others: Vec<Lane> = (1..streams.len()).map(lane).collect();
+        let slots: u32 = first.limit() + others.iter().map(Lane::limit).sum::<u32>();
+        let simple =
+            others.is_empty() && first.is_simple() && run.operations_max_per_thread.is_none();
+        let length = i32::try_from(plan.workload.block_size_bytes).expect("at most 64 MiB");
+        let open_loop = plan.workload.rate.is_some();
+        // The lowest slots are on top, so a half-used set of buffers stays small.
+        let all_free = || (0..slots).rev().collect::<Vec<u32>>();
+        let times = window.times();
+        let unused = Slot {
+            start_ns: 0,
+            issued_ns: 0,
+            offset_bytes: 0,
+            lane: 0,
+            kind: Kind::Read,
+        };
+        Worker {
+            short_free: if simple { all_free() } else { Vec::new() },
+            slots: vec![unused; slots as usize].into_boxed_slice(),
+            short_result: if simple { length } else { NO_RESULT },
+            length_bytes: length as u32,
+            boundary_ns: u64::MAX,
+            recorder: Recorder::new(open_loop),
+            first,
+            others,
+            free: if simple { Vec::new() } else { all_free() },
+            turn: 0,
+            simple,
+            open_loop,
+            remaining: run.operations_max_per_thread.unwrap_or(u64::MAX),
+            job,
+            interval: times.interval_at(0),
+            times,
+            window,
+            spares: vec![Recorder::new(open_loop)],
+            reports: Vec::with_capacity(4),
+            drain: DrainCounts::default(),
+            failures_in_a_row: 0,
+            failures_in_a_row_max: match run.errors_max_in_a_row {
+                0 => u32::MAX,
+                limit => limit,
+            },
+            fingerprint: 0,
+            gave_up: false,
+        }
+    }
+
+    /// Operations that it has in flight at most.
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// The run starts; its times are in the window.
+    pub(crate) fn begin(&mut self) {
+        self.times = self.window.times();
+        self.interval = self.times.interval_at(self.times.start_ns);
+        self.boundary_ns = self.interval.end_ns;
+        let start_ns = self.times.start_ns;
+        self.first.begin(start_ns);
+        for lane in &mut self.others {
+            lane.begin(start_ns);
+        }
+    }
+
+    /// Sees whether the run's times were moved. Once a batch, before completions.
+    #[inline]
+    pub(crate) fn refresh(&mut self) {
+        let (measure_from_ns, stop_at_ns) = self.window.moving();
+        if measure_from_ns != self.times.measure_from_ns || stop_at_ns != self.times.stop_at_ns {
+            self.times = self.window.times();
+            let limit_ns = match self.interval.phase {
+                Phase::Ramp => self.times.measure_from_ns.min(self.times.stop_at_ns),
+                Phase::Measuring => self.times.stop_at_ns,
+                Phase::Draining => return,
+            };
+            let end_ns = self
+                .interval
+                .start_ns
+                .saturating_add(self.times.interval_ns);
+            self.boundary_ns = end_ns.min(limit_ns);
+        }
+    }
+
+    /// It is `now_ns`: closes the interval if it is over. Once a batch, before
+    /// operations are asked for.
+    #[inline]
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        self.refresh();
+        if now_ns >= self.boundary_ns {
+            self.cross(now_ns);
+        }
+    }
+
+    /// The time of the next edge that [`Worker::advance`] waits for.
+    pub(crate) fn boundary_ns(&self) -> u64 {
+        self.boundary_ns
+    }
+
+    /// No more operations will come.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.interval.phase == Phase::Draining || self.remaining == 0 || self.gave_up
+    }
+
+    /// Nothing will complete any more: closes the last interval, if that is open.
+    pub(crate) fn finish(&mut self) {
+        if self.interval.phase != Phase::Draining {
+            if self.gave_up {
+                self.give_up_arrivals();
+            }
+            self.close(u64::MAX);
+            self.interval.phase = Phase::Draining;
+            self.boundary_ns = u64::MAX;
+        }
+    }
+
+    /// The oldest closed interval that was not taken yet.
+    #[inline]
+    pub(crate) fn take_report(&mut self) -> Option<Report> {
+        if self.reports.is_empty() {
+            return None;
+        }
+        Some(self.reports.remove(0))
+    }
+
+    /// The next interval could not be closed for want of a spare recorder.
+    #[inline]
+    pub(crate) fn wants_spare(&self) -> bool {
+        self.spares.is_empty()
+    }
+
+    /// Takes back an emptied recorder.
+    pub(crate) fn give_back(&mut self, recorder: Recorder) {
+        self.spares.push(recorder);
+    }
+
+    /// What completed after the stop, so far.
+    pub(crate) fn drain(&self) -> DrainCounts {
+        self.drain
+    }
+
+    fn lane(&mut self, lane: u16) -> &mut Lane {
+        match lane {
+            0 => &mut self.first,
+            other => &mut self.others[usize::from(other) - 1],
+        }
+    }
+
+    /// `at_ns` is at or past the edge.
+    #[cold]
+    #[inline(never)]
+    fn cross(&mut self, at_ns: u64) {
+        let span = self.times.interval_at(at_ns);
+        if span.phase == Phase::Draining {
+            self.give_up_arrivals();
+            self.close(u64::MAX);
+            self.leave_short_path();
+        } else if span.phase == self.interval.phase && self.spares.is_empty() {
+            // The coordinator is behind: let the interval grow.
+            self.boundary_ns = span.end_ns;
+            return;
+        } else {
+            self.close(span.start_ns);
+        }
+        self.interval = span;
+        self.boundary_ns = span.end_ns;
+    }
+
+    fn close(&mut self, until_ns: u64) {
+        if self.recorder.fingerprint() != self.fingerprint {
+            self.failures_in_a_row = 0;
+        }
+        self.fingerprint = 0;
+        let spare = self.spares.pop();
+        let fresh = spare.unwrap_or_else(|| Recorder::new(self.open_loop));
+        self.reports.push(Report {
+            phase: self.interval.phase,
+            start_ns: self.interval.start_ns,
+            until_ns,
+            recorder: std::mem::replace(&mut self.recorder, fresh),
+            cpu: CpuTimes::default(),
+        });
+    }
+
+    fn leave_short_path(&mut self) {
+        self.simple = false;
+        self.short_result = NO_RESULT;
+        self.free.append(&mut self.short_free);
+    }
+
+    /// Books the arrivals that were due and will never be issued.
+    fn give_up_arrivals(&mut self) {
+        if self.interval.phase != Phase::Measuring {
+            return;
+        }
+        let (from_ns, until_ns) = (self.times.measure_from_ns, self.times.stop_at_ns);
+        let given_up = self.first.give_up_arrivals(from_ns, until_ns)
+            + self
+                .others
+                .iter_mut()
+                .map(|lane| lane.give_up_arrivals(from_ns, until_ns))
+                .sum::<u64>();
+        self.recorder.open_loop.arrivals_due += given_up;
+    }
+
+    #[inline(never)]
+    fn next_long(&mut self, now_ns: u64) -> Next {
+        if self.is_finished() {
+            return Next::Finished;
+        }
+        let Some(&slot) = self.free.last() else {
+            return Next::Full;
+        };
+        let lanes = self.others.len() + 1;
+        let mut not_before_ns = u64::MAX;
+        for _ in 0..lanes {
+            let lane = self.turn as u16;
+            self.turn = (self.turn + 1) % lanes;
+            match self.lane(lane).offer(now_ns) {
+                Offer::Operation {
+                    kind,
+                    offset_bytes,
+                    intended_ns,
+                } => {
+                    self.free.pop();
+                    self.slots[slot as usize] = Slot {
+                        start_ns: intended_ns.unwrap_or(now_ns),
+                        issued_ns: now_ns,
+                        offset_bytes,
+                        lane,
+                        kind,
+                    };
+                    if let Some(intended_ns) = intended_ns {
+                        self.issued(intended_ns, now_ns);
+                    }
+                    return Next::Operation(self.operation(slot));
+                }
+                Offer::Full => {}
+                Offer::NotBefore(due_ns) => not_before_ns = not_before_ns.min(due_ns),
+            }
+        }
+        match not_before_ns {
+            u64::MAX => Next::Full,
+            due_ns => Next::NotBefore(due_ns),
+        }
+    }
+
+    fn operation(&mut self, slot: u32) -> Operation {
+        let entry = self.slots[slot as usize];
+        let sync = entry.kind == Kind::Sync;
+        if !sync {
+            self.remaining -= 1;
+        }
+        Operation {
+            slot,
+            file: self.lane(entry.lane).file,
+            kind: entry.kind,
+            offset_bytes: entry.offset_bytes,
+            length_bytes: if sync { 0 } else { self.length_bytes },
+        }
+    }
+
+    /// Books an arrival that was due at `intended_ns` and is issued now.
+    fn issued(&mut self, intended_ns: u64, now_ns: u64) {
+        if intended_ns < self.times.measure_from_ns {
+            return;
+        }
+        let open_loop = &mut self.recorder.open_loop;
+        let lag_ns = now_ns - intended_ns;
+        open_loop.arrivals_due += 1;
+        open_loop.arrivals_issued += 1;
+        open_loop.schedule_lag_ns_max = open_loop.schedule_lag_ns_max.max(lag_ns);
+    }
+
+    #[inline(never)]
+    fn complete_long(&mut self, done: Completion, slot: Slot) {
+        let expected = match slot.kind {
+            Kind::Sync => 0,
+            Kind::Read | Kind::Write => self.length_bytes as i32,
+        };
+        let whole = done.result == expected;
+        let latency_ns = done.at_ns.saturating_sub(slot.start_ns);
+        if self.simple {
+            self.short_free.push(done.slot);
+        } else {
+            self.free.push(done.slot);
+            if self.lane_counts() {
+                self.lane(slot.lane).completed(slot.kind, whole);
+            }
+        }
+        if self.interval.phase == Phase::Draining {
+            self.drain.operations += 1;
+            self.drain.errors += u64::from(!whole);
+            self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
+        } else if whole {
+            self.recorder.kinds[slot.kind.index()].record(latency_ns);
+            if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
+                && slot.kind != Kind::Sync
+            {
+                *sum_ns += done.at_ns.saturating_sub(slot.issued_ns);
+            }
+        } else {
+            self.failed(done, slot);
+        }
+    }
+
+    /// Lanes know what they have in flight unless the worker began on the short
+    /// path, where that is what slots are missing.
+    fn lane_counts(&self) -> bool {
+        self.short_free.capacity() == 0
+    }
+
+    /// Books a failure; with too many in a row stops the run.
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, done: Completion, slot: Slot) {
+        self.recorder.errors.add(ErrorCount {
+            kind: slot.kind,
+            failure: match done.result {
+                0.. => Failure::Short,
+                code => Failure::Os(code.saturating_neg()),
+            },
+            count: 1,
+            first_file: slot.lane,
+            first_offset_bytes: slot.offset_bytes,
+            first_at_ns: done.at_ns,
+        });
+        let fingerprint = self.recorder.fingerprint();
+        if fingerprint != self.fingerprint {
+            self.fingerprint = fingerprint;
+            self.failures_in_a_row = 0;
+        }
+        self.failures_in_a_row += 1;
+        if self.failures_in_a_row >= self.failures_in_a_row_max && !self.gave_up {
+            self.gave_up = true;
+            self.leave_short_path();
+            self.window.give_up(self.job, done.at_ns);
+        }
+    }
+}
+
+impl Source for Worker {
+    #[inline]
+    fn next(&mut self, now_ns: u64) -> Next {
+        let Some(slot) = self.short_free.pop() else {
+            return self.next_long(now_ns);
+        };
+        let (kind, offset_bytes) = self.first.stream.next();
+        if let Some(entry) = self.slots.get_mut(slot as usize) {
+            entry.start_ns = now_ns;
+            entry.offset_bytes = offset_bytes;
+            entry.kind = kind;
+        }
+        Next::Operation(Operation {
+            slot,
+            file: 0,
+            kind,
+            offset_bytes,
+            length_bytes: self.length_bytes,
+        })
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        let lane = self.slots[operation.slot as usize].lane;
+        let data = &mut self.lane(lane).data;
+        data.fill(operation.offset_bytes, buffer);
+    }
+
+    #[inline]
+    fn complete(&mut self, done: Completion) {
+        let Some(&slot) = self.slots.get(done.slot as usize) else {
+            debug_assert!(false, "an engine completed a slot that does not exist");
+            return;
+        };
+        if done.at_ns >= self.boundary_ns {
+            self.cross(done.at_ns);
+        }
+        if done.result != self.short_result {
+            return self.complete_long(done, slot);
+        }
+        // Always true; it spares the growth path of `push`.
+        if self.short_free.len() < self.short_free.capacity() {
+            self.short_free.push(done.slot);
+        }
+        let latency_ns = done.at_ns.saturating_sub(slot.start_ns);
+        self.recorder.kinds[slot.kind.index()].record(latency_ns);
+    }
+}
