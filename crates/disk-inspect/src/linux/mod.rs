@@ -26,9 +26,6 @@ mod queue;
 mod tree;
 mod uses;
 
-#[cfg(test)]
-mod tests;
-
 pub use extents::layout;
 pub use page_cache::cached_bytes;
 

@@ -22,6 +22,13 @@ pub fn of_path(tree: Tree, path: &Path) -> Result<Storage> {
         path: path.to_path_buf(),
         source: source.into(),
     };
+    // A captured tree has the names of its devices, but no nodes.
+    if !tree.is_live()
+        && path.starts_with("/dev")
+        && let Some(number) = devices::number_of(tree, &path.to_string_lossy())
+    {
+        return of_device(tree, number);
+    }
     // With O_PATH neither pipes nor devices are really opened.
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let handle = rustix::fs::open(tree.path(path), flags, Mode::empty()).map_err(fail)?;
@@ -61,10 +68,19 @@ fn of_descriptor(
     if FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice {
         return Ok(of_device(tree, DeviceNumber::from_raw(stat.st_rdev)));
     }
-    let place = Place {
-        mount_id: mount_id(descriptor),
-        number: DeviceNumber::from_raw(stat.st_dev),
-        path: std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok(),
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok();
+    let place = if tree.is_live() {
+        Place {
+            mount_id: mount_id(descriptor),
+            number: DeviceNumber::from_raw(stat.st_dev),
+            path,
+        }
+    } else {
+        // Numbers would be those of this machine; only the name says something.
+        Place {
+            path: path.and_then(|path| tree.inside(&path)),
+            ..Place::default()
+        }
     };
     Ok(Ok(of_place(tree, &place, &attributes(descriptor))))
 }

@@ -36,7 +36,8 @@ fn scheduler(text: &str) -> Option<String> {
         .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
     let only = || {
         let mut words = text.split_whitespace();
-        words.next().filter(|_| words.next().is_none())
+        let word = words.next()?;
+        (words.next().is_none() && !word.contains(['[', ']'])).then_some(word)
     };
     chosen.or_else(only).map(str::to_owned)
 }

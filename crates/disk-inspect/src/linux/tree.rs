@@ -32,9 +32,13 @@ impl<'a> Tree<'a> {
         self.root == Path::new("/")
     }
 
-    /// An absolute path of the machine as a path that can be opened here.
+    /// An absolute path of the machine as a path that can be opened here. On the
+    /// running machine relative ones keep their meaning.
     pub fn path(self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
+        if self.is_live() {
+            return path.to_path_buf();
+        }
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
@@ -85,9 +89,14 @@ impl<'a> Tree<'a> {
     /// A path below the root with its links resolved, as a path of the machine.
     /// Absent when it leads out of the root.
     pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
-        let found = fs::canonicalize(self.path(path)).ok()?;
+        self.inside(&fs::canonicalize(self.path(path)).ok()?)
+    }
+
+    /// A real path with its links resolved as a path of the machine; absent when
+    /// it is not below the root.
+    pub fn inside(self, real: &Path) -> Option<PathBuf> {
         let root = fs::canonicalize(self.root).ok()?;
-        Some(Path::new("/").join(found.strip_prefix(root).ok()?))
+        Some(Path::new("/").join(real.strip_prefix(root).ok()?))
     }
 }
 

@@ -1,0 +1,61 @@
+//! Makes a directory tree from its description in `tests/trees`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use stripewise_disk_inspect::System;
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A tree on disk that goes with its value.
+pub struct Machine {
+    root: PathBuf,
+}
+
+impl Machine {
+    /// Lays out `tests/trees/NAME.tree`.
+    pub fn new(name: &str) -> Self {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("tree-{}-{count}", std::process::id()));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/trees/{name}.tree"));
+        let text = fs::read_to_string(path).expect("a tree of this name");
+        let machine = Machine { root };
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            machine.lay(line);
+        }
+        machine
+    }
+
+    fn lay(&self, line: &str) {
+        let place = |path: &str| {
+            let path = self.root.join(path.trim());
+            fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
+            path
+        };
+        if let Some((path, target)) = line.split_once(" -> ") {
+            std::os::unix::fs::symlink(target, place(path)).expect("a link");
+        } else if let Some((path, text)) = line.split_once(" =") {
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            let text = text.replace("\\n", "\n").replace("\\t", "\t");
+            fs::write(place(path), text).expect("a file");
+        } else {
+            fs::create_dir_all(place(line)).expect("a directory");
+        }
+    }
+
+    pub fn system(&self) -> System {
+        System::at(&self.root)
+    }
+
+    /// Replaces the text of one file.
+    pub fn set(&self, path: &str, text: &str) {
+        fs::write(self.root.join(path), text).expect("a file");
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}

@@ -1,0 +1,6 @@
+//! Facts read from captured trees, and from the machine that runs the test.
+#![cfg(target_os = "linux")]
+
+mod live;
+mod machine;
+mod trees;

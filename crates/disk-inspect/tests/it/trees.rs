@@ -1,0 +1,306 @@
+//! Captured and made-up machines.
+
+use crate::machine::Machine;
+use std::path::Path;
+use stripewise_disk_inspect::observe::{Counters, Snapshot};
+use stripewise_disk_inspect::storage::{BlockDeviceKind, Storage, Use};
+use stripewise_disk_inspect::{DeviceNumber, Error};
+
+const fn number(major: u32, minor: u32) -> DeviceNumber {
+    DeviceNumber { major, minor }
+}
+
+fn names(storage: &Storage) -> Vec<&str> {
+    storage
+        .layers()
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect()
+}
+
+#[test]
+fn a_server_is_described() {
+    let host = Machine::new("server").system().host();
+    assert_eq!(host.name, "db01");
+    assert_eq!(host.kernel.as_deref(), Some("5.14.0-503.el9.x86_64"));
+    assert_eq!(host.cpu.model.as_deref(), Some("Xeon E5-2690"));
+    assert_eq!(
+        (host.cpu.count_usable, host.cpu.count_online),
+        (8, Some(16))
+    );
+    assert_eq!(host.cpu.governor.as_deref(), Some("powersave"));
+    // The quota is an ancestor's.
+    let quota = host.cpu.quota.expect("a quota");
+    assert_eq!(
+        (quota.cgroup.as_str(), quota.processors()),
+        ("/system.slice", 2.5)
+    );
+    assert_eq!(host.memory.total_bytes, Some(65_806_616 * 1024));
+    assert_eq!(host.memory.limit_bytes, Some(8 << 30));
+    assert_eq!(host.power.on_mains, Some(true));
+    // Bare metal of a cloud: DMI names the cloud, the processor no hypervisor.
+    assert_eq!((host.hypervisor, host.container), (None, None));
+}
+
+#[test]
+fn lvm_over_md_over_partitions_is_followed_to_the_disks() {
+    let machine = Machine::new("server");
+    let storage = machine
+        .system()
+        .storage_of_path(Path::new("/data/file"))
+        .expect("a place");
+    assert_eq!(
+        names(&storage),
+        ["dm-0", "md0", "sdb1", "sdb", "sdc1", "sdc"]
+    );
+    let bottom: Vec<_> = storage
+        .bottom()
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(bottom, ["sdb", "sdc"]);
+    let file_system = storage.file_system.as_ref().expect("a file system");
+    assert_eq!(file_system.kind, "ext4");
+    assert_eq!(file_system.mount_point, Path::new("/data"));
+    assert_eq!(file_system.options, "rw,noatime,stripe=32");
+    let array = storage.layers()[1].array.clone().expect("an array");
+    assert_eq!(array.stripe_unit_bytes, Some(65_536));
+    assert_eq!(array.sync_action.as_deref(), Some("resync"));
+    assert_eq!(storage.devices[0].mapper_name.as_deref(), Some("vg0-data"));
+    // Through device mapper the place on the disks is not known from here.
+    assert_eq!(storage.offset.expect("an offset").disk, "dm-0");
+}
+
+#[test]
+fn memory_file_systems_have_no_devices() {
+    let machine = Machine::new("server");
+    let storage = machine
+        .system()
+        .storage_of_path(Path::new("/data/run/file"))
+        .expect("a place");
+    assert!(storage.file_system.expect("a file system").in_memory);
+    assert!(storage.devices.is_empty() && storage.offset.is_none());
+}
+
+#[test]
+fn a_partition_has_its_start_and_its_disks_queue() {
+    let system = Machine::new("server");
+    let system = system.system();
+    let storage = system
+        .storage_of_path(Path::new("/dev/sda1"))
+        .expect("a partition");
+    let offset = storage.offset.clone().expect("an offset");
+    assert_eq!((offset.bytes, offset.disk.as_str()), (63 * 512, "sda"));
+    let device = storage.nearest().expect("a device");
+    assert_eq!(device.kind, BlockDeviceKind::Partition);
+    assert_eq!(device.model.as_deref(), Some("SEAGATE ST9300653SS"));
+    let queue = &device.queue;
+    assert_eq!(queue.logical_sector_bytes, Some(512));
+    assert_eq!(queue.physical_sector_bytes, Some(4096));
+    assert_eq!(queue.rotational, Some(true));
+    assert_eq!(queue.scheduler.as_deref(), Some("mq-deadline"));
+    assert_eq!(
+        (queue.nr_requests, queue.queue_depth),
+        (Some(256), Some(64))
+    );
+    assert_eq!(
+        (queue.hardware_queues, queue.max_sectors_kib),
+        (Some(1), Some(1280))
+    );
+    assert_eq!(queue.write_cache.as_deref(), Some("write through"));
+    assert_eq!(queue.zoned, None);
+    let starts: Vec<u64> = system
+        .partitions(number(8, 0))
+        .iter()
+        .filter_map(|part| part.partition.as_ref())
+        .map(|part| part.start_bytes)
+        .collect();
+    assert_eq!(starts, [63 * 512, 1_000_063 * 512]);
+}
+
+#[test]
+fn loops_lead_to_what_is_behind_them_and_offsets_add_up_over_devices_only() {
+    let machine = Machine::new("server");
+    let system = machine.system();
+    let over_file = system.storage_of_device(number(259, 0)).expect("loop0p1");
+    assert_eq!(names(&over_file)[..4], ["loop0p1", "loop0", "dm-0", "md0"]);
+    let offset = over_file.offset.clone().expect("an offset");
+    assert_eq!((offset.bytes, offset.disk.as_str()), (2048 * 512, "loop0"));
+    let cached = over_file.cached_loop().expect("dio is off");
+    let looped = cached.looped.as_ref().expect("a loop");
+    assert_eq!(looped.backing_file, Path::new("/data/images/a b.img"));
+    assert_eq!(looped.backing_file_system.as_deref(), Some("ext4"));
+
+    let over_device = system.storage_of_device(number(7, 1)).expect("loop1");
+    assert_eq!(names(&over_device), ["loop1", "sdc1", "sdc"]);
+    assert!(over_device.cached_loop().is_none());
+    let offset = over_device.offset.expect("an offset");
+    assert_eq!((offset.bytes, offset.disk.as_str()), (2 * 1_048_576, "sdc"));
+}
+
+#[test]
+fn uses_of_a_disk_are_those_of_its_partitions_too() {
+    let machine = Machine::new("server");
+    let system = machine.system();
+    let mounted = Use::Mounted {
+        device: "sda1".into(),
+        mount_point: "/".into(),
+        file_system: "ext4".into(),
+    };
+    let swap = Use::Swap {
+        name: "/dev/sda2".into(),
+    };
+    assert_eq!(
+        system.uses_of_device(number(8, 0)),
+        [mounted.clone(), swap.clone()]
+    );
+    assert_eq!(system.uses_of_device(number(8, 2)), [swap]);
+    assert_eq!(
+        system.uses_of_device(number(8, 32)),
+        [Use::LoopBacking {
+            device: "loop1".into()
+        }]
+    );
+    assert_eq!(
+        system.uses_of_device(number(8, 16)),
+        [Use::Holder {
+            device: "sdb1".into(),
+            holder: "md0".into()
+        }]
+    );
+    assert!(matches!(
+        &system.uses_of_device(number(253, 0))[..],
+        [Use::Mounted { mount_point, .. }] if mount_point == Path::new("/data")
+    ));
+    assert_eq!(mounted.to_string(), "sda1 is mounted at / (ext4)");
+}
+
+#[test]
+fn limits_of_version_2_come_from_ancestors_too_and_only_for_the_devices_asked() {
+    let machine = Machine::new("server");
+    let limits = machine.system().throttles(&[number(8, 16), number(8, 0)]);
+    assert_eq!(limits.len(), 1);
+    assert_eq!(
+        (limits[0].device.as_str(), limits[0].cgroup.as_str()),
+        ("sdb", "/system.slice")
+    );
+    assert_eq!(limits[0].read_bytes_per_s, Some(1_048_576));
+    assert_eq!(
+        (limits[0].write_bytes_per_s, limits[0].read_iops),
+        (None, None)
+    );
+    assert_eq!(limits[0].write_iops, Some(120));
+}
+
+#[test]
+fn a_container_is_described() {
+    let machine = Machine::new("container");
+    let system = machine.system();
+    let host = system.host();
+    assert_eq!(host.virtualization().as_deref(), Some("kvm/docker"));
+    let quota = host.cpu.quota.expect("a quota");
+    assert_eq!((quota.cgroup.as_str(), quota.processors()), ("/", 1.5));
+    assert_eq!(host.memory.limit_bytes, None);
+    assert_eq!(host.cpu.count_usable, 1);
+    let limits = system.throttles(&[number(259, 0)]);
+    assert_eq!(limits.len(), 1);
+    assert_eq!(limits[0].read_iops, Some(1000));
+    assert_eq!(limits[0].write_bytes_per_s, Some(10_485_760));
+}
+
+#[test]
+fn btrfs_shows_all_its_devices_the_mounted_one_first() {
+    let machine = Machine::new("container");
+    let system = machine.system();
+    let storage = system
+        .storage_of_path(Path::new("/var/upper"))
+        .expect("a place");
+    assert_eq!(names(&storage), ["nvme0n1p1", "nvme0n1", "nvme1n1"]);
+    let file_system = storage.file_system.as_ref().expect("a file system");
+    assert!(file_system.copy_on_write);
+    assert_eq!(file_system.compression.as_deref(), Some("zstd"));
+    assert_eq!(storage.offset, None);
+    // The second device is in no line of mountinfo.
+    assert!(matches!(
+        &system.uses_of_device(number(259, 2))[..],
+        [Use::Mounted { file_system, .. }] if file_system == "btrfs"
+    ));
+    let overlaid = system
+        .storage_of_path(Path::new("/var/lib/merged/file"))
+        .expect("a place");
+    assert_eq!(names(&overlaid), ["nvme0n1p1", "nvme0n1", "nvme1n1"]);
+}
+
+#[test]
+fn snapshots_of_a_tree_differ_by_what_was_changed_in_it() {
+    let machine = Machine::new("server");
+    let system = machine.system();
+    let devices = [number(8, 0), number(8, 16)];
+    let before = Snapshot::take(&system, &devices, &[]);
+    assert_eq!(before.thermal_throttles, Some(13));
+    assert_eq!(
+        (before.cgroup.periods_throttled, before.cgroup.throttled_ns),
+        (4, 9_500_000)
+    );
+    let sda = "sys/devices/pci/host0/block/sda";
+    machine.set(
+        &format!("{sda}/stat"),
+        "150 5 4800 20 40 7 400 10 0 30 90 0 0 0 0 5 1",
+    );
+    machine.set("proc/stat", "cpu  200 0 50 1000 20 0 0 30 0 0\n");
+    let observed = before.difference(&Snapshot::take(&system, &devices, &[]));
+    // The second device has no statistics, so it is not there.
+    assert_eq!(observed.devices.len(), 1);
+    let device = &observed.devices[0];
+    assert_eq!(
+        (device.name.as_str(), device.reads, device.read_bytes),
+        ("sda", 50, 2_048_000)
+    );
+    // A counter that went backwards gives nothing, not nonsense.
+    assert_eq!((device.writes, device.flushes), (0, 3));
+    assert_eq!((device.in_flight_before, device.in_flight_after), (3, 0));
+    assert_eq!(observed.cpu_steal_ns, 30 * 10_000_000);
+    let in_flight = system.in_flight(number(8, 0)).expect("in flight");
+    assert_eq!((in_flight.reads, in_flight.writes), (2, 1));
+}
+
+#[test]
+fn hostile_trees_give_few_facts_and_no_panic() {
+    let machine = Machine::new("hostile");
+    let system = machine.system();
+    let host = system.host();
+    assert_eq!(host.cpu.count_usable, 1);
+    assert_eq!(host.memory.total_bytes, None);
+    let all: Vec<DeviceNumber> = (0..8).map(|minor| number(1, minor)).collect();
+    for each in &all {
+        let _ = system.uses_of_device(*each);
+        let _ = system.partitions(*each);
+        let _ = system.in_flight(*each);
+    }
+    let circle = system.device(number(1, 1)).expect("a device");
+    assert_eq!(circle.size_bytes, u64::MAX);
+    assert!(
+        circle.partition.is_none(),
+        "a start beyond 2^64 bytes is no start"
+    );
+    assert!(circle.layers().len() <= 4096);
+    assert_eq!(system.device(number(1, 5)).expect("a loop").below, []);
+    for outside in [number(1, 3), number(1, 4), number(7, 7)] {
+        assert!(
+            matches!(system.device(outside), Err(Error::NoDevice(_))),
+            "{outside}"
+        );
+    }
+    for path in ["/x/file", "/z/file", "/proc"] {
+        let _ = system
+            .storage_of_path(Path::new(path))
+            .expect("it is there");
+    }
+    assert!(system.storage_of_path(Path::new("/no/such")).is_err());
+    assert!(system.device_named("../../etc").is_err());
+    let before = Snapshot::take(&system, &all, &[]);
+    assert_eq!(before.devices[1].counters, None::<Counters>);
+    assert_eq!(before.thermal_throttles, Some(u64::MAX));
+    let _ = before.difference(&Snapshot::default());
+    assert!(system.throttles(&all).is_empty());
+}
