@@ -8,8 +8,11 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod comparison;
 mod distribution;
 mod histogram;
+mod hodges_lehmann;
+mod holm;
 mod knee;
 mod ladder;
 mod little;
@@ -18,11 +21,16 @@ mod sample;
 mod steady;
 mod step_down;
 mod steps;
+mod usl;
 mod v2;
+mod wilcoxon;
 
 pub use bootstrap::Bootstrap;
+pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_two_sided};
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
+pub use hodges_lehmann::hodges_lehmann;
+pub use holm::holm;
 pub use knee::{
     CurvePoint, Knee, KneeBrackets, LadderStep, LoadBracket, PLATEAU_SHARE, knee, knee_brackets,
 };
@@ -36,4 +44,8 @@ pub use sample::{
 pub use steady::{Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
+pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;
+pub use wilcoxon::{
+    EXACT_COUNT_MAX, SignedRank, signed_rank, signed_rank_count_min, signed_rank_interval,
+};
