@@ -58,6 +58,9 @@ pub struct RunRecord {
     /// Name of its part in the series: `random-read`, `log`...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_part: Option<String>,
+    /// The latency limit that its series answers, as typed: `p99<5ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_limit: Option<String>,
     /// Where it ran.
     pub host: HostFacts,
     /// What ran.
@@ -73,6 +76,9 @@ pub struct JobRecord {
     pub name: String,
     /// On what.
     pub target: TargetFacts,
+    /// The others, where the job works on several at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_targets: Vec<TargetFacts>,
     /// What was asked for.
     pub workload: Workload,
     /// What carried it.

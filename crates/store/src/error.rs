@@ -19,7 +19,7 @@ pub struct Error {
     doing: &'static str,
     kind: ErrorKind,
     #[source]
-    source: Option<rusqlite::Error>,
+    source: Option<Box<rusqlite::Error>>,
 }
 
 /// Why it failed.
@@ -127,8 +127,15 @@ impl Error {
                 // SQLite extends the index of its log before it maps it, and
                 // has no other code for a file system that is full then.
                 _ if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => ErrorKind::Full,
+                // The file ends before what it says it holds.
+                _ if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ => {
+                    ErrorKind::Damaged { detail }
+                }
                 _ => ErrorKind::Other(detail),
             },
+            None if matches!(source, rusqlite::Error::ToSqlConversionFailure(_)) => {
+                ErrorKind::Misuse(detail)
+            }
             // A value of the wrong type in one of our own columns.
             None => ErrorKind::Damaged { detail },
         };
@@ -136,7 +143,7 @@ impl Error {
             path: path.to_owned(),
             doing,
             kind,
-            source: Some(source),
+            source: Some(Box::new(source)),
         }
     }
 

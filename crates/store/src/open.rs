@@ -16,8 +16,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for another process that is writing.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long [`Store::open`] and what follows wait for another process that is writing.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Pages in the log (4 KiB each) before they are moved into the file, which
 /// flushes and may take long on a busy disk: rare while a run is under way.
@@ -29,6 +29,7 @@ pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     pub(crate) owner: Owner,
+    pub(crate) patience: Duration,
     pub(crate) recovered: Vec<String>,
 }
 
@@ -42,21 +43,27 @@ impl Store {
     /// fails when the file is locked for longer than 5 s, damaged, not writable,
     /// or its file system is full.
     pub fn open(path: &Path, owner: Owner) -> Result<Store> {
+        Store::open_with_patience(path, owner, PATIENCE)
+    }
+
+    /// As [`Store::open`], waiting so long for other processes, then and later.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with_patience(path: &Path, owner: Owner, patience: Duration) -> Result<Store> {
         const DOING: &str = "open the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
-        refuse_foreign(path)?;
+        refuse_foreign(path, DOING)?;
         let directory = make_directory(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
-        prepare(&connection).map_err(sqlite)?;
+        let (mut connection, identity) = connect(path, flags, patience).map_err(sqlite)?;
         // SQLite opens a file that may not be written to for reading, silently.
         if connection.is_readonly("main").map_err(sqlite)? {
             let detail = "the file or its file system is read-only".to_owned();
             return Err(Error::new(path, DOING, ErrorKind::ReadOnly { detail }));
         }
-        let identity = Identity::read(&connection).map_err(sqlite)?;
         identity.check(path, DOING)?;
         if identity.is_new() {
             // Space of deleted runs can be given back; only a new file can choose this.
@@ -68,11 +75,13 @@ impl Store {
             schema::migrate(&mut connection, path)?;
         }
         let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").ok();
-        set_journal(&connection, journal_for(mountinfo.as_deref(), &directory)).map_err(sqlite)?;
+        let journal = journal_for(mountinfo.as_deref(), &directory);
+        set_journal(&connection, journal, patience).map_err(sqlite)?;
         let mut store = Store {
             connection,
             path: path.to_owned(),
             owner,
+            patience,
             recovered: Vec::new(),
         };
         store.recovered = store.recover()?;
@@ -87,6 +96,7 @@ impl Store {
         const DOING: &str = "read the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
         std::fs::metadata(path).map_err(|error| Error::from_io(path, DOING, &error))?;
+        refuse_foreign(path, DOING)?;
         let (connection, identity) = open_for_reading(path).map_err(sqlite)?;
         identity.check(path, DOING)?;
         if identity.is_new() {
@@ -103,6 +113,7 @@ impl Store {
             connection,
             path: path.to_owned(),
             owner: Owner::default(),
+            patience: PATIENCE,
             recovered: Vec::new(),
         })
     }
@@ -145,26 +156,31 @@ impl Store {
     }
 }
 
-/// Looks into an existing file for reading only, so that one which is not ours
-/// is not even given a journal. Doubtful cases are left to the real opening.
-fn refuse_foreign(path: &Path) -> Result<()> {
-    const DOING: &str = "open the file";
+/// Looks into an existing file without leaving a trace, so that one which is not
+/// ours is not even given a journal. What cannot be told here is left to the
+/// real opening, which asks again before it writes.
+fn refuse_foreign(path: &Path, doing: &'static str) -> Result<()> {
+    let foreign = |detail: &str| {
+        let detail = detail.to_owned();
+        Err(Error::new(path, doing, ErrorKind::Foreign { detail }))
+    };
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
-        Ok(metadata) if metadata.is_dir() => {
-            let detail = "a directory".to_owned();
-            return Err(Error::new(path, DOING, ErrorKind::Foreign { detail }));
+        Ok(metadata) if metadata.is_dir() => return foreign("a directory"),
+        // SQLite would take it for an empty file and write over it.
+        Ok(metadata) if (1..512).contains(&metadata.len()) => {
+            return foreign("too short for a SQLite file");
         }
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
         _ => return Ok(()),
     }
-    match open_for_reading(path) {
-        Ok((_, identity)) => identity.check(path, DOING),
-        Err(error) => match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                Err(Error::from_sqlite(path, DOING, error))
-            }
-            _ => Ok(()),
-        },
+    let identity = if has_log(path) {
+        connect(path, READ_ONLY, Duration::ZERO)
+    } else {
+        connect_immutable(path)
+    };
+    match identity {
+        Ok((_, identity)) => identity.check(path, doing),
+        Err(_) => Ok(()),
     }
 }
 
@@ -172,29 +188,48 @@ fn refuse_foreign(path: &Path) -> Result<()> {
 /// the file; where none can be made and there is no log, the file alone is the
 /// whole truth and SQLite may take it as unchangeable.
 fn open_for_reading(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let ordinary = Connection::open_with_flags(path, flags).and_then(|connection| {
-        prepare(&connection)?;
-        let identity = Identity::read(&connection)?;
-        Ok((connection, identity))
-    });
-    let Err(error) = ordinary else {
-        return ordinary;
-    };
-    let unreachable = matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
-    );
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if !unreachable || std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-        return Err(error);
+    let ordinary = connect(path, READ_ONLY, PATIENCE);
+    match &ordinary {
+        Err(error)
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+            ) && !has_log(path) =>
+        {
+            connect_immutable(path)
+        }
+        _ => ordinary,
     }
-    let connection =
-        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
-    prepare(&connection)?;
+}
+
+const READ_ONLY: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+fn connect(
+    path: &Path,
+    flags: OpenFlags,
+    patience: Duration,
+) -> rusqlite::Result<(Connection, Identity)> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    prepare(&connection, patience)?;
     let identity = Identity::read(&connection)?;
     Ok((connection, identity))
+}
+
+/// Without locks, journal or any file beside it.
+fn connect_immutable(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
+    connect(
+        Path::new(&immutable_uri(path)),
+        READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        Duration::ZERO,
+    )
+}
+
+/// Commits may stand in a write-ahead log beside the file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 fn immutable_uri(path: &Path) -> String {
@@ -217,8 +252,8 @@ fn make_directory(path: &Path) -> Result<PathBuf> {
     parent.canonicalize().map_err(io)
 }
 
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+fn prepare(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update(None, "foreign_keys", true)?;
     // The file may come from anywhere: believe nothing in it that can run.
@@ -228,7 +263,11 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Changing the journal wants the file for itself and does not wait; another
 /// process that is opening the store too is done in a moment.
-fn set_journal(connection: &Connection, journal: Journal) -> rusqlite::Result<()> {
+fn set_journal(
+    connection: &Connection,
+    journal: Journal,
+    patience: Duration,
+) -> rusqlite::Result<()> {
     const PAUSE: Duration = Duration::from_millis(20);
     let (mode, synchronous) = match journal {
         Journal::WriteAhead => ("WAL", "NORMAL"),
@@ -236,14 +275,14 @@ fn set_journal(connection: &Connection, journal: Journal) -> rusqlite::Result<()
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES_MAX)?;
-    let mut patience = BUSY_TIMEOUT.as_millis() / PAUSE.as_millis();
+    let mut tries = patience.as_millis() / PAUSE.as_millis();
     loop {
         // A file system without shared memory answers with the old mode, which will do.
         match connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(())) {
             Err(error)
-                if patience > 0 && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+                if tries > 0 && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
             {
-                patience -= 1;
+                tries -= 1;
                 std::thread::sleep(PAUSE);
             }
             done => return done,

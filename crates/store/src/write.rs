@@ -6,13 +6,13 @@
 
 use crate::blob;
 use crate::error::{ErrorKind, Result};
-use crate::open::{BUSY_TIMEOUT, Store};
+use crate::open::Store;
 use crate::owner::Owner;
 use crate::read::status_text;
 use crate::types::{IntervalHistograms, RunHandle};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::time::Duration;
-use stripewise_results::{Interval, JobRecord, RunRecord, Status};
+use stripewise_results::{Interval, JobRecord, RunRecord, SeriesRecord, Status};
 use stripewise_stats::Histogram;
 
 /// Hand intervals over when they reach so far beyond the first of them.
@@ -108,7 +108,7 @@ impl Store {
     /// # Errors
     /// The failure of the store; the intervals stay remembered.
     pub fn flush(&mut self, run: &mut RunHandle) -> Result<()> {
-        self.hand_over(run, BUSY_TIMEOUT)
+        self.hand_over(run, self.patience)
     }
 
     /// Stores the final record with its histograms (those inside the outcomes),
@@ -132,6 +132,23 @@ impl Store {
         })?;
         self.move_log();
         flushed
+    }
+
+    /// Stores or replaces the summary of a series; its runs are stored by
+    /// themselves and carry its id.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn save_series(&mut self, series: &SeriesRecord) -> Result<()> {
+        self.write("save a series", |transaction, _| {
+            let json = json_of(series)?;
+            transaction
+                .execute(
+                    "INSERT OR REPLACE INTO series (id, json) VALUES (?1, ?2)",
+                    [&series.id, &json],
+                )
+                .map(drop)
+        })
     }
 
     /// Stores a whole record that was made elsewhere or earlier (an import).
@@ -189,14 +206,27 @@ impl Store {
                     }
                 }
             }
+            // A summary means nothing without its runs.
+            transaction.execute(
+                "DELETE FROM series WHERE id NOT IN \
+                 (SELECT series FROM runs WHERE series IS NOT NULL)",
+                (),
+            )?;
             Ok(None)
         })?;
         if let Some(kind) = refused {
             return Err(self.error(DOING, kind));
         }
-        self.connection
-            .execute_batch("PRAGMA incremental_vacuum")
-            .map_err(|error| self.sqlite_error(DOING, error))?;
+        // Each step gives one page back.
+        let shrunk = self
+            .connection
+            .prepare("PRAGMA incremental_vacuum")
+            .and_then(|mut statement| {
+                let mut rows = statement.query(())?;
+                while rows.next()?.is_some() {}
+                Ok(())
+            });
+        shrunk.map_err(|error| self.sqlite_error(DOING, error))?;
         self.move_log();
         Ok(())
     }
@@ -238,7 +268,7 @@ impl Store {
             }
             transaction.commit()
         })();
-        let restored = self.connection.busy_timeout(BUSY_TIMEOUT);
+        let restored = self.connection.busy_timeout(self.patience);
         done.and(restored)
             .map_err(|error| self.sqlite_error(DOING, error))?;
         run.pending.clear();
@@ -386,8 +416,7 @@ fn store_record(
     run_number: i64,
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
-    let json = serde_json::to_string(record)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    let json = json_of(record)?;
     transaction.execute(
         "INSERT OR REPLACE INTO records (run_number, json) VALUES (?1, ?2)",
         params![run_number, json],
@@ -397,6 +426,11 @@ fn store_record(
         store_job(transaction, run_number, job_index, job)?;
     }
     Ok(())
+}
+
+fn json_of(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 fn store_job(

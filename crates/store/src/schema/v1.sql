@@ -80,6 +80,12 @@ CREATE TABLE intervals (
     PRIMARY KEY (run_number, job_index, interval_index)
 ) STRICT;
 
+-- Summaries of series, each as JSON. They follow from their runs.
+CREATE TABLE series (
+    id TEXT PRIMARY KEY,
+    json TEXT NOT NULL
+) STRICT;
+
 -- Test files that were kept.
 CREATE TABLE made_files (
     id TEXT PRIMARY KEY,

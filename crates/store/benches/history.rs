@@ -1,0 +1,108 @@
+//! Lists a history of 10,000 runs with two jobs each (goal: under 100 ms), and
+//! takes the time of handing over intervals (goal: under 2 ms a second of a run
+//! with 8 jobs at 100 ms). `cargo bench -p stripewise-store`; with `--test` a
+//! small history, to see that it works.
+
+use std::time::Instant;
+use stripewise_results::{
+    EngineFacts, HostFacts, Interval, JobRecord, Outcome, RunRecord, Status, TargetFacts,
+    TargetKind,
+};
+use stripewise_stats::Histogram;
+use stripewise_store::{Filter, IntervalHistograms, Owner, Store};
+use stripewise_workload::Workload;
+
+fn record(number: u32, jobs: usize) -> RunRecord {
+    let job = |index| JobRecord {
+        name: format!("job{index}"),
+        target: TargetFacts {
+            kind: TargetKind::Null,
+            name: "/data".to_owned(),
+            size_bytes: 1 << 30,
+            partition_offset_bytes: None,
+            logical_sector_bytes: 512,
+            physical_sector_bytes: None,
+            file_system: None,
+            device: None,
+            simulation: None,
+        },
+        further_targets: Vec::new(),
+        workload: Workload::default(),
+        engine: EngineFacts::default(),
+        outcome: Outcome {
+            intervals: vec![Interval::default(); 10],
+            ..Outcome::default()
+        },
+        warnings: Vec::new(),
+    };
+    RunRecord {
+        id: format!("20261121-201530-{number:06}"),
+        started_at: format!("2026-11-21T20:15:30.{number:06}Z"),
+        status: Status::Complete,
+        partial_because: None,
+        label: None,
+        command: Vec::new(),
+        version: "0.1.0".to_owned(),
+        series: None,
+        series_part: None,
+        latency_limit: None,
+        host: HostFacts::default(),
+        jobs: (0..jobs).map(job).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+fn main() {
+    let small = std::env::args().any(|argument| argument == "--test");
+    let runs = if small { 10 } else { 10_000 };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = Store::open(&path, Owner::of_this_process("bench")).unwrap();
+    for number in 0..runs {
+        store.save_run(&record(number, 2)).unwrap();
+    }
+    let begun = Instant::now();
+    let listed = Store::open_read_only(&path)
+        .unwrap()
+        .list(&Filter::default())
+        .unwrap();
+    println!(
+        "{} runs opened and listed in {:?}",
+        listed.len(),
+        begun.elapsed()
+    );
+    assert_eq!(listed.len(), runs as usize);
+
+    let mut latency_ns = Histogram::new();
+    for value in 0..2_000 {
+        latency_ns.record(80_000 + value * 37);
+    }
+    let both = IntervalHistograms {
+        read: Some(&latency_ns),
+        write: Some(&latency_ns),
+        sync: None,
+    };
+    let mut run = store.begin_run(&record(runs, 8)).unwrap();
+    let mut took = Vec::new();
+    for index in 0..if small { 20 } else { 1_000 } {
+        let interval = Interval {
+            start_ns: index * 100_000_000,
+            duration_ns: 100_000_000,
+            ..Interval::default()
+        };
+        let begun = Instant::now();
+        for job in 0..8 {
+            store
+                .append_interval(&mut run, job, &interval, both)
+                .unwrap();
+        }
+        took.push(begun.elapsed());
+    }
+    took.sort();
+    println!(
+        "an interval of 8 jobs: median {:?}, 95 % {:?}, longest {:?}",
+        took[took.len() / 2],
+        took[took.len() * 95 / 100],
+        took[took.len() - 1]
+    );
+}

@@ -1,0 +1,213 @@
+//! Damaged files, full and read-only file systems.
+
+use crate::common::*;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use stripewise_store::{ErrorKind, Filter, Store};
+
+/// A store with a few runs, in one file without a log.
+fn filled(path: &Path) {
+    let mut store = open(path).unwrap();
+    for number in 0..6 {
+        let id = format!("run-{number}");
+        let mut run = store.begin_run(&skeleton(&id, 2)).unwrap();
+        for index in 0..40 {
+            append(&mut store, &mut run, 0, index).unwrap();
+        }
+        store.finish_run(run, &finished(&id, 2, 40)).unwrap();
+    }
+}
+
+/// Reads everything; the first failure ends it.
+fn read_all(store: &Store) -> stripewise_store::Result<()> {
+    for run in store.list(&Filter::default())? {
+        let record = store.load(&run.id)?;
+        store.load_histograms(&run.id)?;
+        for job in 0..record.jobs.len() {
+            store.load_intervals(&run.id, job)?;
+        }
+    }
+    store.check()
+}
+
+#[test]
+fn damage_is_noticed_named_and_never_made_worse_by_reading() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let whole = std::fs::read(&path).unwrap();
+    let mut dice = Dice(11);
+    let mut noticed = 0;
+    for attempt in 0..60 {
+        let mut bytes = whole.clone();
+        let at = usize::try_from(dice.below(bytes.len() as u64)).unwrap();
+        match attempt % 3 {
+            // A whole sector of something else, as disks lose them.
+            0 => bytes[at / 512 * 512..][..512].fill(0xa5),
+            1 => bytes[at / 4096 * 4096..][..4096].fill(0),
+            _ => bytes.truncate(at),
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        let result = Store::open_read_only(&path).and_then(|store| read_all(&store));
+        if let Err(error) = result {
+            let expected = matches!(
+                error.kind(),
+                ErrorKind::Damaged { .. } | ErrorKind::Foreign { .. } | ErrorKind::Missing
+            );
+            assert!(expected, "attempt {attempt}: {error:?}");
+            assert!(error.hint().contains("--store"), "{}", error.hint());
+            noticed += 1;
+        }
+        assert!(
+            std::fs::read(&path).unwrap() == bytes,
+            "attempt {attempt} changed the file"
+        );
+    }
+    // SQLite has no checksums: damage inside of blobs and texts may pass.
+    assert!(noticed > 30, "only {noticed} of 60 were noticed");
+}
+
+#[test]
+fn a_damaged_store_that_cannot_be_opened_for_writing_keeps_its_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The schema's page.
+    bytes[100..4096].fill(0x5a);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = open(&path).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Damaged { .. }),
+        "{error:?}"
+    );
+    assert!(error.hint().contains(".recover"), "{}", error.hint());
+    assert!(std::fs::read(&path).unwrap() == bytes);
+}
+
+/// A small file system of its own; unmounted when dropped.
+struct Mount {
+    at: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Mount {
+    /// `None`, with a notice, where this process may not mount.
+    fn new(test: &str, options: &str) -> Option<Mount> {
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path().to_owned();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "stripewise-test"])
+            .arg(&at)
+            .output()
+            .is_ok_and(|output| output.status.success());
+        if mounted {
+            return Some(Mount {
+                at,
+                _directory: directory,
+            });
+        }
+        assert!(
+            std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_none_or(|value| value != "1"),
+            "{test} needs root (mount)"
+        );
+        eprintln!("skipped: {test}: needs root (mount)");
+        None
+    }
+
+    fn remount(&self, options: &str) {
+        let status = Command::new("mount")
+            .args(["-o", &format!("remount,{options}")])
+            .arg(&self.at)
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.at).status();
+        drop(unmounted);
+    }
+}
+
+#[test]
+fn a_full_file_system_is_named_and_what_was_stored_stays_readable() {
+    let test = "a_full_file_system_is_named_and_what_was_stored_stays_readable";
+    let Some(mount) = Mount::new(test, "size=1m") else {
+        return;
+    };
+    let path = mount.at.join("store.db");
+    let mut store = open(&path).unwrap();
+    store.save_run(&finished("before", 1, 5)).unwrap();
+    let mut run = store.begin_run(&skeleton("growing", 1)).unwrap();
+    let mut stored = 0;
+    let error = loop {
+        if let Err(error) = append(&mut store, &mut run, 0, stored) {
+            break error;
+        }
+        stored += 1;
+        assert!(stored < 100_000, "1 MiB holds everything");
+    };
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error:?}");
+    assert!(error.hint().contains("--store"));
+    assert_eq!(store.load("before").unwrap(), finished("before", 1, 5));
+    let kept = store.load_intervals("growing", 0).unwrap().len() as u64;
+    assert!(kept > 0 && kept <= stored);
+
+    // Room again: the run goes on where it was, without a gap.
+    mount.remount("size=8m");
+    append(&mut store, &mut run, 0, stored + 1).unwrap();
+    store.finish_run(run, &finished("growing", 1, 5)).unwrap();
+    let kept = store.load_intervals("growing", 0).unwrap();
+    assert_eq!(kept.len() as u64, stored + 2);
+    store.check().unwrap();
+}
+
+#[test]
+fn no_store_can_be_made_where_there_is_no_room() {
+    let test = "no_store_can_be_made_where_there_is_no_room";
+    let Some(mount) = Mount::new(test, "size=64k") else {
+        return;
+    };
+    std::fs::write(mount.at.join("ballast"), vec![1; 60 << 10]).unwrap();
+    let error = open(&mount.at.join("store.db")).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error:?}");
+}
+
+#[test]
+fn a_read_only_file_system_can_be_read_and_refuses_writing() {
+    let test = "a_read_only_file_system_can_be_read_and_refuses_writing";
+    let Some(mount) = Mount::new(test, "size=4m") else {
+        return;
+    };
+    let path = mount.at.join("a%20store?#.db");
+    filled(&path);
+    mount.remount("ro");
+    let error = open(&path).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::ReadOnly { .. }),
+        "{error:?}"
+    );
+    assert!(error.hint().contains("--store"));
+    let error = open(&mount.at.join("new.db")).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::ReadOnly { .. }),
+        "{error:?}"
+    );
+    let error = open(&mount.at.join("new/new.db")).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::ReadOnly { .. }),
+        "{error:?}"
+    );
+    let mut store = Store::open_read_only(&path).unwrap();
+    read_all(&store).unwrap();
+    let error = store.save_run(&finished("new", 1, 1)).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::ReadOnly { .. }),
+        "{error:?}"
+    );
+    drop(store);
+    mount.remount("rw");
+}

@@ -1,0 +1,242 @@
+use crate::common::*;
+use stripewise_results::{SeriesRecord, Status};
+use stripewise_store::{ErrorKind, Filter, Store};
+
+fn with_runs() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    for (id, minute, label, series) in [
+        ("20261121-2010-aa", 10, "first", None),
+        ("20261121-2020-ab", 20, "second", Some("ladder")),
+        ("20261121-2030-b", 30, "second", Some("ladder")),
+        // Stored last, but an import of something older.
+        ("20251231-2359-c", 5, "old", None),
+    ] {
+        let mut record = finished(id, 2, 1);
+        record.started_at = format!("2026-11-21T20:{minute:02}:00Z");
+        record.label = Some(label.to_owned());
+        record.series = series.map(str::to_owned);
+        record.jobs[1].target.name = format!("/volume{minute}");
+        store.save_run(&record).unwrap();
+    }
+    (directory, store)
+}
+
+fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+    let runs = store.list(filter).unwrap();
+    runs.into_iter().map(|run| run.id).collect()
+}
+
+#[test]
+fn runs_are_listed_newest_first_with_what_their_jobs_reached() {
+    let (_directory, store) = with_runs();
+    let runs = store.list(&Filter::default()).unwrap();
+    let order: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    let expected = [
+        "20261121-2030-b",
+        "20261121-2020-ab",
+        "20261121-2010-aa",
+        "20251231-2359-c",
+    ];
+    assert_eq!(order, expected);
+    let run = &runs[0];
+    let record = store.load(&run.id).unwrap();
+    assert_eq!(run.warnings, 2);
+    assert_eq!(run.status, Status::Complete);
+    assert_eq!(run.series.as_deref(), Some("ladder"));
+    let outcome = &record.jobs[1].outcome;
+    let job = &run.jobs[1];
+    assert_eq!(
+        (job.name.as_str(), job.target.as_str()),
+        ("job1", "/volume30")
+    );
+    assert_eq!((job.read_percent, job.pattern.as_str()), (83, "random"));
+    assert_eq!(
+        (job.operations, job.iops),
+        (outcome.operations, outcome.iops)
+    );
+    assert_eq!(
+        job.read_latency_ns_p99,
+        outcome.read.latency_ns.map(|latency| latency.p99)
+    );
+}
+
+#[test]
+fn filters_narrow_the_list() {
+    let (_directory, store) = with_runs();
+    let base = Filter::default;
+    let cases: [(Filter, &[&str]); 7] = [
+        (
+            Filter {
+                label: Some("second".into()),
+                ..base()
+            },
+            &["20261121-2030-b", "20261121-2020-ab"],
+        ),
+        (
+            Filter {
+                series: Some("ladder".into()),
+                limit: Some(1),
+                ..base()
+            },
+            &["20261121-2030-b"],
+        ),
+        (
+            Filter {
+                target: Some("/volume10".into()),
+                ..base()
+            },
+            &["20261121-2010-aa"],
+        ),
+        (
+            Filter {
+                status: Some(Status::Partial),
+                ..base()
+            },
+            &[],
+        ),
+        (
+            Filter {
+                since: Some("2026-11-21T20:20:00Z".into()),
+                ..base()
+            },
+            &["20261121-2030-b", "20261121-2020-ab"],
+        ),
+        (
+            Filter {
+                limit: Some(0),
+                ..base()
+            },
+            &[],
+        ),
+        (
+            Filter {
+                label: Some("'; DROP TABLE runs; --".into()),
+                ..base()
+            },
+            &[],
+        ),
+    ];
+    for (filter, expected) in cases {
+        assert_eq!(ids(&store, &filter), expected, "{filter:?}");
+    }
+}
+
+#[test]
+fn a_run_without_jobs_is_listed_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    store.save_run(&finished("empty", 0, 0)).unwrap();
+    let runs = store.list(&Filter::default()).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert!(runs[0].jobs.is_empty());
+}
+
+#[test]
+fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_newest() {
+    let (_directory, mut store) = with_runs();
+    let running = store.begin_run(&skeleton("99999999-running", 1)).unwrap();
+    store.save_run(&finished("20261121-2030-bb", 1, 1)).unwrap();
+    let cases = [
+        ("20261121-2010-aa", Some("20261121-2010-aa")),
+        ("20261121-2010", Some("20261121-2010-aa")),
+        ("2025", Some("20251231-2359-c")),
+        // A whole id wins over longer ones that begin with it.
+        ("20261121-2030-b", Some("20261121-2030-b")),
+        ("last", Some("20261121-2030-b")),
+        ("last~0", Some("20261121-2030-b")),
+        ("last~1", Some("20261121-2020-ab")),
+        ("last~9", None),
+        ("last~", None),
+        ("last~x", None),
+        ("last~-1", None),
+        ("lasting", None),
+        ("", None),
+        ("%", None),
+        ("2026112_", None),
+        ("99", Some("99999999-running")),
+    ];
+    for (name, expected) in cases {
+        match (store.resolve(name), expected) {
+            (Ok(id), Some(expected)) => assert_eq!(id, expected, "{name}"),
+            (Err(error), None) => {
+                assert!(
+                    matches!(error.kind(), ErrorKind::NotFound { .. }),
+                    "{name}: {error}"
+                );
+                assert!(error.is_about_a_name());
+            }
+            (got, _) => panic!("{name}: {got:?}"),
+        }
+    }
+    let error = store.resolve("20261121").unwrap_err();
+    let text = error.to_string();
+    assert!(
+        matches!(error.kind(), ErrorKind::Ambiguous { .. }),
+        "{text}"
+    );
+    assert!(
+        text.contains("20261121-2010-aa") && text.contains("20261121-2020-ab"),
+        "{text}"
+    );
+    drop(running);
+}
+
+#[test]
+fn deleting_takes_all_of_a_run_and_gives_its_space_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    store.save_run(&finished("keep", 1, 1)).unwrap();
+    let mut run = store.begin_run(&skeleton("drop", 1)).unwrap();
+    for index in 0..2000 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    store.finish_run(run, &finished("drop", 1, 2000)).unwrap();
+    let before = std::fs::metadata(&path).unwrap().len();
+    store.delete(&["drop".to_owned()]).unwrap();
+    drop(store);
+    let after = std::fs::metadata(&path).unwrap().len();
+    assert!(after < before / 2, "{before} bytes before, {after} after");
+    let store = open(&path).unwrap();
+    assert_eq!(ids(&store, &Filter::default()), ["keep"]);
+    store.check().unwrap();
+}
+
+#[test]
+fn deleting_with_one_unknown_id_deletes_nothing() {
+    let (_directory, mut store) = with_runs();
+    let error = store
+        .delete(&["20261121-2010-aa".to_owned(), "20261121".to_owned()])
+        .unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::NotFound { .. }),
+        "{error}"
+    );
+    assert_eq!(ids(&store, &Filter::default()).len(), 4);
+}
+
+#[test]
+fn the_summary_of_a_series_lives_as_long_as_its_runs() {
+    let (_directory, mut store) = with_runs();
+    let mut series = SeriesRecord {
+        id: "ladder".to_owned(),
+        name: "random-read".to_owned(),
+        slo: "p99<5ms".to_owned(),
+        steps: Vec::new(),
+        knee: None,
+        within_limit: None,
+        ceiling: None,
+        stopped: "the knee is bracketed".to_owned(),
+        sentence: "Random read: none.".to_owned(),
+    };
+    store.save_series(&series).unwrap();
+    series.sentence = "Random read: 9,800 IOPS.".to_owned();
+    store.save_series(&series).unwrap();
+    assert_eq!(store.load_series("ladder").unwrap(), Some(series));
+    assert_eq!(store.load_series("other").unwrap(), None);
+    store.delete(&["20261121-2020-ab".to_owned()]).unwrap();
+    assert!(store.load_series("ladder").unwrap().is_some());
+    store.delete(&["20261121-2030-b".to_owned()]).unwrap();
+    assert_eq!(store.load_series("ladder").unwrap(), None);
+}

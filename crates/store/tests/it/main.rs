@@ -1,0 +1,12 @@
+//! The store from outside: what comes back, what survives, what is refused.
+
+mod faults;
+mod history;
+mod killed;
+mod migrations;
+mod refused;
+mod roundtrip;
+mod together;
+
+/// Records and stores for the tests.
+mod common;

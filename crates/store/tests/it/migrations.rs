@@ -1,0 +1,78 @@
+//! A file of every version that ever wrote one is opened and read.
+
+use crate::common::*;
+use std::path::{Path, PathBuf};
+use stripewise_results::Document;
+use stripewise_store::{Filter, MadeFile, Store, USER_VERSION};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name)
+}
+
+#[test]
+fn every_version_has_a_fixture() {
+    for version in 1..=USER_VERSION {
+        assert!(
+            fixture(&format!("v{version}.db")).exists(),
+            "version {version}"
+        );
+    }
+}
+
+#[test]
+fn a_store_of_version_1_is_brought_up_to_date_and_keeps_everything() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    std::fs::copy(fixture("v1.db"), &path).unwrap();
+    let store = open(&path).unwrap();
+    store.check().unwrap();
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
+    let printed = Document::new(vec![
+        store.load("fixture-a").unwrap(),
+        store.load("fixture-b").unwrap(),
+    ]);
+    let expected = std::fs::read_to_string(fixture("v1.json")).unwrap();
+    assert!(
+        printed.to_json() == expected,
+        "the record does not print as it did"
+    );
+    let histograms = store.load_histograms("fixture-a").unwrap();
+    assert_eq!(histograms[0].read.as_ref().unwrap().count(), 12 * READS);
+    let intervals = store.load_intervals("fixture-a", 0).unwrap();
+    assert_eq!(intervals.len(), 12);
+    assert_eq!(intervals[11].interval, interval(11));
+    assert_eq!(store.files().unwrap().len(), 1);
+}
+
+/// Run once for each new version, by hand, before it is released.
+#[test]
+#[ignore = "writes the fixture of the current version"]
+fn write_the_fixture() {
+    let path = fixture(&format!("v{USER_VERSION}.db"));
+    assert!(!path.exists(), "a fixture is never written anew");
+    let mut store: Store = open(&path).unwrap();
+    let mut runs = Vec::new();
+    for (id, intervals) in [("fixture-a", 12), ("fixture-b", 1)] {
+        let mut run = store.begin_run(&skeleton(id, 1)).unwrap();
+        for index in 0..intervals {
+            append(&mut store, &mut run, 0, index).unwrap();
+        }
+        let record = finished(id, 1, intervals);
+        store.finish_run(run, &record).unwrap();
+        runs.push(record);
+    }
+    store
+        .remember_file(&MadeFile {
+            id: "k3f9".to_owned(),
+            device: 1,
+            inode: 2,
+            birth_ns: Some(3),
+            path: "/data/stripewise.test".to_owned(),
+            size_bytes: 4,
+            made_at: "2026-11-21T20:15:30Z".to_owned(),
+        })
+        .unwrap();
+    std::fs::write(path.with_extension("json"), Document::new(runs).to_json()).unwrap();
+}

@@ -1,0 +1,115 @@
+//! Files that are not a store, or not one that we understand, stay as they are.
+
+use crate::common::*;
+use std::path::Path;
+use stripewise_store::{ErrorKind, Store, USER_VERSION};
+
+/// Opens the file both ways and expects the same refusal, the file and its
+/// directory unchanged.
+fn check_refused(path: &Path, expected: impl Fn(&ErrorKind) -> bool) {
+    let before = std::fs::read(path).unwrap();
+    let entries = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    let entries_before = entries();
+    for error in [
+        open(path).unwrap_err(),
+        Store::open_read_only(path).unwrap_err(),
+    ] {
+        assert!(expected(error.kind()), "{error:?}");
+        assert!(
+            error.to_string().contains(&path.display().to_string()),
+            "{error}"
+        );
+        assert!(error.hint().contains("--store"), "{}", error.hint());
+        assert!(!error.is_about_a_name());
+    }
+    assert!(
+        std::fs::read(path).unwrap() == before,
+        "the file was changed"
+    );
+    assert_eq!(entries(), entries_before);
+}
+
+#[test]
+fn a_file_of_another_program_is_refused_untouched() {
+    for (name, setup) in [
+        ("marked", "PRAGMA application_id = 7; CREATE TABLE t (x);"),
+        (
+            "unmarked",
+            "CREATE TABLE runs (x); PRAGMA user_version = 1;",
+        ),
+        ("log", "PRAGMA journal_mode = WAL; CREATE TABLE t (x);"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch(setup)
+            .unwrap();
+        check_refused(&path, |kind| matches!(kind, ErrorKind::Foreign { .. }));
+    }
+}
+
+#[test]
+fn a_file_that_is_not_sqlites_is_refused_untouched() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, bytes) in [
+        ("text", b"SELECT * FROM customers;\n".repeat(400)),
+        ("short", b"x".to_vec()),
+        ("zeros", vec![0; 8192]),
+    ] {
+        let path = directory.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        check_refused(&path, |kind| {
+            matches!(kind, ErrorKind::Foreign { .. } | ErrorKind::Damaged { .. })
+        });
+    }
+}
+
+#[test]
+fn a_directory_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = open(directory.path()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Foreign { .. }), "{error}");
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_refused_untouched() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    drop(open(&path).unwrap());
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "user_version", USER_VERSION + 1)
+        .unwrap();
+    check_refused(&path, |kind| {
+        *kind
+            == ErrorKind::Newer {
+                found: USER_VERSION + 1,
+                known: USER_VERSION,
+            }
+    });
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    std::fs::write(&path, b"").unwrap();
+    let error = Store::open_read_only(&path).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Missing);
+    open(&path).unwrap().check().unwrap();
+}
+
+#[test]
+fn reading_where_nothing_was_stored_yet_says_how_to_begin() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("none/store.db");
+    let error = Store::open_read_only(&path).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Missing);
+    assert!(
+        error.hint().contains("stripewise bench"),
+        "{}",
+        error.hint()
+    );
+    assert!(!path.parent().unwrap().exists());
+}

@@ -1,0 +1,156 @@
+use crate::common::*;
+use stripewise_results::{Document, INTERVALS_MAX, Status};
+use stripewise_store::{ErrorKind, MadeFile, Store};
+
+#[test]
+fn a_finished_run_comes_back_byte_for_byte_with_its_latencies() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("new/deeper/store.db")).unwrap();
+    let mut run = store
+        .begin_run(&skeleton("20261121-201530-aaaa", 2))
+        .unwrap();
+    for index in 0..37 {
+        append(&mut store, &mut run, 0, index).unwrap();
+        append(&mut store, &mut run, 1, index).unwrap();
+    }
+    let record = finished("20261121-201530-aaaa", 2, 37);
+    let printed = Document::new(vec![record.clone()]).to_json();
+    store.finish_run(run, &record).unwrap();
+
+    let loaded = store.load("20261121-201530-aaaa").unwrap();
+    assert_eq!(Document::new(vec![loaded.clone()]).to_json(), printed);
+    // Equality covers the histograms too, which are not in the JSON.
+    assert_eq!(loaded, record);
+    let histograms = store.load_histograms("last").unwrap();
+    assert_eq!(histograms.len(), 2);
+    assert_eq!(
+        histograms[1].write.as_ref(),
+        record.jobs[1].outcome.write.histogram.as_ref()
+    );
+    assert_eq!(histograms[1].sync, None);
+    let intervals = store.load_intervals("last", 1).unwrap();
+    assert_eq!(intervals.len(), 37);
+    assert_eq!(intervals[36].interval, interval(36));
+    assert_eq!(intervals[36].histograms.read, Some(latencies(36).0));
+    store.check().unwrap();
+}
+
+#[test]
+fn a_saved_run_is_there_and_its_id_is_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    let record = finished("one", 1, 3);
+    store.save_run(&record).unwrap();
+    assert_eq!(store.load("one").unwrap(), record);
+    let again = store.save_run(&record).unwrap_err();
+    assert!(matches!(again.kind(), ErrorKind::Misuse(_)), "{again}");
+    let begun = store.begin_run(&skeleton("one", 1)).unwrap_err();
+    assert!(matches!(begun.kind(), ErrorKind::Misuse(_)), "{begun}");
+    assert_eq!(store.load("one").unwrap(), record);
+}
+
+#[test]
+fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    let mut run = store.begin_run(&skeleton("long", 1)).unwrap();
+    let count = INTERVALS_MAX as u64 + 1;
+    for index in 0..count {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    store.finish_run(run, &finished("long", 1, 2)).unwrap();
+    let kept = store.load_intervals("long", 0).unwrap();
+    assert_eq!(kept.len() as u64, count.div_ceil(2));
+    let operations: u64 = kept.iter().map(|kept| kept.interval.operations()).sum();
+    assert_eq!(operations, count * (READS + WRITES));
+    let first = &kept[0].interval;
+    assert_eq!(
+        (first.start_ns, first.duration_ns, first.errors),
+        (0, 200_000_000, 1)
+    );
+    // Of 240 latencies the 238th is one of the slower writes.
+    assert!(!first.latency_ns_p99_is_bound);
+    assert_eq!(
+        kept[0].histograms.write.as_ref().unwrap().count(),
+        2 * WRITES
+    );
+    store.check().unwrap();
+}
+
+#[test]
+fn a_run_is_visible_to_others_while_it_is_under_way() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("busy", 1)).unwrap();
+    for index in 0..25 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    let reader = Store::open_read_only(&path).unwrap();
+    // Handed over every second of the run; the rest waits.
+    assert_eq!(reader.load_intervals("busy", 0).unwrap().len(), 20);
+    store.flush(&mut run).unwrap();
+    assert_eq!(reader.load_intervals("busy", 0).unwrap().len(), 25);
+    assert_eq!(reader.load("busy").unwrap().status, Status::Running);
+    // Opening it for writing leaves a run alone whose process lives.
+    let other = open(&path).unwrap();
+    assert!(other.recovered().is_empty());
+    assert_eq!(other.load("busy").unwrap().status, Status::Running);
+}
+
+#[test]
+fn calls_that_do_not_fit_the_run_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    let mut run = store.begin_run(&skeleton("one", 1)).unwrap();
+    assert!(append(&mut store, &mut run, 1, 0).is_err());
+    assert!(store.delete(&["one".to_owned()]).is_err());
+    let error = store.finish_run(run, &finished("two", 1, 1)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Misuse(_)), "{error}");
+    assert_eq!(store.load("one").unwrap().status, Status::Running);
+}
+
+#[test]
+fn kept_files_are_known_only_by_all_their_marks_together() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    let file = MadeFile {
+        id: "k3f9".to_owned(),
+        device: u64::MAX - 7,
+        inode: 42,
+        birth_ns: Some(1_763_755_530_123_456_789),
+        path: "/data/stripewise.test".to_owned(),
+        size_bytes: 1 << 40,
+        made_at: "2026-11-21T20:15:30Z".to_owned(),
+    };
+    store.remember_file(&file).unwrap();
+    let lookup = |store: &Store, device, inode, birth_ns| {
+        store.lookup_file("k3f9", device, inode, birth_ns).unwrap()
+    };
+    assert_eq!(
+        lookup(&store, file.device, 42, file.birth_ns),
+        Some(file.clone())
+    );
+    assert_eq!(lookup(&store, 1, 42, file.birth_ns), None);
+    assert_eq!(lookup(&store, file.device, 43, file.birth_ns), None);
+    assert_eq!(lookup(&store, file.device, 42, Some(0)), None);
+    assert_eq!(lookup(&store, file.device, 42, None), None);
+    assert_eq!(
+        store
+            .lookup_file("other", file.device, 42, file.birth_ns)
+            .unwrap(),
+        None
+    );
+
+    let moved = MadeFile {
+        path: "/data/moved".to_owned(),
+        birth_ns: None,
+        ..file.clone()
+    };
+    store.remember_file(&moved).unwrap();
+    assert_eq!(store.files().unwrap(), [moved.clone()]);
+    assert_eq!(lookup(&store, file.device, 42, None), Some(moved));
+    assert!(store.forget_file("k3f9").unwrap());
+    assert!(!store.forget_file("k3f9").unwrap());
+    assert!(store.files().unwrap().is_empty());
+}

@@ -1,0 +1,100 @@
+//! Two processes and the same store.
+
+use crate::common::*;
+use std::io::{BufRead, BufReader, Write};
+use stripewise_results::Status;
+use stripewise_store::{ErrorKind, Filter, Store};
+
+/// The child: a whole run, or a lock held until standard input closes.
+#[test]
+#[ignore = "the child of other tests"]
+fn child_beside_others() {
+    let Some((role, path)) = child_role() else {
+        return;
+    };
+    if role == "lock" {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        writeln!(std::io::stdout(), "locked").unwrap();
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        return;
+    }
+    let mut store = open(&path).unwrap();
+    for number in 0..5 {
+        let id = format!("{role}-{number}");
+        let mut run = store.begin_run(&skeleton(&id, 1)).unwrap();
+        for index in 0..200 {
+            append(&mut store, &mut run, 0, index).unwrap();
+        }
+        store.finish_run(run, &finished(&id, 1, 200)).unwrap();
+    }
+}
+
+#[test]
+fn two_processes_write_at_once_and_a_third_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    // Neither finds a store: both try to make it.
+    let mut children =
+        ["left", "right"].map(|role| child("together::child_beside_others", role, &path));
+    while children
+        .iter_mut()
+        .any(|child| child.try_wait().unwrap().is_none())
+    {
+        if let Ok(reader) = Store::open_read_only(&path) {
+            for run in reader.list(&Filter::default()).unwrap() {
+                reader.load(&run.id).unwrap();
+            }
+        }
+    }
+    for child in &mut children {
+        assert!(child.wait().unwrap().success());
+    }
+    let store = open(&path).unwrap();
+    let runs = store.list(&Filter::default()).unwrap();
+    assert_eq!(runs.len(), 10);
+    for run in runs {
+        assert_eq!(run.status, Status::Complete);
+        assert_eq!(store.load_intervals(&run.id, 0).unwrap().len(), 200);
+    }
+    store.check().unwrap();
+}
+
+#[test]
+fn a_locked_store_names_who_holds_it_and_costs_a_measurement_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open_impatiently(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("one", 1)).unwrap();
+
+    let mut child = child("together::child_beside_others", "lock", &path);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "locked"));
+
+    // Intervals are put off without an error...
+    for index in 0..50 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    // ... what must be written now says who is in the way.
+    let error = store.flush(&mut run).unwrap_err();
+    let text = error.to_string();
+    let ErrorKind::Locked {
+        holder: Some(holder),
+    } = error.kind()
+    else {
+        panic!("{error:?}");
+    };
+    assert!(
+        holder.contains(&format!("process {}", child.id())),
+        "{text}"
+    );
+    assert!(
+        text.contains(holder) && error.hint().contains("--store"),
+        "{text}"
+    );
+
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    store.finish_run(run, &finished("one", 1, 50)).unwrap();
+    assert_eq!(store.load_intervals("one", 0).unwrap().len(), 50);
+}
