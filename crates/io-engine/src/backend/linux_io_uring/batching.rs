@@ -7,9 +7,9 @@
 //! far as it cannot be seen in the numbers:
 //! - by what the device completes in [`HOLD_NS_MAX`], so not at all below
 //!   50,000 completions a second;
-//! - by a sixteenth of what is in flight: by Little's law, n completions take
-//!   one mean latency, so this adds at most a sixteenth of it, and half of that
-//!   on average; below 16 outstanding nothing;
+//! - by a 32nd of what is in flight: by Little's law, n completions take one
+//!   mean latency, so this adds at most a 32nd of it, and half of that on
+//!   average; below 32 outstanding nothing;
 //! - and the kernel ends it after [`HOLD_NS_MAX`] if there is any completion
 //!   (`min_wait_usec`, Linux 6.12). Older kernels wait for one.
 
@@ -18,7 +18,7 @@ use super::ring::Limits;
 /// The longest that a completion is held back.
 const HOLD_NS_MAX: u64 = 20_000;
 /// In flight for each completion waited for beyond the first.
-const IN_FLIGHT_EACH: u32 = 16;
+const IN_FLIGHT_EACH: u32 = 32;
 /// An interval between completions beyond this says "idle", not "slow".
 const GAP_NS_MAX: u64 = 1_000_000;
 /// With a wait for batches the kernel wants a limit in all; this one is never

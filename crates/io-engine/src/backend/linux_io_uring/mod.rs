@@ -15,6 +15,7 @@ mod batching;
 mod ring;
 mod setup;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -61,8 +62,8 @@ pub struct Uring {
     heads: [u64; 3],
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
-    /// Whether each slot has an operation in flight.
-    busy: Box<[bool]>,
+    /// What each slot has in flight.
+    states: Box<[State]>,
     slot_size_bytes: u32,
     /// Pushed, and not yet taken by the kernel.
     pending: u32,
@@ -76,41 +77,75 @@ pub struct Uring {
     _files: Vec<Arc<File>>,
 }
 
+/// What a slot has in flight. Its end takes [`IN_FLIGHT`] off, in one
+/// instruction: a transfer leaves the slot free, and a synchronisation leaves
+/// it with an entry that must be prepared anew, since it uses some of the words
+/// that are the same for all transfers.
+type State = u8;
+const FREE: State = 0;
+const UNPREPARED: State = 1;
+const IN_FLIGHT: State = 2;
+const TRANSFER: State = FREE + IN_FLIGHT;
+const SYNC: State = UNPREPARED + IN_FLIGHT;
+
 impl Uring {
+    /// Puts into a slot's entry what all its transfers have in common.
+    fn prepare(&mut self, slot: u32) {
+        let address = self.buffers.address(slot).as_ptr() as u64;
+        let buffer = u64::from(slot >> self.buffer_shift);
+        // SAFETY: `buffers.address` has checked the range; the callers that
+        // nothing is in flight.
+        let entry = unsafe { self.ring.entry(slot) };
+        entry.address = address;
+        entry.buffer = buffer;
+        entry.user_data = u64::from(slot);
+    }
+
+    /// Makes a slot that is not free usable, if it is one after a synchronisation.
+    #[cold]
+    fn make_usable(&mut self, slot: u32) {
+        assert!(
+            self.states[slot as usize] < IN_FLIGHT,
+            "slot {slot} is in flight already"
+        );
+        self.prepare(slot);
+    }
+
     /// Writes one operation into its slot's entry.
     #[inline]
     fn push(&mut self, operation: &Operation, source: &mut impl Source) {
         let slot = operation.slot;
         let length = operation.length_bytes;
-        let busy = &mut self.busy[slot as usize];
         assert!(
-            !*busy && length <= self.slot_size_bytes,
-            "slot {slot} is in flight already, or {length} bytes are too many for it"
+            length <= self.slot_size_bytes,
+            "{length} bytes are too many for slot {slot}"
         );
-        *busy = true;
+        if self.states[slot as usize] != FREE {
+            self.make_usable(slot);
+        }
+        self.states[slot as usize] = TRANSFER;
         let file = self.file_numbers.get(usize::from(operation.file));
         let file = u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
-        let address = self.buffers.address(slot);
         if operation.kind == Kind::Write {
+            let address = self.buffers.address(slot).as_ptr();
             // SAFETY: the slot's own bytes, of which the kernel has none, as
             // nothing was in flight on this slot.
-            let data = unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), length as usize) };
+            let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
             source.data(operation, data);
         }
-        // SAFETY: `busy` has as many elements as the ring has slots, so the
+        // SAFETY: `states` has as many elements as the ring has slots, so the
         // look-up above has checked the range; nothing was in flight.
         let entry = unsafe { self.ring.push(slot) };
         entry.head = self.heads[operation.kind.index()] | file;
         if operation.kind == Kind::Sync {
+            // The kernel refuses anything in words that it may use one day.
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             entry.length = FSYNC_DATASYNC;
+            self.states[slot as usize] = SYNC;
         } else {
             entry.offset_bytes = operation.offset_bytes;
-            entry.address = address.as_ptr() as u64;
             entry.length = u64::from(length);
-            entry.buffer = u64::from(slot >> self.buffer_shift);
         }
-        entry.user_data = u64::from(slot);
     }
 
     /// What `io_uring_enter` failed with, if it matters.
@@ -145,18 +180,7 @@ impl Uring {
 
     /// Takes completions without telling anybody.
     fn discard(&mut self) {
-        let busy = &mut self.busy;
-        self.in_flight -= self.ring.drain(
-            || {},
-            |user_data, _| {
-                if let Some(busy) = usize::try_from(user_data)
-                    .ok()
-                    .and_then(|s| busy.get_mut(s))
-                {
-                    *busy = false;
-                }
-            },
-        );
+        self.in_flight -= self.ring.drain(|| {}, |_, _| {});
     }
 
     /// Waits for what the kernel has, until `until_ns`.
@@ -219,7 +243,7 @@ impl Engine for Uring {
             file_numbers,
             heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
             buffer_shift: buffer_shift.unwrap_or(31),
-            busy: vec![false; plan.slots as usize].into_boxed_slice(),
+            states: vec![UNPREPARED; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
             pending: 0,
             in_flight: 0,
@@ -242,7 +266,7 @@ impl Engine for Uring {
 
     #[inline]
     fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
-        let room = self.busy.len() as u32 - self.in_flight;
+        let room = self.states.len() as u32 - self.in_flight;
         let mut taken = 0;
         let then = loop {
             if taken == room {
@@ -288,15 +312,17 @@ impl Engine for Uring {
         let Uring {
             ring,
             buffers,
-            busy,
+            states,
             clock,
             ..
         } = self;
-        let at_ns = std::cell::Cell::new(0);
+        let at_ns = Cell::new(0);
         let count = ring.drain(
             || at_ns.set(clock.now_ns()),
             |user_data, result| {
-                reap_one(source, buffers, busy, user_data as u32, result, at_ns.get())
+                let slot = user_data as u32;
+                states[slot as usize] -= IN_FLIGHT;
+                finish(source, buffers, slot, result, at_ns.get());
             },
         );
         self.in_flight -= count;
@@ -321,15 +347,7 @@ impl Engine for Uring {
 
 /// Hands one completion to its source.
 #[inline]
-fn reap_one<S: Source>(
-    source: &mut S,
-    buffers: &Buffers,
-    busy: &mut [bool],
-    slot: u32,
-    result: i32,
-    at_ns: u64,
-) {
-    busy[slot as usize] = false;
+fn finish<S: Source>(source: &mut S, buffers: &Buffers, slot: u32, result: i32, at_ns: u64) {
     if S::LOOKS && result > 0 {
         let address = buffers.address(slot).as_ptr();
         // SAFETY: the slot's own bytes; the kernel is done with them, and it
