@@ -24,6 +24,7 @@ pub use cursor::SharedCursor;
 pub use data::DataSource;
 pub use options::{WorkloadOptions, parse_rate};
 pub use plan::{Plan, PlanError, PlanJob, PlanOrder};
+pub use random::derived_seed;
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
 };

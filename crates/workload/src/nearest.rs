@@ -1,6 +1,6 @@
 //! The known word that an unknown one was probably meant to be.
 
-/// The nearest of `known` within a third of its length in typing errors.
+/// The nearest of `known` with at most one typing error in four letters.
 pub(crate) fn nearest<'a>(
     typed: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -9,7 +9,7 @@ pub(crate) fn nearest<'a>(
     known
         .into_iter()
         .map(|word| (distance(&typed, word), word))
-        .filter(|(errors, word)| *errors <= word.len().div_ceil(3))
+        .filter(|(errors, word)| *errors <= word.len().div_ceil(4))
         .min()
         .map(|(_, word)| word)
 }
@@ -49,7 +49,9 @@ mod tests {
             ("Block", Some("block")),
             ("base_offset", Some("base-offset")),
             ("outstandings", Some("outstanding")),
-            ("raed", Some("read")),
+            ("raed", None),
+            ("rad", Some("read")),
+            ("raed-percent", Some("read-percent")),
             ("readpercent", Some("read-percent")),
             ("compression", None),
             ("", None),

@@ -409,7 +409,12 @@ impl Reader<'_> {
             DeValue::Float(number) => Ok(number.as_str().to_owned()),
             DeValue::Boolean(yes) => Ok(yes.to_string()),
             other => {
-                let problem = format!("`{key}` takes one value, not a {}", other.type_str());
+                let found = match other {
+                    DeValue::Array(_) => "a list",
+                    DeValue::Table(_) => "a table",
+                    _ => "a date or another base than ten",
+                };
+                let problem = format!("`{key}` takes one value, not {found}");
                 let hint = format!("{key} = \"what --{key} takes\"; a plan has no grids");
                 Err(self.refuse(value.span(), problem, hint))
             }

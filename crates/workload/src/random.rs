@@ -71,6 +71,29 @@ impl Generator {
     }
 }
 
+/// The seed of part `index` of something that has `seed`: a file of a job, for
+/// example, so that parts do not move in step. Part 0 keeps the seed.
+///
+/// The finaliser of MurmurHash3 (Appleby) on the seed and an odd multiple of the
+/// index; another multiplier than SplitMix64's increment, whose multiples would
+/// give generators that share words of their states.
+///
+/// ```
+/// use stripewise_workload::derived_seed;
+/// assert_eq!(derived_seed(7, 0), 7);
+/// assert_ne!(derived_seed(7, 1), derived_seed(7, 2));
+/// ```
+#[must_use]
+pub const fn derived_seed(seed: u64, index: u64) -> u64 {
+    if index == 0 {
+        return seed;
+    }
+    let mut word = seed ^ index.wrapping_mul(0xa076_1d64_78bd_642f);
+    word = (word ^ (word >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    word = (word ^ (word >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    word ^ (word >> 33)
+}
+
 /// The threshold of [`Generator::chance`] for `percent` in 1..=99.
 pub(crate) fn threshold(percent: u8) -> u64 {
     debug_assert!((1..=99).contains(&percent));
