@@ -222,3 +222,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn plans_may_be_written_in_any_form_of_toml_but_not_without_end() {
+    let inline = "defaults.block = \"64K\"\njob = [{ name = \"a\", target = \"t\", write = true }]";
+    let plan: Plan = inline.parse().unwrap();
+    assert_eq!(plan.jobs[0].workload.block_size_bytes, 65_536);
+    let deep = format!("label = {}", "[".repeat(100_000));
+    assert!(deep.parse::<Plan>().is_err());
+    let tables = format!("[{}]", vec!["a"; 100_000].join("."));
+    assert!(tables.parse::<Plan>().is_err());
+    let many = (0..1_025).map(|number| format!("[[job]]\nname = \"{number}\"\ntarget = \"t\"\n"));
+    let error = many.collect::<String>().parse::<Plan>().unwrap_err();
+    assert!(
+        error.to_string().contains("1025 jobs; the limit is 1024"),
+        "{error}"
+    );
+}
