@@ -12,11 +12,15 @@
 
 pub mod backend;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod fault;
+mod name;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
+pub use name::{Choice, EngineName, error_name};
 pub use fault::{Effect, Fault, FaultPlan, When};
 pub use stripewise_units::Kind;
 

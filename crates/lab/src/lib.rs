@@ -1,2 +1,17 @@
 //! Series and experiments: ladders to saturation and the answers read off them.
+//!
+//! Runs are made by whoever implements [`StepRunner`]; this crate decides which
+//! come next and says what they mean.
 #![forbid(unsafe_code)]
+
+mod budget;
+mod climb;
+pub mod ladder;
+mod sentence;
+mod series;
+mod summary;
+
+pub use budget::{BenchPlan, BenchWish, IN_FLIGHT_MAX, plan_bench};
+pub use climb::{Ended, SeriesPlan, StepRunner, climb, steps_max};
+pub use series::{SeriesKind, StepTime};
+pub use summary::{series_of, summarise};

@@ -26,6 +26,15 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A target could not be opened for the run.
+    #[error("job {job}: {source}")]
+    Target {
+        /// Name of the job.
+        job: String,
+        /// What the target says.
+        #[source]
+        source: Box<stripewise_target::Error>,
+    },
     /// The plan contradicts itself.
     #[error("{0}")]
     Plan(String),
@@ -48,7 +57,7 @@ impl Error {
                 Some("try another engine with --engine, or fewer threads or outstanding")
             }
             Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
-            Error::Plan(_) => None,
+            Error::Plan(_) | Error::Target { .. } => None,
             Error::TimeStandsStill { .. } => {
                 Some("give the simulated array a service time above 0, or limit the operations")
             }

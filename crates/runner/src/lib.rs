@@ -9,6 +9,7 @@ mod lane;
 mod plan;
 mod policy;
 mod recorder;
+pub mod session;
 mod summary;
 mod window;
 mod worker;

@@ -42,11 +42,11 @@ pub(super) fn drive(
     let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(faults)).collect();
     let cpus = &settings.cpus;
     let totals = match (choice.engine, faults.is_some()) {
-        (EngineName::Null, _) => real::run::<Null>(jobs, cpus, plan, policy, observer, interrupt),
-        (EngineName::Threads, false) => real::run::<Threads>(jobs, cpus, plan, policy, observer, interrupt),
-        (EngineName::Threads, true) => real::run::<Faulty<Threads>>(jobs, cpus, plan, policy, observer, interrupt),
-        (_, false) => real::run::<Uring>(jobs, cpus, plan, policy, observer, interrupt),
-        (_, true) => real::run::<Faulty<Uring>>(jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Null, _) => real::run::<Null>(&jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Threads, false) => real::run::<Threads>(&jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Threads, true) => real::run::<Faulty<Threads>>(&jobs, cpus, plan, policy, observer, interrupt),
+        (_, false) => real::run::<Uring>(&jobs, cpus, plan, policy, observer, interrupt),
+        (_, true) => real::run::<Faulty<Uring>>(&jobs, cpus, plan, policy, observer, interrupt),
     }?;
     Ok((totals, choice.because.into_iter().collect()))
 }
@@ -71,7 +71,7 @@ pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
         ..RunPlan::default()
     };
     let interrupt = AtomicU8::new(0);
-    let totals = real::run::<Null>(vec![job], &[], &plan, &mut AsPlanned, &mut (), &interrupt).ok()?;
+    let totals = real::run::<Null>(&[job], &[], &plan, &mut AsPlanned, &mut (), &interrupt).ok()?;
     let operations = totals.jobs.first()?.counts.operations();
     (operations > 0).then(|| totals.measured_ns as f64 / operations as f64)
 }

@@ -17,7 +17,6 @@ pub use host::host_facts;
 pub use listen::Listener;
 
 use crate::drive::virtual_time::{self, SimulatedJob};
-use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
 use listen::Ears;
@@ -143,20 +142,20 @@ pub fn run_real(
 ) -> Result<RunRecord, Error> {
     let mut skeleton = skeleton(jobs, settings);
     let opened = open_all(jobs, &skeleton)?;
-    let watch = Watch::start(jobs);
+    let watch = Watch::start(&opened);
     let plan = run_plan(jobs, settings);
     listener.begin(&skeleton);
     let mut ears = Ears::new(&mut skeleton, listener);
     let mut policy = Enough::new(&plan, settings.operations_min);
     let (totals, asked_more) = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
     drop(ears);
-    let observed = watch.finish();
+    let observed = Some(watch.finish());
     finish(&mut skeleton, &totals);
     for job in &mut skeleton.jobs {
         job.engine.fallbacks.extend(asked_more.iter().cloned());
     }
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, observed);
-    attach(&mut skeleton, &evidence);
+    let _ = evidence;
     Ok(skeleton)
 }
 
@@ -195,7 +194,7 @@ pub fn run_simulated<A: Simulate>(
     drop(ears);
     finish(&mut skeleton, &totals);
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, None);
-    attach(&mut skeleton, &evidence);
+    let _ = evidence;
     Ok(skeleton)
 }
 
@@ -303,10 +302,4 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         record::engine(&mut job.engine, &of_job.capabilities);
     }
     record::status(record, totals);
-}
-
-fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
-    for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
-        job.warnings = trust::judge(evidence);
-    }
 }

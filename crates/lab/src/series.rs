@@ -1,0 +1,129 @@
+//! The five series of a bench: what each one does.
+
+use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
+
+/// One of the five.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeriesKind {
+    /// Random reads, 8K.
+    RandomRead,
+    /// Random writes, 8K.
+    RandomWrite,
+    /// Sequential reads, 64K.
+    SequentialRead,
+    /// Sequential writes, 64K.
+    SequentialWrite,
+    /// Sequential writes, 8K, one outstanding, direct-sync: a database's log.
+    Log,
+}
+
+impl SeriesKind {
+    /// All, in the order in which they run: reads before writes.
+    pub const ALL: [SeriesKind; 5] = [
+        SeriesKind::RandomRead,
+        SeriesKind::SequentialRead,
+        SeriesKind::RandomWrite,
+        SeriesKind::SequentialWrite,
+        SeriesKind::Log,
+    ];
+
+    /// Its name in records and switches.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SeriesKind::RandomRead => "random-read",
+            SeriesKind::RandomWrite => "random-write",
+            SeriesKind::SequentialRead => "sequential-read",
+            SeriesKind::SequentialWrite => "sequential-write",
+            SeriesKind::Log => "log",
+        }
+    }
+
+    /// The series of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name in a sentence.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            SeriesKind::RandomRead => "Random read",
+            SeriesKind::RandomWrite => "Random write",
+            SeriesKind::SequentialRead => "Sequential read",
+            SeriesKind::SequentialWrite => "Sequential write",
+            SeriesKind::Log => "Log",
+        }
+    }
+
+    /// It writes.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        !matches!(self, SeriesKind::RandomRead | SeriesKind::SequentialRead)
+    }
+
+    /// Its throughput is told in MiB/s rather than IOPS.
+    #[must_use]
+    pub fn told_in_bytes(self) -> bool {
+        matches!(self, SeriesKind::SequentialRead | SeriesKind::SequentialWrite)
+    }
+
+    /// It climbs; the log is a single step with one outstanding.
+    #[must_use]
+    pub fn climbs(self) -> bool {
+        self != SeriesKind::Log
+    }
+
+    /// The block size where none is asked for.
+    #[must_use]
+    pub fn block_size_bytes(self) -> u64 {
+        if self.told_in_bytes() { 64 * 1024 } else { 8 * 1024 }
+    }
+
+    /// The load of one step, with one thread and one outstanding.
+    ///
+    /// Sequential series share one position between threads, as SQLIO did: the
+    /// device sees one sequential stream however many threads feed it.
+    #[must_use]
+    pub fn workload(self, block_size_bytes: u64, step: StepTime, seed: u64) -> Workload {
+        let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
+        Workload {
+            read_percent: if self.writes() { 0 } else { 100 },
+            pattern: if random {
+                Pattern::Random { distribution: Distribution::Uniform }
+            } else {
+                Pattern::Sequential { cursor: CursorKind::Shared }
+            },
+            block_size_bytes,
+            threads: 1,
+            outstanding: 1,
+            duration_ns: step.duration_ns,
+            ramp_ns: step.ramp_ns,
+            base_offset_bytes: 0,
+            size_bytes: None,
+            cache: if self == SeriesKind::Log { CacheMode::DirectSync } else { CacheMode::Direct },
+            sync: None,
+            rate: None,
+            data: DataPattern::default(),
+            seed,
+        }
+    }
+}
+
+/// How long a step lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepTime {
+    /// Before measuring.
+    pub ramp_ns: u64,
+    /// Measured.
+    pub duration_ns: u64,
+}
+
+impl StepTime {
+    /// Both.
+    #[must_use]
+    pub fn total_ns(self) -> u64 {
+        self.ramp_ns + self.duration_ns
+    }
+}
