@@ -20,8 +20,8 @@ mod name;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
-pub use name::{Choice, EngineName, error_name};
 pub use fault::{Effect, Fault, FaultPlan, When};
+pub use name::{Choice, EngineName, error_name};
 pub use stripewise_units::Kind;
 
 use std::fs::File;

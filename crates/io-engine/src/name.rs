@@ -22,26 +22,38 @@ pub enum EngineName {
 
 impl EngineName {
     /// All names, as typed.
-    pub const ALL: [EngineName; 4] =
-        [EngineName::Auto, EngineName::Uring, EngineName::Threads, EngineName::Null];
+    pub const ALL: [EngineName; 4] = [
+        EngineName::Auto,
+        EngineName::Uring,
+        EngineName::Threads,
+        EngineName::Null,
+    ];
 
     /// What to use: never [`EngineName::Auto`], and for `auto` the reason where
     /// it is not the best one. A name that was asked for is not replaced.
     #[must_use]
     pub fn choose(self) -> Choice {
         if self != EngineName::Auto {
-            return Choice { engine: self, because: None };
+            return Choice {
+                engine: self,
+                because: None,
+            };
         }
         // Small enough for any memlock limit: one slot of one sector.
         let trial = OpenPlan::new(Vec::new(), 1, 512, Clock::start());
         match Uring::open(&trial) {
             Ok(uring) => {
                 uring.close(0);
-                Choice { engine: EngineName::Uring, because: None }
+                Choice {
+                    engine: EngineName::Uring,
+                    because: None,
+                }
             }
             Err(error) => Choice {
                 engine: EngineName::Threads,
-                because: Some(format!("the threads engine is used instead of io_uring: {error}")),
+                because: Some(format!(
+                    "the threads engine is used instead of io_uring: {error}"
+                )),
             },
         }
     }
@@ -131,7 +143,16 @@ mod tests {
     fn auto_is_decided_and_others_are_kept() {
         let choice = EngineName::Auto.choose();
         assert_ne!(choice.engine, EngineName::Auto);
-        assert_eq!(choice.because.is_some(), choice.engine == EngineName::Threads);
-        assert_eq!(EngineName::Null.choose(), Choice { engine: EngineName::Null, because: None });
+        assert_eq!(
+            choice.because.is_some(),
+            choice.engine == EngineName::Threads
+        );
+        assert_eq!(
+            EngineName::Null.choose(),
+            Choice {
+                engine: EngineName::Null,
+                because: None
+            }
+        );
     }
 }

@@ -89,6 +89,7 @@ impl Buffers {
     }
 
     /// Bytes from one slot's buffer to the next.
+    #[allow(dead_code, reason = "only io_uring registers buffers")]
     pub(crate) fn stride_bytes(&self) -> usize {
         self.stride_bytes
     }

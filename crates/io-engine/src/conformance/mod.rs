@@ -1,0 +1,100 @@
+//! One suite for every back end: what [`Engine`] promises, as tests.
+//!
+//! [`run`] takes an engine type and a [`Fixture`] that makes files (opening for
+//! writing is the caller's affair), runs every case, and panics with the case's
+//! name at the first broken promise. Cases that need what the system lacks come
+//! back as skips with a reason, for the caller to count. Times are checked by
+//! logic only (not before, not never), so a slow machine fails nothing.
+
+mod cases;
+mod script;
+
+use std::any::Any;
+use std::fs::File;
+
+use crate::{Clock, Engine, ErrorKind, OpenPlan};
+
+/// Makes what the cases need. Every file holds [`pattern`], is readable and
+/// writable unless stated, and vanishes by itself.
+pub trait Fixture {
+    /// An ordinary file.
+    fn file(&self, size_bytes: u64) -> File;
+    /// One that cannot be written through.
+    fn read_only(&self, size_bytes: u64) -> File;
+    /// One past the page cache, where misaligned operations fail; or why not.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn direct(&self, size_bytes: u64) -> Result<File, String>;
+    /// Interrupts the calling thread with signals, again and again, until the
+    /// guard is dropped; or why it cannot.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn interrupt_me(&self) -> Result<Box<dyn Any>, String>;
+}
+
+/// The byte that test files hold at an offset.
+#[must_use]
+pub fn pattern(offset_bytes: u64) -> u8 {
+    // Any odd multiplier will do; neighbouring words and pages must differ.
+    let word = (offset_bytes / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    word.to_le_bytes()[(offset_bytes % 8) as usize]
+}
+
+/// How an engine differs from one that does everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// It reads and writes.
+    Full,
+    /// It only pretends to.
+    MovesNoData,
+}
+
+/// What a run of the suite found; failures panic instead.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Names of the cases that passed.
+    pub passed: Vec<&'static str>,
+    /// Names of the cases that could not run, and why.
+    pub skipped: Vec<(&'static str, String)>,
+}
+
+/// What a case needs.
+struct Case<E> {
+    name: &'static str,
+    needs_data: bool,
+    run: fn(&dyn Fixture) -> Outcome<E>,
+}
+
+/// `Err` is the reason of a skip.
+type Outcome<E> = Result<std::marker::PhantomData<E>, String>;
+
+/// Runs every case against one engine.
+///
+/// # Errors
+/// The reason, if the engine does not exist on this system.
+///
+/// # Panics
+/// If the engine breaks a promise.
+pub fn run<E: Engine>(fixture: &dyn Fixture, scope: Scope) -> Result<Report, String> {
+    let plan = OpenPlan::new(Vec::new(), 1, 4096, Clock::start());
+    match E::open(&plan) {
+        Ok(engine) => drop(engine.close(0)),
+        Err(error) if error.kind == ErrorKind::Unsupported => return Err(error.to_string()),
+        Err(error) => panic!("the engine does not open: {error}"),
+    }
+    let mut report = Report::default();
+    for case in cases::all::<E>() {
+        if case.needs_data && scope == Scope::MovesNoData {
+            continue;
+        }
+        // Shown by the test harness only if the case then fails.
+        println!("case: {}", case.name);
+        match (case.run)(fixture) {
+            Ok(_) => report.passed.push(case.name),
+            Err(reason) => report.skipped.push((case.name, reason)),
+        }
+    }
+    Ok(report)
+}

@@ -1,0 +1,61 @@
+//! Temporary files for the tests.
+
+use std::any::Any;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+
+use stripewise_io_engine::conformance::{Fixture, pattern};
+use tempfile::NamedTempFile;
+
+use crate::os;
+
+/// Says that a test could not run; fails instead where tools are required.
+pub fn skip(test: &str, needs: &str) {
+    eprintln!("skipped: {test}: needs {needs}");
+    let required = std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_some_and(|v| v == "1");
+    assert!(
+        !required,
+        "{test} needs {needs}, and STRIPEWISE_REQUIRE_TOOLS=1 forbids skips"
+    );
+}
+
+/// Files in the directory for temporary files of the build, which is on a disk
+/// where `/tmp` may be memory.
+pub struct Files;
+
+fn filled(size_bytes: u64) -> NamedTempFile {
+    let mut file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
+    let mut written = 0;
+    while written < size_bytes {
+        let end = size_bytes.min(written + (1 << 20));
+        let bytes: Vec<u8> = (written..end).map(pattern).collect();
+        file.write_all(&bytes).expect("written");
+        written = end;
+    }
+    file.flush().expect("flushed");
+    file
+}
+
+impl Fixture for Files {
+    fn file(&self, size_bytes: u64) -> File {
+        filled(size_bytes).into_file()
+    }
+
+    fn read_only(&self, size_bytes: u64) -> File {
+        let file = filled(size_bytes);
+        OpenOptions::new()
+            .read(true)
+            .open(file.path())
+            .expect("opened")
+    }
+
+    fn direct(&self, size_bytes: u64) -> Result<File, String> {
+        let file = filled(size_bytes);
+        file.as_file().sync_all().expect("synced");
+        os::open_direct(file.path())
+    }
+
+    fn interrupt_me(&self) -> Result<Box<dyn Any>, String> {
+        os::interrupt_me()
+    }
+}
