@@ -80,11 +80,6 @@ impl Error {
         self
     }
 
-    pub(crate) fn with_os(mut self, os: impl Into<std::io::Error>) -> Self {
-        self.os = Some(os.into());
-        self
-    }
-
     /// The next thing to do, a whole sentence.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {

@@ -1,30 +1,18 @@
 //! What was found out about the data and the path of a target, for the trust
 //! warnings of `runner`.
 
-/// What a bounded, read-only look at the data found. Counts of samples, not of
-/// the whole target.
+use stripewise_disk_inspect::{content::Content, storage::FileLayout};
+
+/// What a bounded, read-only look at the data of a target found before the
+/// first measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataFacts {
-    /// Bytes that the file system has allocated (`st_blocks`); `None` for devices.
-    pub allocated_bytes: Option<u64>,
-    /// There is at least one hole (`SEEK_HOLE` before the end).
-    pub holes: bool,
-    /// Bytes in holes; a lower bound where there were too many to count.
-    pub hole_bytes: u64,
-    /// Bytes in extents that are allocated but never written; a lower bound
-    /// where there were too many extents. `None` where FIEMAP is missing.
-    pub unwritten_bytes: Option<u64>,
-    /// 4 KiB blocks looked at.
-    pub sampled_blocks: u32,
-    /// Of those, zeros throughout.
-    pub zero_blocks: u32,
-    /// Of those, equal to an earlier sample that is not zeros.
-    pub repeated_blocks: u32,
-    /// Of those that are not zeros, share that a simple compressor would save,
-    /// 0 to 100: a lower bound on what a device could. `None` with no such block.
-    pub compressible_percent: Option<u8>,
-    /// Blocks that could not be read.
-    pub unreadable_blocks: u32,
+    /// Where the bytes are: holes, extents never written, shared or compressed
+    /// ones. `None` for devices and where the file system cannot tell.
+    pub layout: Option<FileLayout>,
+    /// What a sample of the bytes looks like: zeros, copies, compressible.
+    /// Empty (no blocks) where nothing could be read.
+    pub content: Content,
 }
 
 /// What happened when the test file was filled.

@@ -20,7 +20,6 @@ mod intent;
 mod name;
 mod plan;
 mod target;
-mod text;
 
 #[cfg(target_os = "linux")]
 mod linux;

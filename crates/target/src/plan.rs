@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use stripewise_results::TargetKind;
+use stripewise_units::format_bytes as bytes;
 
 /// A judged wish. Holds no open file.
 #[derive(Clone, Debug)]
@@ -50,10 +51,6 @@ pub struct FillPlan {
     pub kept_at: Option<PathBuf>,
     /// Filling stops after this long.
     pub time_limit_ns: Option<u64>,
-}
-
-fn bytes(value: u64) -> String {
-    crate::text::bytes(value)
 }
 
 impl std::fmt::Display for Plan {

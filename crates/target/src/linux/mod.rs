@@ -1,44 +1,121 @@
-//! Linux. Everything that touches the operating system; unsafe code only here.
+//! Linux. Everything that touches the operating system; unsafe code only in
+//! `ioctl.rs`.
+//!
+//! | file | question |
+//! |---|---|
+//! | `access` | what does a path lead to, looked at once |
+//! | `file_rules`, `device_rules` | may it be written |
+//! | `users`, `ioctl` | who uses it |
+//! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
+//! | `space`, `make`, `fill`, `mark` | test files |
+//! | `existing`, `test_file` | plan and preparation of the two sorts of target |
+//! | `opened`, `direct` | how workers open it |
 
-use crate::{Access, Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
-use std::fs::File;
+mod access;
+mod busy;
+mod database;
+mod device_rules;
+mod direct;
+mod existing;
+mod file_rules;
+mod fill;
+mod identity;
+#[allow(unsafe_code)]
+mod ioctl;
+mod make;
+mod mark;
+mod opened;
+mod space;
+mod surroundings;
+mod test_file;
+mod users;
+
+pub(crate) use opened::Opened;
+
+use crate::{
+    Error, ErrorKind, Intent, Knowledge, OUTSTANDING_MAX_UNASKED, Plan, Progress, Result, Target,
+};
+use identity::Identity;
+use rustix::fs::FileType;
+use std::ffi::OsString;
 use std::path::Path;
-use stripewise_workload::CacheMode;
-
-/// The open side of a target.
-#[derive(Debug)]
-pub(crate) struct Opened {}
-
-impl Opened {
-    pub(crate) fn open(&self, _cache: CacheMode, _access: Access) -> Result<File> {
-        Err(Error::new(ErrorKind::Unsupported, "", "not there yet"))
-    }
-
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
 
 /// What only the platform needs of a plan.
 #[derive(Clone, Debug)]
-pub(crate) struct PlanDetail {}
+pub(crate) struct PlanDetail {
+    /// Of the target, or of the directory of a test file.
+    identity: Identity,
+    intent: Intent,
+    /// Name under which the test file is kept.
+    kept_name: Option<OsString>,
+}
 
-pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) -> Result<Plan> {
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        path.display(),
-        "not there yet",
-    ))
+pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+    let name = path.display().to_string();
+    judge_intent(&name, intent)?;
+    if intent.create {
+        return test_file::plan_at(path, &name, intent);
+    }
+    let found = access::find(path)?;
+    match found.status.identity.kind {
+        FileType::Directory => test_file::plan_in(found, &name, intent, None),
+        FileType::RegularFile => existing::plan_file(found, &name, intent, knowledge),
+        FileType::BlockDevice => existing::plan_device(found, &name, intent, knowledge),
+        kind => Err(not_storage(kind, &name)),
+    }
 }
 
 pub(crate) fn prepare(
     plan: Plan,
-    _knowledge: &Knowledge<'_>,
-    _progress: &mut dyn Progress,
+    knowledge: &Knowledge<'_>,
+    progress: &mut dyn Progress,
 ) -> Result<Target> {
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        plan.name,
-        "not there yet",
-    ))
+    let found = access::find(&plan.path)?;
+    if found.status.identity != plan.detail.identity {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            &plan.name,
+            "is not what it was when the plan was made",
+        )
+        .with_hint("Somebody replaced it; run the command again to see the new plan."));
+    }
+    match found.status.identity.kind {
+        FileType::Directory => test_file::prepare(&found, plan, progress),
+        FileType::RegularFile => existing::prepare_file(&found, plan, knowledge),
+        FileType::BlockDevice => existing::prepare_device(&found, plan, knowledge),
+        kind => Err(not_storage(kind, &plan.name)),
+    }
+}
+
+/// What is wrong with a wish before anything is looked at.
+fn judge_intent(name: &str, intent: &Intent) -> Result<()> {
+    if intent.outstanding_total > OUTSTANDING_MAX_UNASKED && !intent.outstanding_by_number {
+        return Err(Error::new(
+            ErrorKind::TooManyOutstanding,
+            name,
+            format!(
+                "{} operations in flight at once would starve everybody else on this storage; \
+                 up to {OUTSTANDING_MAX_UNASKED} need no asking",
+                intent.outstanding_total
+            ),
+        )
+        .with_hint("Ask for them by number (`--threads`, `--outstanding`) if that is meant."));
+    }
+    Ok(())
+}
+
+fn not_storage(kind: FileType, name: &str) -> Error {
+    let (what, hint) = match kind {
+        FileType::CharacterDevice => (
+            "a character device",
+            "Disks are block devices: `lsblk` lists them.",
+        ),
+        FileType::Fifo => ("a named pipe", "Choose a file, directory or block device."),
+        FileType::Socket => ("a socket", "Choose a file, directory or block device."),
+        _ => (
+            "neither file, directory nor block device",
+            "Choose one of these.",
+        ),
+    };
+    Error::new(ErrorKind::Unusable, name, format!("is {what}, not storage")).with_hint(hint)
 }

@@ -1,0 +1,169 @@
+//! From a path to a descriptor, once; and from that descriptor to others.
+//!
+//! A path is looked at exactly once, with `O_PATH`, which opens nothing: no fifo
+//! blocks and no tape rewinds. All later opens go through `/proc/self/fd/N`,
+//! which the kernel resolves to the very same inode, and are compared with what
+//! was judged all the same.
+
+use super::identity::{Identity, Status};
+use crate::{Error, ErrorKind, Result};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// What a path leads to.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Absolute, without symbolic links.
+    pub path: PathBuf,
+    /// `O_PATH`.
+    pub handle: OwnedFd,
+    pub status: Status,
+}
+
+/// Resolves a path once.
+pub(super) fn find(path: &Path) -> Result<Found> {
+    let resolved = std::fs::canonicalize(path).map_err(|os| not_found(path, os))?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(CWD, &resolved, flags, Mode::empty())
+        .map_err(|os| not_found(path, os.into()))?;
+    let status =
+        Status::of(&handle).map_err(|os| failed(path.display(), "cannot look at it", os))?;
+    if status.identity.kind == FileType::Symlink {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            path.display(),
+            "became a symbolic link while it was being looked at",
+        )
+        .with_hint("Somebody changes this path right now; find out who before trying again."));
+    }
+    Ok(Found {
+        path: resolved,
+        handle,
+        status,
+    })
+}
+
+/// Opens the same inode again and makes sure that it is.
+pub(super) fn reopen(
+    handle: &impl AsRawFd,
+    identity: &Identity,
+    flags: OFlags,
+    name: &str,
+) -> Result<File> {
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let file = match rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::NOENT) if !Path::new("/proc/self/fd").exists() => {
+            return Err(
+                Error::new(ErrorKind::Unusable, name, "/proc is not mounted")
+                    .with_hint("Mount it: `mount -t proc proc /proc`."),
+            );
+        }
+        Err(os) => return Err(failed(name, describe_open(flags), os.into())),
+    };
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    if status.identity != *identity {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            name,
+            "is not the file that was judged any more",
+        )
+        .with_hint("Somebody replaced it; run the command again to see the new plan."));
+    }
+    Ok(file)
+}
+
+fn describe_open(flags: OFlags) -> &'static str {
+    if flags.intersects(OFlags::WRONLY | OFlags::RDWR) {
+        "cannot be opened for writing"
+    } else {
+        "cannot be opened for reading"
+    }
+}
+
+/// Why a path leads nowhere.
+fn not_found(path: &Path, os: io::Error) -> Error {
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let error = |kind, what: &str| Error::new(kind, path.display(), what);
+    match os.raw_os_error() {
+        Some(libc::ENOENT) if is_link => {
+            let to = std::fs::read_link(path).unwrap_or_default();
+            error(
+                ErrorKind::NotFound,
+                &format!(
+                    "is a symbolic link to {}, which does not exist",
+                    to.display()
+                ),
+            )
+            .with_hint("Mount what it points to, or give the path itself.")
+        }
+        Some(libc::ENOENT) => error(ErrorKind::NotFound, "does not exist").with_hint(
+            "Give a directory to have a test file made in it; \
+             `stripewise prepare PATH` makes one that stays.",
+        ),
+        Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a circle of symbolic links")
+            .with_hint("Give the path itself."),
+        _ => failed(path.display(), "cannot be reached", os),
+    }
+}
+
+/// An error of the operating system, with its class and a hint by its number.
+pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) -> Error {
+    let (kind, hint) = match os.raw_os_error() {
+        Some(libc::ENOENT | libc::ENOTDIR | libc::ESTALE) => (
+            ErrorKind::NotFound,
+            "Check the spelling, and that the volume is mounted.",
+        ),
+        Some(libc::EACCES) => (
+            ErrorKind::Denied,
+            "Run as the owner of the file or as root, or give a directory that you may write to.",
+        ),
+        Some(libc::EPERM) => (
+            ErrorKind::Denied,
+            "The file may be immutable or append-only (`lsattr`), or the process is confined; \
+             run as root or choose another target.",
+        ),
+        Some(libc::EROFS) => (
+            ErrorKind::Unusable,
+            "The file system or device is read-only: measure reads of an existing file, \
+             or choose a place that can be written.",
+        ),
+        Some(libc::ENOSPC | libc::EDQUOT) => (
+            ErrorKind::NoSpace,
+            "Ask for a smaller file (`--size`), or free some space first.",
+        ),
+        Some(libc::EFBIG) => (
+            ErrorKind::NoSpace,
+            "The file system or `ulimit -f` allows no file this big: ask for a smaller one (`--size`).",
+        ),
+        Some(libc::EBUSY | libc::ETXTBSY) => (
+            ErrorKind::Refused,
+            "Something uses it right now; stop that first, or choose another target.",
+        ),
+        Some(libc::ENXIO | libc::ENODEV) => (
+            ErrorKind::Unusable,
+            "There is no device behind that node, or no medium in it.",
+        ),
+        Some(libc::ENOMEDIUM) => (ErrorKind::Unusable, "Put a medium into the drive."),
+        Some(libc::EMFILE | libc::ENFILE) => (
+            ErrorKind::Unusable,
+            "Raise the limit of open files (`ulimit -n`).",
+        ),
+        _ => (
+            ErrorKind::Io,
+            "Look at the end of `dmesg` for what the device or file system reports.",
+        ),
+    };
+    Error::new(kind, target, what).with_hint(hint).with_os(os)
+}
+
+impl Error {
+    /// Adds the operating system's reason.
+    pub(super) fn with_os(mut self, os: std::io::Error) -> Self {
+        self.os = Some(os);
+        self
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether a file takes direct I/O, and in what units.
+
+use super::access::reopen;
+use super::identity::{Identity, Status};
+use crate::Result;
+use rustix::fs::{FileType, OFlags};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Smallest unit that any device addresses.
+const SECTOR_BYTES: u32 = 512;
+
+/// What an open file says about direct I/O.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Direct {
+    /// Unit of offsets and lengths.
+    pub sector_bytes: u32,
+    /// Why it is not to be had.
+    pub refused: Option<String>,
+}
+
+/// Finds out, reading at most one block.
+pub(super) fn probe(
+    file: &File,
+    identity: &Identity,
+    name: &str,
+    fallback_bytes: u32,
+) -> Result<Direct> {
+    if identity.kind == FileType::BlockDevice {
+        // BLKSSZGET: what the kernel itself enforces.
+        let sector = rustix::fs::ioctl_blksszget(file).unwrap_or(fallback_bytes);
+        return Ok(Direct {
+            sector_bytes: sector.max(SECTOR_BYTES),
+            refused: None,
+        });
+    }
+    let refused = |why: &str| Direct {
+        sector_bytes: SECTOR_BYTES,
+        refused: Some(why.to_owned()),
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK;
+    let direct = match reopen(file, identity, flags, name) {
+        Ok(direct) => direct,
+        Err(error)
+            if error.os.as_ref().and_then(std::io::Error::raw_os_error) == Some(libc::EINVAL) =>
+        {
+            return Ok(refused("its file system refuses O_DIRECT"));
+        }
+        Err(error) => return Err(error),
+    };
+    let told = Status::of(&direct)
+        .ok()
+        .and_then(|status| status.direct_offset_bytes);
+    match told {
+        Some(0) => Ok(refused(
+            "the kernel says that direct I/O is not possible on this file",
+        )),
+        Some(bytes) => Ok(Direct {
+            sector_bytes: bytes.max(SECTOR_BYTES),
+            refused: None,
+        }),
+        None => Ok(by_trial(&direct, fallback_bytes)),
+    }
+}
+
+/// Kernels before 6.1 and some file systems do not tell: the smallest read that
+/// is not refused shows it.
+fn by_trial(direct: &File, fallback_bytes: u32) -> Direct {
+    let mut memory = vec![0u8; 2 * 4096];
+    let start = memory.as_ptr().align_offset(4096).min(4096);
+    let works = |length: u32| {
+        let buffer = &mut memory[start..start + length as usize];
+        // At an odd sector, so that a coarser unit is noticed; past the end of
+        // a small file this reads nothing, which is an answer as well.
+        direct.read_at(buffer, u64::from(length)).is_ok()
+    };
+    let sector = [512u32, 1024, 2048, 4096].into_iter().find_map({
+        let mut works = works;
+        move |length| works(length).then_some(length)
+    });
+    match sector {
+        Some(sector_bytes) => Direct {
+            sector_bytes,
+            refused: None,
+        },
+        None => Direct {
+            sector_bytes: fallback_bytes.max(SECTOR_BYTES),
+            refused: Some("direct reads of every alignment fail".to_owned()),
+        },
+    }
+}

@@ -1,0 +1,273 @@
+//! Existing files and block devices: planned without opening them for writing,
+//! prepared by judging again on the descriptor that is kept.
+
+use super::access::{Found, failed, reopen};
+use super::identity::Identity;
+use super::{PlanDetail, database, device_rules, direct, file_rules, opened::Opened, surroundings};
+use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Size, Target};
+use rustix::fs::{OFlags, SeekFrom};
+use std::fs::File;
+use std::path::PathBuf;
+use stripewise_disk_inspect::storage::{Storage, Use};
+use stripewise_disk_inspect::{System, content, layout};
+use stripewise_results::{TargetFacts, TargetKind};
+use stripewise_units::format_bytes;
+use stripewise_workload::CacheMode;
+
+/// Nothing opened this way blocks, follows or changes.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+/// Pieces of 64 KiB that are read to see what the data looks like.
+const SAMPLE_PIECES: u32 = 32;
+
+pub(super) fn plan_file(
+    found: Found,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<Plan> {
+    surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
+    let identity = found.status.identity;
+    if found.status.size_bytes == 0 {
+        return Err(empty(name));
+    }
+    let size_bytes = span(found.status.size_bytes, intent.size, name)?;
+    let file = reopen(&found.handle, &identity, READ, name)?;
+    let mut notes = Vec::new();
+    if intent.writes {
+        notes = file_rules::judge_write(&file, name, intent, knowledge)?;
+    }
+    if !intent.busy_ok {
+        let storage = storage_of(&file);
+        let mount_point = storage
+            .file_system
+            .as_ref()
+            .map(|found| found.mount_point.as_path());
+        let sign = database::look_at_file(&found.path, mount_point);
+        surroundings::refuse_if_busy(name, sign, &storage.devices)?;
+    }
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::File,
+        path: found.path,
+        size_bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        fill: None,
+        device_name: None,
+        notes,
+        detail: detail(identity, intent),
+    })
+}
+
+pub(super) fn plan_device(
+    found: Found,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<Plan> {
+    let identity = found.status.identity;
+    let file = reopen(&found.handle, &identity, READ, name)?;
+    let whole = device_size(&file, name)?;
+    drop(file);
+    let size_bytes = span(whole, intent.size, name)?;
+    let system = System::live();
+    let device = system.device(identity.rdevice).map_err(|error| {
+        Error::new(ErrorKind::Unusable, name, error.to_string()).with_hint(error.hint())
+    })?;
+    if intent.writes {
+        device_rules::judge_write(&found, &device, name, intent, knowledge)?;
+    }
+    if !intent.busy_ok {
+        let sign = mount_points(&system, &identity)
+            .iter()
+            .find_map(|mount_point| database::look_around(mount_point, None));
+        surroundings::refuse_if_busy(name, sign, std::slice::from_ref(&device))?;
+    }
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::Device,
+        path: found.path,
+        size_bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        fill: None,
+        device_name: device_rules::kernel_name(identity.rdevice),
+        notes: Vec::new(),
+        detail: detail(identity, intent),
+    })
+}
+
+pub(super) fn prepare_file(found: &Found, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+    let identity = found.status.identity;
+    let guard = reopen(&found.handle, &identity, READ, &plan.name)?;
+    if plan.writes {
+        file_rules::judge_write(&guard, &plan.name, &plan.detail.intent, knowledge)?;
+    }
+    let size = found.status.size_bytes;
+    finish(guard, identity, plan, size)
+}
+
+pub(super) fn prepare_device(
+    found: &Found,
+    plan: Plan,
+    knowledge: &Knowledge<'_>,
+) -> Result<Target> {
+    let identity = found.status.identity;
+    let guard = if plan.writes {
+        let device = System::live().device(identity.rdevice).map_err(|error| {
+            Error::new(ErrorKind::Unusable, &plan.name, error.to_string()).with_hint(error.hint())
+        })?;
+        let intent = &plan.detail.intent;
+        device_rules::open_for_writing(found, &device, &plan.name, intent, knowledge)?
+    } else {
+        reopen(&found.handle, &identity, READ, &plan.name)?
+    };
+    let size = device_size(&guard, &plan.name)?;
+    finish(guard, identity, plan, size)
+}
+
+/// What files and devices have in common at the end.
+fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Result<Target> {
+    let intent = plan.detail.intent;
+    let span_bytes = span(whole_bytes, intent.size, &plan.name)?;
+    let storage = storage_of(&guard);
+    let mut facts = surroundings::facts(plan.kind, &plan.name, &storage);
+    facts.size_bytes = whole_bytes;
+    let opened = Opened::existing(guard, identity, &plan.name);
+    let mut notes = plan.notes;
+    let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
+    let sector = u64::from(facts.logical_sector_bytes);
+    let size_bytes = span_bytes / sector * sector;
+    if size_bytes == 0 {
+        return Err(Error::new(
+            ErrorKind::Unusable,
+            &plan.name,
+            format!("is smaller ({span_bytes} bytes) than one sector ({sector} bytes)"),
+        )
+        .with_hint("Give a directory to have a test file made in it."));
+    }
+    let data_facts = intent
+        .reads
+        .then(|| data_facts(&opened, size_bytes, plan.kind));
+    Ok(Target {
+        facts,
+        data_facts,
+        fill_report: None,
+        made_file: None,
+        notes,
+        size_bytes,
+        writes: plan.writes,
+        direct_refused,
+        cache_by_name: intent.cache_by_name,
+        opened,
+    })
+}
+
+/// Finds the sector and whether direct I/O is to be had; an error where it is
+/// not and was asked for by name, else a note.
+pub(super) fn settle_direct(
+    file: &File,
+    identity: Identity,
+    facts: &mut TargetFacts,
+    intent: &Intent,
+    notes: &mut Vec<String>,
+) -> Result<Option<String>> {
+    let fallback = facts.logical_sector_bytes;
+    let found = direct::probe(file, &identity, &facts.name, fallback)?;
+    facts.logical_sector_bytes = found.sector_bytes;
+    let wants_direct = matches!(intent.cache, CacheMode::Direct | CacheMode::DirectSync);
+    if let Some(why) = &found.refused
+        && wants_direct
+    {
+        if intent.cache_by_name {
+            let error = Error::new(ErrorKind::Unusable, &facts.name, why.clone())
+                .with_os(std::io::Error::from_raw_os_error(libc::EINVAL));
+            return Err(super::opened::explain_direct(error, intent.cache));
+        }
+        notes.push(format!(
+            "measured through the page cache instead of directly: {why}."
+        ));
+    }
+    Ok(found.refused)
+}
+
+/// A bounded look at the data, past the page cache where possible so that none
+/// of it is warm for the measurement.
+pub(super) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
+    let layout = match kind {
+        TargetKind::Device => None,
+        _ => layout(opened.file()),
+    };
+    let sample = [CacheMode::Direct, CacheMode::Buffered]
+        .into_iter()
+        .filter_map(|cache| opened.open(cache, crate::Access::Read).ok())
+        .map(|file| content::sample(&file, 0, size_bytes, SAMPLE_PIECES))
+        .find(|content| content.blocks > 0);
+    DataFacts {
+        layout,
+        content: sample.unwrap_or_default(),
+    }
+}
+
+pub(super) fn storage_of(file: &File) -> Storage {
+    System::live().storage_of_file(file).unwrap_or_default()
+}
+
+pub(super) fn detail(identity: Identity, intent: &Intent) -> PlanDetail {
+    PlanDetail {
+        identity,
+        intent: intent.clone(),
+        kept_name: None,
+    }
+}
+
+/// Size of a block device; nothing behind it is an error.
+fn device_size(file: &File, name: &str) -> Result<u64> {
+    let size = rustix::fs::seek(file, SeekFrom::End(0))
+        .map_err(|os| failed(name, "cannot ask for its size", os.into()))?;
+    if size == 0 {
+        return Err(
+            Error::new(ErrorKind::Unusable, name, "has a size of 0 bytes").with_hint(
+                "There is no medium in it, or the loop device is not in use (`losetup -a`).",
+            ),
+        );
+    }
+    Ok(size)
+}
+
+fn empty(name: &str) -> Error {
+    Error::new(ErrorKind::Unusable, name, "is empty").with_hint(
+        "A user's file is never extended. `stripewise prepare PATH` makes a file to measure; \
+         or give the directory.",
+    )
+}
+
+/// The bytes in use of what is there.
+fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
+    match wanted {
+        Size::Auto => Ok(whole_bytes),
+        Size::AtMost(bytes) => Ok(bytes.min(whole_bytes)),
+        Size::Exactly(bytes) if bytes <= whole_bytes => Ok(bytes),
+        Size::Exactly(bytes) => Err(Error::new(
+            ErrorKind::Unusable,
+            name,
+            format!(
+                "has {}, less than the {} that are needed",
+                format_bytes(whole_bytes),
+                format_bytes(bytes)
+            ),
+        )
+        .with_hint("Ask for less (`--size`, `--base-offset`); a user's file is never extended.")),
+    }
+}
+
+/// Where a device or one of its partitions is mounted.
+fn mount_points(system: &System, identity: &Identity) -> Vec<PathBuf> {
+    let uses = system.uses_of_device(identity.rdevice);
+    uses.into_iter()
+        .filter_map(|found| match found {
+            Use::Mounted { mount_point, .. } => Some(mount_point),
+            _ => None,
+        })
+        .collect()
+}

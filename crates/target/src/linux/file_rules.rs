@@ -1,0 +1,192 @@
+//! Whether an existing file may be written.
+//!
+//! What no flag allows comes first: loop backings, swap files, files with
+//! several names or none, files open elsewhere, immutable ones, the store. Then
+//! the leave to write: `--overwrite`, or a file that we made ourselves. All of
+//! it is asked of the open descriptor, which must be the only one of this
+//! process on that file.
+
+use super::access::failed;
+use super::identity::Status;
+use super::ioctl::{Sole, sole_opener};
+use super::mark::{Maker, maker};
+use super::users;
+use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use rustix::fs::{Access, AtFlags, StatVfsMountFlags, StatxAttributes};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::DeviceNumber;
+
+/// Judges writing to an open existing file. Notes what could not be verified.
+pub(super) fn judge_write(
+    file: &File,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<Vec<String>> {
+    let status = Status::of(file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let made = maker(file, &status, knowledge);
+    let may_write = intent.overwrite || made == Maker::We;
+    let judged = never_written(file, &status, name, knowledge)
+        .and_then(|()| writable_at_all(file, name))
+        .and_then(|()| open_elsewhere(file, &status, name));
+    if !may_write {
+        return Err(needs_overwrite(name, &made, judged.err()));
+    }
+    judged
+}
+
+/// The missing flag is told first; that it would not help is told with it.
+fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
+    let mut what = "writing to this existing file needs `--overwrite`".to_owned();
+    if let Maker::Doubtful(why) = made {
+        what.push_str(&format!(" (it carries our mark, but {why})"));
+    }
+    let hint = match refused {
+        None => "All of its contents would be lost. Give `--overwrite` if that is meant; \
+                 give a directory to have a test file made instead."
+            .to_owned(),
+        Some(refused) => format!(
+            "Even then it would be refused: it {}. Give a directory to have a test file made \
+             instead.",
+            refused.what
+        ),
+    };
+    Error::new(ErrorKind::NeedsOverwrite, name, what).with_hint(hint)
+}
+
+fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
+    Error::new(ErrorKind::Refused, name, what).with_hint(hint)
+}
+
+/// What no flag allows.
+fn never_written(
+    file: &File,
+    status: &Status,
+    name: &str,
+    knowledge: &Knowledge<'_>,
+) -> Result<()> {
+    let identity = &status.identity;
+    if let Some(area) = users::swap_areas(identity).first() {
+        return Err(refuse(
+            name,
+            format!("is in use as swap ({area})"),
+            "Writing to it would corrupt running programs; choose another target.",
+        ));
+    }
+    if let Some(device) = users::loop_devices(identity).first() {
+        return Err(refuse(
+            name,
+            format!("is the backing of /dev/{device}"),
+            "To measure through the loop device name that one; to free the file, `losetup -d` it.",
+        ));
+    }
+    if status.links != 1 {
+        let (what, hint) = match status.links {
+            0 => (
+                "has no name any more (deleted)".to_owned(),
+                "Choose another target.",
+            ),
+            links => (
+                format!("has {links} names (hard links)"),
+                "The other names would change too. `find -samefile` shows them; \
+                 make a copy of its own, or a test file with `stripewise prepare`.",
+            ),
+        };
+        return Err(refuse(name, what, hint));
+    }
+    let set = |flag| status.attributes.contains(flag);
+    let attribute = match () {
+        () if set(StatxAttributes::IMMUTABLE) => Some("immutable"),
+        () if set(StatxAttributes::APPEND) => Some("append-only"),
+        () if set(StatxAttributes::VERITY) => Some("sealed by fs-verity"),
+        () => None,
+    };
+    if let Some(attribute) = attribute {
+        return Err(refuse(
+            name,
+            format!("is {attribute}"),
+            "Somebody protected it on purpose (`lsattr`); choose another target.",
+        ));
+    }
+    let of_ours = match () {
+        () if is_store(status, knowledge.store) => Some("is the store of results"),
+        () if is_sqlite_database(file) => Some("is a SQLite database, maybe a store of results"),
+        () => None,
+    };
+    if let Some(what) = of_ours {
+        return Err(refuse(name, what, "Choose another target."));
+    }
+    Ok(())
+}
+
+/// The store, its journal or write-ahead log.
+fn is_store(status: &Status, store: Option<&Path>) -> bool {
+    let Some(store) = store else { return false };
+    ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let mut path = store.as_os_str().to_owned();
+        path.push(suffix);
+        std::fs::metadata(PathBuf::from(path)).is_ok_and(|found| {
+            let device = DeviceNumber::from_raw(found.dev());
+            status.identity.is_inode(device, found.ino())
+        })
+    })
+}
+
+/// Any database of SQLite: a store of ours that is not in use now, or somebody
+/// else's. None of them is a sensible thing to overwrite with noise.
+fn is_sqlite_database(file: &File) -> bool {
+    use std::os::unix::fs::FileExt;
+    let mut head = [0u8; 16];
+    file.read_exact_at(&mut head, 0).is_ok() && &head == b"SQLite format 3\0"
+}
+
+/// Permission and file system allow it, without opening it for writing.
+fn writable_at_all(file: &File, name: &str) -> Result<()> {
+    if let Ok(found) = rustix::fs::fstatvfs(file)
+        && found.f_flag.contains(StatVfsMountFlags::RDONLY)
+    {
+        let os = std::io::Error::from_raw_os_error(libc::EROFS);
+        return Err(failed(name, "cannot be written", os));
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS)
+        .map_err(|os| failed(name, "cannot be written", os.into()))
+}
+
+/// Nobody else has it open, or nothing is written.
+fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
+    const HINT: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give a directory \
+                        to have a test file made instead.";
+    let openers = users::openers(&status.identity);
+    if let Some(first) = openers.others.first() {
+        let more = openers.others.len() - 1;
+        let and = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        return Err(refuse(name, format!("is open in {first}{and}"), HINT));
+    }
+    match sole_opener(file) {
+        Sole::Yes => Ok(Vec::new()),
+        Sole::No => Err(refuse(
+            name,
+            "is open elsewhere (the kernel says so; the process is not visible from here)",
+            HINT,
+        )),
+        Sole::Unknown(_) if openers.complete => Ok(vec![
+            "the file system cannot tell whether other machines have the file open; \
+             no process of this one has."
+                .to_owned(),
+        ]),
+        Sole::Unknown(os) => Err(refuse(
+            name,
+            "may be open elsewhere: this user cannot find out",
+            "Run as the owner of the file or as root, or give a directory to have a test file made.",
+        )
+        .with_os(os)),
+    }
+}

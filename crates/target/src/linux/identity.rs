@@ -1,0 +1,82 @@
+//! Which file or device a descriptor stands for, beyond names.
+
+use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use stripewise_disk_inspect::DeviceNumber;
+
+/// What makes a file or device this one and no other. The birth time tells a
+/// file from its successor on the same inode number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub kind: FileType,
+    /// `st_dev`.
+    pub device: DeviceNumber,
+    /// `st_ino`.
+    pub inode: u64,
+    /// Nanoseconds since the epoch, where the file system keeps it.
+    pub birth_time_ns: Option<i64>,
+    /// `st_rdev`; 0:0 for anything but devices.
+    pub rdevice: DeviceNumber,
+}
+
+/// All of `statx` that the rules need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Status {
+    pub identity: Identity,
+    pub size_bytes: u64,
+    /// Names.
+    pub links: u32,
+    pub attributes: StatxAttributes,
+    /// Unit of direct operations' offsets and lengths; `None` where the kernel
+    /// does not say, 0 where direct I/O is not possible.
+    pub direct_offset_bytes: Option<u32>,
+}
+
+impl Status {
+    /// Asks an open descriptor (`O_PATH` will do).
+    pub fn of(file: impl AsFd) -> io::Result<Status> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::DIOALIGN;
+        let found = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, wanted)?;
+        Ok(Status::from_statx(&found))
+    }
+
+    /// Asks a name in an open directory, without following a symbolic link.
+    pub fn of_name(directory: &File, name: &std::ffi::CStr) -> io::Result<Status> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let found = rustix::fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+        Ok(Status::from_statx(&found))
+    }
+
+    fn from_statx(found: &Statx) -> Status {
+        let has = |flag: StatxFlags| found.stx_mask & flag.bits() != 0;
+        let birth = found.stx_btime;
+        let number = |major, minor| DeviceNumber { major, minor };
+        Status {
+            identity: Identity {
+                kind: FileType::from_raw_mode(found.stx_mode.into()),
+                device: number(found.stx_dev_major, found.stx_dev_minor),
+                inode: found.stx_ino,
+                birth_time_ns: has(StatxFlags::BTIME).then(|| {
+                    birth
+                        .tv_sec
+                        .saturating_mul(1_000_000_000)
+                        .saturating_add(i64::from(birth.tv_nsec))
+                }),
+                rdevice: number(found.stx_rdev_major, found.stx_rdev_minor),
+            },
+            size_bytes: found.stx_size,
+            links: found.stx_nlink,
+            attributes: found.stx_attributes,
+            direct_offset_bytes: has(StatxFlags::DIOALIGN).then_some(found.stx_dio_offset_align),
+        }
+    }
+}
+
+impl Identity {
+    /// The same inode of the same file system.
+    pub fn is_inode(&self, device: DeviceNumber, inode: u64) -> bool {
+        self.device == device && self.inode == inode
+    }
+}

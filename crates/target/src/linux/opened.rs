@@ -1,0 +1,131 @@
+//! The open side of a target: one guard descriptor, from which all others derive.
+
+use super::access::reopen;
+use super::identity::{Identity, Status};
+use super::make::Made;
+use crate::{Access, Error, ErrorKind, Result};
+use rustix::fs::{FileType, OFlags};
+use std::fs::File;
+use stripewise_workload::CacheMode;
+
+/// Keeps the guard open: for a device that is written it carries the claim
+/// (`O_EXCL`), for a test file its very existence.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    guard: Guard,
+    identity: Identity,
+    name: String,
+}
+
+#[derive(Debug)]
+enum Guard {
+    Existing(File),
+    Made(Made),
+}
+
+impl Opened {
+    pub(super) fn existing(file: File, identity: Identity, name: &str) -> Self {
+        Opened {
+            guard: Guard::Existing(file),
+            identity,
+            name: name.to_owned(),
+        }
+    }
+
+    pub(super) fn made(made: Made, name: &str) -> Self {
+        Opened {
+            identity: made.identity,
+            guard: Guard::Made(made),
+            name: name.to_owned(),
+        }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        match &self.guard {
+            Guard::Existing(file) => file,
+            Guard::Made(made) => &made.file,
+        }
+    }
+
+    /// Opens it again in a cache mode.
+    pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
+        let access_flags = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::Write => OFlags::WRONLY,
+            Access::ReadWrite => OFlags::RDWR,
+        };
+        let cache_flags = match cache {
+            CacheMode::Direct => OFlags::DIRECT,
+            CacheMode::DirectSync => OFlags::DIRECT | OFlags::DSYNC,
+            CacheMode::Buffered => OFlags::empty(),
+            CacheMode::BufferedSync => OFlags::DSYNC,
+        };
+        if access.writes() {
+            self.still_one_name()?;
+        }
+        let flags = access_flags | cache_flags | OFlags::NONBLOCK;
+        // Reading a file must not make its file system write access times.
+        let quiet = flags | OFlags::NOATIME;
+        let wanted = if self.identity.kind == FileType::RegularFile {
+            quiet
+        } else {
+            flags
+        };
+        let opened = match self.reopen(wanted) {
+            // Only the owner may ask for that.
+            Err(error) if wanted == quiet && error.kind == ErrorKind::Denied => self.reopen(flags),
+            other => other,
+        };
+        opened.map_err(|error| explain_direct(error, cache))
+    }
+
+    fn reopen(&self, flags: OFlags) -> Result<File> {
+        reopen(self.file(), &self.identity, flags, &self.name)
+    }
+
+    /// An existing file that got a second name since it was judged is not
+    /// written any more.
+    fn still_one_name(&self) -> Result<()> {
+        let Guard::Existing(file) = &self.guard else {
+            return Ok(());
+        };
+        if self.identity.kind == FileType::RegularFile
+            && Status::of(file).is_ok_and(|status| status.links > 1)
+        {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                &self.name,
+                "got a second name (hard link) since it was judged",
+            )
+            .with_hint("Find out who linked it; run the command again when that is undone."));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        match &mut self.guard {
+            Guard::Existing(_) => Ok(()),
+            Guard::Made(made) => made.remove(),
+        }
+    }
+}
+
+/// A file system that refuses `O_DIRECT` says only "invalid argument".
+pub(super) fn explain_direct(error: Error, cache: CacheMode) -> Error {
+    let refused = error.os.as_ref().and_then(std::io::Error::raw_os_error) == Some(libc::EINVAL);
+    if !refused || !matches!(cache, CacheMode::Direct | CacheMode::DirectSync) {
+        return error;
+    }
+    let (mode, instead) = match cache {
+        CacheMode::DirectSync => ("direct-sync", "buffered-sync"),
+        _ => ("direct", "buffered"),
+    };
+    Error {
+        kind: ErrorKind::Unusable,
+        what: format!("its file system refuses direct I/O (`--cache {mode}`)"),
+        ..error
+    }
+    .with_hint(format!(
+        "Choose `--cache {instead}` and mind the page cache, or a directory on another file system."
+    ))
+}

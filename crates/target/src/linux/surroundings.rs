@@ -1,0 +1,141 @@
+//! What lies under a target, in the words of the record.
+
+use super::busy;
+use super::database;
+use crate::{Error, ErrorKind, Result};
+use std::path::Path;
+use stripewise_disk_inspect::DeviceNumber;
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, FileSystem, Storage};
+use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
+
+/// The record's facts, but for size and sector, which the caller knows better.
+pub(super) fn facts(kind: TargetKind, name: &str, storage: &Storage) -> TargetFacts {
+    let nearest = storage.nearest();
+    let queue = nearest.map(|device| &device.queue);
+    TargetFacts {
+        kind,
+        name: name.to_owned(),
+        size_bytes: 0,
+        partition_offset_bytes: storage.offset.as_ref().map(|offset| offset.bytes),
+        logical_sector_bytes: queue
+            .and_then(|queue| queue.logical_sector_bytes)
+            .unwrap_or(512),
+        physical_sector_bytes: queue.and_then(|queue| queue.physical_sector_bytes),
+        file_system: storage.file_system.as_ref().map(file_system_facts),
+        device: nearest.map(device_facts),
+        simulation: None,
+    }
+}
+
+fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
+    FileSystemFacts {
+        kind: found.kind.clone(),
+        mount_point: found.mount_point.display().to_string(),
+        options: found.options.clone(),
+        allocation_unit_bytes: found.allocation_unit_bytes,
+    }
+}
+
+fn device_facts(found: &BlockDevice) -> DeviceFacts {
+    DeviceFacts {
+        name: found.name.clone(),
+        model: found.model.clone(),
+        rotational: found.queue.rotational,
+        scheduler: found.queue.scheduler.clone(),
+        nr_requests: found.queue.nr_requests,
+        queue_depth: found.queue.queue_depth,
+        max_sectors_kib: found.queue.max_sectors_kib,
+        write_cache: found.queue.write_cache.clone(),
+        loop_direct_io: found.looped.as_ref().and_then(|looped| looped.direct_io),
+    }
+}
+
+/// Refuses a place that looks like a live database, and a busy device. The
+/// caller has checked that `--busy-ok` is not given.
+pub(super) fn refuse_if_busy(
+    name: &str,
+    sign: Option<database::Sign>,
+    devices: &[BlockDevice],
+) -> Result<()> {
+    if let Some(sign) = sign {
+        let what = format!(
+            "looks like the volume of a live database ({}: {})",
+            sign.database,
+            sign.path.display()
+        );
+        return Err(Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
+            "A measurement slows the database down. Give `--busy-ok` if that is acceptable now.",
+        ));
+    }
+    for (device, number) in counting(devices) {
+        if let Some(found) = busy::watch(number) {
+            let what = format!(
+                "its device {device} is busy with other work (over five seconds; {} operations a \
+                 second and {} % of the time at the end)",
+                found.operations_per_second, found.busy_percent
+            );
+            return Err(Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
+                "The numbers would be wrong and the other work slow. Wait until it is over \
+                 (`iostat -x 1`), or give `--busy-ok`.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The devices to watch: those directly below, and the disks of partitions.
+fn counting(devices: &[BlockDevice]) -> Vec<(&str, DeviceNumber)> {
+    let mut found = Vec::new();
+    for device in devices {
+        found.push((device.name.as_str(), device.number));
+        if device.kind == BlockDeviceKind::Partition {
+            found.extend(
+                device
+                    .below
+                    .iter()
+                    .map(|disk| (disk.name.as_str(), disk.number)),
+            );
+        }
+    }
+    found
+}
+
+/// File systems of the kernel's own: their "files" are switches and windows
+/// into the machine, and a directory on them is no place for a file.
+pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &str) -> Result<()> {
+    // From `linux/magic.h`.
+    const PSEUDO: [(i64, &str); 17] = [
+        (0x9fa0, "proc"),
+        (0x6265_6572, "sysfs"),
+        (0x6462_6720, "debugfs"),
+        (0x7472_6163, "tracefs"),
+        (0x7363_6673, "securityfs"),
+        (0x0027_e0eb, "cgroup"),
+        (0x6367_7270, "cgroup2"),
+        (0xde5e_81e4, "efivarfs"),
+        (0x6165_676c, "pstore"),
+        (0xcafe_4a11, "bpf"),
+        (0x4249_4e4d, "binfmt_misc"),
+        (0x1cd1, "devpts"),
+        (0x6265_6570, "configfs"),
+        (0xf97c_ff8c, "selinuxfs"),
+        (0x1980_0202, "mqueue"),
+        (0x9584_58f6, "hugetlbfs"),
+        (0x6e73_6673, "nsfs"),
+    ];
+    let found = rustix::fs::fstatfs(file)
+        .map_err(|os| super::access::failed(name, "cannot ask for its file system", os.into()))?;
+    let magic = found.f_type as i64 & 0xffff_ffff;
+    match PSEUDO.iter().find(|(number, _)| *number == magic) {
+        Some((_, kind)) => Err(Error::new(
+            ErrorKind::Unusable,
+            name,
+            format!(
+                "{} is on {kind}, which is the kernel's own and no storage",
+                path.display()
+            ),
+        )
+        .with_hint("Choose a directory on a disk.")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,240 @@
+//! Test files: a directory is measured through a file that is made, filled and
+//! removed; `prepare PATH` and `--keep` make one that stays.
+
+use super::access::{Found, failed, find, reopen};
+use super::existing::{data_facts, detail, settle_direct, storage_of};
+use super::fill::Filling;
+use super::identity::{Identity, Status};
+use super::make::{Directory, Made};
+use super::opened::Opened;
+use super::space::Space;
+use super::{database, mark, surroundings};
+use crate::{Error, ErrorKind, FillPlan, Intent, MadeFile, Plan, Progress, Result, Target};
+use rustix::fs::{Access, AtFlags, FileType, OFlags};
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use stripewise_disk_inspect::storage::Storage;
+use stripewise_results::TargetKind;
+use stripewise_units::format_bytes;
+
+/// `prepare PATH`: the file is made in the path's directory, under its name.
+pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> {
+    let file_name = path.file_name().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, name, "is not the name of a file")
+            .with_hint("Give the path of the file to make, like `/data/stripewise.test`.")
+    })?;
+    if std::fs::symlink_metadata(path).is_ok() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            name,
+            "exists already, and is not replaced",
+        )
+        .with_hint("Choose another name, or remove it yourself."));
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let found = find(parent)?;
+    if found.status.identity.kind != FileType::Directory {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            parent.display(),
+            "is not a directory",
+        ));
+    }
+    plan_in(found, name, intent, Some(file_name.to_owned()))
+}
+
+/// A test file in a directory, under `kept_name` if there is one.
+pub(super) fn plan_in(
+    found: Found,
+    name: &str,
+    intent: &Intent,
+    kept_name: Option<OsString>,
+) -> Result<Plan> {
+    surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
+    let identity = found.status.identity;
+    let directory = open_directory(&found, name)?;
+    writable(&directory, name)?;
+    let storage = storage_of(&directory);
+    let mut fill =
+        Space::of(&directory, in_memory(&storage), name)?.fill_plan(intent, &found.path, name)?;
+    if !intent.busy_ok {
+        let mount_point = storage
+            .file_system
+            .as_ref()
+            .map(|found| found.mount_point.as_path());
+        let sign = database::look_around(&found.path, mount_point);
+        surroundings::refuse_if_busy(name, sign, &storage.devices)?;
+    }
+    let kept_name = match kept_name {
+        Some(kept_name) => Some(kept_name),
+        None if intent.keep => {
+            let id =
+                mark::unique_id().map_err(|os| failed(name, "no random numbers for a name", os))?;
+            Some(OsString::from(format!("stripewise-{}.test", &id[..8])))
+        }
+        None => None,
+    };
+    fill.kept_at = kept_name
+        .as_ref()
+        .map(|kept_name| found.path.join(kept_name));
+    let notes = fill
+        .asked_bytes
+        .map(|asked| smaller(asked, &fill))
+        .into_iter()
+        .collect();
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::TestFile,
+        path: found.path,
+        size_bytes: fill.bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        fill: Some(fill),
+        device_name: None,
+        notes,
+        detail: super::PlanDetail {
+            kept_name,
+            ..detail(identity, intent)
+        },
+    })
+}
+
+fn smaller(asked_bytes: u64, fill: &FillPlan) -> String {
+    format!(
+        "the test file has {} instead of {}, as {} of the file system must stay free.",
+        format_bytes(fill.bytes),
+        format_bytes(asked_bytes),
+        format_bytes(fill.free_floor_bytes)
+    )
+}
+
+/// Makes and fills the file of a plan.
+pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) -> Result<Target> {
+    let intent = plan.detail.intent;
+    let handle = open_directory(found, &plan.name)?;
+    let directory = Directory {
+        file: &handle,
+        path: &plan.path,
+    };
+    let storage = storage_of(&handle);
+    let in_memory = in_memory(&storage);
+    // The space is judged again: others may have used it since the plan.
+    let mut fill =
+        Space::of(&handle, in_memory, &plan.name)?.fill_plan(&intent, &plan.path, &plan.name)?;
+    fill.bytes = fill.bytes.min(plan.size_bytes);
+    let kept_name = kept_c_name(plan.detail.kept_name.as_ref(), &plan.name)?;
+    let mut made = Made::new(directory, kept_name.is_some())?;
+
+    let mut facts = surroundings::facts(TargetKind::TestFile, &plan.name, &storage);
+    let mut notes = plan.notes;
+    // Before all the writing: a cache mode that is not to be had is an error now.
+    settle_direct(
+        &made.file,
+        made.identity,
+        &mut facts,
+        &intent,
+        &mut Vec::new(),
+    )?;
+    let report = Filling {
+        made: &made,
+        plan: &fill,
+        intent: &intent,
+        in_memory,
+        name: &plan.name,
+    }
+    .run(progress)?;
+    if report.time_limit_hit {
+        notes.push(format!(
+            "the test file has {} instead of {}: no more could be written in {}.",
+            format_bytes(report.bytes),
+            format_bytes(fill.bytes),
+            stripewise_units::format_duration(fill.time_limit_ns.unwrap_or_default())
+        ));
+    }
+    let direct_refused = settle_direct(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
+    let made_file = match &kept_name {
+        Some(kept_name) => keep(&mut made, directory, kept_name, report.bytes, &mut notes)?,
+        None => None,
+    };
+    facts.size_bytes = report.bytes;
+    let opened = Opened::made(made, &plan.name);
+    let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
+    Ok(Target {
+        size_bytes: report.bytes,
+        facts,
+        data_facts: Some(data_facts),
+        fill_report: Some(report),
+        made_file,
+        notes,
+        writes: plan.writes,
+        direct_refused,
+        cache_by_name: intent.cache_by_name,
+        opened,
+    })
+}
+
+/// Marks the finished file and gives it its name. A file system without user
+/// attributes or birth times keeps the file all the same, but it cannot be
+/// recognised later.
+fn keep(
+    made: &mut Made,
+    directory: Directory<'_>,
+    name: &CString,
+    size_bytes: u64,
+    notes: &mut Vec<String>,
+) -> Result<Option<MadeFile>> {
+    let shown = &directory.path.display().to_string();
+    let id = mark::unique_id().map_err(|os| failed(shown, "no random numbers for a mark", os))?;
+    let marked = mark::write(&made.file, &id, size_bytes);
+    made.keep_as(directory, name)?;
+    let status =
+        Status::of(&made.file).map_err(|os| failed(shown, "cannot look at the kept file", os))?;
+    let lacks = match marked {
+        Err(_) => "extended attributes of users",
+        Ok(()) if status.identity.birth_time_ns.is_none() => "birth times",
+        Ok(()) => return Ok(Some(mark::made_file(&status, &id))),
+    };
+    notes.push(format!(
+        "the file system has no {lacks}, so the kept file will not be recognised: \
+         writing to it again needs `--overwrite`."
+    ));
+    Ok(None)
+}
+
+fn kept_c_name(name: Option<&OsString>, target: &str) -> Result<Option<CString>> {
+    name.map(|name| CString::new(name.as_bytes()))
+        .transpose()
+        .map_err(|_| Error::new(ErrorKind::Usage, target, "a name cannot contain a NUL byte"))
+}
+
+/// A handle of the directory that needs no permission to list it.
+fn open_directory(found: &Found, name: &str) -> Result<File> {
+    let identity: &Identity = &found.status.identity;
+    reopen(
+        &found.handle,
+        identity,
+        OFlags::PATH | OFlags::DIRECTORY,
+        name,
+    )
+}
+
+/// A file could be made in it, without making one.
+fn writable(directory: &File, name: &str) -> Result<()> {
+    let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    rustix::fs::accessat(rustix::fs::CWD, path, wanted, AtFlags::EACCESS)
+        .map_err(|os| failed(name, "no file can be made in this directory", os.into()))
+}
+
+fn in_memory(storage: &Storage) -> bool {
+    storage
+        .file_system
+        .as_ref()
+        .is_some_and(|found| found.in_memory)
+}

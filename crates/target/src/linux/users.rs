@@ -1,0 +1,238 @@
+//! Who uses a file or device right now: swap areas, loop devices, processes.
+//!
+//! For files this decides together with the kernel's lease (`ioctl.rs`); for
+//! block devices it only explains what `O_EXCL` decided, except for users that
+//! `O_EXCL` cannot see: loop devices over a device, and processes that have it
+//! open without claiming it (virtual machines, databases on raw devices).
+
+use super::identity::{Identity, Status};
+use super::ioctl;
+use rustix::fs::{FileType, Mode, OFlags};
+use std::collections::HashSet;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::DeviceNumber;
+
+/// Most descriptors looked at over all processes.
+const DESCRIPTORS_MAX: usize = 500_000;
+
+/// The same file, or the same device behind another node.
+fn is_same(identity: &Identity, found: &std::fs::Metadata) -> bool {
+    let rdevice = DeviceNumber::from_raw(found.rdev());
+    match identity.kind {
+        FileType::BlockDevice => {
+            FileType::from_raw_mode(found.mode()) == FileType::BlockDevice
+                && rdevice == identity.rdevice
+        }
+        _ => identity.is_inode(DeviceNumber::from_raw(found.dev()), found.ino()),
+    }
+}
+
+/// Swap areas that are this file or device.
+pub(super) fn swap_areas(identity: &Identity) -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    swap_names(&text)
+        .filter(|name| std::fs::metadata(name).is_ok_and(|found| is_same(identity, &found)))
+        .collect()
+}
+
+/// Names of all swap areas, as paths.
+pub(super) fn swap_names(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(unescape)
+}
+
+/// Octal escapes of `/proc/swaps` and `/proc/*/mountinfo`: `\040` is a space.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after
+            .get(..3)
+            .filter(|digits| first == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)))
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        match octal {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[3..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Loop devices that stand on this file or device, by name. Asks the devices
+/// themselves where permitted (which finds deleted files and other paths), and
+/// the paths in sysfs.
+pub(super) fn loop_devices(identity: &Identity) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/sys/block")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with("loop") {
+            continue;
+        }
+        let path = entry.path().join("loop/backing_file");
+        let Ok(backing) = std::fs::read_to_string(&path) else {
+            continue; // Not in use.
+        };
+        let by_device = || stands_on(&name, identity).unwrap_or(false);
+        let by_path = || {
+            std::fs::metadata(backing.trim_end_matches('\n'))
+                .is_ok_and(|found| is_same(identity, &found))
+        };
+        if by_device() || by_path() {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Asks the loop device itself; `None` where it may not be asked.
+fn stands_on(name: &str, identity: &Identity) -> Option<bool> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::open(Path::new("/dev").join(name), flags, Mode::empty()).ok()?;
+    let file = File::from(file);
+    if Status::of(&file).ok()?.identity.kind != FileType::BlockDevice {
+        return None;
+    }
+    let backing = ioctl::loop_backing(&file).ok()??;
+    Some(match identity.kind {
+        FileType::BlockDevice => backing.rdevice == identity.rdevice,
+        _ => identity.is_inode(backing.device, backing.inode),
+    })
+}
+
+/// Processes that have a file or device open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Openers {
+    /// `name (pid 123)`, others than ourselves.
+    pub others: Vec<String>,
+    /// Every process could be looked at.
+    pub complete: bool,
+}
+
+/// Looks through the descriptors of all processes; best effort.
+pub(super) fn openers(identity: &Identity) -> Openers {
+    let own = std::process::id();
+    let mut found = Openers {
+        complete: true,
+        ..Openers::default()
+    };
+    let mut looked_at = 0usize;
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        if pid == own {
+            continue;
+        }
+        let Ok(descriptors) = std::fs::read_dir(entry.path().join("fd")) else {
+            // Gone in the meantime is no gap; forbidden is.
+            found.complete &= !entry.path().exists();
+            continue;
+        };
+        for descriptor in descriptors.flatten() {
+            looked_at += 1;
+            if looked_at > DESCRIPTORS_MAX {
+                found.complete = false;
+                return found;
+            }
+            if opens(&descriptor.path(), identity) {
+                let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+                found
+                    .others
+                    .push(format!("{} (pid {pid})", name.trim_end()));
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Whether a `/proc/*/fd/N` is our file. Only links to paths are followed: a
+/// `stat` of a socket or pipe says nothing.
+fn opens(link: &Path, identity: &Identity) -> bool {
+    std::fs::read_link(link).is_ok_and(|to| to.is_absolute())
+        && std::fs::metadata(link).is_ok_and(|found| is_same(identity, &found))
+}
+
+/// Mount points of a device in other mount namespaces than ours, which our own
+/// mount table does not show (containers); best effort.
+pub(super) fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
+    let mut namespaces = HashSet::new();
+    if let Ok(own) = std::fs::read_link("/proc/self/ns/mnt") {
+        namespaces.insert(own);
+    }
+    let wanted = number.to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(namespace) = std::fs::read_link(entry.path().join("ns/mnt")) else {
+            continue;
+        };
+        if !namespaces.insert(namespace) {
+            continue;
+        }
+        let text = std::fs::read_to_string(entry.path().join("mountinfo")).unwrap_or_default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            if words.get(2) == Some(&wanted.as_str())
+                && let Some(mount_point) = words.get(4)
+            {
+                found.push(PathBuf::from(unescape(mount_point)));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swap_areas_are_read_with_their_escapes() {
+        let text = "Filename\tType\tSize\tUsed\tPriority\n\
+                    /dev/sda3    partition\t1\t0\t-2\n\
+                    /swap\\040file file\t1\t0\t-3\n\
+                    /odd\\134name file 1 0 -4\n";
+        let names: Vec<String> = swap_names(text).collect();
+        assert_eq!(names, ["/dev/sda3", "/swap file", "/odd\\name"]);
+        assert_eq!(swap_names("").count(), 0);
+    }
+
+    #[test]
+    fn another_process_with_the_file_open_is_named() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let identity = Status::of(file.as_file()).expect("its status").identity;
+        assert_eq!(openers(&identity).others, Vec::<String>::new());
+        let input = File::open(file.path()).expect("opens");
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .stdin(input)
+            .spawn()
+            .expect("sleep starts");
+        let others = openers(&identity).others;
+        child.kill().expect("it ends");
+        child.wait().expect("it is gone");
+        assert_eq!(others.len(), 1, "{others:?}");
+        assert!(
+            others[0].contains(&format!("pid {}", child.id())),
+            "{others:?}"
+        );
+    }
+}
