@@ -2,3 +2,4 @@
 //! with SciPy, and Monte Carlo with fixed seeds.
 
 mod published;
+mod reference;
