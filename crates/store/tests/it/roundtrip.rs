@@ -148,7 +148,7 @@ fn kept_files_are_known_only_by_all_their_marks_together() {
         ..file.clone()
     };
     store.remember_file(&moved).unwrap();
-    assert_eq!(store.files().unwrap(), [moved.clone()]);
+    assert_eq!(store.files().unwrap(), std::slice::from_ref(&moved));
     assert_eq!(lookup(&store, file.device, 42, None), Some(moved));
     assert!(store.forget_file("k3f9").unwrap());
     assert!(!store.forget_file("k3f9").unwrap());
