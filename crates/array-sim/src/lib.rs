@@ -1,11 +1,39 @@
-//! Simulated disks and arrays in virtual time. No real time, entropy or calls to
-//! the operating system: the same array, seed and requests give the same
-//! completions on every machine.
+//! Simulated disks and arrays in virtual time.
+//!
+//! An [`ArraySpec`] says what an array is made of, [`Array`] runs it behind the
+//! port [`Simulate`]: requests in, completions out, in order of time. No real
+//! time, entropy or calls to the operating system; integers of nanoseconds, and
+//! of the float library only `sqrt`, which IEEE 754 defines exactly: the same
+//! array, seed and requests give the same completions on every machine.
+//!
+//! `docs/ARRAY_MODEL.md` has the equations, their sources, how well they meet
+//! published tables, and what they do not explain.
 #![forbid(unsafe_code)]
 
+pub mod accuracy;
+mod arena;
+mod array;
+mod content;
+mod controller;
+mod drive;
+mod elevator;
+mod events;
+mod faults;
 mod fifo;
+mod geometry;
+pub mod layout;
+mod random;
+mod seek;
 mod simulate;
+pub mod spec;
 
+pub use array::{Array, ArrayTotals, VolumeFacts};
+pub use content::FaultEvent;
+pub use controller::MirrorRead;
+pub use controller::limiter::Limits;
+pub use drive::rotating::Scheduling;
+pub use faults::{FaultPlan, WriteFault};
 pub use fifo::Fifo;
 pub use simulate::{Finished, Request, Simulate};
+pub use spec::{ArraySpec, Bundled, SpecError, bundled};
 pub use stripewise_units::Kind;

@@ -1,0 +1,537 @@
+//! The array: operations in, accesses to drives, completions out.
+//!
+//! An operation passes the cap, the host command limit, the controller's
+//! processor, then either the write-back cache or the drives (one phase, or two
+//! for a parity update), and at last the link. About three events serve an
+//! operation of one piece: an access arrives, its drive is done, the host sees
+//! the completion. All state lives in arenas sized when the array is built, so
+//! a steady load allocates nothing.
+
+use crate::arena::Arena;
+use crate::content::{Content, FaultEvent};
+use crate::controller::Controller;
+use crate::controller::cache::{Cache, Destage};
+use crate::controller::limiter::Limiter;
+use crate::drive::{Arrival, Drive, DriveAccess};
+use crate::events::{Event, EventQueue};
+use crate::faults::Faults;
+use crate::layout::{Access, Layout, Level, Phase, Target};
+use crate::{Finished, Kind, Request, Simulate};
+use std::collections::VecDeque;
+
+/// Linux error numbers of failed operations.
+const EIO: i32 = -5;
+const EINVAL: i32 = -22;
+
+/// Where an operation's end leads.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    /// The host waits for it.
+    Host(Request),
+    /// The cache writes it to the drives.
+    Destage(Destage),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    origin: Origin,
+    /// Number of its submission; a destage has none.
+    number: u64,
+    write: bool,
+    /// Address on the array, the partition's offset included.
+    offset_bytes: u64,
+    length_bytes: u64,
+    /// Accesses of this phase that have not ended.
+    pending: u32,
+    phase: Phase,
+    result: i32,
+}
+
+/// Facts about a volume that a higher layer may want to know, as it would read
+/// them from the controller and the partition table of a real one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeFacts {
+    /// The organisation.
+    pub level: Level,
+    /// Drives.
+    pub disks: u32,
+    /// Bytes that follow each other on one drive; 0 where nothing is striped.
+    pub stripe_unit_bytes: u64,
+    /// Bytes of data in one full stripe; 0 where nothing is striped.
+    pub stripe_width_bytes: u64,
+    /// Start of the partition on the array.
+    pub partition_offset_bytes: u64,
+    /// Where in the partition the file lies that the volume stands for.
+    pub file_offset_bytes: u64,
+    /// The file system's allocation unit; 0: not stated.
+    pub allocation_unit_bytes: u64,
+    /// Logical sector.
+    pub sector_bytes: u32,
+    /// Whether the drives have an arm.
+    pub rotational: bool,
+}
+
+/// What an array has done so far, for the books: utilisation and amplification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArrayTotals {
+    /// Operations completed for the host.
+    pub completed: u64,
+    /// Accesses sent to drives.
+    pub accesses: u64,
+    /// Nanoseconds of service, summed over drives.
+    pub drives_busy_ns: u64,
+}
+
+/// The parts of an array, as a specification builds them.
+pub(crate) struct Parts {
+    pub layout: Layout,
+    pub drives: Vec<Drive>,
+    pub controller: Controller,
+    pub cache: Cache,
+    pub limiter: Limiter,
+    pub faults: Faults,
+    pub facts: VolumeFacts,
+    pub volume_bytes: u64,
+    pub command_cap: u32,
+    pub drift_percent_per_hour: f64,
+    pub seed: u64,
+    pub operations_expected: usize,
+}
+
+/// A simulated array with one partition, in virtual time.
+#[derive(Clone, Debug)]
+pub struct Array {
+    layout: Layout,
+    drives: Vec<Drive>,
+    controller: Controller,
+    cache: Cache,
+    limiter: Limiter,
+    faults: Faults,
+    content: Option<Box<Content>>,
+    facts: VolumeFacts,
+    volume_bytes: u64,
+    command_cap: u32,
+    drift_percent_per_hour: f64,
+    seed: u64,
+    now_ns: u64,
+    submitted: u64,
+    in_flight: u32,
+    host_queue: VecDeque<u32>,
+    operations: Arena<Operation>,
+    accesses: Arena<PendingAccess>,
+    events: EventQueue,
+    totals: ArrayTotals,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PendingAccess {
+    operation: u32,
+    disk: u32,
+    offset_bytes: u64,
+    length_bytes: u32,
+    write: bool,
+}
+
+impl Array {
+    pub(crate) fn assemble(parts: Parts) -> Self {
+        let expected = parts.operations_expected;
+        Array {
+            layout: parts.layout,
+            drives: parts.drives,
+            controller: parts.controller,
+            cache: parts.cache,
+            limiter: parts.limiter,
+            faults: parts.faults,
+            content: None,
+            facts: parts.facts,
+            volume_bytes: parts.volume_bytes,
+            command_cap: parts.command_cap,
+            drift_percent_per_hour: parts.drift_percent_per_hour,
+            seed: parts.seed,
+            now_ns: 0,
+            submitted: 0,
+            in_flight: 0,
+            host_queue: VecDeque::with_capacity(expected),
+            operations: Arena::with_capacity(expected),
+            accesses: Arena::with_capacity(4 * expected),
+            events: EventQueue::with_capacity(8 * expected),
+            totals: ArrayTotals::default(),
+        }
+    }
+
+    /// What the volume is made of.
+    #[must_use]
+    pub fn facts(&self) -> VolumeFacts {
+        self.facts
+    }
+
+    /// The mapping from array addresses to drives.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn totals(&self) -> ArrayTotals {
+        ArrayTotals {
+            drives_busy_ns: self.drives.iter().map(Drive::busy_ns).sum(),
+            ..self.totals
+        }
+    }
+
+    /// Starts to remember which write each sector holds (memory for every
+    /// sector written, hence off by default).
+    pub fn record_content(&mut self) {
+        self.content.get_or_insert_default();
+    }
+
+    /// The token of the write that this sector of the volume holds. `None`:
+    /// never written, or content is not recorded.
+    #[must_use]
+    pub fn stamp(&self, sector: u64) -> Option<u64> {
+        self.content.as_ref()?.stamp(sector)
+    }
+
+    /// Writes that went wrong without telling, in order of time; empty unless
+    /// content is recorded.
+    #[must_use]
+    pub fn fault_events(&self) -> &[FaultEvent] {
+        self.content
+            .as_ref()
+            .map_or(&[], |content| content.events())
+    }
+
+    /// Slow drift: the factor on drives' service times at this moment.
+    fn stretch(&self) -> f64 {
+        if self.drift_percent_per_hour == 0.0 {
+            return 1.0;
+        }
+        let hours = self.now_ns as f64 / 3.6e12;
+        (1.0 + self.drift_percent_per_hour / 100.0 * hours).max(0.01)
+    }
+
+    /// Why a request cannot be: out of the volume, or off its sectors.
+    fn acceptable(&self, request: &Request) -> bool {
+        if request.kind == Kind::Sync {
+            return true;
+        }
+        let sector = u64::from(self.facts.sector_bytes);
+        let length = u64::from(request.length_bytes);
+        length > 0
+            && length.is_multiple_of(sector)
+            && request.offset_bytes.is_multiple_of(sector)
+            && request
+                .offset_bytes
+                .checked_add(length)
+                .is_some_and(|end| end <= self.volume_bytes)
+    }
+
+    /// Takes one of the host's commands, or queues for one.
+    fn admit(&mut self, operation: u32) {
+        if self.in_flight < self.command_cap {
+            self.in_flight += 1;
+            self.start(operation);
+        } else {
+            self.host_queue.push_back(operation);
+        }
+    }
+
+    fn start(&mut self, index: u32) {
+        let now_ns = self.faults.after_stall_ns(self.now_ns);
+        let operation = self.operations[index];
+        let Origin::Host(request) = operation.origin else {
+            return;
+        };
+        match request.kind {
+            Kind::Sync => {
+                if !(self.cache.enabled() && self.cache.sync_waits(index)) {
+                    let done_ns = self.controller.process(now_ns, 1);
+                    self.finish(index, done_ns);
+                }
+            }
+            Kind::Write if self.caches(&request) => {
+                // Those that wait already come first.
+                if self.cache.waiting.is_empty() && self.cache.has_room(operation.length_bytes) {
+                    self.accept(index, now_ns);
+                } else {
+                    self.cache.waiting.push_back(index);
+                }
+            }
+            Kind::Read | Kind::Write => {
+                let pieces = self.pieces(&operation);
+                let at_ns = self.controller.process(now_ns, pieces);
+                self.send(index, at_ns);
+            }
+        }
+    }
+
+    fn caches(&self, request: &Request) -> bool {
+        self.cache.enabled() && (!request.durable || self.cache.model.nonvolatile)
+    }
+
+    fn pieces(&self, operation: &Operation) -> u64 {
+        self.layout
+            .units_touched(operation.offset_bytes, operation.length_bytes)
+    }
+
+    /// Acknowledges a write from the cache.
+    fn accept(&mut self, index: u32, now_ns: u64) {
+        let operation = self.operations[index];
+        self.cache
+            .accept(operation.offset_bytes, operation.length_bytes);
+        let done_ns = self.controller.process(now_ns, 1);
+        self.finish(index, done_ns);
+        self.destage(now_ns);
+    }
+
+    /// Fills the free destaging slots.
+    fn destage(&mut self, now_ns: u64) {
+        while let Some(destage) = self.cache.next_destage() {
+            let operation = Operation {
+                origin: Origin::Destage(destage),
+                number: 0,
+                write: true,
+                offset_bytes: destage.offset_bytes,
+                length_bytes: destage.length_bytes,
+                pending: 0,
+                phase: Phase::First,
+                result: 0,
+            };
+            let pieces = self.pieces(&operation);
+            let index = self.operations.insert(operation);
+            let at_ns = self.controller.process_splits(now_ns, pieces);
+            self.send(index, at_ns);
+        }
+    }
+
+    /// Sends the accesses of the operation's phase on their way at `at_ns`.
+    fn send(&mut self, index: u32, at_ns: u64) {
+        let operation = self.operations[index];
+        let layout = self.layout;
+        let arrive_ns = at_ns + self.controller.model.command_ns;
+        let mut sent = 0;
+        layout.plan(
+            operation.write,
+            operation.phase,
+            operation.offset_bytes,
+            operation.length_bytes,
+            &mut |access: Access| {
+                sent += 1;
+                let disk = self.choose(&access);
+                let access = self.accesses.insert(PendingAccess {
+                    operation: index,
+                    disk,
+                    offset_bytes: access.offset_bytes,
+                    length_bytes: access.length_bytes as u32,
+                    write: access.write,
+                });
+                self.events.push(arrive_ns, Event::Arrive(access));
+            },
+        );
+        self.totals.accesses += u64::from(sent);
+        self.operations[index].pending = sent;
+        if sent == 0 {
+            // A phase without accesses (all stripes full): go on.
+            self.phase_done(index, at_ns);
+        }
+    }
+
+    fn choose(&self, access: &Access) -> u32 {
+        match access.target {
+            Target::Disk(disk) => disk,
+            Target::AnyOf { first, count } => {
+                let row = access.offset_bytes / self.layout.unit_bytes.max(1);
+                let seed_and_row = (self.seed, row);
+                let offset = access.offset_bytes;
+                self.controller
+                    .choose_copy(&self.drives, first, count, offset, seed_and_row)
+            }
+        }
+    }
+
+    fn arrive(&mut self, index: u32) {
+        let access = self.accesses[index];
+        let stretch = self.stretch();
+        let drive_access = DriveAccess {
+            index,
+            offset_bytes: access.offset_bytes,
+            length_bytes: access.length_bytes,
+            write: access.write,
+        };
+        let drive = &mut self.drives[access.disk as usize];
+        match drive.arrive(self.now_ns, drive_access, stretch) {
+            Arrival::Queued => {}
+            Arrival::Started(done_ns) => self.events.push(done_ns, Event::DriveDone(access.disk)),
+            Arrival::DoneAt(done_ns) => self.events.push(done_ns, Event::AccessDone(index)),
+        }
+    }
+
+    fn drive_done(&mut self, disk: u32) {
+        let stretch = self.stretch();
+        let (access, next_ns) = self.drives[disk as usize].done(self.now_ns, stretch);
+        if let Some(next_ns) = next_ns {
+            self.events.push(next_ns, Event::DriveDone(disk));
+        }
+        self.access_done(access);
+    }
+
+    fn access_done(&mut self, access: u32) {
+        let index = self.accesses.remove(access).operation;
+        let operation = &mut self.operations[index];
+        operation.pending -= 1;
+        if operation.pending == 0 {
+            self.phase_done(index, self.now_ns);
+        }
+    }
+
+    fn phase_done(&mut self, index: u32, at_ns: u64) {
+        let operation = self.operations[index];
+        if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
+            self.operations[index].phase = Phase::Second;
+            self.send(index, at_ns);
+            return;
+        }
+        match operation.origin {
+            Origin::Host(_) => {
+                let at_ns = at_ns + self.controller.model.completion_ns;
+                self.finish(index, at_ns);
+            }
+            Origin::Destage(destage) => {
+                self.operations.remove(index);
+                self.destaged(destage, at_ns);
+            }
+        }
+    }
+
+    fn destaged(&mut self, destage: Destage, at_ns: u64) {
+        self.cache.destaged(destage);
+        while let Some(sync) = self.cache.synced.pop() {
+            self.finish(sync, at_ns);
+        }
+        while let Some(&first) = self.cache.waiting.front() {
+            if !self.cache.has_room(self.operations[first].length_bytes) {
+                break;
+            }
+            self.cache.waiting.pop_front();
+            self.accept(first, at_ns);
+        }
+        self.destage(at_ns);
+    }
+
+    /// The array's work for a host operation ends at `at_ns`: the link, then
+    /// whatever the fault plan adds, then the host.
+    fn finish(&mut self, index: u32, at_ns: u64) {
+        let number = self.operations[index].number;
+        let bytes = self.operations[index].length_bytes;
+        let at_ns = self
+            .controller
+            .transfer(self.faults.after_stall_ns(at_ns), bytes);
+        let at_ns = at_ns + self.faults.spike_ns(number);
+        if self.faults.fails(number) {
+            self.operations[index].result = EIO;
+        }
+        self.events.push_completion(at_ns, number, index);
+    }
+
+    fn complete(&mut self, index: u32, finished: &mut impl FnMut(Finished)) {
+        let operation = self.operations.remove(index);
+        let Origin::Host(request) = operation.origin else {
+            unreachable!("destages do not complete to the host");
+        };
+        self.totals.completed += 1;
+        if self.content.is_some() && request.kind == Kind::Write && operation.result > 0 {
+            self.remember(&request, operation.number);
+        }
+        if operation.result != EINVAL {
+            self.in_flight -= 1;
+            if let Some(waiting) = self.host_queue.pop_front() {
+                self.admit(waiting);
+            }
+        }
+        finished(Finished {
+            token: request.token,
+            result: operation.result,
+            at_ns: self.now_ns,
+        });
+    }
+
+    fn remember(&mut self, request: &Request, number: u64) {
+        let sector = u64::from(self.facts.sector_bytes);
+        let length = u64::from(request.length_bytes);
+        let fault = self
+            .faults
+            .write_fault(number, length, sector, self.volume_bytes);
+        if let Some(content) = &mut self.content {
+            let range = (request.offset_bytes, length);
+            content.written(self.now_ns, request.token, range, sector, fault);
+        }
+    }
+}
+
+impl Simulate for Array {
+    fn size_bytes(&self) -> u64 {
+        self.volume_bytes
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.facts.sector_bytes
+    }
+
+    /// A request outside the volume or off its sectors completes at once with
+    /// EINVAL. `now_ns` earlier than what has already happened counts as now.
+    fn submit(&mut self, now_ns: u64, request: Request) {
+        self.now_ns = self.now_ns.max(now_ns);
+        self.submitted += 1;
+        let sync = request.kind == Kind::Sync;
+        let length_bytes = if sync { 0 } else { request.length_bytes };
+        let acceptable = self.acceptable(&request);
+        let start = self.facts.partition_offset_bytes + self.facts.file_offset_bytes;
+        let index = self.operations.insert(Operation {
+            origin: Origin::Host(request),
+            number: self.submitted,
+            write: request.kind == Kind::Write,
+            offset_bytes: start.wrapping_add(request.offset_bytes),
+            length_bytes: u64::from(length_bytes),
+            pending: 0,
+            phase: Phase::First,
+            result: i32::try_from(length_bytes).unwrap_or(i32::MAX),
+        });
+        if !acceptable {
+            self.operations[index].result = EINVAL;
+            self.events
+                .push_completion(self.now_ns, self.submitted, index);
+            return;
+        }
+        let at_ns = self.limiter.admit(self.now_ns, u64::from(length_bytes));
+        if at_ns > self.now_ns {
+            self.events.push(at_ns, Event::Admit(index));
+        } else {
+            self.admit(index);
+        }
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        self.events.next_ns()
+    }
+
+    fn advance(&mut self, until_ns: u64, finished: &mut impl FnMut(Finished)) {
+        while let Some((at_ns, event)) = self.events.pop_until(until_ns) {
+            self.now_ns = self.now_ns.max(at_ns);
+            match event {
+                Event::Admit(operation) => self.admit(operation),
+                Event::Arrive(access) => self.arrive(access),
+                Event::DriveDone(disk) => self.drive_done(disk),
+                Event::AccessDone(access) => {
+                    let disk = self.accesses[access].disk;
+                    self.drives[disk as usize].access_done();
+                    self.access_done(access);
+                }
+                Event::Complete(operation) => self.complete(operation, finished),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! A solid-state drive in a simple form: channels, pages, blocks.
+//!
+//! Pages are spread over channels by their number. A channel reads or programs
+//! one page at a time. Reads overtake waiting programs and wait at most for the
+//! suspension of the one in progress; programs go in order. A write is
+//! acknowledged when the drive's buffer has room for it, so bursts see the
+//! buffer and sustained writes the flash. A write of part of a page reads that
+//! page first: that is what a misaligned partition costs an SSD.
+//!
+//! Steady state: a fresh drive programs each page once. When as much has been
+//! written as the drive has flash, collection begins: with greedy choice of
+//! victims and uniform random writes, write amplification approaches
+//! (1 + r) / (2r) for a spare share r (Desnoyers 2012, first order); each
+//! collected page costs a read and a program, each filled block an erase, on
+//! the channel that needs the room. Wear, refresh and maps are left out.
+
+use super::DriveAccess;
+use crate::random::{Entity, draw, unit};
+
+/// What all solid-state drives of an array have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct FlashModel {
+    pub channels: u32,
+    pub page_bytes: u64,
+    pub read_ns: f64,
+    pub program_ns: f64,
+    pub erase_ns: f64,
+    pub suspend_ns: u64,
+    pub pages_per_block: u32,
+    pub buffer_pages: u64,
+    pub jitter: f64,
+    pub capacity_bytes: u64,
+    /// Spare flash as a share of the capacity.
+    pub spare: f64,
+    /// Start in steady state instead of fresh from the box.
+    pub preconditioned: bool,
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Channel {
+    /// When the last read ends.
+    reads_until_ns: u64,
+    /// When the last program ends.
+    programs_until_ns: u64,
+    programmed_pages: u32,
+}
+
+/// One solid-state drive.
+#[derive(Clone, Debug)]
+pub(crate) struct FlashDrive {
+    model: FlashModel,
+    number: u64,
+    channels: Vec<Channel>,
+    written_bytes: u64,
+    pages_accessed: u64,
+    /// Extra pages moved per page written, in steady state.
+    moved_per_page: f64,
+    load: usize,
+    busy_ns: u64,
+}
+
+impl FlashDrive {
+    pub(crate) fn new(model: FlashModel, number: u64) -> Self {
+        let amplification = (1.0 + model.spare) / (2.0 * model.spare);
+        let channels = vec![Channel::default(); model.channels as usize];
+        let flash_bytes = (model.capacity_bytes as f64 * (1.0 + model.spare)) as u64;
+        FlashDrive {
+            written_bytes: if model.preconditioned { flash_bytes } else { 0 },
+            moved_per_page: (amplification - 1.0).max(0.0),
+            model,
+            number,
+            channels,
+            pages_accessed: 0,
+            load: 0,
+            busy_ns: 0,
+        }
+    }
+
+    /// When the access that arrives now will be done.
+    pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> u64 {
+        self.load += 1;
+        let page_bytes = self.model.page_bytes;
+        let end = access.offset_bytes + u64::from(access.length_bytes);
+        let (first, last) = (access.offset_bytes / page_bytes, end.div_ceil(page_bytes));
+        let mut done_ns = now_ns;
+        for page in first..last {
+            let start = page * page_bytes;
+            let whole = access.offset_bytes <= start && end >= start + page_bytes;
+            let page_done_ns = if access.write {
+                self.write_page(now_ns, page, whole, stretch)
+            } else {
+                self.read_page(now_ns, page, stretch)
+            };
+            done_ns = done_ns.max(page_done_ns);
+        }
+        if access.write {
+            self.written_bytes += u64::from(access.length_bytes);
+        }
+        done_ns
+    }
+
+    pub(crate) fn access_done(&mut self) {
+        self.load -= 1;
+    }
+
+    pub(crate) fn load(&self) -> usize {
+        self.load
+    }
+
+    pub(crate) fn busy_ns(&self) -> u64 {
+        self.busy_ns
+    }
+
+    fn channel_of(&self, page: u64) -> usize {
+        (page % u64::from(self.model.channels)) as usize
+    }
+
+    /// A time with this drive's jitter and drift, in whole nanoseconds.
+    fn varied(&mut self, time_ns: f64, stretch: f64) -> u64 {
+        self.pages_accessed += 1;
+        let bits = draw(
+            self.model.seed,
+            Entity::Flash,
+            self.number,
+            self.pages_accessed,
+        );
+        let factor = 1.0 + self.model.jitter * (2.0 * unit(bits) - 1.0);
+        let varied_ns = (time_ns * factor * stretch) as u64;
+        self.busy_ns += varied_ns;
+        varied_ns
+    }
+
+    fn read_page(&mut self, now_ns: u64, page: u64, stretch: f64) -> u64 {
+        let read_ns = self.varied(self.model.read_ns, stretch);
+        let suspend_ns = self.model.suspend_ns;
+        let place = self.channel_of(page);
+        let channel = &mut self.channels[place];
+        let programming_ns = channel.programs_until_ns.saturating_sub(now_ns);
+        let free_ns = now_ns + programming_ns.min(suspend_ns);
+        let done_ns = free_ns.max(channel.reads_until_ns) + read_ns;
+        // What a read takes is missing from the programs behind it.
+        if programming_ns > 0 {
+            channel.programs_until_ns += read_ns;
+        }
+        channel.reads_until_ns = done_ns;
+        done_ns
+    }
+
+    fn write_page(&mut self, now_ns: u64, page: u64, whole: bool, stretch: f64) -> u64 {
+        let ready_ns = if whole {
+            now_ns
+        } else {
+            self.read_page(now_ns, page, stretch)
+        };
+        let mut work_ns = self.model.program_ns;
+        let flash_bytes = self.model.capacity_bytes as f64 * (1.0 + self.model.spare);
+        let collecting = self.written_bytes as f64 >= flash_bytes;
+        if collecting {
+            work_ns += self.moved_per_page * (self.model.read_ns + self.model.program_ns);
+        }
+        let mut program_ns = self.varied(work_ns, stretch);
+        let backlog_ns = self.model.buffer_pages as f64 / f64::from(self.model.channels);
+        let backlog_ns = (backlog_ns * work_ns * stretch) as u64;
+        let place = self.channel_of(page);
+        let channel = &mut self.channels[place];
+        channel.programmed_pages += 1;
+        if collecting && channel.programmed_pages >= self.model.pages_per_block {
+            channel.programmed_pages = 0;
+            program_ns += (self.model.erase_ns * stretch) as u64;
+        }
+        let start_ns = ready_ns
+            .max(channel.programs_until_ns)
+            .max(channel.reads_until_ns);
+        channel.programs_until_ns = start_ns + program_ns;
+        // Acknowledged once no more than the buffer's share of work lies before it.
+        ready_ns.max(channel.programs_until_ns.saturating_sub(backlog_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests;

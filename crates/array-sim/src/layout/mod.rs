@@ -1,0 +1,273 @@
+//! Where a volume's bytes lie on the drives: pure functions, no state.
+//!
+//! Addresses are bytes of the array from 0 (the partition is added before).
+//! [`Layout::locate`] and [`Layout::role`] are each other's inverse; every
+//! split of an operation ([`Layout::pieces`], [`Layout::plan`]) covers each of
+//! its bytes once. Rows, units and copies:
+//!
+//! | level | unit k lies on | copies or parity |
+//! |---|---|---|
+//! | single, 1 | the drive, all drives | every drive a copy |
+//! | linear | drive k / units per drive | none |
+//! | 0 | drive k mod n | none |
+//! | 10 | pair k mod (n/2) | two drives a pair |
+//! | 5 | (p + 1 + k mod (n-1)) mod n | parity p = n - 1 - row mod n |
+//! | 6 | (p + 2 + k mod (n-2)) mod n | P on p as above, Q on (p + 1) mod n |
+//!
+//! Levels 5 and 6 are left-symmetric, as in Linux md.
+
+pub mod galois;
+mod parity;
+mod plan;
+
+pub use parity::{ParityWrite, WriteMethod};
+pub use plan::{Access, Phase, Target};
+
+/// The organisation of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// One drive.
+    Single,
+    /// Drives one behind the other.
+    Linear,
+    /// Striping.
+    Raid0,
+    /// Every drive a copy.
+    Raid1,
+    /// Striping over mirrored pairs.
+    Raid10,
+    /// Rotating parity.
+    Raid5,
+    /// Rotating double parity.
+    Raid6,
+}
+
+impl Level {
+    /// All levels, with the name each has in array files.
+    pub const ALL: [(Level, &'static str); 7] = [
+        (Level::Single, "single"),
+        (Level::Linear, "linear"),
+        (Level::Raid0, "0"),
+        (Level::Raid1, "1"),
+        (Level::Raid10, "10"),
+        (Level::Raid5, "5"),
+        (Level::Raid6, "6"),
+    ];
+
+    /// The fewest drives the level works with.
+    #[must_use]
+    pub const fn disks_min(self) -> u32 {
+        match self {
+            Level::Single | Level::Linear | Level::Raid0 => 1,
+            Level::Raid1 | Level::Raid10 => 2,
+            Level::Raid5 => 3,
+            Level::Raid6 => 4,
+        }
+    }
+
+    /// Drives that may fail, whichever they are, without loss of data.
+    #[must_use]
+    pub const fn losses_survived(self, disks: u32) -> u32 {
+        match self {
+            Level::Single | Level::Linear | Level::Raid0 => 0,
+            Level::Raid1 => disks - 1,
+            Level::Raid10 | Level::Raid5 => 1,
+            Level::Raid6 => 2,
+        }
+    }
+
+    /// Whether addresses are dealt out in stripe units at all.
+    #[must_use]
+    pub const fn striped(self) -> bool {
+        matches!(
+            self,
+            Level::Raid0 | Level::Raid10 | Level::Raid5 | Level::Raid6
+        )
+    }
+
+    /// Parity units in each row.
+    #[must_use]
+    pub const fn parities(self) -> u32 {
+        match self {
+            Level::Raid5 => 1,
+            Level::Raid6 => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// A place on one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The drive, from 0.
+    pub disk: u32,
+    /// Byte offset on the drive.
+    pub offset_bytes: u64,
+}
+
+/// What a place on a drive is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The first copy of this logical byte.
+    Data(u64),
+    /// A further copy of this logical byte.
+    Mirror(u64),
+    /// Parity (P, the XOR) of this stripe row.
+    Parity(u64),
+    /// The second parity (Q) of this stripe row.
+    SecondParity(u64),
+}
+
+/// A part of an operation within one stripe unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// First copy of its first byte.
+    pub place: Place,
+    /// Logical address of its first byte.
+    pub logical_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+}
+
+/// The mapping of one array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The organisation.
+    pub level: Level,
+    /// Drives.
+    pub disks: u32,
+    /// Bytes that follow each other on one drive; ignored by levels that do not stripe.
+    pub unit_bytes: u64,
+    /// Bytes used of each drive; a multiple of the unit where the level stripes.
+    pub disk_bytes: u64,
+    /// Parity is kept and updated in pages of this size (Linux md: 4 KiB).
+    pub parity_page_bytes: u64,
+    /// How small writes update parity.
+    pub parity_write: ParityWrite,
+}
+
+impl Layout {
+    /// Units of data in each row.
+    #[must_use]
+    pub fn data_disks(&self) -> u64 {
+        let disks = u64::from(self.disks);
+        match self.level {
+            Level::Single | Level::Raid1 => 1,
+            Level::Linear | Level::Raid0 => disks,
+            Level::Raid10 => disks / 2,
+            Level::Raid5 => disks - 1,
+            Level::Raid6 => disks - 2,
+        }
+    }
+
+    /// Bytes of data the array holds.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.disk_bytes * self.data_disks()
+    }
+
+    /// Drives that hold each byte of data.
+    #[must_use]
+    pub fn copies(&self) -> u32 {
+        match self.level {
+            Level::Raid1 => self.disks,
+            Level::Raid10 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Bytes that follow each other on one drive, whatever the level.
+    fn run_bytes(&self) -> u64 {
+        if self.level.striped() {
+            self.unit_bytes
+        } else {
+            self.disk_bytes
+        }
+    }
+
+    /// The drive with P in a row.
+    pub(crate) fn parity_disk(&self, row: u64) -> u64 {
+        let disks = u64::from(self.disks);
+        disks - 1 - row % disks
+    }
+
+    /// The first copy of a logical byte.
+    #[must_use]
+    pub fn locate(&self, logical_bytes: u64) -> Place {
+        let run = self.run_bytes();
+        let (unit, inside) = (logical_bytes / run, logical_bytes % run);
+        let width = self.data_disks();
+        let (row, column) = (unit / width, unit % width);
+        let disks = u64::from(self.disks);
+        let (disk, row) = match self.level {
+            Level::Single | Level::Raid1 => (0, 0),
+            Level::Linear => (unit, 0),
+            Level::Raid0 => (column, row),
+            Level::Raid10 => (column * 2, row),
+            Level::Raid5 => ((self.parity_disk(row) + 1 + column) % disks, row),
+            Level::Raid6 => ((self.parity_disk(row) + 2 + column) % disks, row),
+        };
+        Place {
+            disk: disk as u32,
+            offset_bytes: row * run + inside,
+        }
+    }
+
+    /// What a place is for; `None` beyond the drives' used part, or on the odd
+    /// drive of a RAID 10. The inverse of [`Layout::locate`].
+    #[must_use]
+    pub fn role(&self, place: Place) -> Option<Role> {
+        if place.disk >= self.disks || place.offset_bytes >= self.disk_bytes {
+            return None;
+        }
+        let run = self.run_bytes();
+        let (row, inside) = (place.offset_bytes / run, place.offset_bytes % run);
+        let (disk, disks) = (u64::from(place.disk), u64::from(self.disks));
+        let width = self.data_disks();
+        let data = |column: u64| (row * width + column) * run + inside;
+        match self.level {
+            Level::Single => Some(Role::Data(inside)),
+            Level::Raid1 if disk == 0 => Some(Role::Data(inside)),
+            Level::Raid1 => Some(Role::Mirror(inside)),
+            Level::Linear => Some(Role::Data(disk * run + inside)),
+            Level::Raid0 => Some(Role::Data(data(disk))),
+            Level::Raid10 if disk / 2 >= width => None,
+            Level::Raid10 if disk.is_multiple_of(2) => Some(Role::Data(data(disk / 2))),
+            Level::Raid10 => Some(Role::Mirror(data(disk / 2))),
+            Level::Raid5 | Level::Raid6 => {
+                let after = (disk + disks - self.parity_disk(row)) % disks;
+                match after {
+                    0 => Some(Role::Parity(row)),
+                    1 if self.level == Level::Raid6 => Some(Role::SecondParity(row)),
+                    _ => Some(Role::Data(data(after - u64::from(self.level.parities())))),
+                }
+            }
+        }
+    }
+
+    /// Splits a range of logical bytes at the unit boundaries, in ascending order.
+    pub fn pieces(&self, offset_bytes: u64, length_bytes: u64, mut take: impl FnMut(Piece)) {
+        let run = self.run_bytes();
+        let (mut at, end) = (offset_bytes, offset_bytes + length_bytes);
+        while at < end {
+            let stop = end.min((at / run + 1) * run);
+            take(Piece {
+                place: self.locate(at),
+                logical_bytes: at,
+                length_bytes: stop - at,
+            });
+            at = stop;
+        }
+    }
+
+    /// The number of units an operation touches: 1 when it crosses no boundary.
+    #[must_use]
+    pub fn units_touched(&self, offset_bytes: u64, length_bytes: u64) -> u64 {
+        let run = self.run_bytes();
+        let end = offset_bytes + length_bytes.max(1);
+        (end - 1) / run - offset_bytes / run + 1
+    }
+}
+
+#[cfg(test)]
+mod tests;

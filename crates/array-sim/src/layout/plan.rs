@@ -1,0 +1,90 @@
+//! From an operation to accesses of drives, in two phases.
+//!
+//! Phase `First` is all there is for reads and for writes that need no old
+//! data; a parity update reads in `First` and writes in `Second`. The plan is
+//! computed anew for each phase instead of being kept: it is a pure function,
+//! so nothing needs to be allocated per operation.
+
+use super::parity;
+use super::{Layout, Level};
+
+/// Whom an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This drive.
+    Disk(u32),
+    /// Any one of `count` copies from drive `first` on: the controller chooses.
+    AnyOf {
+        /// The first drive of the set.
+        first: u32,
+        /// Drives in the set.
+        count: u32,
+    },
+}
+
+/// One access to a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Whom it goes to.
+    pub target: Target,
+    /// Byte offset on the drive.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// A write; otherwise a read.
+    pub write: bool,
+}
+
+/// When an access may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// At once.
+    First,
+    /// When all of `First` have ended.
+    Second,
+}
+
+impl Layout {
+    /// Hands over the accesses of one phase of an operation.
+    pub fn plan(
+        &self,
+        write: bool,
+        phase: Phase,
+        offset_bytes: u64,
+        length_bytes: u64,
+        take: &mut impl FnMut(Access),
+    ) {
+        if write && self.level.parities() > 0 {
+            parity::plan_write(self, phase, offset_bytes, length_bytes, take);
+            return;
+        }
+        if phase == Phase::Second {
+            return;
+        }
+        let copies = self.copies();
+        self.pieces(offset_bytes, length_bytes, |piece| {
+            let access = |target| Access {
+                target,
+                offset_bytes: piece.place.offset_bytes,
+                length_bytes: piece.length_bytes,
+                write,
+            };
+            let first = piece.place.disk;
+            match (copies, write) {
+                (1, _) => take(access(Target::Disk(first))),
+                (count, false) => take(access(Target::AnyOf { first, count })),
+                (count, true) => {
+                    for disk in first..first + count {
+                        take(access(Target::Disk(disk)));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Whether a write needs the second phase: a parity level always may.
+    #[must_use]
+    pub fn has_second_phase(&self, write: bool) -> bool {
+        write && matches!(self.level, Level::Raid5 | Level::Raid6)
+    }
+}

@@ -1,0 +1,169 @@
+//! From a specification to an array that runs.
+
+use super::{ArraySpec, DriveKind};
+use crate::array::{Array, Parts, VolumeFacts};
+use crate::controller::cache::{Cache, CacheModel};
+use crate::controller::limiter::Limiter;
+use crate::controller::{Controller, ControllerModel};
+use crate::drive::Drive;
+use crate::drive::flash::{FlashDrive, FlashModel};
+use crate::drive::rotating::{DiskModel, RotatingDrive, SECTOR_BYTES};
+use crate::faults::Faults;
+use crate::geometry::Geometry;
+use crate::random::{Entity, draw, unit};
+
+/// Spindles of one model differ in speed by up to this much either way.
+const SPEED_SPREAD: f64 = 0.001;
+
+/// Room made at the start for operations in flight.
+const OPERATIONS_EXPECTED: usize = 4_096;
+
+impl ArraySpec {
+    /// The array, at rest at time 0. The same specification gives the same array.
+    ///
+    /// # Panics
+    /// If [`ArraySpec::check`] fails: specifications from [`ArraySpec::parse`],
+    /// [`ArraySpec::with_overrides`] and [`ArraySpec::bundled`] have passed it.
+    #[must_use]
+    pub fn build(&self) -> Array {
+        if let Err(error) = self.check() {
+            panic!("{error}");
+        }
+        let layout = self.layout();
+        let start = self.offset_bytes + self.data_offset_bytes();
+        let room = (layout.size_bytes() - start) / self.sector_bytes * self.sector_bytes;
+        Array::assemble(Parts {
+            layout,
+            drives: self.drives(),
+            controller: self.controller(),
+            cache: Cache::new(CacheModel {
+                size_bytes: self.cache.size_bytes,
+                slots: self.cache.slots as u32,
+                merge_bytes: self.cache.merge_bytes,
+                nonvolatile: self.cache.nonvolatile,
+            }),
+            limiter: Limiter::new(self.limit),
+            faults: Faults::new(self.faults, self.seed),
+            facts: self.facts(),
+            volume_bytes: if self.size_bytes == 0 {
+                room
+            } else {
+                self.size_bytes
+            },
+            command_cap: self.controller.command_cap as u32,
+            drift_percent_per_hour: self.drift_percent_per_hour,
+            seed: self.seed,
+            operations_expected: OPERATIONS_EXPECTED,
+        })
+    }
+
+    /// What a higher layer may know about the volume, without building it.
+    #[must_use]
+    pub fn facts(&self) -> VolumeFacts {
+        let striped = self.level.striped();
+        let unit = if striped { self.stripe_unit_bytes } else { 0 };
+        VolumeFacts {
+            level: self.level,
+            disks: self.disks as u32,
+            stripe_unit_bytes: unit,
+            stripe_width_bytes: unit * self.layout().data_disks(),
+            partition_offset_bytes: self.offset_bytes,
+            file_offset_bytes: self.data_offset_bytes(),
+            allocation_unit_bytes: self.allocation_unit_bytes,
+            sector_bytes: self.sector_bytes as u32,
+            rotational: self.drive == DriveKind::Disk,
+        }
+    }
+
+    fn controller(&self) -> Controller {
+        let spec = &self.controller;
+        Controller::new(ControllerModel {
+            operation_ns: spec.operation_cpu_ns,
+            split_ns: spec.split_cpu_ns,
+            command_ns: spec.command_latency_ns,
+            completion_ns: spec.completion_latency_ns,
+            link_bytes_per_s: spec.link_bytes_per_s,
+            mirror_read: spec.mirror_read,
+        })
+    }
+
+    fn drives(&self) -> Vec<Drive> {
+        match self.drive {
+            DriveKind::Disk => {
+                let model = self.disk_model();
+                (0..self.disks)
+                    .map(|number| self.spindle(&model, number))
+                    .collect()
+            }
+            DriveKind::Ssd => {
+                let model = self.flash_model();
+                let drive = |number| Drive::Flash(Box::new(FlashDrive::new(model.clone(), number)));
+                (0..self.disks).map(drive).collect()
+            }
+        }
+    }
+
+    fn spindle(&self, model: &DiskModel, number: u64) -> Drive {
+        let phase = unit(draw(self.seed, Entity::Spindle, number, 0));
+        let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
+        let revolution_ns = self.revolution_ns() * (1.0 + SPEED_SPREAD * speed);
+        let backlog = OPERATIONS_EXPECTED;
+        let drive = RotatingDrive::new(model.clone(), revolution_ns, phase, backlog);
+        Drive::Rotating(Box::new(drive))
+    }
+
+    fn revolution_ns(&self) -> f64 {
+        60e9 / self.disk.rpm as f64
+    }
+
+    fn disk_model(&self) -> DiskModel {
+        let disk = &self.disk;
+        let skew = disk.head_switch_ns as f64 / self.revolution_ns();
+        let Some(seek) = self.seek_curve() else {
+            unreachable!("the specification has been checked");
+        };
+        DiskModel {
+            geometry: Geometry::new(
+                disk.cylinders as u32,
+                disk.heads as u32,
+                disk.sectors_per_track_outer as u32,
+                disk.sectors_per_track_inner as u32,
+                skew,
+            ),
+            seek,
+            head_switch_ns: disk.head_switch_ns as f64,
+            write_settle_ns: disk.write_settle_ns as f64,
+            occupancy_ns: disk.occupancy_ns as f64,
+            scheduling: disk.scheduling,
+            rotation_weight: disk.rotation_weight,
+            queue_depth: disk.queue_depth as usize,
+            wait_limit_ns: if disk.wait_limit_ns == 0 {
+                u64::MAX
+            } else {
+                disk.wait_limit_ns
+            },
+            read_ahead_sectors: disk.read_ahead_bytes / SECTOR_BYTES,
+            placement: self.placement,
+            placement_unit_bytes: self.placement_unit_bytes(),
+        }
+    }
+
+    fn flash_model(&self) -> FlashModel {
+        let ssd = &self.ssd;
+        FlashModel {
+            channels: ssd.channels as u32,
+            page_bytes: ssd.page_bytes,
+            read_ns: ssd.read_ns as f64,
+            program_ns: ssd.program_ns as f64,
+            erase_ns: ssd.erase_ns as f64,
+            suspend_ns: ssd.suspend_ns,
+            pages_per_block: ssd.pages_per_block as u32,
+            buffer_pages: ssd.buffer_bytes / ssd.page_bytes,
+            jitter: ssd.jitter_percent / 100.0,
+            capacity_bytes: ssd.size_bytes,
+            spare: ssd.spare_percent / 100.0,
+            preconditioned: ssd.preconditioned,
+            seed: self.seed,
+        }
+    }
+}

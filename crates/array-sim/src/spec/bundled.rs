@@ -1,0 +1,61 @@
+//! The arrays that need no file: those of the published articles, and plain ones.
+
+use super::ArraySpec;
+use super::error::SpecError;
+
+/// An array that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bundled {
+    /// What follows `sim:`.
+    pub name: &'static str,
+    /// Its file, with sources in comments.
+    pub text: &'static str,
+}
+
+macro_rules! bundle {
+    ($($name:literal),* $(,)?) => {
+        &[$(Bundled {
+            name: $name,
+            text: include_str!(concat!("../../arrays/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All bundled arrays, published ones first.
+#[must_use]
+pub fn bundled() -> &'static [Bundled] {
+    bundle![
+        "oja-nisula-2007",
+        "eva8100-2009",
+        "mssqltips-2127",
+        "van-dyke-2009",
+        "shea-2007",
+        "raid10-10k",
+        "raid5-7k2",
+        "disk-15k",
+        "disk-7k2",
+        "nvme",
+        "sata-ssd",
+    ]
+}
+
+impl Bundled {
+    /// The specification.
+    ///
+    /// # Panics
+    /// Never: a test parses every bundled file.
+    #[must_use]
+    pub fn spec(&self) -> ArraySpec {
+        ArraySpec::parse(self.text, self.name).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl ArraySpec {
+    /// The bundled array of this name.
+    ///
+    /// # Errors
+    /// There is none; the hint lists the names.
+    pub fn bundled(name: &str) -> Result<ArraySpec, SpecError> {
+        ArraySpec::from_target(name, |_| Err(std::io::ErrorKind::NotFound.into()))
+    }
+}

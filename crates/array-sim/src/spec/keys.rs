@@ -1,0 +1,364 @@
+//! The table of all keys of an array file: name, permitted range, meaning and
+//! the field each one sets. Parser, overrides, description and help use it, so
+//! none of them can know a key that the others do not.
+
+use super::error::SpecError;
+use super::{ArraySpec, DriveKind};
+use crate::controller::MirrorRead;
+use crate::drive::rotating::Scheduling;
+use crate::layout::{Level, ParityWrite};
+use stripewise_units::{ByteSize, Nanoseconds};
+
+/// A reference to the field of a key.
+pub(super) enum Slot<'a> {
+    Text(&'a mut String),
+    Flag(&'a mut bool),
+    Count(&'a mut u64),
+    Small(&'a mut u32),
+    Bytes(&'a mut u64),
+    Time(&'a mut u64),
+    Number(&'a mut f64),
+    Level(&'a mut Level),
+    Drive(&'a mut DriveKind),
+    Scheduling(&'a mut Scheduling),
+    Mirror(&'a mut MirrorRead),
+    Parity(&'a mut ParityWrite),
+}
+
+type Names<T> = &'static [(T, &'static str)];
+const DRIVES: Names<DriveKind> = &[(DriveKind::Disk, "disk"), (DriveKind::Ssd, "ssd")];
+const SCHEDULINGS: Names<Scheduling> = &[
+    (Scheduling::Blend, "blend"),
+    (Scheduling::FirstCome, "first-come"),
+];
+const MIRRORS: Names<MirrorRead> = &[
+    (MirrorRead::Nearest, "nearest"),
+    (MirrorRead::NearestIdle, "nearest-idle"),
+    (MirrorRead::Shortest, "shortest"),
+    (MirrorRead::Hash, "hash"),
+];
+const PARITIES: Names<ParityWrite> = &[
+    (ParityWrite::Cheaper, "cheaper"),
+    (ParityWrite::ReadModifyWrite, "read-modify-write"),
+    (ParityWrite::ReconstructWrite, "reconstruct-write"),
+];
+
+/// The smallest and largest permitted value, in bytes, nanoseconds or as such.
+#[derive(Clone, Copy)]
+pub(super) struct Range(f64, f64);
+
+/// One key.
+pub(super) struct Key {
+    pub path: &'static str,
+    range: Range,
+    meaning: &'static str,
+    pub slot: fn(&mut ArraySpec) -> Slot<'_>,
+}
+
+/// A key as help shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// As in a file, sections joined by a dot: `disk.rpm`.
+    pub path: &'static str,
+    /// Permitted values.
+    pub permitted: String,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// All keys, in the order in which files are written.
+#[must_use]
+pub fn keys() -> Vec<KeyInfo> {
+    let mut spec = ArraySpec::default();
+    KEYS.iter()
+        .map(|key| KeyInfo {
+            path: key.path,
+            permitted: key.permitted(&mut spec),
+            meaning: key.meaning,
+        })
+        .collect()
+}
+
+const K: f64 = 1024.0;
+const G: f64 = K * K * K;
+const MS: f64 = 1e6;
+const S: f64 = 1e9;
+const ANY: Range = Range(0.0, 0.0);
+const MILLION: Range = Range(0.0, 1e6);
+
+macro_rules! keys {
+    ($($path:literal $kind:ident $($field:ident).+ $range:expr, $meaning:literal;)*) => {
+        pub(super) const KEYS: &[Key] = &[$(Key {
+            path: $path,
+            range: $range,
+            meaning: $meaning,
+            slot: |spec| Slot::$kind(&mut spec.$($field).+),
+        },)*];
+    };
+}
+
+keys! {
+    "title" Text title ANY, "one line for lists";
+    "source" Text source ANY, "where the figures come from";
+    "seed" Count seed Range(0.0, 9e15), "seed of everything random in the array";
+    "level" Level level ANY, "organisation of the drives";
+    "drive" Drive drive ANY, "kind of the drives: [disk] or [ssd] describes them";
+    "disks" Count disks Range(1.0, 1024.0), "number of drives";
+    "stripe_unit" Bytes stripe_unit_bytes Range(512.0, G), "bytes that follow each other on one drive";
+    "offset" Bytes offset_bytes Range(0.0, 1024.0 * G), "start of the partition on the array";
+    "size" Bytes size_bytes Range(0.0, 1e6 * G), "size of the volume; 0: up to the end of the array";
+    "file_offset" Bytes file_offset_bytes Range(0.0, 1024.0 * G), "where in the partition the data begins, rounded up to an allocation unit";
+    "allocation_unit" Bytes allocation_unit_bytes Range(0.0, G), "the file system's allocation unit; 0: none";
+    "sector" Bytes sector_bytes Range(512.0, 4096.0), "logical sector: 512 or 4096";
+    "placement" Number placement Range(1.0, 100.0), "room on the drives per byte stored: above 1, other volumes lie between the stripe units";
+    "drift_percent_per_hour" Number drift_percent_per_hour Range(-50.0, 1000.0), "service times change by this much in an hour of virtual time";
+    "disk.rpm" Count disk.rpm Range(1000.0, 30_000.0), "revolutions a minute";
+    "disk.cylinders" Count disk.cylinders Range(1.0, 1e6), "arm positions";
+    "disk.heads" Count disk.heads Range(1.0, 64.0), "tracks per cylinder";
+    "disk.sectors_per_track_outer" Count disk.sectors_per_track_outer Range(8.0, 100_000.0), "512-byte sectors on the outermost track";
+    "disk.sectors_per_track_inner" Count disk.sectors_per_track_inner Range(8.0, 100_000.0), "512-byte sectors on the innermost track";
+    "disk.seek_track" Time disk.seek_track_ns Range(0.0, 100.0 * MS), "seek to the next cylinder";
+    "disk.seek_average" Time disk.seek_average_ns Range(0.0, 100.0 * MS), "mean seek between random cylinders";
+    "disk.seek_full" Time disk.seek_full_ns Range(0.0, 200.0 * MS), "seek over the full stroke";
+    "disk.seek_scale" Number disk.seek_scale Range(0.1, 10.0), "factor on the three seek times";
+    "disk.head_switch" Time disk.head_switch_ns Range(0.0, 10.0 * MS), "switch to another head; also the skew between tracks";
+    "disk.write_settle" Time disk.write_settle_ns Range(0.0, 10.0 * MS), "extra settling before a write after a seek";
+    "disk.occupancy" Time disk.occupancy_ns Range(0.0, 10.0 * MS), "time the drive is occupied besides, when its arm moves";
+    "disk.queue_depth" Count disk.queue_depth Range(1.0, 1024.0), "accesses among which the drive chooses the next";
+    "disk.scheduling" Scheduling disk.scheduling ANY, "how the drive chooses";
+    "disk.rotation_weight" Number disk.rotation_weight Range(0.0, 1.0), "w in seek + w * rotational wait: 1 is SATF, 0 is SSTF";
+    "disk.wait_limit" Time disk.wait_limit_ns Range(0.0, 3600.0 * S), "an access that has waited longer goes first; 0s: never";
+    "disk.read_ahead" Bytes disk.read_ahead_bytes Range(0.0, G), "bytes the drive reads on after a read; 0: none";
+    "ssd.size" Bytes ssd.size_bytes Range(K * K, 1e6 * G), "capacity of one drive";
+    "ssd.channels" Count ssd.channels Range(1.0, 1024.0), "units that read and program independently";
+    "ssd.page_size" Bytes ssd.page_bytes Range(512.0, K * K), "bytes read or programmed at once";
+    "ssd.read" Time ssd.read_ns Range(0.0, 100.0 * MS), "read of a page";
+    "ssd.program" Time ssd.program_ns Range(0.0, 100.0 * MS), "program of a page";
+    "ssd.erase" Time ssd.erase_ns Range(0.0, 1000.0 * MS), "erase of a block";
+    "ssd.suspend" Time ssd.suspend_ns Range(0.0, 100.0 * MS), "longest wait of a read for a program in progress";
+    "ssd.pages_per_block" Count ssd.pages_per_block Range(1.0, 65_536.0), "pages in a block";
+    "ssd.buffer" Bytes ssd.buffer_bytes Range(0.0, 64.0 * G), "write buffer";
+    "ssd.jitter_percent" Number ssd.jitter_percent Range(0.0, 90.0), "page times vary evenly by this much either way";
+    "ssd.spare_percent" Number ssd.spare_percent Range(1.0, 400.0), "spare flash, of the capacity";
+    "ssd.preconditioned" Flag ssd.preconditioned ANY, "start in steady state instead of fresh from the box";
+    "controller.command_cap" Count controller.command_cap Range(1.0, 65_536.0), "host operations in progress at once";
+    "controller.operation_cpu" Time controller.operation_cpu_ns Range(0.0, 1000.0 * MS), "processor time per operation";
+    "controller.split_cpu" Time controller.split_cpu_ns Range(0.0, 1000.0 * MS), "processor time per further stripe unit an operation touches";
+    "controller.command_latency" Time controller.command_latency_ns Range(0.0, 1000.0 * MS), "latency on the way to a drive, pipelined";
+    "controller.completion_latency" Time controller.completion_latency_ns Range(0.0, 1000.0 * MS), "latency on the way back, pipelined";
+    "controller.link" Bytes controller.link_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second between host and array; 0: no limit";
+    "controller.mirror_read" Mirror controller.mirror_read ANY, "which copy a mirrored read goes to";
+    "controller.parity_write" Parity controller.parity_write ANY, "how small writes update parity";
+    "controller.parity_page" Bytes controller.parity_page_bytes Range(512.0, K * K), "unit in which parity is updated; partial ones are read first";
+    "cache.size" Bytes cache.size_bytes Range(0.0, 1024.0 * G), "write-back cache: bytes that may be dirty; 0: none";
+    "cache.slots" Count cache.slots Range(1.0, 65_536.0), "destaging operations at once";
+    "cache.merge" Bytes cache.merge_bytes Range(512.0, G), "neighbouring writes are destaged together up to this size";
+    "cache.nonvolatile" Flag cache.nonvolatile ANY, "survives a power cut: durable writes are acknowledged from it";
+    "limit.iops" Count limit.iops Range(0.0, 1e9), "cap on operations a second; 0: none";
+    "limit.bandwidth" Bytes limit.bytes_per_s Range(0.0, 1024.0 * G), "cap on bytes a second; 0: none";
+    "limit.burst_operations" Count limit.burst_operations Range(0.0, 1e9), "operations that may pass above the cap after a rest";
+    "limit.burst_iops" Count limit.burst_iops Range(0.0, 1e9), "rate while that credit lasts; 0: as fast as they come";
+    "faults.failed_per_million" Small faults.failed_per_million MILLION, "operations that end in an error";
+    "faults.spikes_per_million" Small faults.spikes_per_million MILLION, "operations that take longer";
+    "faults.spike_min" Time faults.spike_ns_min Range(0.0, 3600.0 * S), "by at least this";
+    "faults.spike_max" Time faults.spike_ns_max Range(0.0, 3600.0 * S), "and at most this";
+    "faults.stall_interval" Time faults.stall_interval_ns Range(0.0, 86_400.0 * S), "one stall in each interval; 0s: none";
+    "faults.stall" Time faults.stall_ns Range(0.0, 3600.0 * S), "length of a stall, less than the interval";
+    "faults.torn_per_million" Small faults.torn_per_million MILLION, "writes acknowledged but written in part";
+    "faults.lost_per_million" Small faults.lost_per_million MILLION, "writes acknowledged but never written";
+    "faults.misdirected_per_million" Small faults.misdirected_per_million MILLION, "writes that land elsewhere";
+}
+
+/// The key that somebody means: its whole path, or its last part where only one
+/// key ends so (`rpm`, but not `size`, which is the volume's).
+pub(super) fn find(name: &str) -> Result<&'static Key, SpecError> {
+    if let Some(key) = KEYS.iter().find(|key| key.path == name) {
+        return Ok(key);
+    }
+    let name = if name == "cache" { "cache.size" } else { name };
+    let mut matching = KEYS.iter().filter(|key| {
+        key.path == name
+            || key
+                .path
+                .rsplit_once('.')
+                .is_some_and(|(_, last)| last == name)
+    });
+    match (matching.next(), matching.next()) {
+        (Some(key), None) => Ok(key),
+        (Some(first), Some(second)) => {
+            let hint = format!("write `{}` or `{}`", first.path, second.path);
+            Err(SpecError::new(name, "this name fits several keys", hint))
+        }
+        (None, _) => Err(unknown(name)),
+    }
+}
+
+pub(super) fn unknown(name: &str) -> SpecError {
+    let nearest = KEYS.iter().min_by_key(|key| {
+        let last = key.path.rsplit('.').next().unwrap_or(key.path);
+        edit_distance(name, key.path).min(edit_distance(name, last))
+    });
+    let near = nearest.map_or("", |key| key.path);
+    let hint = if edit_distance(name, near)
+        .min(edit_distance(name, near.rsplit('.').next().unwrap_or(near)))
+        <= 1 + name.len() / 4
+    {
+        format!("did you mean `{near}`? `stripewise sim show` lists all keys of an array")
+    } else {
+        "`stripewise sim show raid10-10k` shows an array with all of its keys".to_owned()
+    };
+    SpecError::new(name, "there is no such key", hint)
+}
+
+/// Levenshtein's distance, of the first 64 characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn name_of<T: PartialEq + Copy>(names: &[(T, &'static str)], value: T) -> &'static str {
+    names
+        .iter()
+        .find(|(known, _)| *known == value)
+        .map_or("", |(_, name)| name)
+}
+
+fn list<T>(names: &[(T, &'static str)]) -> String {
+    let names: Vec<_> = names.iter().map(|(_, name)| *name).collect();
+    format!("one of {}", names.join(", "))
+}
+
+fn choose<T: Copy>(target: &mut T, names: Names<T>, text: &str) -> Result<(), ()> {
+    let (value, _) = names.iter().find(|(_, name)| *name == text).ok_or(())?;
+    *target = *value;
+    Ok(())
+}
+
+impl Key {
+    /// The permitted values in words.
+    pub(super) fn permitted(&self, spec: &mut ArraySpec) -> String {
+        let Range(min, max) = self.range;
+        let (low, high) = (min as u64, max as u64);
+        match (self.slot)(spec) {
+            Slot::Text(_) => "text".to_owned(),
+            Slot::Flag(_) => "true or false".to_owned(),
+            Slot::Count(_) | Slot::Small(_) => format!("a whole number from {low} to {high}"),
+            Slot::Number(_) => format!("a number from {min} to {max}"),
+            Slot::Bytes(_) => {
+                format!("a size from {} to {}", ByteSize(low), ByteSize(high))
+            }
+            Slot::Time(_) => {
+                format!(
+                    "a time with its unit from {} to {}",
+                    Nanoseconds(low),
+                    Nanoseconds(high)
+                )
+            }
+            Slot::Level(_) => list(&Level::ALL),
+            Slot::Drive(_) => list(DRIVES),
+            Slot::Scheduling(_) => list(SCHEDULINGS),
+            Slot::Mirror(_) => list(MIRRORS),
+            Slot::Parity(_) => list(PARITIES),
+        }
+    }
+
+    /// Sets the field from text; the error lacks origin and line.
+    pub(super) fn set(&self, spec: &mut ArraySpec, text: &str) -> Result<(), SpecError> {
+        let inside = |value: f64| value >= self.range.0 && value <= self.range.1;
+        let whole = |text: &str| stripewise_units::parse_count(text).map_err(|_| ());
+        let done = match (self.slot)(spec) {
+            Slot::Text(target) => {
+                text.clone_into(target);
+                Ok(())
+            }
+            Slot::Flag(target) => text.parse().map(|value| *target = value).map_err(|_| ()),
+            Slot::Count(target) => whole(text).and_then(|value| {
+                if inside(value as f64) {
+                    Ok(*target = value)
+                } else {
+                    Err(())
+                }
+            }),
+            Slot::Small(target) => whole(text).and_then(|value| {
+                if inside(value as f64) {
+                    Ok(*target = value as u32)
+                } else {
+                    Err(())
+                }
+            }),
+            Slot::Bytes(target) => text.parse::<ByteSize>().map_err(|_| ()).and_then(|size| {
+                if inside(size.0 as f64) {
+                    Ok(*target = size.0)
+                } else {
+                    Err(())
+                }
+            }),
+            Slot::Time(target) => text
+                .parse::<Nanoseconds>()
+                .map_err(|_| ())
+                .and_then(|time| {
+                    if inside(time.0 as f64) {
+                        Ok(*target = time.0)
+                    } else {
+                        Err(())
+                    }
+                }),
+            Slot::Number(target) => text.parse::<f64>().map_err(|_| ()).and_then(|value| {
+                if inside(value) {
+                    Ok(*target = value)
+                } else {
+                    Err(())
+                }
+            }),
+            Slot::Level(target) => choose(target, &Level::ALL, text),
+            Slot::Drive(target) => choose(target, DRIVES, text),
+            Slot::Scheduling(target) => choose(target, SCHEDULINGS, text),
+            Slot::Mirror(target) => choose(target, MIRRORS, text),
+            Slot::Parity(target) => choose(target, PARITIES, text),
+        };
+        done.map_err(|()| {
+            let permitted = self.permitted(spec);
+            let problem = format!("`{}` is not {permitted}", shortened(text));
+            SpecError::new(self.path, problem, format!("{}: {permitted}", self.meaning))
+        })
+    }
+
+    /// The field's value, as TOML writes it and [`Key::set`] reads it.
+    pub(super) fn value(&self, spec: &ArraySpec) -> String {
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        match (self.slot)(&mut spec.clone()) {
+            Slot::Text(text) => quoted(text),
+            Slot::Flag(flag) => flag.to_string(),
+            Slot::Count(count) => count.to_string(),
+            Slot::Small(count) => count.to_string(),
+            Slot::Bytes(bytes) => quoted(&ByteSize(*bytes).to_string()),
+            Slot::Time(ns) => quoted(&Nanoseconds(*ns).to_string()),
+            // `{:?}` prints the shortest text that reads back to the same number.
+            Slot::Number(number) => format!("{number:?}"),
+            Slot::Level(level) => quoted(name_of(&Level::ALL, *level)),
+            Slot::Drive(drive) => quoted(name_of(DRIVES, *drive)),
+            Slot::Scheduling(scheduling) => quoted(name_of(SCHEDULINGS, *scheduling)),
+            Slot::Mirror(mirror) => quoted(name_of(MIRRORS, *mirror)),
+            Slot::Parity(parity) => quoted(name_of(PARITIES, *parity)),
+        }
+    }
+}
+
+/// A value fit for one line of an error message.
+pub(super) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().count() > 40 {
+        short.push_str("...");
+    }
+    short
+}
