@@ -16,11 +16,13 @@ mod clock;
 pub mod conformance;
 mod error;
 mod fault;
+mod memory;
 mod name;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
 pub use fault::{Effect, Fault, FaultPlan, When};
+pub use memory::{MemoryNeeded, memory_needed};
 pub use name::{Choice, EngineName, error_name};
 pub use stripewise_units::Kind;
 

@@ -1,8 +1,7 @@
 //! Which back end, by name. The choice is made once a run, by the caller, who
 //! then calls generic code: nothing is dispatched per operation.
 
-use crate::backend::linux_io_uring::Uring;
-use crate::{Clock, Engine, OpenPlan};
+use crate::backend::linux_io_uring;
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,16 +38,11 @@ impl EngineName {
                 because: None,
             };
         }
-        // Small enough for any memlock limit: one slot of one sector.
-        let trial = OpenPlan::new(Vec::new(), 1, 512, Clock::start());
-        match Uring::open(&trial) {
-            Ok(uring) => {
-                uring.close(0);
-                Choice {
-                    engine: EngineName::Uring,
-                    because: None,
-                }
-            }
+        match linux_io_uring::probe() {
+            Ok(()) => Choice {
+                engine: EngineName::Uring,
+                because: None,
+            },
             Err(error) => Choice {
                 engine: EngineName::Threads,
                 because: Some(format!(

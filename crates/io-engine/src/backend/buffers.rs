@@ -46,7 +46,7 @@ impl Buffers {
 
     /// Bytes of address space that [`Buffers::new`] takes, or `None` if that is
     /// more than an address can be.
-    pub(crate) fn mapped_bytes_for(slots: u32, slot_size_bytes: u32) -> Option<usize> {
+    fn mapped_bytes_for(slots: u32, slot_size_bytes: u32) -> Option<usize> {
         let total = Self::stride_for(slot_size_bytes).checked_mul(slots as usize)?;
         if total >= HUGE_PAGE_BYTES {
             total.checked_add(HUGE_PAGE_BYTES)

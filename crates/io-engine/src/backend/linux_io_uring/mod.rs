@@ -37,6 +37,8 @@ pub use setup::probe;
 /// given up: this many naps of [`SHORTAGE_NAP`].
 const SHORTAGE_NAPS_MAX: u32 = 5_000;
 const SHORTAGE_NAP: Duration = Duration::from_millis(1);
+/// Waits beyond this may be some microseconds too long.
+const ROUGH_NS_MIN: u64 = 1_000_000;
 /// What cancelling may take at the end, beyond the caller's limit.
 const CANCEL_LIMIT_NS: u64 = 20_000_000;
 
@@ -70,6 +72,8 @@ pub struct Uring {
     /// Pending or with the kernel.
     in_flight: u32,
     shortages: u32,
+    /// The time of the last `fill`, unless that took long.
+    seen_ns: Option<u64>,
     batching: Batching,
     clock: Clock,
     capabilities: Capabilities,
@@ -132,6 +136,8 @@ impl Uring {
             // nothing was in flight on this slot.
             let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
             source.data(operation, data);
+            // Making data takes time.
+            self.seen_ns = None;
         }
         // SAFETY: `states` has as many elements as the ring has slots, so the
         // look-up above has checked the range; nothing was in flight.
@@ -145,6 +151,20 @@ impl Uring {
         } else {
             entry.offset_bytes = operation.offset_bytes;
             entry.length = u64::from(length);
+        }
+    }
+
+    /// How long until `until_ns`. Far from it the time of the last `fill` is good
+    /// enough, which saves reading the clock for every batch.
+    #[inline]
+    fn left_ns(&mut self, until_ns: u64) -> u64 {
+        match self
+            .seen_ns
+            .take()
+            .map(|seen_ns| until_ns.saturating_sub(seen_ns))
+        {
+            Some(left_ns) if left_ns >= ROUGH_NS_MIN => left_ns,
+            _ => until_ns.saturating_sub(self.clock.now_ns()),
         }
     }
 
@@ -248,6 +268,7 @@ impl Engine for Uring {
             pending: 0,
             in_flight: 0,
             shortages: 0,
+            seen_ns: None,
             batching,
             clock: plan.clock,
             capabilities,
@@ -268,6 +289,7 @@ impl Engine for Uring {
     fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
         let room = self.states.len() as u32 - self.in_flight;
         let mut taken = 0;
+        self.seen_ns = Some(now_ns);
         let then = loop {
             if taken == room {
                 break Next::Full;
@@ -295,7 +317,7 @@ impl Engine for Uring {
             complete = 1;
         }
         if let Some(until_ns) = until_ns.filter(|_| complete > 0) {
-            limits.timeout_ns = until_ns.saturating_sub(self.clock.now_ns());
+            limits.timeout_ns = self.left_ns(until_ns);
             if limits.timeout_ns == 0 {
                 complete = 0;
             }
