@@ -11,6 +11,7 @@ mod policy;
 mod recorder;
 pub mod session;
 mod summary;
+pub mod trust;
 mod window;
 mod worker;
 

@@ -1,0 +1,185 @@
+//! Warnings about limits that somebody set: control groups by name, others by
+//! the trace that they leave over a series, the same number whatever the block.
+
+use super::code::Code;
+use super::evidence::{Evidence, percent_of};
+use stripewise_disk_inspect::storage::Throttle;
+use stripewise_results::{JobRecord, Severity, Warning};
+use stripewise_units::{format_bytes, format_iops};
+use stripewise_workload::{CacheMode, Pattern};
+
+/// From this share of a limit on, the number is the limit's.
+const REACHED_SHARE: f64 = 0.9;
+/// How far apart "the same" numbers may be.
+const FLAT_SHARE_MAX: f64 = 0.05;
+/// Between the smallest and the largest block of a series.
+const BLOCK_RATIO_MIN: u64 = 4;
+/// A spinning disk gives about the same IOPS at all small blocks by itself.
+const SPINNING_IOPS: f64 = 1_000.0;
+/// From this block size on, one bandwidth is what disks and links have.
+const SMALL_BLOCK_BYTES: u64 = 32 << 10;
+
+/// One limit against what was reached: its name, its text, and the share.
+fn shares(evidence: &Evidence, throttle: &Throttle) -> Vec<(String, f64)> {
+    let outcome = &evidence.outcome;
+    let seconds = outcome.duration_ns as f64 / 1e9;
+    let rate = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let limits = [
+        (throttle.read_iops, rate(outcome.read.operations), "reads/s", false),
+        (throttle.write_iops, rate(outcome.write.operations), "writes/s", false),
+        (throttle.read_bytes_per_s, rate(outcome.read.bytes), "read", true),
+        (throttle.write_bytes_per_s, rate(outcome.write.bytes), "written", true),
+    ];
+    limits
+        .into_iter()
+        .filter_map(|(limit, reached, what, is_bytes)| {
+            let limit = limit.filter(|limit| *limit > 0)?;
+            let used = reached > 0.0;
+            let text = if is_bytes {
+                format!("{}/s {what}", format_bytes(limit))
+            } else {
+                format!("{limit} {what}")
+            };
+            used.then(|| (text, reached / limit as f64))
+        })
+        .collect()
+}
+
+/// A control group limits the device.
+pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
+    let (throttle, (limit, share)) = evidence
+        .throttles
+        .iter()
+        .flat_map(|throttle| shares(evidence, throttle).into_iter().map(move |share| (throttle, share)))
+        .max_by(|(_, a), (_, b)| a.1.total_cmp(&b.1))?;
+    let device = if throttle.device.is_empty() { throttle.number.to_string() } else { throttle.device.clone() };
+    let (severity, what) = if share >= REACHED_SHARE {
+        (Severity::Void, "the number is the limit's, not the disk's")
+    } else {
+        (Severity::Note, "it was not reached")
+    };
+    let message = format!(
+        "control group {} limits {device} to {limit}, {} of it used: {what}",
+        throttle.cgroup,
+        percent_of(share)
+    );
+    let hint = "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
+    Some(Code::IoThrottled.warning(severity, message, hint))
+}
+
+/// A step of a series, as far as caps are concerned.
+struct Step {
+    block_bytes: u64,
+    iops: f64,
+    mib_per_s: f64,
+    spins: bool,
+}
+
+/// Everything but the block size.
+type Shape = (u8, bool, u32, u32, CacheMode, bool, String);
+
+fn shape(job: &JobRecord) -> Shape {
+    let workload = &job.workload;
+    (
+        workload.read_percent,
+        matches!(workload.pattern, Pattern::Random { .. }),
+        workload.threads,
+        workload.outstanding,
+        workload.cache,
+        workload.sync.is_some(),
+        job.target.name.clone(),
+    )
+}
+
+/// Groups of steps that differ in block size only, open loops left out.
+fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
+    let mut groups: Vec<(Shape, Vec<Step>)> = Vec::new();
+    for job in jobs {
+        if job.workload.rate.is_some() || job.outcome.operations == 0 {
+            continue;
+        }
+        let step = Step {
+            block_bytes: job.workload.block_size_bytes,
+            iops: job.outcome.iops,
+            mib_per_s: job.outcome.mib_per_s,
+            spins: job.target.device.as_ref().and_then(|device| device.rotational) == Some(true),
+        };
+        let shape = shape(job);
+        match groups.iter_mut().find(|(known, _)| *known == shape) {
+            Some((_, steps)) => steps.push(step),
+            None => groups.push((shape, vec![step])),
+        }
+    }
+    let mut groups: Vec<Vec<Step>> = groups.into_iter().map(|(_, steps)| steps).collect();
+    for steps in &mut groups {
+        steps.sort_by_key(|step| step.block_bytes);
+    }
+    groups.retain(|steps| match (steps.first(), steps.last()) {
+        (Some(small), Some(large)) => large.block_bytes >= BLOCK_RATIO_MIN.saturating_mul(small.block_bytes),
+        _ => false,
+    });
+    groups
+}
+
+/// Mean of values that lie within the share of each other.
+fn flat(values: &[f64]) -> Option<f64> {
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    let smallest = values.iter().copied().fold(f64::MAX, f64::min);
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (smallest > 0.0 && largest - smallest <= FLAT_SHARE_MAX * mean).then_some(mean)
+}
+
+fn blocks(steps: &[Step]) -> String {
+    let (first, last) = (steps.first(), steps.last());
+    let bytes = |step: Option<&Step>| format_bytes(step.map_or(0, |step| step.block_bytes));
+    format!("{} to {}", bytes(first), bytes(last))
+}
+
+/// The limit's name where it is known.
+fn named(throttles: &[Throttle], is_it: impl Fn(&Throttle) -> bool) -> String {
+    match throttles.iter().find(|throttle| is_it(throttle)) {
+        Some(throttle) => format!(
+            "control group {} limits {}: lift it (io.max, or blkio.throttle.*_device)",
+            throttle.cgroup, throttle.device
+        ),
+        None => "look for a limit of the cloud volume or instance, of the hypervisor, or of the array's quality of \
+                 service; no control group of ours sets one"
+            .to_owned(),
+    }
+}
+
+/// The same IOPS whatever the block size.
+pub fn flat_iops(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning> {
+    groups(jobs).iter().find_map(|steps| {
+        let iops: Vec<f64> = steps.iter().map(|step| step.iops).collect();
+        let mean = flat(&iops)?;
+        if steps.iter().any(|step| step.spins) && mean < SPINNING_IOPS {
+            return None;
+        }
+        let message = format!(
+            "{} IOPS at every block size from {}: that is a cap on operations, not a disk",
+            format_iops(mean),
+            blocks(steps)
+        );
+        let hint = named(throttles, |one| one.read_iops.is_some() || one.write_iops.is_some());
+        Some(Code::FlatIops.warning(Severity::Warning, message, hint))
+    })
+}
+
+/// The same bandwidth whatever the block size, small blocks included.
+pub fn flat_bandwidth(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning> {
+    groups(jobs).iter().find_map(|steps| {
+        let rates: Vec<f64> = steps.iter().map(|step| step.mib_per_s).collect();
+        let mean = flat(&rates)?;
+        // Large blocks alone reach the end of any link.
+        if steps.first()?.block_bytes > SMALL_BLOCK_BYTES {
+            return None;
+        }
+        let message = format!(
+            "{mean:.1} MiB/s at every block size from {}: that is a cap on bandwidth, or the end of a link",
+            blocks(steps)
+        );
+        let hint = named(throttles, |one| one.read_bytes_per_s.is_some() || one.write_bytes_per_s.is_some());
+        Some(Code::FlatBandwidth.warning(Severity::Warning, message, hint))
+    })
+}

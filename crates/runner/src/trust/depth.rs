@@ -1,0 +1,108 @@
+//! Warnings about fewer operations in flight than asked for.
+
+use super::code::Code;
+use super::evidence::Evidence;
+use stripewise_results::{Severity, Warning};
+
+/// Little's law over the window is good to a few per cent.
+const PROGRAM_SHARE_MIN: f64 = 0.9;
+/// At the device much less is expected: samples are few and splits add.
+const DEVICE_SHARE_MIN: f64 = 0.5;
+/// Fewer samples are an anecdote.
+const SAMPLES_MIN: usize = 5;
+
+/// At the program: the workers could not keep it up.
+pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
+    let asked = evidence.outstanding_asked()?;
+    let outcome = &evidence.outcome;
+    // Syncs of a job hold a thread without being counted as in flight.
+    if outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
+        return None;
+    }
+    if outcome.outstanding_mean >= PROGRAM_SHARE_MIN * asked as f64 {
+        return None;
+    }
+    let message = format!(
+        "{asked} in flight were asked for, {:.1} were reached on average: the number is that of the lower depth",
+        outcome.outstanding_mean
+    );
+    let hint = if !evidence.is_direct() {
+        "buffered operations end before they start to overlap: leave out --cache"
+    } else if super::processor::cpu_bound(evidence).is_some() {
+        "the processor is the limit: see cpu-bound"
+    } else if evidence.engine.name == "threads" {
+        "the threads engine needs a helper thread each: --engine uring keeps deep queues up"
+    } else {
+        "operations complete in the submitting call, so they do not overlap: usual for devices in memory and \
+         for file systems that fall back to their cache"
+    };
+    Some(Code::OutstandingBelowAsked.warning(Severity::Warning, message, hint))
+}
+
+/// More asked for than the block layer or the device takes.
+pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
+    let asked = evidence.outstanding_asked()?;
+    let layers = evidence.storage.as_ref()?.layers();
+    let limits = layers.iter().flat_map(|device| {
+        let queue = &device.queue;
+        let queues = u64::from(queue.hardware_queues.unwrap_or(1).max(1));
+        let depth = queue.queue_depth.map(|depth| (device, u64::from(depth), "commands at once (queue_depth)"));
+        let requests = queue
+            .nr_requests
+            .map(|requests| (device, u64::from(requests) * queues, "queued requests (nr_requests)"));
+        depth.into_iter().chain(requests)
+    });
+    // A limit of 0 is a driver that does not say.
+    let tightest = limits.filter(|(_, limit, _)| *limit > 0).min_by_key(|(_, limit, _)| *limit);
+    let (device, limit, what) = tightest?;
+    if asked <= limit {
+        return None;
+    }
+    let message = format!("{asked} in flight were asked for, {} takes {limit} {what}: the rest wait in line", device.name);
+    let hint = format!("latency includes that wait; more than {limit} in flight gains nothing on this device");
+    Some(Code::DeviceQueueLimit.warning(Severity::Note, message, hint))
+}
+
+/// In flight at the nearest device on average: samples, else its own clock.
+fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
+    let device = evidence.nearest()?;
+    if evidence.in_flight.len() >= SAMPLES_MIN {
+        let sum: u64 = evidence.in_flight.iter().map(|one| u64::from(one.reads) + u64::from(one.writes)).sum();
+        return Some((sum as f64 / evidence.in_flight.len() as f64, &device.name));
+    }
+    let observed = evidence.observed_of(device)?;
+    let elapsed_ns = evidence.observed.as_ref()?.elapsed_ns;
+    let counted = device.queue.counts_operations != Some(false) && observed.weighted_ns > 0;
+    (counted && elapsed_ns > 0).then(|| (observed.weighted_ns as f64 / elapsed_ns as f64, device.name.as_str()))
+}
+
+/// At the device: something between us and it lets fewer through.
+pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
+    let asked = evidence.outstanding_asked()?;
+    // The program's own lack has its own warning, and one in flight cannot be less.
+    if !evidence.is_direct() || asked < 2 || outstanding_below_asked(evidence).is_some() {
+        return None;
+    }
+    let (reached, device) = in_flight_at_device(evidence)?;
+    // The block layer's limits explain what they explain.
+    let queue = &evidence.nearest()?.queue;
+    let limit = u64::from(queue.nr_requests.unwrap_or(u32::MAX))
+        .saturating_mul(u64::from(queue.hardware_queues.unwrap_or(1).max(1)));
+    let wanted = asked.min(limit);
+    if reached >= DEVICE_SHARE_MIN * wanted as f64 {
+        return None;
+    }
+    let message = format!(
+        "{asked} in flight were kept at the program, but {reached:.1} on average reached {device}: something \
+         in between lets fewer through"
+    );
+    let hint = if !evidence.throttles.is_empty() {
+        "a control group holds operations back: see io-throttled"
+    } else if evidence.writes() && evidence.storage.as_ref()?.file_system.is_some() {
+        "file systems take writes to one file one at a time where they extend it or are off block alignment; \
+         try the device, or several files"
+    } else {
+        "caches, encryption and limits sit there: `lsblk` shows the layers; try the lowest one"
+    };
+    Some(Code::DeviceDepthBelowAsked.warning(Severity::Warning, message, hint))
+}

@@ -1,0 +1,50 @@
+//! Warnings about the engine that carried the operations.
+
+use super::code::Code;
+use super::evidence::Evidence;
+use stripewise_results::{Severity, TargetKind, Warning};
+
+/// Not the engine that was hoped for, or without something.
+pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
+    let engine = &evidence.engine;
+    if !evidence.is_real() || engine.fallbacks.is_empty() {
+        return None;
+    }
+    let reasons = engine.fallbacks.join("; ");
+    // Another engine moves the number; plain buffers cost a little processor time.
+    let other = engine.name == "threads" && engine.asked != "threads";
+    let severity = if other { Severity::Warning } else { Severity::Note };
+    let message = if other {
+        format!("the {} engine had to do instead of io_uring: {reasons}", engine.name)
+    } else {
+        format!("the {} engine works with less than it could: {reasons}", engine.name)
+    };
+    Some(Code::EngineFallback.warning(severity, message, advice(&reasons)))
+}
+
+/// What to change, by what the reason names.
+fn advice(reasons: &str) -> &'static str {
+    let reasons = reasons.to_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| reasons.contains(word));
+    if names(&["io_uring_disabled", "sysctl"]) {
+        "sysctl kernel.io_uring_disabled=0 (2 forbids it to all, 1 to ordinary users)"
+    } else if names(&["seccomp", "eperm", "not permitted"]) {
+        "the container forbids io_uring: allow it in its seccomp profile, or run outside"
+    } else if names(&["memlock", "enomem", "locked memory", "cannot allocate"]) {
+        "raise the limit of locked memory: ulimit -l unlimited, or LimitMEMLOCK=infinity in the unit"
+    } else if names(&["enosys", "kernel"]) {
+        "a newer kernel has it; 6.1 or later has all of it"
+    } else {
+        "stripewise doctor says what this machine offers and what to change"
+    }
+}
+
+/// The null engine does nothing, fast.
+pub fn null_engine(evidence: &Evidence) -> Option<Warning> {
+    if evidence.target.kind != TargetKind::Null && evidence.engine.name != "null" {
+        return None;
+    }
+    let message = "the null engine completes everything at once: this is the program's own speed, not a disk's";
+    let hint = "leave out --engine null to measure a disk";
+    Some(Code::NullEngine.warning(Severity::Void, message, hint))
+}

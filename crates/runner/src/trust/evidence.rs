@@ -1,0 +1,175 @@
+//! What is known about one job when its number is judged: plain facts, nothing
+//! is looked up from here. What is unknown is `None` or empty, and then the
+//! warnings that rest on it keep silent.
+
+use stripewise_disk_inspect::observe::{DeviceObserved, InFlight, Observed};
+use stripewise_disk_inspect::storage::{BlockDevice, Storage, Throttle};
+use stripewise_results::{EngineFacts, HostFacts, Outcome, TargetFacts, TargetKind};
+use stripewise_target::DataFacts;
+use stripewise_workload::{CacheMode, Workload};
+
+/// Everything about one job of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// The target, the first of them where there are several.
+    pub target: TargetFacts,
+    /// Number of files or devices that the job works on, at least 1: each
+    /// thread keeps `workload.outstanding` in flight on each.
+    pub targets: u32,
+    /// What was asked for, with the cache mode that came into effect.
+    pub workload: Workload,
+    /// Why `O_DIRECT` was not to be had, where it was asked for.
+    pub direct_refused: Option<String>,
+    /// What carried the operations.
+    pub engine: EngineFacts,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The machine.
+    pub host: HostFacts,
+    /// What lies below the target.
+    pub storage: Option<Storage>,
+    /// What the target's data looked like before the run; `None` for a test
+    /// file that was filled just before.
+    pub data: Option<DataFacts>,
+    /// What the machine did meanwhile: from before the first operation to after
+    /// the last, so ramp and drain included. Its `files` are the job's targets.
+    pub observed: Option<Observed>,
+    /// What all jobs of the run moved on this target's devices in the time of
+    /// `observed`, ramp and drain included. `None`: this job was alone, and its
+    /// measured bytes stand for the whole time in proportion.
+    pub moved: Option<Moved>,
+    /// In flight at the nearest block device, sampled while measuring.
+    pub in_flight: Vec<InFlight>,
+    /// Limits of control groups on the devices below.
+    pub throttles: Vec<Throttle>,
+    /// Offsets or block sizes that were asked for but left out, each with its reason.
+    pub skipped: Vec<String>,
+    /// Cache of the device or controller, where the user told.
+    pub cache_size_bytes: Option<u64>,
+    /// A short run on a fresh file.
+    pub quick: bool,
+    /// Stopped before its time, so that there is less of everything.
+    pub interrupted: bool,
+}
+
+/// Bytes moved by all jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Read.
+    pub read_bytes: u64,
+    /// Written.
+    pub written_bytes: u64,
+}
+
+impl Evidence {
+    /// The least that every job has; the rest unknown.
+    #[must_use]
+    pub fn new(target: TargetFacts, workload: Workload, engine: EngineFacts, outcome: Outcome) -> Self {
+        Evidence {
+            target,
+            targets: 1,
+            workload,
+            direct_refused: None,
+            engine,
+            outcome,
+            host: HostFacts::default(),
+            storage: None,
+            data: None,
+            observed: None,
+            moved: None,
+            in_flight: Vec::new(),
+            throttles: Vec::new(),
+            skipped: Vec::new(),
+            cache_size_bytes: None,
+            quick: false,
+            interrupted: false,
+        }
+    }
+
+    /// A disk or file of this machine, not a simulated array, not nothing.
+    pub(super) fn is_real(&self) -> bool {
+        !matches!(self.target.kind, TargetKind::Simulated | TargetKind::Null)
+    }
+
+    pub(super) fn reads(&self) -> bool {
+        self.workload.read_percent > 0
+    }
+
+    pub(super) fn writes(&self) -> bool {
+        self.workload.read_percent < 100
+    }
+
+    /// Past the page cache, as far as the file system keeps its word.
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self.workload.cache, CacheMode::Direct | CacheMode::DirectSync)
+    }
+
+    /// Writes are made durable: by the mode, or by explicit syncs.
+    pub(super) fn is_synced(&self) -> bool {
+        matches!(self.workload.cache, CacheMode::DirectSync | CacheMode::BufferedSync)
+            || self.workload.sync.is_some()
+    }
+
+    /// Asked for in flight, over all threads and targets; `None` for open loops,
+    /// which ask for a rate instead.
+    pub(super) fn outstanding_asked(&self) -> Option<u64> {
+        let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
+        self.workload.rate.is_none().then(|| each * u64::from(self.targets.max(1)))
+    }
+
+    /// Bytes of the target that the job works on.
+    pub(super) fn span_bytes(&self) -> u64 {
+        let rest = self.target.size_bytes.saturating_sub(self.workload.base_offset_bytes);
+        self.workload.size_bytes.map_or(rest, |size| size.min(rest))
+    }
+
+    /// The nearest block device below.
+    pub(super) fn nearest(&self) -> Option<&BlockDevice> {
+        self.storage.as_ref()?.nearest()
+    }
+
+    /// What one device did meanwhile.
+    pub(super) fn observed_of(&self, device: &BlockDevice) -> Option<&DeviceObserved> {
+        let devices = &self.observed.as_ref()?.devices;
+        devices.iter().find(|one| one.number == device.number)
+    }
+
+    /// Bytes moved by all jobs in the time of `observed`, as far as known: with
+    /// nothing better, the measured ones in proportion to time.
+    pub(super) fn moved_in_all(&self) -> Moved {
+        self.moved.unwrap_or_else(|| {
+            let elapsed_ns = self.observed.as_ref().map_or(0, |observed| observed.elapsed_ns);
+            let measured_ns = self.outcome.duration_ns;
+            let scale = |bytes: u64| {
+                if measured_ns == 0 || elapsed_ns <= measured_ns {
+                    return bytes;
+                }
+                let scaled = u128::from(bytes) * u128::from(elapsed_ns) / u128::from(measured_ns);
+                u64::try_from(scaled).unwrap_or(u64::MAX)
+            };
+            Moved {
+                read_bytes: scale(self.outcome.read.bytes),
+                written_bytes: scale(self.outcome.write.bytes),
+            }
+        })
+    }
+}
+
+/// A share as people read it: `3 %`, `0.4 %`, `<0.1 %`.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    percent_of(part as f64 / whole as f64)
+}
+
+/// The same for a share between 0 and 1.
+pub(super) fn percent_of(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        "? %".to_owned()
+    } else if percent >= 10.0 || percent == 0.0 {
+        format!("{percent:.0} %")
+    } else if percent >= 0.1 {
+        format!("{percent:.1} %")
+    } else {
+        "<0.1 %".to_owned()
+    }
+}

@@ -1,0 +1,78 @@
+//! Warnings about what the file system and the device's cache do to writes.
+
+use super::code::Code;
+use super::evidence::Evidence;
+use stripewise_disk_inspect::storage::FileSystem;
+use stripewise_results::{Severity, Warning};
+
+fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
+    evidence.storage.as_ref()?.file_system.as_ref()
+}
+
+/// Rewrites go to new places.
+pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
+    let file_system = file_system(evidence).filter(|file_system| file_system.copy_on_write)?;
+    let kind = &file_system.kind;
+    let (severity, what) = if evidence.writes() {
+        (Severity::Warning, "each write goes to a new place and changes metadata with it")
+    } else {
+        (Severity::Note, "data that was rewritten at random is scattered over the disk")
+    };
+    let message = format!("{kind} at {} copies on write: {what}", file_system.mount_point.display());
+    let hint = match kind.as_str() {
+        "btrfs" => "a database's directory on btrfs wants `chattr +C` before its files are made; measure what \
+                    you will use",
+        "zfs" => "set recordsize to the database's page; compression counts too (`zfs get recordsize,compression`)",
+        _ => "the number holds for this file system; for the disk's own measure the device",
+    };
+    Some(Code::CopyOnWrite.warning(severity, message, hint))
+}
+
+/// The file system compresses.
+pub fn compressed_file_system(evidence: &Evidence) -> Option<Warning> {
+    let file_system = file_system(evidence)?;
+    let algorithm = file_system.compression.as_deref()?;
+    let with = match algorithm {
+        "unknown" => String::new(),
+        algorithm => format!(" with {algorithm}"),
+    };
+    let message = format!(
+        "{} at {} compresses{with}: the device moves fewer bytes than the program, and the processor works",
+        file_system.kind,
+        file_system.mount_point.display()
+    );
+    let hint = match file_system.kind.as_str() {
+        "btrfs" => "mount without compress, or `chattr +m` the directory before the file is made",
+        _ => "switch compression off for this directory, or measure the device below",
+    };
+    Some(Code::CompressedFileSystem.warning(Severity::Warning, message, hint))
+}
+
+/// NFS, SMB, FUSE...
+pub fn remote_file_system(evidence: &Evidence) -> Option<Warning> {
+    let file_system = file_system(evidence).filter(|file_system| file_system.remote)?;
+    let message = format!(
+        "{} at {} is served by another machine or a daemon: the number includes the way there and its caches",
+        file_system.kind,
+        file_system.mount_point.display()
+    );
+    let hint = "run it on the machine that has the disk to tell the disk from the way";
+    Some(Code::RemoteFileSystem.warning(Severity::Note, message, hint))
+}
+
+/// Unsynchronised writes to a device with a volatile cache.
+pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
+    if !evidence.writes() || evidence.is_synced() || !evidence.is_direct() {
+        return None;
+    }
+    let layers = evidence.storage.as_ref()?.layers();
+    let device = layers
+        .iter()
+        .find(|device| device.queue.write_cache.as_deref() == Some("write back"))?;
+    let message = format!(
+        "{} has a volatile write cache: writes counted as complete would be lost with the power",
+        device.name
+    );
+    let hint = "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync";
+    Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
+}

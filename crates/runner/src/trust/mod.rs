@@ -1,0 +1,112 @@
+//! A number you can trust: what is known about a run, and one pure function per
+//! warning over it.
+//!
+//! [`judge`] looks at one job, [`judge_series`] at the jobs of a ladder or grid.
+//! Nothing here reads a file, a clock or the machine; a fact that is missing
+//! keeps the warnings that rest on it silent. Every warning has a stable code
+//! ([`Code`]), its numbers, and what to do next, and changes its advice where
+//! that was already followed. `docs/WARNINGS.md` explains them all.
+
+mod cache;
+mod caps;
+mod code;
+mod data;
+mod depth;
+mod engine;
+mod evidence;
+mod file_system;
+mod machine;
+mod processor;
+mod reconcile;
+mod size;
+mod steadiness;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+pub use cache::{direct_io_cached, file_entered_cache, in_memory, loop_cached, page_cache};
+pub use caps::{flat_bandwidth, flat_iops, io_throttled};
+pub use code::Code;
+pub use data::{compressible_data, never_written, repeating_data, sparse_file, zero_data};
+pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
+pub use engine::{engine_fallback, null_engine};
+pub use evidence::{Evidence, Moved};
+pub use file_system::{compressed_file_system, copy_on_write, remote_file_system, volatile_write_cache};
+pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
+pub use processor::{cpu_bound, cpu_quota, cpu_steal};
+pub use reconcile::{array_syncing, device_saw_less, other_load};
+pub use size::{narrow_span, smaller_than_cache};
+pub use steadiness::{fell_once, not_steady, quick_run};
+pub use volume::{abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped};
+
+use stripewise_disk_inspect::storage::Throttle;
+use stripewise_results::{JobRecord, Warning};
+
+/// A warning over one job.
+type Judge = fn(&Evidence) -> Option<Warning>;
+
+/// Every warning over one job.
+const JUDGES: &[Judge] = &[
+    sparse_file,
+    never_written,
+    zero_data,
+    repeating_data,
+    compressible_data,
+    page_cache,
+    in_memory,
+    loop_cached,
+    direct_io_cached,
+    file_entered_cache,
+    device_saw_less,
+    smaller_than_cache,
+    narrow_span,
+    copy_on_write,
+    compressed_file_system,
+    remote_file_system,
+    volatile_write_cache,
+    not_steady,
+    fell_once,
+    quick_run,
+    few_operations,
+    few_for_p999,
+    errors,
+    abandoned,
+    arrivals_not_issued,
+    outstanding_below_asked,
+    device_queue_limit,
+    device_depth_below_asked,
+    cpu_bound,
+    cpu_quota,
+    cpu_steal,
+    clock_jump,
+    suspended,
+    thermal_throttling,
+    power_saving,
+    engine_fallback,
+    null_engine,
+    other_load,
+    array_syncing,
+    io_throttled,
+    skipped,
+];
+
+/// What a job's record must say about itself, the gravest first; among equals
+/// in the order of the documentation.
+#[must_use]
+pub fn judge(evidence: &Evidence) -> Vec<Warning> {
+    sorted(JUDGES.iter().filter_map(|judge| judge(evidence)).collect())
+}
+
+/// What the jobs of one ladder or grid say together: limits that show as the
+/// same number whatever the block size. `throttles` are those of the devices
+/// below, as in [`Evidence::throttles`].
+#[must_use]
+pub fn judge_series(jobs: &[&JobRecord], throttles: &[Throttle]) -> Vec<Warning> {
+    let found = [flat_iops(jobs, throttles), flat_bandwidth(jobs, throttles)];
+    sorted(found.into_iter().flatten().collect())
+}
+
+fn sorted(mut warnings: Vec<Warning>) -> Vec<Warning> {
+    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
+    warnings
+}

@@ -1,0 +1,76 @@
+//! Warnings about how much of the device is used.
+
+use super::code::Code;
+use super::evidence::{Evidence, percent};
+use stripewise_results::{Severity, Warning};
+use stripewise_units::format_bytes;
+
+/// Times the cache's size that a span needs so that hits hardly count.
+const CACHE_FACTOR: u64 = 4;
+/// Below this share of a spinning disk the arm hardly moves.
+const SPAN_SHARE_MIN: f64 = 0.1;
+
+/// The span fits in the device's cache, or in memory where that is in the path.
+pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
+    if !evidence.is_real() {
+        return None;
+    }
+    let memory = evidence.host.memory_bytes.filter(|_| !evidence.is_direct());
+    let (cache, whose) = match (evidence.cache_size_bytes, memory) {
+        (Some(cache), Some(memory)) if memory > cache => (memory, "this machine's memory"),
+        (Some(cache), _) => (cache, "the cache that you told of"),
+        (None, Some(memory)) => (memory, "this machine's memory"),
+        (None, None) => return None,
+    };
+    let span = evidence.span_bytes();
+    if span > cache {
+        return None;
+    }
+    let message = format!(
+        "the {} in use fit in {whose} ({}): the number may be the cache's",
+        format_bytes(span),
+        format_bytes(cache)
+    );
+    let wanted = cache.saturating_mul(CACHE_FACTOR);
+    let hint = match evidence.workload.size_bytes {
+        Some(_) if evidence.target.size_bytes >= wanted => {
+            format!("give a larger --size (now {}): {} or more", format_bytes(span), format_bytes(wanted))
+        }
+        _ => format!("use {} or more: --size, or a larger file or device", format_bytes(wanted)),
+    };
+    Some(Code::SmallerThanCache.warning(Severity::Warning, message, hint))
+}
+
+/// A small part of a spinning disk: short strokes.
+pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
+    let storage = evidence.storage.as_ref()?;
+    let bottom = storage.bottom();
+    let spinning = |device: &&&stripewise_disk_inspect::storage::BlockDevice| device.queue.rotational == Some(true);
+    let disks: Vec<_> = bottom.iter().filter(spinning).filter(|device| device.looped.is_none()).collect();
+    let size: u64 = disks.iter().fold(0, |sum, device| sum.saturating_add(device.size_bytes));
+    let span = evidence.span_bytes();
+    if size == 0 || span as f64 >= SPAN_SHARE_MIN * size as f64 {
+        return None;
+    }
+    let names: Vec<&str> = disks.iter().map(|device| device.name.as_str()).collect();
+    // Virtual disks say that they spin whatever is behind them.
+    let is_virtual = evidence.host.virtualization.is_some();
+    let (severity, spins) = if is_virtual {
+        (Severity::Note, "which says that it spins (virtual disks often do)")
+    } else {
+        (Severity::Warning, "a spinning disk")
+    };
+    let message = format!(
+        "the {} in use span {} of {} ({}), {spins}: short seeks are faster than those over the whole disk",
+        format_bytes(span),
+        percent(span, size),
+        names.join(", "),
+        format_bytes(size)
+    );
+    let hint = if evidence.quick {
+        "bench --qualify with a larger --size, or measure the device itself (reads need no permission)"
+    } else {
+        "use a larger --size, or measure the device itself (reads need no permission)"
+    };
+    Some(Code::NarrowSpan.warning(severity, message, hint))
+}

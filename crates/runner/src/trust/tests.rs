@@ -1,0 +1,1 @@
+//! Each warning both ways.

@@ -1,0 +1,147 @@
+//! Warnings about how many operations the number rests on, and which are missing.
+
+use super::code::Code;
+use super::evidence::{Evidence, percent, percent_of};
+use stripewise_results::{P999_OPERATIONS_MIN, Severity, Warning};
+use stripewise_units::{format_count, format_duration};
+
+/// Below this even a mean is rough (10 % standard error where arrivals are random).
+const OPERATIONS_MIN: u64 = 100;
+/// Below this the 99th percentile rests on fewer than ten operations.
+const P99_OPERATIONS_MIN: u64 = 1_000;
+/// Failures above this share make the rest unlike a healthy disk.
+const ERROR_SHARE_VOID: f64 = 0.01;
+
+/// Too few to say much.
+pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
+    let operations = evidence.outcome.operations;
+    let (severity, message) = match operations {
+        0 => (Severity::Void, "no operation completed in the measured time".to_owned()),
+        1..OPERATIONS_MIN => {
+            (Severity::Warning, format!("only {operations} operations completed: the rate itself is rough"))
+        }
+        OPERATIONS_MIN..P99_OPERATIONS_MIN => {
+            (Severity::Note, format!("{operations} operations: p99 rests on fewer than ten of them"))
+        }
+        _ => return None,
+    };
+    let hint = if evidence.interrupted {
+        "it was stopped early: let it run to its end".to_owned()
+    } else if operations == 0 {
+        "look at the drain and the errors: the device may have stalled".to_owned()
+    } else {
+        let longer = evidence.outcome.duration_ns.saturating_mul(P99_OPERATIONS_MIN).div_ceil(operations);
+        format!("measure longer: --duration {}", format_duration(round_up_to_seconds(longer)))
+    };
+    Some(Code::FewOperations.warning(severity, message, hint))
+}
+
+/// p99.9 is not shown.
+pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
+    let kinds = [("reads", &evidence.outcome.read), ("writes", &evidence.outcome.write)];
+    let short: Vec<_> = kinds
+        .iter()
+        .filter(|(_, kind)| (P99_OPERATIONS_MIN..P999_OPERATIONS_MIN).contains(&kind.operations))
+        .collect();
+    let least = short.iter().map(|(_, kind)| kind.operations).min()?;
+    let counts: Vec<String> =
+        short.iter().map(|(name, kind)| format!("{} {name}", format_count(kind.operations))).collect();
+    let message = format!(
+        "p99.9 is not shown: it needs {} operations, there were {}",
+        format_count(P999_OPERATIONS_MIN),
+        counts.join(" and ")
+    );
+    let longer = evidence.outcome.duration_ns.saturating_mul(P999_OPERATIONS_MIN).div_ceil(least.max(1));
+    let hint = format!("--duration {} would do", format_duration(round_up_to_seconds(longer)));
+    Some(Code::FewForP999.warning(Severity::Note, message, hint))
+}
+
+fn round_up_to_seconds(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000_000).saturating_mul(1_000_000_000)
+}
+
+/// Failed operations.
+pub fn errors(evidence: &Evidence) -> Option<Warning> {
+    let errors = &evidence.outcome.errors;
+    if errors.total == 0 {
+        return None;
+    }
+    let all = errors.total.saturating_add(evidence.outcome.operations);
+    let reasons: Vec<String> =
+        errors.by_reason.iter().map(|(reason, count)| format!("{reason} {}", format_count(*count))).collect();
+    let first = errors.first.as_ref().map(|first| format!("; the first: {first}")).unwrap_or_default();
+    let message = format!(
+        "{} of {} operations failed ({}): {}{first}",
+        format_count(errors.total),
+        format_count(all),
+        percent(errors.total, all),
+        reasons.join(", ")
+    );
+    let void = errors.total as f64 >= ERROR_SHARE_VOID * all as f64;
+    let hint = if errors.by_reason.contains_key("ENOSPC") {
+        "the file system or thin volume is full: make room and run again"
+    } else if errors.by_reason.contains_key("EIO") {
+        "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
+    } else {
+        "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
+    };
+    Some(Code::Errors.warning(if void { Severity::Void } else { Severity::Warning }, message, hint))
+}
+
+/// Operations that never came back.
+pub fn abandoned(evidence: &Evidence) -> Option<Warning> {
+    let abandoned = evidence.outcome.drain.abandoned;
+    if abandoned == 0 {
+        return None;
+    }
+    let message = format!(
+        "{} operations were still in flight when the time for draining was over; their latencies are not in \
+         the percentiles",
+        format_count(abandoned)
+    );
+    let hint = "the device stalls: look at the kernel's log (dmesg) for timeouts and resets";
+    Some(Code::Abandoned.warning(Severity::Warning, message, hint))
+}
+
+/// Arrivals that were due and never issued: latencies longer than any recorded.
+pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
+    let open_loop = evidence.outcome.open_loop.as_ref()?;
+    let missing = open_loop.arrivals_due.saturating_sub(open_loop.arrivals_issued);
+    if missing == 0 {
+        return None;
+    }
+    let share = missing as f64 / open_loop.arrivals_due as f64;
+    let message = format!(
+        "{} of {} arrivals ({}) were due and not issued when time was up, the latest {} behind schedule: \
+         latencies are longer than they look",
+        format_count(missing),
+        format_count(open_loop.arrivals_due),
+        percent_of(share),
+        format_duration(open_loop.schedule_lag_ns_max)
+    );
+    let hint = match &evidence.workload.rate {
+        Some(rate) if evidence.outcome.iops > 0.0 && evidence.outcome.iops < 0.95 * rate.iops => format!(
+            "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower --rate, or allow \
+             more in flight",
+            rate.iops, evidence.workload.threads, evidence.workload.outstanding, evidence.outcome.iops
+        ),
+        _ => "a stall near the end leaves some over: measure longer, or lower --rate".to_owned(),
+    };
+    // One or two at the very end are no more than the edge of the window.
+    let severity = if share < 0.001 { Severity::Note } else { Severity::Warning };
+    Some(Code::ArrivalsNotIssued.warning(severity, message, hint))
+}
+
+/// What was asked for and left out.
+pub fn skipped(evidence: &Evidence) -> Option<Warning> {
+    let first = evidence.skipped.first()?;
+    let more = match evidence.skipped.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let hint = format!(
+        "direct I/O needs offsets and sizes in multiples of {} bytes on this target",
+        evidence.target.logical_sector_bytes
+    );
+    Some(Code::Skipped.warning(Severity::Note, format!("left out: {first}{more}"), hint))
+}
