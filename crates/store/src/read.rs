@@ -15,18 +15,20 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
      FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
 
 /// One statement for all filters: absent ones are NULL and let everything pass.
+/// The order is that of an index, so that nothing is sorted.
 const LIST: &str = "\
-SELECT chosen.id, started_at, status, label, series, series_part, host, warnings, \
-       name, jobs.target, read_percent, pattern, block_size_bytes, threads, outstanding, \
+SELECT run_number, id, started_at, status, label, series, series_part, host, warnings \
+FROM runs \
+WHERE (:label IS NULL OR label = :label) AND (:series IS NULL OR series = :series) \
+  AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
+  AND (:target IS NULL OR EXISTS (SELECT 1 FROM jobs \
+       WHERE jobs.run_number = runs.run_number AND jobs.target = :target)) \
+ORDER BY started_at DESC, run_number DESC LIMIT :limit";
+
+const JOBS_OF_RUN: &str = "\
+SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
        duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors \
-FROM (SELECT * FROM runs \
-      WHERE (:label IS NULL OR label = :label) AND (:series IS NULL OR series = :series) \
-        AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
-        AND (:target IS NULL OR EXISTS (SELECT 1 FROM jobs AS any_job \
-             WHERE any_job.run_number = runs.run_number AND any_job.target = :target)) \
-      ORDER BY started_at DESC, run_number DESC LIMIT :limit) AS chosen \
-LEFT JOIN jobs USING (run_number) \
-ORDER BY started_at DESC, run_number DESC, job_index";
+FROM jobs WHERE run_number = ?1 ORDER BY job_index";
 
 impl Store {
     /// Runs with their jobs, newest first.
@@ -40,6 +42,7 @@ impl Store {
 
     fn try_list(&self, filter: &Filter) -> rusqlite::Result<Vec<RunSummary>> {
         let mut statement = self.connection.prepare_cached(LIST)?;
+        let mut jobs_of_run = self.connection.prepare_cached(JOBS_OF_RUN)?;
         let mut rows = statement.query(named_params! {
             ":label": filter.label,
             ":series": filter.series,
@@ -50,15 +53,10 @@ impl Store {
         })?;
         let mut runs: Vec<RunSummary> = Vec::new();
         while let Some(row) = rows.next()? {
-            let id: String = row.get(0)?;
-            if runs.last().is_none_or(|last| last.id != id) {
-                runs.push(run_at(row, id)?);
-            }
-            // A run without jobs has one row without a job.
-            let has_job = row.get_ref(8)? != rusqlite::types::ValueRef::Null;
-            if let (true, Some(run)) = (has_job, runs.last_mut()) {
-                run.jobs.push(job_at(row)?);
-            }
+            let mut run = run_at(row)?;
+            let jobs = jobs_of_run.query_map([row.get::<_, i64>(0)?], job_at)?;
+            run.jobs = jobs.collect::<rusqlite::Result<_>>()?;
+            runs.push(run);
         }
         Ok(runs)
     }
@@ -274,36 +272,36 @@ fn status_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     }
 }
 
-fn run_at(row: &Row<'_>, id: String) -> rusqlite::Result<RunSummary> {
+fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
-        id,
-        started_at: row.get(1)?,
-        status: status_at(row, 2)?,
-        label: row.get(3)?,
-        series: row.get(4)?,
-        series_part: row.get(5)?,
-        host: row.get(6)?,
+        id: row.get(1)?,
+        started_at: row.get(2)?,
+        status: status_at(row, 3)?,
+        label: row.get(4)?,
+        series: row.get(5)?,
+        series_part: row.get(6)?,
+        host: row.get(7)?,
         jobs: Vec::new(),
-        warnings: unsigned_at(row, 7)?,
+        warnings: unsigned_at(row, 8)?,
     })
 }
 
 fn job_at(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
     Ok(JobSummary {
-        name: row.get(8)?,
-        target: row.get(9)?,
-        read_percent: row.get(10)?,
-        pattern: row.get(11)?,
-        block_size_bytes: unsigned_at(row, 12)?,
-        threads: row.get(13)?,
-        outstanding: row.get(14)?,
-        duration_ns: unsigned_at(row, 15)?,
-        operations: unsigned_at(row, 16)?,
-        iops: row.get(17)?,
-        mib_per_s: row.get(18)?,
-        read_latency_ns_p99: row.get::<_, Option<i64>>(19)?.map(i64::cast_unsigned),
-        write_latency_ns_p99: row.get::<_, Option<i64>>(20)?.map(i64::cast_unsigned),
-        errors: unsigned_at(row, 21)?,
+        name: row.get(0)?,
+        target: row.get(1)?,
+        read_percent: row.get(2)?,
+        pattern: row.get(3)?,
+        block_size_bytes: unsigned_at(row, 4)?,
+        threads: row.get(5)?,
+        outstanding: row.get(6)?,
+        duration_ns: unsigned_at(row, 7)?,
+        operations: unsigned_at(row, 8)?,
+        iops: row.get(9)?,
+        mib_per_s: row.get(10)?,
+        read_latency_ns_p99: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
+        write_latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
+        errors: unsigned_at(row, 13)?,
     })
 }
 
