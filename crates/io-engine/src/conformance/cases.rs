@@ -419,8 +419,8 @@ fn close_drops<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
 }
 
 fn close_at_once<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
-    let mut engine = E::open(&plan(vec![fixture.file(64 << 20)], 8, 8 * MIB)).expect("opens");
-    let mut script = Script::new((0..8).map(|i| read(i, u64::from(i * 8 * MIB), 8 * MIB)));
+    let mut engine = E::open(&plan(vec![fixture.file(8 << 20)], 8, MIB)).expect("opens");
+    let mut script = Script::new((0..8).map(|i| read(i, u64::from(i * MIB), MIB)));
     engine.fill(&mut script, 0);
     engine.submit_and_wait(0, None).expect("works");
     assert!(engine.close(0).operations <= 8);

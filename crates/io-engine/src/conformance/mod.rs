@@ -38,8 +38,22 @@ pub trait Fixture {
 #[must_use]
 pub fn pattern(offset_bytes: u64) -> u8 {
     // Any odd multiplier will do; neighbouring words and pages must differ.
-    let word = (offset_bytes / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    word.to_le_bytes()[(offset_bytes % 8) as usize]
+    word(offset_bytes / 8)[(offset_bytes % 8) as usize]
+}
+
+fn word(number: u64) -> [u8; 8] {
+    (number + 1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .to_le_bytes()
+}
+
+/// [`pattern`] for a range of offsets.
+#[must_use]
+pub fn patterns(offsets: std::ops::Range<u64>) -> Vec<u8> {
+    let words = offsets.start / 8..offsets.end.div_ceil(8);
+    let bytes: Vec<u8> = words.flat_map(word).collect();
+    let skip = (offsets.start % 8) as usize;
+    bytes[skip..skip + (offsets.end - offsets.start) as usize].to_vec()
 }
 
 /// How an engine differs from one that does everything.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
 
-use super::pattern;
+use super::{pattern, patterns};
 use crate::{Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source};
 
 /// Plays operations in order, as far as their slots are free.
@@ -40,10 +40,15 @@ impl Script {
     pub(super) fn assert_seen(&self, operation: &Operation, bytes: usize) {
         let seen = &self.seen[&operation.slot];
         assert_eq!(seen.len(), bytes, "bytes seen of {operation:?}");
-        let wrong = (operation.offset_bytes..)
-            .zip(seen)
-            .find(|(offset, byte)| **byte != pattern(*offset));
-        assert_eq!(wrong, None, "first wrong byte of {operation:?}");
+        let start = operation.offset_bytes;
+        let expected = patterns(start..start + bytes as u64);
+        if *seen != expected {
+            let wrong = seen
+                .iter()
+                .zip(&expected)
+                .position(|(seen, expected)| seen != expected);
+            panic!("{operation:?} saw a wrong byte, the first at {wrong:?}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use stripewise_io_engine::conformance::{Fixture, pattern};
+use stripewise_io_engine::conformance::{Fixture, patterns};
 use tempfile::NamedTempFile;
 
 use crate::os;
@@ -28,8 +28,7 @@ fn filled(size_bytes: u64) -> NamedTempFile {
     let mut written = 0;
     while written < size_bytes {
         let end = size_bytes.min(written + (1 << 20));
-        let bytes: Vec<u8> = (written..end).map(pattern).collect();
-        file.write_all(&bytes).expect("written");
+        file.write_all(&patterns(written..end)).expect("written");
         written = end;
     }
     file.flush().expect("flushed");
