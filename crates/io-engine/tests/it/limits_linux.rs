@@ -179,10 +179,8 @@ fn refuse(call: i64, errno: i32) {
         filter: steps.as_mut_ptr(),
     };
     // SAFETY: sets a flag of this thread.
-    assert_eq!(
-        unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
-        0
-    );
+    let done = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(done, 0);
     // SAFETY: the kernel copies the four steps.
     let done = unsafe {
         libc::prctl(
