@@ -12,9 +12,7 @@ use super::users;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use rustix::fs::OFlags;
 use std::fs::File;
-use std::io;
 use std::path::Path;
-use std::time::Duration;
 use stripewise_disk_inspect::{DeviceNumber, System, storage::BlockDevice};
 
 /// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.
@@ -44,6 +42,11 @@ fn in_the_way(identity: &Identity, knowledge: &Knowledge<'_>) -> Option<String> 
     if let Some(device) = users::loop_devices(identity).first() {
         return Some(format!("/dev/{device} stands on it"));
     }
+    if let Some(kernel_name) = kernel_name(number)
+        && part_of_btrfs(&kernel_name)
+    {
+        return Some("it is part of a mounted btrfs".to_owned());
+    }
     if let Some(vital) = vital_for(&system, number, knowledge) {
         return Some(format!("{vital} is on it"));
     }
@@ -57,21 +60,24 @@ fn in_the_way(identity: &Identity, knowledge: &Knowledge<'_>) -> Option<String> 
             ));
         }
     }
-    patient_openers(identity)
+    opened_by(identity)
 }
 
-/// Processes that have the device open without a claim. udev looks at a device
-/// for a moment whenever somebody closes it, so what is gone soon does not count.
-fn patient_openers(identity: &Identity) -> Option<String> {
-    for _ in 0..20 {
+/// The mount table names only one device of a btrfs over several.
+fn part_of_btrfs(kernel_name: &str) -> bool {
+    std::fs::read_dir("/sys/fs/btrfs")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|volume| volume.path().join("devices").join(kernel_name).exists())
+}
+
+/// Processes that have the device open without a claim.
+fn opened_by(identity: &Identity) -> Option<String> {
+    users::patiently(|| {
         let openers = users::openers(identity);
-        let first = openers.others.first()?;
-        if !first.contains("udev") && !first.starts_with("blkid") {
-            return Some(format!("it is open in {first}"));
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    Some("udev does not let go of it".to_owned())
+        Some(format!("it is open in {}", openers.others.first()?))
+    })
 }
 
 /// What of this machine's own lies on a device: `/`, swap, the store.
@@ -171,15 +177,26 @@ pub(super) fn claim(
     knowledge: &Knowledge<'_>,
 ) -> Result<File> {
     let identity = &found.status.identity;
-    reopen(&found.handle, identity, access | OFlags::EXCL, name).map_err(|error| {
-        let number = error.os.as_ref().and_then(io::Error::raw_os_error);
-        if number != Some(libc::EBUSY) {
-            return error;
+    let mut claimed = None;
+    let refused =
+        users::patiently(
+            || match reopen(&found.handle, identity, access | OFlags::EXCL, name) {
+                Ok(file) => {
+                    claimed = Some(file);
+                    None
+                }
+                Err(error) => Some(error),
+            },
+        );
+    match (claimed, refused) {
+        (Some(file), _) => Ok(file),
+        (None, Some(error)) if error.os_number() != Some(libc::EBUSY) => Err(error),
+        (None, _) => {
+            let reason = in_the_way(identity, knowledge)
+                .unwrap_or_else(|| "something in the kernel has claimed it".to_owned());
+            Err(refusal(name, &reason))
         }
-        let reason = in_the_way(identity, knowledge)
-            .unwrap_or_else(|| "something in the kernel has claimed it".to_owned());
-        refusal(name, &reason)
-    })
+    }
 }
 
 /// Claims the device for writing and judges once more, now that nobody else can

@@ -41,9 +41,7 @@ pub(super) fn probe(
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK;
     let direct = match reopen(file, identity, flags, name) {
         Ok(direct) => direct,
-        Err(error)
-            if error.os.as_ref().and_then(std::io::Error::raw_os_error) == Some(libc::EINVAL) =>
-        {
+        Err(error) if error.os_number() == Some(libc::EINVAL) => {
             return Ok(refused("its file system refuses O_DIRECT"));
         }
         Err(error) => return Err(error),
@@ -64,7 +62,8 @@ pub(super) fn probe(
 }
 
 /// Kernels before 6.1 and some file systems do not tell: the smallest read that
-/// is not refused shows it.
+/// is not refused shows it. On btrfs that is 512 bytes although reads off its
+/// blocks come from the page cache; `runner` warns of those.
 fn by_trial(direct: &File, fallback_bytes: u32) -> Direct {
     let mut memory = vec![0u8; 2 * 4096];
     let start = memory.as_ptr().align_offset(4096).min(4096);

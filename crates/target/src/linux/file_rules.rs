@@ -160,7 +160,13 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     const HINT: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give a directory \
                         to have a test file made instead.";
-    let openers = users::openers(&status.identity);
+    let mut openers = users::Openers::default();
+    let mut sole = Sole::No;
+    users::patiently(|| {
+        openers = users::openers(&status.identity);
+        sole = sole_opener(file);
+        (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
+    });
     if let Some(first) = openers.others.first() {
         let more = openers.others.len() - 1;
         let and = if more > 0 {
@@ -170,7 +176,7 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
         };
         return Err(refuse(name, format!("is open in {first}{and}"), HINT));
     }
-    match sole_opener(file) {
+    match sole {
         Sole::Yes => Ok(Vec::new()),
         Sole::No => Err(refuse(
             name,

@@ -308,3 +308,28 @@ fn write_all(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_as_such() {
+        let full = File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("opens");
+        let error = write_all(&full, &[1; 8192], 0).expect_err("nothing fits");
+        assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn whole_buffers_arrive_at_their_place() {
+        let file = tempfile::tempfile().expect("a file");
+        write_all(&file, &[7; 10_000], 5000).expect("room");
+        let mut data = vec![0; 15_000];
+        file.read_exact_at(&mut data, 0).expect("all there");
+        assert!(data[..5000].iter().all(|byte| *byte == 0));
+        assert!(data[5000..].iter().all(|byte| *byte == 7));
+    }
+}

@@ -112,7 +112,7 @@ impl Opened {
 
 /// A file system that refuses `O_DIRECT` says only "invalid argument".
 pub(super) fn explain_direct(error: Error, cache: CacheMode) -> Error {
-    let refused = error.os.as_ref().and_then(std::io::Error::raw_os_error) == Some(libc::EINVAL);
+    let refused = error.os_number() == Some(libc::EINVAL);
     if !refused || !matches!(cache, CacheMode::Direct | CacheMode::DirectSync) {
         return error;
     }

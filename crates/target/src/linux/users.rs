@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use stripewise_disk_inspect::DeviceNumber;
 
 /// Most descriptors looked at over all processes.
@@ -111,6 +112,17 @@ fn stands_on(name: &str, identity: &Identity) -> Option<bool> {
         FileType::BlockDevice => backing.rdevice == identity.rdevice,
         _ => identity.is_inode(backing.device, backing.inode),
     })
+}
+
+/// Asks again what is in the way, as something may only look for a moment:
+/// `udev` and `blkid` whenever somebody closes a device, a child of ours between
+/// fork and exec. What is still there after half a second is in the way.
+pub(super) fn patiently<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..5 {
+        in_the_way()?;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    in_the_way()
 }
 
 /// Processes that have a file or device open.
@@ -213,6 +225,18 @@ mod tests {
         let names: Vec<String> = swap_names(text).collect();
         assert_eq!(names, ["/dev/sda3", "/swap file", "/odd\\name"]);
         assert_eq!(swap_names("").count(), 0);
+    }
+
+    #[test]
+    fn only_what_stays_is_in_the_way() {
+        for (stays, want) in [(0, None), (1, None), (5, None), (6, Some(6)), (9, Some(6))] {
+            let mut asked = 0;
+            let found = patiently(|| {
+                asked += 1;
+                (asked <= stays).then_some(asked)
+            });
+            assert_eq!(found, want, "there for {stays} looks");
+        }
     }
 
     #[test]

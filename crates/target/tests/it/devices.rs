@@ -1,0 +1,451 @@
+//! Block devices: reading is free, writing needs the device's name and a device
+//! that nobody uses in any way.
+
+use crate::support::*;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+use stripewise_results::TargetKind;
+use stripewise_target::ErrorKind::{Denied, NeedsDestroy, Refused, Unusable};
+use stripewise_target::{Access, Error};
+use stripewise_workload::CacheMode;
+
+const BYTES: u64 = 64 << 20;
+
+/// Refused although named rightly, and the words say what is in the way; without
+/// the name the hint says it, too.
+fn check_never_written(device: &Path, name: &str, says: &str) -> Error {
+    let error = refused(plan(device, &destroying(name)), Refused, says);
+    refused(plan(device, &writing()), NeedsDestroy, says);
+    plan(device, &reading()).expect("reading is free");
+    error
+}
+
+#[test]
+fn writing_needs_exactly_the_kernels_name() {
+    if !can_run("writing_needs_exactly_the_kernels_name", &["losetup"]) {
+        return;
+    }
+    let (device, other) = (Loop::new(BYTES), Loop::new(BYTES));
+    let top = directory();
+    let link = top.path().join("by-id");
+    std::os::unix::fs::symlink(&device.device, &link).expect("a link");
+    for path in [&device.device, &link] {
+        let hint = format!("--destroy {}", device.name());
+        refused(plan(path, &writing()), NeedsDestroy, &hint);
+        for wrong in [
+            "",
+            "loop",
+            "yes",
+            other.name(),
+            "/dev/disk/by-id/x",
+            text(&link),
+        ] {
+            refused(
+                plan(path, &destroying(wrong)),
+                Refused,
+                "does not name this device",
+            );
+        }
+        for right in [device.name(), text(&device.device)] {
+            let plan = plan(path, &destroying(right)).expect("nobody uses it");
+            assert_eq!(plan.kind, TargetKind::Device);
+            assert_eq!(plan.device_name.as_deref(), Some(device.name()));
+            assert!(plan.to_string().contains("ALL DATA"), "{plan}");
+        }
+    }
+}
+
+#[test]
+fn a_free_device_that_is_named_is_written_through_one_claim() {
+    if !can_run(
+        "a_free_device_that_is_named_is_written_through_one_claim",
+        &["losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let target = target(&device.device, &destroying(device.name()));
+    assert_eq!(
+        (target.size_bytes(), target.logical_sector_bytes()),
+        (BYTES, 512)
+    );
+    let facts = target.facts().device.clone().expect("a device");
+    assert_eq!(facts.name, device.name());
+    // While it is claimed nobody can mount it.
+    let top = directory();
+    let mounted = try_run("mount", &[text(&device.device), text(top.path())]);
+    assert!(!mounted, "the claim keeps others out");
+    let file = target
+        .open(CacheMode::DirectSync, Access::ReadWrite)
+        .expect("opens");
+    write_block(&file, BYTES - 4096, 0x5a).expect("writes");
+    let error = write_block(&file, BYTES, 0x5a);
+    assert!(
+        error.is_err() || error.is_ok_and(|got| got == 0),
+        "a device has an end"
+    );
+    drop((file, target));
+    let mut last = [0u8; 16];
+    let backing = std::fs::File::open(&device.backing).expect("opens");
+    run("sync", &[text(&device.device)]);
+    backing.read_exact_at(&mut last, BYTES - 16).expect("reads");
+    assert_eq!(last, [0x5a; 16]);
+}
+
+#[test]
+fn reading_a_device_needs_no_flag_and_cannot_write() {
+    if !can_run(
+        "reading_a_device_needs_no_flag_and_cannot_write",
+        &["losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let _mount = Mount::new(&[text(&device.device)]);
+    let target = target(&device.device, &reading());
+    let file = target.open(CacheMode::Direct, Access::Read).expect("opens");
+    write_block(&file, 0, 0).expect_err("not open for writing");
+    assert!(target.open(CacheMode::Direct, Access::Write).is_err());
+}
+
+#[test]
+fn mounted_devices_are_never_written() {
+    if !can_run(
+        "mounted_devices_are_never_written",
+        &["losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let free = plan(&device.device, &destroying(device.name())).expect("not mounted yet");
+    let mount = Mount::new(&[text(&device.device)]);
+    check_never_written(&device.device, device.name(), text(&mount.path));
+    refused(prepare(free), Refused, text(&mount.path));
+    // Read-only mounts count, too.
+    run("mount", &["-o", "remount,ro", text(&mount.path)]);
+    check_never_written(&device.device, device.name(), "mounted");
+}
+
+#[test]
+fn devices_mounted_in_another_namespace_are_never_written() {
+    const TEST: &str = "devices_mounted_in_another_namespace_are_never_written";
+    if !can_run(TEST, &["losetup", "mkfs.ext4", "unshare"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let top = directory();
+    let (at, ready) = (top.path().join("at"), top.path().join("ready"));
+    std::fs::create_dir(&at).expect("a mount point");
+    let mut command = Command::new("unshare");
+    let script = format!(
+        "mount {} {} && touch {} && exec sleep 120",
+        device.device.display(),
+        at.display(),
+        ready.display()
+    );
+    command.args(["-m", "--propagation", "private", "sh", "-c", &script]);
+    let container = Holder::running(command);
+    for _ in 0..1000 {
+        if ready.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(ready.exists(), "mounted in the other namespace");
+    check_never_written(&device.device, device.name(), "namespace");
+    drop(container);
+}
+
+#[test]
+fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
+    const TEST: &str = "a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is";
+    if !can_run(TEST, &["losetup", "mkfs.ext4", "partx"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    write_two_partitions(&device.backing);
+    try_run("partx", &["-a", text(&device.device)]);
+    let _undo = Cleanup(|| {
+        try_run("partx", &["-d", text(&device.device)]);
+    });
+    let part = |index: u32| format!("{}p{index}", device.device.display());
+    if !Path::new(&part(2)).exists() {
+        return skip(TEST, "device nodes for partitions");
+    }
+    run("mkfs.ext4", &["-q", &part(1)]);
+    let mount = Mount::new(&[&part(1)]);
+    check_never_written(&device.device, device.name(), text(&mount.path));
+    let (first, second) = (
+        format!("{}p1", device.name()),
+        format!("{}p2", device.name()),
+    );
+    check_never_written(Path::new(&part(1)), &first, text(&mount.path));
+    // The disk's name does not name its partition, nor the other way round.
+    let wrong = plan(Path::new(&part(2)), &destroying(device.name()));
+    refused(wrong, Refused, "does not name");
+    refused(
+        plan(&device.device, &destroying(&second)),
+        Refused,
+        "does not name",
+    );
+    let target = target(Path::new(&part(2)), &destroying(&second));
+    assert_eq!(target.facts().partition_offset_bytes, Some(31 << 20));
+    // While its partition is claimed the disk is not to be had.
+    drop(mount);
+    refused(
+        plan(&device.device, &destroying(device.name())),
+        Refused,
+        "written",
+    );
+}
+
+/// A partition table in the old style: two partitions of 30 MiB from 1 MiB on.
+fn write_two_partitions(backing: &Path) {
+    let mut sector = [0u8; 512];
+    for (index, start) in [2048u32, 2048 + 61_440].into_iter().enumerate() {
+        let entry = &mut sector[446 + 16 * index..][..16];
+        entry[4] = 0x83;
+        entry[8..12].copy_from_slice(&start.to_le_bytes());
+        entry[12..16].copy_from_slice(&61_440u32.to_le_bytes());
+    }
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    let file = std::fs::OpenOptions::new().write(true).open(backing);
+    let file = file.expect("the backing file");
+    file.write_all_at(&sector, 0)
+        .and_then(|()| file.sync_all())
+        .expect("written");
+}
+
+#[test]
+fn swap_devices_are_never_written() {
+    if !can_run(
+        "swap_devices_are_never_written",
+        &["losetup", "mkswap", "swapon"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    run("mkswap", &[text(&device.device)]);
+    if !try_run("swapon", &["-p", "0", text(&device.device)]) {
+        return skip("swap_devices_are_never_written", "a kernel that swaps");
+    }
+    let _undo = Cleanup(|| {
+        try_run("swapoff", &[text(&device.device)]);
+    });
+    check_never_written(&device.device, device.name(), "swap");
+}
+
+#[test]
+fn devices_under_device_mapper_are_never_written() {
+    if !can_run(
+        "devices_under_device_mapper_are_never_written",
+        &["losetup", "dmsetup"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let name = format!("stripewise-it-{}", std::process::id());
+    let table = format!("0 {} linear {} 0", BYTES / 512, device.device.display());
+    if !try_run("dmsetup", &["create", &name, "--table", &table]) {
+        return skip(
+            "devices_under_device_mapper_are_never_written",
+            "device mapper",
+        );
+    }
+    let _undo = Cleanup(|| {
+        try_run("dmsetup", &["remove", "--retry", &name]);
+    });
+    check_never_written(&device.device, device.name(), "held by dm-");
+}
+
+#[test]
+fn members_of_md_arrays_are_never_written() {
+    if !can_run(
+        "members_of_md_arrays_are_never_written",
+        &["losetup", "mdadm"],
+    ) {
+        return;
+    }
+    let (first, second) = (Loop::new(BYTES), Loop::new(BYTES));
+    let array = format!("/dev/md/stripewise-it-{}", std::process::id());
+    let disks = [text(&first.device), text(&second.device)];
+    let create = ["--create", &array, "--run", "--level=0", "--raid-devices=2"];
+    if !try_run("mdadm", &[&create[..], &disks[..]].concat()) {
+        return skip(
+            "members_of_md_arrays_are_never_written",
+            "md arrays in the kernel",
+        );
+    }
+    let _undo = Cleanup(|| {
+        try_run("mdadm", &["--stop", &array]);
+    });
+    for device in [&first, &second] {
+        check_never_written(&device.device, device.name(), "held by md");
+    }
+}
+
+#[test]
+fn devices_under_a_loop_device_are_never_written_although_the_kernel_would() {
+    const TEST: &str = "devices_under_a_loop_device_are_never_written_although_the_kernel_would";
+    if !can_run(TEST, &["losetup"]) {
+        return;
+    }
+    let below = Loop::new(BYTES);
+    let above = Loop::stacked(&below.device);
+    let says = format!("/dev/{}", above.name());
+    check_never_written(&below.device, below.name(), &says);
+    drop(above);
+    plan(&below.device, &destroying(below.name())).expect("free again");
+}
+
+#[test]
+fn devices_that_a_process_has_open_are_never_written_although_the_kernel_would() {
+    const TEST: &str =
+        "devices_that_a_process_has_open_are_never_written_although_the_kernel_would";
+    if !can_run(TEST, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let free = plan(&device.device, &destroying(device.name())).expect("free");
+    let holder = Holder::of(&device.device);
+    check_never_written(
+        &device.device,
+        device.name(),
+        &format!("pid {}", holder.pid()),
+    );
+    refused(prepare(free), Refused, "open in sleep");
+}
+
+#[test]
+fn a_device_claimed_by_this_process_is_not_claimed_twice() {
+    if !can_run(
+        "a_device_claimed_by_this_process_is_not_claimed_twice",
+        &["losetup"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let first = target(&device.device, &destroying(device.name()));
+    let second = plan(&device.device, &destroying(device.name()));
+    refused(second, Refused, "something in the kernel has claimed it");
+    drop(first);
+    plan(&device.device, &destroying(device.name())).expect("free again");
+}
+
+#[test]
+fn a_node_that_changes_its_device_after_the_plan_is_not_written() {
+    const TEST: &str = "a_node_that_changes_its_device_after_the_plan_is_not_written";
+    if !can_run(TEST, &["losetup", "mknod"]) {
+        return;
+    }
+    let (first, second) = (Loop::new(BYTES), Loop::new(BYTES));
+    let top = directory();
+    let node = top.path().join("disk");
+    let make = |device: &Loop| {
+        let number = std::fs::metadata(&device.device).expect("there").rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        run(
+            "mknod",
+            &[text(&node), "b", &major.to_string(), &minor.to_string()],
+        );
+    };
+    make(&first);
+    let planned = plan(&node, &destroying(first.name()));
+    let Ok(planned) = planned else {
+        return skip(TEST, "a temporary directory that allows device nodes");
+    };
+    std::fs::remove_file(&node).expect("gone");
+    make(&second);
+    refused(prepare(planned), Refused, "not what it was");
+    // A link that is turned to another device is the same thing.
+    let link = top.path().join("link");
+    std::os::unix::fs::symlink(&first.device, &link).expect("a link");
+    let planned = plan(&link, &destroying(first.name())).expect("free");
+    std::fs::remove_file(&link).expect("gone");
+    std::os::unix::fs::symlink(&second.device, &link).expect("a link");
+    let target = prepare(planned).expect("the plan holds the device, not the link");
+    assert_eq!(
+        target.facts().device.as_ref().map(|d| d.name.as_str()),
+        Some(first.name())
+    );
+}
+
+#[test]
+fn devices_set_read_only_are_not_written() {
+    if !can_run("devices_set_read_only_are_not_written", &["losetup"]) {
+        return;
+    }
+    let device = Loop::with(BYTES, &["-r"]);
+    refused(
+        plan(&device.device, &destroying(device.name())),
+        Refused,
+        "read-only",
+    );
+}
+
+#[test]
+fn a_device_with_nothing_behind_it_says_so() {
+    if !can_run("a_device_with_nothing_behind_it_says_so", &["losetup"]) {
+        return;
+    }
+    // Others may take the device as soon as it is free; then once more.
+    for _ in 0..20 {
+        let device = Loop::new(BYTES);
+        let (path, name) = (device.device.clone(), device.name().to_owned());
+        drop(device);
+        let results = [plan(&path, &reading()), plan(&path, &destroying(&name))];
+        if Path::new(&format!("/sys/block/{name}/loop/backing_file")).exists() {
+            continue;
+        }
+        for result in results {
+            refused(result, Unusable, "0 bytes");
+        }
+        return;
+    }
+    panic!("no loop device stays free for a moment");
+}
+
+#[test]
+fn a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written() {
+    const TEST: &str = "a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written";
+    if !can_run(TEST, &["losetup", "mkfs.btrfs"]) {
+        return;
+    }
+    let (first, second) = (Loop::new(512 << 20), Loop::new(512 << 20));
+    let disks = [text(&first.device), text(&second.device)];
+    run("mkfs.btrfs", &[&["-q", "-f"][..], &disks[..]].concat());
+    // The mount table shows the first one only; the kernel has claimed both.
+    let option = format!("device={}", second.device.display());
+    let _mount = Mount::new(&["-o", &option, text(&first.device)]);
+    for device in [&first, &second] {
+        check_never_written(&device.device, device.name(), "btrfs");
+    }
+}
+
+#[test]
+fn an_ordinary_user_is_told_that_the_device_is_not_for_it() {
+    if !can_run(
+        "an_ordinary_user_is_told_that_the_device_is_not_for_it",
+        &["losetup"],
+    ) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let mode = std::fs::metadata(&device.device)
+        .expect("there")
+        .permissions()
+        .mode();
+    if mode & 0o004 != 0 {
+        return skip(
+            "an_ordinary_user_is_told_that_the_device_is_not_for_it",
+            "private devices",
+        );
+    }
+    let result = as_ordinary_user(|| plan(&device.device, &reading()));
+    refused(result, Denied, "as root");
+}

@@ -1,0 +1,186 @@
+//! Files that we made and kept: recognised without a flag, by nothing less than
+//! mark, inode, birth time, size and the store together.
+
+use crate::support::*;
+use std::path::{Path, PathBuf};
+use stripewise_target::ErrorKind::{NeedsOverwrite, Refused, Usage};
+use stripewise_target::{Intent, Knowledge, MadeFile};
+
+fn keeping() -> Intent {
+    Intent {
+        create: true,
+        ..filling(2)
+    }
+}
+
+/// Makes a kept file; what the store would know of it.
+fn kept(path: &Path) -> MadeFile {
+    let target = target(path, &keeping());
+    let made = target.made_file().expect("recognisable").clone();
+    target.finish().expect("nothing to remove");
+    assert_eq!(std::fs::metadata(path).expect("it stays").len(), 2 * MIB);
+    made
+}
+
+/// Plans a write without `--overwrite`, with a store that knows `made`.
+fn plan_known(path: &Path, made: &MadeFile) -> stripewise_target::Result<stripewise_target::Plan> {
+    let knowledge = Knowledge {
+        is_known: &|file| made.is_same_file(file),
+        store: None,
+    };
+    let plan = plan_knowing(path, &writing(), &knowledge)?;
+    stripewise_target::prepare(plan.clone(), &knowledge, &mut Quiet)?;
+    Ok(plan)
+}
+
+#[test]
+fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    assert_eq!((made.size_bytes, made.id.len()), (2 * MIB, 32));
+    plan_known(&path, &made).expect("ours");
+    assert_eq!(names(top.path()), ["kept"]);
+    // Moved within its file system it is still the same file.
+    let moved = top.path().join("moved");
+    std::fs::rename(&path, &moved).expect("renamed");
+    plan_known(&moved, &made).expect("still ours");
+}
+
+#[test]
+fn the_mark_alone_is_not_enough() {
+    let top = directory();
+    let path = top.path().join("kept");
+    kept(&path);
+    let error = refused(plan(&path, &writing()), NeedsOverwrite, "carries our mark");
+    assert!(error.what.contains("another store"), "{error}");
+}
+
+#[test]
+fn the_store_alone_is_not_enough() {
+    let top = directory();
+    let path = top.path().join("kept");
+    kept(&path);
+    rustix::fs::removexattr(&path, "user.stripewise.made").expect("the mark is gone");
+    let all_known = Knowledge {
+        is_known: &|_| true,
+        store: None,
+    };
+    refused(
+        plan_knowing(&path, &writing(), &all_known),
+        NeedsOverwrite,
+        "--overwrite",
+    );
+}
+
+#[test]
+fn copies_successors_and_files_that_changed_their_size_are_not_ours() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    let copy = top.path().join("copy");
+    run("cp", &["--preserve=all", text(&path), text(&copy)]);
+    let mut value = [0u8; 256];
+    rustix::fs::getxattr(&copy, "user.stripewise.made", &mut value[..])
+        .expect("the copy carries the mark");
+    refused(plan_known(&copy, &made), NeedsOverwrite, "copy");
+
+    // The copy takes the name of the original.
+    std::fs::rename(&copy, &path).expect("replaced");
+    refused(plan_known(&path, &made), NeedsOverwrite, "copy");
+
+    let grown = top.path().join("grown");
+    let made = kept(&grown);
+    let file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&grown)
+        .expect("opens");
+    std::io::Write::write_all(&mut &file, b"a user's data").expect("grown");
+    drop(file);
+    refused(plan_known(&grown, &made), NeedsOverwrite, "size");
+}
+
+#[test]
+fn a_successor_on_the_same_inode_is_not_ours() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    let mut value = [0u8; 256];
+    let length = rustix::fs::getxattr(&path, "user.stripewise.made", &mut value[..]);
+    let mark = value[..length.expect("marked")].to_vec();
+    std::fs::remove_file(&path).expect("gone");
+    // The most that anybody can forge: mark, size and (by luck) inode number.
+    let successor = users_file(top.path(), "kept", 2 * MIB);
+    let flags = rustix::fs::XattrFlags::CREATE;
+    rustix::fs::setxattr(&successor, "user.stripewise.made", &mark, flags).expect("forged");
+    use std::os::unix::fs::MetadataExt;
+    let inode = std::fs::metadata(&successor).expect("there").ino();
+    let lucky = MadeFile { inode, ..made };
+    refused(plan_known(&successor, &lucky), NeedsOverwrite, "copy");
+    assert_untouched(&successor, 2 * MIB);
+}
+
+#[test]
+fn even_a_kept_file_is_not_written_while_somebody_else_uses_it() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    let holder = Holder::of(&path);
+    refused(plan_known(&path, &made), Refused, "is open in sleep");
+    drop(holder);
+    std::fs::hard_link(&path, top.path().join("second")).expect("a second name");
+    refused(plan_known(&path, &made), Refused, "2 names");
+}
+
+#[test]
+fn making_a_kept_file_never_replaces_anything() {
+    let top = directory();
+    let file = users_file(top.path(), "file", MIB);
+    let dangling = top.path().join("dangling");
+    std::os::unix::fs::symlink("nowhere", &dangling).expect("a link");
+    for path in [&file, &dangling, &top.path().to_owned()] {
+        refused(plan(path, &keeping()), Refused, "exists already");
+    }
+    for odd in ["/", ".."] {
+        refused(
+            plan(&PathBuf::from(odd), &keeping()),
+            Usage,
+            "name of a file",
+        );
+    }
+    // Made by somebody else after the plan.
+    let path = top.path().join("late");
+    let planned = plan(&path, &keeping()).expect("a free name");
+    users_file(top.path(), "late", MIB);
+    refused(prepare(planned), Refused, "exists already");
+    assert_untouched(&path, MIB);
+    assert_untouched(&file, MIB);
+    assert_eq!(names(top.path()), ["dangling", "file", "late"]);
+    assert!(
+        !top.path().join("nowhere").exists(),
+        "nothing was made behind the link"
+    );
+}
+
+#[test]
+fn keep_in_a_directory_chooses_a_name_and_says_which() {
+    let top = directory();
+    let intent = Intent {
+        keep: true,
+        ..filling(1)
+    };
+    let planned = plan(top.path(), &intent).expect("there is room");
+    let at = planned
+        .fill
+        .clone()
+        .and_then(|fill| fill.kept_at)
+        .expect("a name");
+    assert!(planned.to_string().contains(text(&at)), "{planned}");
+    drop(prepare(planned).expect("filled"));
+    assert_eq!(
+        at.parent(),
+        Some(top.path().canonicalize().expect("there").as_path())
+    );
+    assert_eq!(std::fs::metadata(&at).expect("it stays").len(), MIB);
+    assert_eq!(names(top.path()).len(), 1);
+}

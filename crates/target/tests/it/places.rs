@@ -1,0 +1,66 @@
+//! Places that others depend on: live databases need `--busy-ok`.
+
+use crate::support::*;
+use std::path::Path;
+use stripewise_target::ErrorKind::NeedsBusyOk;
+use stripewise_target::Intent;
+
+/// Asks without `--busy-ok`.
+fn careful(intent: Intent) -> Intent {
+    Intent {
+        busy_ok: false,
+        ..intent
+    }
+}
+
+#[test]
+fn directories_of_live_databases_need_leave() {
+    let cases = [
+        ("tempdb.mdf", "SQL Server"),
+        ("templog.ldf", "SQL Server"),
+        ("16/main/PG_VERSION", "PostgreSQL"),
+        ("mysql/ibdata1", "MySQL"),
+        ("db/WiredTiger", "MongoDB"),
+    ];
+    for (name, database) in cases {
+        let top = directory();
+        let path = top.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        users_file(path.parent().expect("a parent"), "backup.bak", 4096);
+        std::fs::write(&path, vec![1; 8192]).expect("a file");
+        let backup = path.with_file_name("backup.bak");
+        for (path, intent) in [
+            (top.path(), filling(1)),
+            (&path as &Path, reading()),
+            (&backup, reading()),
+        ] {
+            let error = refused(plan(path, &careful(intent.clone())), NeedsBusyOk, database);
+            assert!(error.hint.contains("--busy-ok"), "{}", error.hint);
+            plan(path, &intent).expect("with leave");
+        }
+    }
+}
+
+#[test]
+fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_device() {
+    const TEST: &str =
+        "a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_device";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(2400 * MIB);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let mount = Mount::new(&[text(&device.device)]);
+    let elsewhere = mount.path.join("a/b/c/d");
+    std::fs::create_dir_all(&elsewhere).expect("directories");
+    std::fs::create_dir(mount.path.join("data")).expect("a directory");
+    std::fs::write(mount.path.join("data/users.mdf"), "x").expect("a file");
+    let error = plan(&elsewhere, &careful(filling(1)));
+    refused(error, NeedsBusyOk, "users.mdf");
+    refused(
+        plan(&device.device, &careful(reading())),
+        NeedsBusyOk,
+        "users.mdf",
+    );
+    plan(&device.device, &reading()).expect("with leave");
+}

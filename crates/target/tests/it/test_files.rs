@@ -1,0 +1,407 @@
+//! Test files: full, dense, incompressible, invisible, and gone afterwards.
+
+use crate::support::*;
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use stripewise_results::TargetKind;
+use stripewise_target::ErrorKind::{Interrupted, NoSpace, Refused, Unusable};
+use stripewise_target::{Access, Intent, Knowledge, Size, Target};
+use stripewise_workload::{CacheMode, DataPattern};
+
+fn check_dense(target: &Target, bytes: u64) {
+    assert_eq!(target.size_bytes(), bytes);
+    assert_eq!(target.facts().size_bytes, bytes);
+    let facts = target.data_facts().expect("facts");
+    let layout = facts.layout.as_ref().expect("a layout");
+    assert_eq!(layout.size_bytes, bytes);
+    assert_eq!(
+        (layout.hole_bytes, layout.unwritten_bytes),
+        (0, 0),
+        "{layout:?}"
+    );
+    assert!(layout.allocated_bytes >= bytes, "{layout:?}");
+    let content = &facts.content;
+    assert!(content.blocks > 0);
+    let suspect = content.blocks_zero + content.blocks_repeated + content.blocks_compressible;
+    assert_eq!(suspect, 0, "{content:?}");
+}
+
+#[test]
+fn a_test_file_is_full_of_noise_has_no_name_and_vanishes() {
+    let top = directory();
+    let plan = plan(top.path(), &filling(16)).expect("there is room");
+    assert_eq!(
+        names(top.path()),
+        Vec::<String>::new(),
+        "a plan makes nothing"
+    );
+    assert_eq!(plan.kind, TargetKind::TestFile);
+    assert!(plan.to_string().contains("test file of 16 MiB"), "{plan}");
+    let mut reports = Vec::new();
+    let mut progress = Watching::new(|progress| {
+        assert_eq!(
+            names(top.path()),
+            Vec::<String>::new(),
+            "no name, however we die"
+        );
+        reports.push(progress);
+        ControlFlow::Continue(())
+    });
+    let target = stripewise_target::prepare(plan, &Knowledge::none(), &mut progress);
+    let target = target.expect("filled");
+    check_dense(&target, 16 * MIB);
+    assert_eq!(reports.first().map(|first| first.done_bytes), Some(0));
+    assert_eq!(reports.last().map(|last| last.done_bytes), Some(16 * MIB));
+    let file = target
+        .open(CacheMode::Direct, Access::ReadWrite)
+        .expect("opens");
+    write_block(&file, 15 * MIB, 7).expect("writes");
+    assert_eq!(names(top.path()), Vec::<String>::new());
+    target.finish().expect("gone");
+}
+
+#[test]
+fn an_ordinary_user_gets_the_same_test_file() {
+    let top = directory();
+    std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
+    as_ordinary_user(|| {
+        let target = target(top.path(), &filling(4));
+        check_dense(&target, 4 * MIB);
+        target
+            .open(CacheMode::Direct, Access::ReadWrite)
+            .expect("opens");
+    });
+    assert_eq!(names(top.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_test_file_can_be_compressible_as_asked() {
+    let top = directory();
+    let intent = Intent {
+        data: DataPattern {
+            compressible_percent: 50,
+            dedupable_percent: 0,
+        },
+        ..filling(4)
+    };
+    let target = target(top.path(), &intent);
+    let content = &target.data_facts().expect("facts").content;
+    assert_eq!(content.blocks_zero, 0);
+    assert_eq!(content.blocks_compressible, content.blocks);
+}
+
+#[test]
+fn stopping_at_any_report_leaves_nothing() {
+    let top = directory();
+    let intent = Intent {
+        keep: true,
+        ..filling(64)
+    };
+    for stop_at in 0..2 {
+        let planned = plan(top.path(), &intent).expect("there is room");
+        let mut seen = 0;
+        let mut progress = Watching::new(|_| {
+            seen += 1;
+            if seen > stop_at {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        let result = stripewise_target::prepare(planned, &Knowledge::none(), &mut progress);
+        match result {
+            Err(error) => assert_eq!(error.kind, Interrupted),
+            // On a fast disk the second report is the last one.
+            Ok(target) => {
+                assert_eq!(stop_at, 1);
+                for name in names(top.path()) {
+                    std::fs::remove_file(top.path().join(name)).expect("removed");
+                }
+                drop(target);
+            }
+        }
+        assert_eq!(
+            names(top.path()),
+            Vec::<String>::new(),
+            "stopped at report {stop_at}"
+        );
+    }
+}
+
+#[test]
+fn under_a_time_limit_the_file_is_smaller_dense_and_says_so() {
+    let top = directory();
+    let intent = Intent {
+        fill_time_limit_ns: Some(1),
+        ..filling(512)
+    };
+    let planned = plan(top.path(), &intent).expect("there is room");
+    assert!(planned.to_string().contains("up to 512 MiB"), "{planned}");
+    let mut progress = Watching::new(|_| ControlFlow::Continue(()));
+    let target = stripewise_target::prepare(planned, &Knowledge::none(), &mut progress);
+    let target = target.expect("filled");
+    let report = target.fill_report().expect("a report").clone();
+    // A disk above 5 GB/s may be through before the first look at the clock.
+    if report.time_limit_hit {
+        assert!(
+            report.bytes < 512 * MIB && report.bytes >= 8 * MIB,
+            "{report:?}"
+        );
+        assert!(
+            target
+                .notes()
+                .iter()
+                .any(|note| note.contains("instead of 512 MiB"))
+        );
+    }
+    check_dense(&target, report.bytes);
+}
+
+#[test]
+fn a_directory_replaced_after_the_plan_gets_no_file() {
+    let top = directory();
+    let path = top.path().join("data");
+    let other = top.path().join("other");
+    for with_link in [false, true] {
+        std::fs::create_dir(&path).expect("a directory");
+        std::fs::create_dir(&other).expect("another one");
+        let planned = plan(&path, &filling(1)).expect("there is room");
+        std::fs::remove_dir(&path).expect("gone");
+        if with_link {
+            std::os::unix::fs::symlink(&other, &path).expect("a link");
+        } else {
+            std::fs::rename(&other, &path).expect("replaced");
+        }
+        refused(prepare(planned), Refused, "not what it was");
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir(&path);
+        let _ = std::fs::remove_dir(&other);
+    }
+}
+
+/// A file system of 2.4 GiB on a sparse file: 2 GiB of it must stay free.
+fn small_volume(make: &str, options: &[&str]) -> (Mount, Loop) {
+    let device = Loop::new(2400 * MIB);
+    let mut arguments = vec!["-q"];
+    arguments.extend(options);
+    arguments.push(text(&device.device));
+    run(make, &arguments);
+    let mount = Mount::new(&[text(&device.device)]);
+    (mount, device)
+}
+
+fn available_bytes(path: &Path) -> u64 {
+    let found = rustix::fs::statvfs(path).expect("statvfs");
+    found.f_bavail * found.f_frsize
+}
+
+#[test]
+fn the_floor_of_free_space_holds_and_reserved_blocks_do_not_count() {
+    const TEST: &str = "the_floor_of_free_space_holds_and_reserved_blocks_do_not_count";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    // A part is reserved for root, which would pass for free space in `f_bfree`.
+    let (mount, _device) = small_volume("mkfs.ext4", &["-m", "5"]);
+    refused(plan(&mount.path, &filling(300)), NoSpace, "2 GiB must stay");
+    let all = Intent {
+        size: Size::AtMost(2 << 30),
+        ..writing()
+    };
+    let planned = plan(&mount.path, &all).expect("as much as fits");
+    let fill = planned.fill.clone().expect("a test file");
+    assert!(fill.free_after_bytes >= 2 << 30, "{fill:?}");
+    assert_eq!(fill.asked_bytes, Some(2 << 30));
+    assert!(
+        planned.notes[0].contains("instead of 2 GiB"),
+        "{:?}",
+        planned.notes
+    );
+    let target = prepare(planned).expect("filled");
+    assert!(
+        available_bytes(&mount.path) >= 2 << 30,
+        "the floor holds when it is full"
+    );
+    drop(target);
+}
+
+#[test]
+fn space_that_others_take_in_between_is_an_error_and_the_file_is_gone() {
+    const TEST: &str = "space_that_others_take_in_between_is_an_error_and_the_file_is_gone";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (mount, _device) = small_volume("mkfs.ext4", &["-m", "0"]);
+    let before = available_bytes(&mount.path);
+    let hog = mount.path.join("hog");
+    // (taken when the filling starts, what the system says)
+    for (left_bytes, os) in [(32 * MIB, Some(libc::ENOSPC)), (1 << 30, None)] {
+        let planned = plan(&mount.path, &filling(128)).expect("there is room");
+        let mut progress = Watching::new(|_| {
+            if !hog.exists() {
+                take(&hog, available_bytes(&mount.path) - left_bytes);
+            }
+            // Time for the next look at the free space, on a fast disk, too.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            ControlFlow::Continue(())
+        });
+        let result = stripewise_target::prepare(planned, &Knowledge::none(), &mut progress);
+        if let (None, Ok(target)) = (os, &result) {
+            // Filled in less than a tenth of a second, before any look.
+            assert!(target.fill_report().is_some());
+        } else {
+            let error = refused(result, NoSpace, "is removed");
+            assert_eq!(error.os.and_then(|os| os.raw_os_error()), os);
+        }
+        assert_eq!(names(&mount.path), ["hog"]);
+        std::fs::remove_file(&hog).expect("removed");
+        assert!(
+            before - available_bytes(&mount.path) < MIB,
+            "our space is back"
+        );
+    }
+    // Planned before, prepared after somebody took the space.
+    let planned = plan(&mount.path, &filling(128)).expect("there is room");
+    take(&hog, available_bytes(&mount.path) - (2 << 30));
+    refused(prepare(planned), NoSpace, "no room");
+    assert_eq!(names(&mount.path), ["hog"]);
+}
+
+/// Takes space by reservation.
+fn take(path: &Path, bytes: u64) {
+    let file = std::fs::File::create_new(path).expect("a file");
+    let flags = rustix::fs::FallocateFlags::empty();
+    rustix::fs::fallocate(&file, flags, 0, bytes).expect("reserved");
+}
+
+#[test]
+fn a_read_only_file_system_is_told_as_such() {
+    if !can_run(
+        "a_read_only_file_system_is_told_as_such",
+        &["losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let (mount, _device) = small_volume("mkfs.ext4", &[]);
+    let path = users_file(&mount.path, "data", MIB);
+    run("mount", &["-o", "remount,ro", text(&mount.path)]);
+    refused(plan(&mount.path, &filling(1)), Unusable, "read-only");
+    refused(plan(&path, &overwriting()), Unusable, "read-only");
+    assert_eq!(target(&path, &reading()).size_bytes(), MIB);
+}
+
+#[test]
+fn other_file_systems_get_dense_files_too() {
+    // btrfs takes reads off its blocks, too, and answers them from the page cache.
+    for (make, sector) in [("mkfs.xfs", 512), ("mkfs.btrfs", 512), ("mkfs.ext2", 512)] {
+        let test = format!("other_file_systems_get_dense_files_too ({make})");
+        if !can_run(&test, &["losetup", make]) {
+            continue;
+        }
+        let (mount, _device) = small_volume(make, &[]);
+        let target = target(&mount.path, &filling(8));
+        check_dense(&target, 8 * MIB);
+        let facts = target.facts();
+        let kind = facts.file_system.as_ref().map(|found| found.kind.as_str());
+        assert_eq!(kind, make.strip_prefix("mkfs."));
+        assert_eq!(facts.logical_sector_bytes, sector, "{make}");
+        assert!(
+            target.fill_report().is_some_and(|report| report.direct),
+            "{make}"
+        );
+        assert_eq!(names(&mount.path), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_device_with_sectors_of_4096_bytes_is_measured_in_those() {
+    if !can_run(
+        "a_device_with_sectors_of_4096_bytes_is_measured_in_those",
+        &["losetup"],
+    ) {
+        return;
+    }
+    let device = Loop::with(64 * MIB, &["-b", "4096"]);
+    assert_eq!(
+        target(&device.device, &reading()).logical_sector_bytes(),
+        4096
+    );
+    let device = Loop::new(64 * MIB);
+    assert_eq!(
+        target(&device.device, &reading()).logical_sector_bytes(),
+        512
+    );
+}
+
+#[test]
+fn tmpfs_works_and_is_told_in_the_facts() {
+    if !can_run("tmpfs_works_and_is_told_in_the_facts", &["mount"]) {
+        return;
+    }
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=3G", "tmpfs"]);
+    let target = target(&mount.path, &filling(4));
+    let kind = target
+        .facts()
+        .file_system
+        .as_ref()
+        .map(|found| found.kind.as_str());
+    assert_eq!(kind, Some("tmpfs"));
+    assert_eq!(target.facts().device, None);
+    assert_eq!(target.size_bytes(), 4 * MIB);
+    assert_eq!(names(&mount.path), Vec::<String>::new());
+}
+
+#[test]
+fn where_direct_io_is_refused_the_default_falls_back_and_says_so() {
+    const TEST: &str = "where_direct_io_is_refused_the_default_falls_back_and_says_so";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(3 << 30);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    // Journalled data cannot be written directly.
+    let mount = Mount::new(&["-o", "data=journal", text(&device.device)]);
+    let path = users_file(&mount.path, "data", MIB);
+    for (path, intent) in [(&mount.path, filling(4)), (&path, overwriting())] {
+        let target = target(path, &intent);
+        assert!(target.direct_refused().is_some());
+        assert_eq!(
+            target.cache_in_effect(CacheMode::Direct),
+            CacheMode::Buffered
+        );
+        assert_eq!(
+            target.cache_in_effect(CacheMode::DirectSync),
+            CacheMode::BufferedSync
+        );
+        assert!(
+            target
+                .notes()
+                .iter()
+                .any(|note| note.contains("page cache"))
+        );
+        let file = target.open(CacheMode::Direct, Access::Read).expect("opens");
+        let flags = rustix::fs::fcntl_getfl(&file).expect("flags");
+        assert!(!flags.contains(rustix::fs::OFlags::DIRECT));
+        drop((file, target));
+
+        let by_name = Intent {
+            cache_by_name: true,
+            ..intent
+        };
+        let planned = plan(path, &by_name).expect("known only when it is opened");
+        refused(prepare(planned), Unusable, "--cache buffered");
+    }
+    assert_eq!(names(&mount.path), ["data"]);
+}
+
+#[test]
+fn a_file_system_that_does_not_know_its_size_gets_no_test_file() {
+    const TEST: &str = "a_file_system_that_does_not_know_its_size_gets_no_test_file";
+    if !can_run(TEST, &["mount"]) {
+        return;
+    }
+    let mount = Mount::new(&["-t", "ramfs", "ramfs"]);
+    refused(plan(&mount.path, &filling(1)), Unusable, "how much space");
+    assert_eq!(names(&mount.path), Vec::<String>::new());
+}
