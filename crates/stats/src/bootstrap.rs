@@ -46,8 +46,10 @@ impl Bootstrap {
     /// The interval of a statistic of `values` at `level`. The estimate's value
     /// is the statistic of the values themselves.
     ///
-    /// Coverage is approximate: near `level` for smooth statistics (means,
-    /// medians) from about ten blocks on; for extreme percentiles it is worse.
+    /// Coverage is approximate. Measured at 95 %: means of 60 independent values
+    /// 94 %; means, medians and 90 % quantiles of 200 to 1,000 values whose
+    /// neighbours correlate by 0.5, with the default block length, 90 to 93 %;
+    /// extreme quantiles of a few values much less (the 90 % one of ten: 64 %).
     /// None for fewer than two whole blocks (so for n = 0 and 1, and n = 2 with
     /// blocks of 2), without resamples, or where the statistic is not finite.
     #[must_use]

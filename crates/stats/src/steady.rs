@@ -8,8 +8,9 @@
 //! it slides over intervals of one second.
 //!
 //! It says when to start measuring, not whether two runs differ. With few
-//! operations an interval it also sees Poisson noise: below about 150 operations
-//! each (8 % standard deviation) five values often range over 20 %.
+//! operations an interval it also sees Poisson noise: a level series passes in 97 %
+//! of windows at 800 operations each (3.5 % standard deviation), in less than
+//! half at 120 (9 %).
 
 use crate::sample::mean;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! divides by n and rejects a little more often than it says; and all p-values are
 //! taken anew after each merge, where Otava 0.8 leaves the left one as it was.
 //!
-//! [`step_down`] looks for one lasting drop, as a burst credit leaves it.
+//! [`crate::step_down`] looks for one lasting drop, as a burst credit leaves it.
 //!
 //! Both take values as independent around their level; slow drift or waves look
 //! like steps. That is what `magnitude_min` and the comparison with a line are for.
