@@ -8,7 +8,7 @@
 
 use super::access::{Found, reopen};
 use super::identity::Identity;
-use super::users;
+use super::users::{self, Wanted};
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use rustix::fs::OFlags;
 use std::fs::File;
@@ -36,23 +36,19 @@ fn in_the_way(identity: &Identity, knowledge: &Knowledge<'_>) -> Option<String> 
     if let Some(first) = system.uses_of_device(number).first() {
         return Some(first.to_string());
     }
-    if let Some(area) = users::swap_areas(identity).first() {
+    let wanted = Wanted::device(&system, number);
+    if let Some(area) = users::swap_areas(&wanted).first() {
         return Some(format!("{area} is in use as swap"));
     }
-    if let Some(device) = users::loop_devices(identity).first() {
+    if let Some(device) = users::loop_devices(&wanted).first() {
         return Some(format!("/dev/{device} stands on it"));
-    }
-    if let Some(kernel_name) = kernel_name(number)
-        && part_of_btrfs(&kernel_name)
-    {
-        return Some("it is part of a mounted btrfs".to_owned());
     }
     if let Some(vital) = vital_for(&system, number, knowledge) {
         return Some(format!("{vital} is on it"));
     }
-    let mut related = vec![number];
-    related.extend(system.partitions(number).iter().map(|found| found.number));
-    for device in related {
+    let mut parts = vec![number];
+    parts.extend(system.partitions(number).iter().map(|found| found.number));
+    for device in parts {
         if let Some(mount_point) = users::mounted_elsewhere(device).first() {
             return Some(format!(
                 "it is mounted at {} in another mount namespace (a container?)",
@@ -60,22 +56,9 @@ fn in_the_way(identity: &Identity, knowledge: &Knowledge<'_>) -> Option<String> 
             ));
         }
     }
-    opened_by(identity)
-}
-
-/// The mount table names only one device of a btrfs over several.
-fn part_of_btrfs(kernel_name: &str) -> bool {
-    std::fs::read_dir("/sys/fs/btrfs")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .any(|volume| volume.path().join("devices").join(kernel_name).exists())
-}
-
-/// Processes that have the device open without a claim.
-fn opened_by(identity: &Identity) -> Option<String> {
+    // Processes that have it open without a claim.
     users::patiently(|| {
-        let openers = users::openers(identity);
+        let openers = users::openers(&wanted);
         Some(format!("it is open in {}", openers.others.first()?))
     })
 }

@@ -10,7 +10,7 @@ use super::access::failed;
 use super::identity::Status;
 use super::ioctl::{Sole, sole_opener};
 use super::mark::{Maker, maker};
-use super::users;
+use super::users::{self, Wanted};
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use rustix::fs::{Access, AtFlags, StatVfsMountFlags, StatxAttributes};
 use std::fs::File;
@@ -68,15 +68,15 @@ fn never_written(
     name: &str,
     knowledge: &Knowledge<'_>,
 ) -> Result<()> {
-    let identity = &status.identity;
-    if let Some(area) = users::swap_areas(identity).first() {
+    let wanted = Wanted::file(&status.identity);
+    if let Some(area) = users::swap_areas(&wanted).first() {
         return Err(refuse(
             name,
             format!("is in use as swap ({area})"),
             "Writing to it would corrupt running programs; choose another target.",
         ));
     }
-    if let Some(device) = users::loop_devices(identity).first() {
+    if let Some(device) = users::loop_devices(&wanted).first() {
         return Err(refuse(
             name,
             format!("is the backing of /dev/{device}"),
@@ -160,10 +160,11 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     const HINT: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give a directory \
                         to have a test file made instead.";
+    let wanted = Wanted::file(&status.identity);
     let mut openers = users::Openers::default();
     let mut sole = Sole::No;
     users::patiently(|| {
-        openers = users::openers(&status.identity);
+        openers = users::openers(&wanted);
         sole = sole_opener(file);
         (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
     });

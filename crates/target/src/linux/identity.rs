@@ -42,6 +42,13 @@ impl Status {
         Ok(Status::from_statx(&found))
     }
 
+    /// Asks a path, following symbolic links.
+    pub fn of_path(path: &std::path::Path, flags: AtFlags) -> io::Result<Status> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let found = rustix::fs::statx(rustix::fs::CWD, path, flags, wanted)?;
+        Ok(Status::from_statx(&found))
+    }
+
     /// Asks a name in an open directory, without following a symbolic link.
     pub fn of_name(directory: &File, name: &std::ffi::CStr) -> io::Result<Status> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;

@@ -7,34 +7,74 @@
 
 use super::identity::{Identity, Status};
 use super::ioctl;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_disk_inspect::storage::BlockDeviceKind;
+use stripewise_disk_inspect::{DeviceNumber, System};
 
 /// Most descriptors looked at over all processes.
 const DESCRIPTORS_MAX: usize = 500_000;
 
-/// The same file, or the same device behind another node.
-fn is_same(identity: &Identity, found: &std::fs::Metadata) -> bool {
-    let rdevice = DeviceNumber::from_raw(found.rdev());
-    match identity.kind {
-        FileType::BlockDevice => {
-            FileType::from_raw_mode(found.mode()) == FileType::BlockDevice
-                && rdevice == identity.rdevice
+/// Daemons that keep disks open for reading just to watch them. They are no
+/// reason not to write a device that was named for it.
+const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"];
+
+/// What we ask about: one file, or a device with its relatives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    File {
+        device: DeviceNumber,
+        inode: u64,
+    },
+    /// A disk and its partitions, or a partition and its disk: writing to one
+    /// changes the other. Device nodes have any number of names.
+    Devices(Vec<DeviceNumber>),
+}
+
+impl Wanted {
+    pub fn file(identity: &Identity) -> Wanted {
+        Wanted::File {
+            device: identity.device,
+            inode: identity.inode,
         }
-        _ => identity.is_inode(DeviceNumber::from_raw(found.dev()), found.ino()),
+    }
+
+    pub fn device(system: &System, number: DeviceNumber) -> Wanted {
+        let mut family = vec![number];
+        family.extend(system.partitions(number).iter().map(|found| found.number));
+        if let Ok(device) = system.device(number)
+            && device.kind == BlockDeviceKind::Partition
+        {
+            family.extend(device.below.iter().map(|disk| disk.number));
+        }
+        Wanted::Devices(family)
+    }
+
+    fn is(&self, found: &Identity) -> bool {
+        match self {
+            Wanted::File { device, inode } => found.is_inode(*device, *inode),
+            Wanted::Devices(family) => {
+                found.kind == FileType::BlockDevice && family.contains(&found.rdevice)
+            }
+        }
+    }
+
+    /// Whether a path leads to it. A server that is gone is not waited for.
+    fn is_at(&self, path: &Path) -> bool {
+        let flags = AtFlags::STATX_DONT_SYNC;
+        Status::of_path(path, flags).is_ok_and(|found| self.is(&found.identity))
     }
 }
 
 /// Swap areas that are this file or device.
-pub(super) fn swap_areas(identity: &Identity) -> Vec<String> {
+pub(super) fn swap_areas(wanted: &Wanted) -> Vec<String> {
     let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     swap_names(&text)
-        .filter(|name| std::fs::metadata(name).is_ok_and(|found| is_same(identity, &found)))
+        .filter(|name| wanted.is_at(Path::new(name)))
         .collect()
 }
 
@@ -72,7 +112,7 @@ fn unescape(text: &str) -> String {
 /// Loop devices that stand on this file or device, by name. Asks the devices
 /// themselves where permitted (which finds deleted files and other paths), and
 /// the paths in sysfs.
-pub(super) fn loop_devices(identity: &Identity) -> Vec<String> {
+pub(super) fn loop_devices(wanted: &Wanted) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/sys/block")
         .into_iter()
@@ -87,12 +127,8 @@ pub(super) fn loop_devices(identity: &Identity) -> Vec<String> {
         let Ok(backing) = std::fs::read_to_string(&path) else {
             continue; // Not in use.
         };
-        let by_device = || stands_on(&name, identity).unwrap_or(false);
-        let by_path = || {
-            std::fs::metadata(backing.trim_end_matches('\n'))
-                .is_ok_and(|found| is_same(identity, &found))
-        };
-        if by_device() || by_path() {
+        let by_path = || wanted.is_at(Path::new(backing.trim_end_matches('\n')));
+        if stands_on(&name, wanted).unwrap_or(false) || by_path() {
             found.push(name);
         }
     }
@@ -100,7 +136,7 @@ pub(super) fn loop_devices(identity: &Identity) -> Vec<String> {
 }
 
 /// Asks the loop device itself; `None` where it may not be asked.
-fn stands_on(name: &str, identity: &Identity) -> Option<bool> {
+fn stands_on(name: &str, wanted: &Wanted) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = rustix::fs::open(Path::new("/dev").join(name), flags, Mode::empty()).ok()?;
     let file = File::from(file);
@@ -108,9 +144,12 @@ fn stands_on(name: &str, identity: &Identity) -> Option<bool> {
         return None;
     }
     let backing = ioctl::loop_backing(&file).ok()??;
-    Some(match identity.kind {
-        FileType::BlockDevice => backing.rdevice == identity.rdevice,
-        _ => identity.is_inode(backing.device, backing.inode),
+    Some(match wanted {
+        Wanted::File { device, inode } => (backing.device, backing.inode) == (*device, *inode),
+        Wanted::Devices(family) => {
+            let is_device = backing.rdevice != DeviceNumber::default();
+            is_device && family.contains(&backing.rdevice)
+        }
     })
 }
 
@@ -128,18 +167,18 @@ pub(super) fn patiently<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<
 /// Processes that have a file or device open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Openers {
-    /// `name (pid 123)`, others than ourselves.
+    /// `name (pid 123)`, others than ourselves, without mere watchers.
     pub others: Vec<String>,
-    /// Every process could be looked at.
+    /// Every process of this machine could be looked at.
     pub complete: bool,
 }
 
 /// Looks through the descriptors of all processes; best effort.
-pub(super) fn openers(identity: &Identity) -> Openers {
+pub(super) fn openers(wanted: &Wanted) -> Openers {
     let own = std::process::id();
     let mut found = Openers {
-        complete: true,
-        ..Openers::default()
+        others: Vec::new(),
+        complete: sees_all_processes(),
     };
     let mut looked_at = 0usize;
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -153,9 +192,10 @@ pub(super) fn openers(identity: &Identity) -> Openers {
         if pid == own {
             continue;
         }
-        let Ok(descriptors) = std::fs::read_dir(entry.path().join("fd")) else {
+        let process = entry.path();
+        let Ok(descriptors) = std::fs::read_dir(process.join("fd")) else {
             // Gone in the meantime is no gap; forbidden is.
-            found.complete &= !entry.path().exists();
+            found.complete &= !process.exists();
             continue;
         };
         for descriptor in descriptors.flatten() {
@@ -164,8 +204,12 @@ pub(super) fn openers(identity: &Identity) -> Openers {
                 found.complete = false;
                 return found;
             }
-            if opens(&descriptor.path(), identity) {
-                let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+            // Only links to paths are followed: sockets and pipes are no files.
+            let link = descriptor.path();
+            let is_path = std::fs::read_link(&link).is_ok_and(|to| to.is_absolute());
+            if is_path && wanted.is_at(&link) && !merely_watches(&process, &descriptor.file_name())
+            {
+                let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
                 found
                     .others
                     .push(format!("{} (pid {pid})", name.trim_end()));
@@ -176,11 +220,25 @@ pub(super) fn openers(identity: &Identity) -> Openers {
     found
 }
 
-/// Whether a `/proc/*/fd/N` is our file. Only links to paths are followed: a
-/// `stat` of a socket or pipe says nothing.
-fn opens(link: &Path, identity: &Identity) -> bool {
-    std::fs::read_link(link).is_ok_and(|to| to.is_absolute())
-        && std::fs::metadata(link).is_ok_and(|found| is_same(identity, &found))
+/// A known daemon, and open for reading only.
+fn merely_watches(process: &Path, descriptor: &OsStr) -> bool {
+    let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
+    if !WATCHERS.contains(&name.trim_end()) {
+        return false;
+    }
+    let text = std::fs::read_to_string(process.join("fdinfo").join(descriptor));
+    let flags = text.ok().and_then(|text| {
+        let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        i32::from_str_radix(octal.trim(), 8).ok()
+    });
+    flags.is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
+}
+
+/// We are not in a process namespace of our own (a container), which hides
+/// everybody outside.
+fn sees_all_processes() -> bool {
+    // The first namespace has this fixed number (`PROC_PID_INIT_INO`).
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|to| to == Path::new("pid:[4026531836]"))
 }
 
 /// Mount points of a device in other mount namespaces than ours, which our own
@@ -242,15 +300,15 @@ mod tests {
     #[test]
     fn another_process_with_the_file_open_is_named() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let identity = Status::of(file.as_file()).expect("its status").identity;
-        assert_eq!(openers(&identity).others, Vec::<String>::new());
+        let wanted = Wanted::file(&Status::of(file.as_file()).expect("its status").identity);
+        assert_eq!(openers(&wanted).others, Vec::<String>::new());
         let input = File::open(file.path()).expect("opens");
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .stdin(input)
             .spawn()
             .expect("sleep starts");
-        let others = openers(&identity).others;
+        let others = openers(&wanted).others;
         child.kill().expect("it ends");
         child.wait().expect("it is gone");
         assert_eq!(others.len(), 1, "{others:?}");
