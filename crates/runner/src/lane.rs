@@ -51,7 +51,6 @@ struct Syncs {
 
 /// The operations of one thread on one file.
 pub(crate) struct Lane {
-    pub(crate) file: u16,
     pub(crate) stream: Stream,
     pub(crate) data: DataSource,
     limit: u32,
@@ -61,11 +60,10 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// The lane of `thread` on file `file` of a job; `streams` is the job's for
+    /// The lane of `thread` on one file of a job; `streams` is the job's for
     /// that file, the same for all threads.
-    pub(crate) fn new(job: &JobPlan, streams: &Streams, file: u16, thread: u32) -> Self {
+    pub(crate) fn new(job: &JobPlan, streams: &Streams, thread: u32) -> Self {
         Lane {
-            file,
             stream: streams.stream(thread),
             data: streams.data(thread, job.data_salt),
             limit: job.workload.outstanding,

@@ -17,6 +17,15 @@ use stripewise_stats::Histogram;
 /// Buckets of one octave.
 const OCTAVE: usize = 512;
 
+/// [`Histogram::index`] in half the instructions: right up to its largest value,
+/// and no bucket at all above. (With the lowest ten bits set, no number needs a
+/// shift below 0, and none of them survives the shift where there is one.)
+#[inline(always)]
+fn index_of(value: u64) -> usize {
+    let shift = (value | 1023).ilog2() - 9;
+    ((shift as usize) << 9) + (value >> shift) as usize
+}
+
 /// Latencies of one kind in one interval.
 #[derive(Debug)]
 pub(crate) struct KindRecorder {
@@ -43,13 +52,13 @@ impl KindRecorder {
     }
 
     /// Counts one whole operation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, latency_ns: u64) {
-        let index = Histogram::index(latency_ns);
-        match self.counts.get_mut(index.wrapping_sub(self.first_index)) {
-            Some(count) => *count = count.wrapping_add(1),
-            None => self.grow(index),
-        }
+        let index = index_of(latency_ns).wrapping_sub(self.first_index);
+        let Some(count) = self.counts.get_mut(index) else {
+            return self.record_new(latency_ns);
+        };
+        *count = count.wrapping_add(1);
         self.sum_ns = self.sum_ns.wrapping_add(latency_ns);
         // Branches, not `min` and `max`: they are nearly never taken.
         if latency_ns < self.min_ns {
@@ -60,9 +69,28 @@ impl KindRecorder {
         }
     }
 
-    /// Makes room for the octave of `index` and counts it.
+    /// Counts a latency outside the octaves seen so far. One below 0, which only
+    /// a clock that goes back could make, counts as 0.
     #[cold]
     #[inline(never)]
+    fn record_new(&mut self, latency_ns: u64) {
+        let latency_ns = if latency_ns > i64::MAX as u64 {
+            0
+        } else {
+            latency_ns
+        };
+        let index = Histogram::index(latency_ns);
+        let end = self.first_index + self.counts.len();
+        if !(self.first_index..end).contains(&index) {
+            self.grow(index);
+        }
+        self.counts[index - self.first_index] += 1;
+        self.sum_ns = self.sum_ns.wrapping_add(latency_ns);
+        self.min_ns = self.min_ns.min(latency_ns);
+        self.max_ns = self.max_ns.max(latency_ns);
+    }
+
+    /// Makes room for the octave of `index`.
     fn grow(&mut self, index: usize) {
         let octave = index - index % OCTAVE;
         let (first, end) = if self.counts.is_empty() {
@@ -78,7 +106,6 @@ impl KindRecorder {
         }
         self.first_index = first;
         self.counts = counts;
-        self.counts[index - first] += 1;
     }
 
     /// Adds everything to `into` and forgets it; touches only what was used.
@@ -153,5 +180,52 @@ impl Recorder {
         self.from_issue_ns_sum = self.from_issue_ns_sum.map(|_| 0);
         self.errors.clear();
         self.open_loop = OpenLoopCounts::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_index_is_that_of_the_histogram() {
+        let around = |value: u64| [value.saturating_sub(1), value, value + 1];
+        let powers = (0..41).map(|shift| 1u64 << shift);
+        let odd = (0..41).map(|shift| (1u64 << shift) * 1_000_003 / 700_001);
+        for value in powers.chain(odd).flat_map(around) {
+            if value < 1 << 41 {
+                assert_eq!(index_of(value), Histogram::index(value), "{value}");
+            }
+        }
+        for beyond in [1 << 41, (1 << 41) + 1, 1 << 50, u64::MAX] {
+            assert!(index_of(beyond) >= Histogram::BUCKETS, "{beyond}");
+        }
+    }
+
+    #[test]
+    fn latencies_of_every_size_are_counted_and_drained_once() {
+        let mut recorder = KindRecorder::new();
+        let values = [5, 7_000_000, 80, 1 << 42, 0, 1023, 1024, 7_000_000];
+        for value in values {
+            recorder.record(value);
+        }
+        // What a clock that went back would make.
+        recorder.record(u64::MAX);
+        let mut counts = KindCounts::default();
+        recorder.drain_into(&mut counts, 512);
+        assert_eq!(counts.operations, 9);
+        assert_eq!(counts.bytes, 9 * 512);
+        assert_eq!(counts.latency_ns.count(), 9);
+        assert_eq!(counts.latency_ns.min(), Some(0));
+        assert_eq!(counts.latency_ns.max(), Some(1 << 42));
+        assert_eq!(
+            counts.latency_ns.sum(),
+            values.iter().map(|&value| u128::from(value)).sum()
+        );
+        recorder.drain_into(&mut counts, 512);
+        assert_eq!(counts.operations, 9, "drained once");
+        recorder.record(3);
+        recorder.drain_into(&mut counts, 512);
+        assert_eq!(counts.operations, 10);
     }
 }
