@@ -40,12 +40,17 @@ mod tests {
 
     #[test]
     fn adjusted_values_keep_the_order_and_are_never_smaller() {
-        let cases: [(&[f64], &[f64]); 5] = [
+        let cases: [(&[f64], &[f64]); 6] = [
             (&[], &[]),
             (&[0.2], &[0.2]),
             (&[0.02, 0.04], &[0.04, 0.04]),
             (&[0.7, 0.6], &[1.0, 1.0]),
             (&[f64::NAN, 0.01], &[1.0, 0.02]),
+            // Times 1, 2, 3 and 4 in order of size, never falling.
+            (
+                &[0.125, 0.0625, 0.03125, 0.015625],
+                &[0.125, 0.125, 0.09375, 0.0625],
+            ),
         ];
         for (given, adjusted) in cases {
             assert_eq!(holm(given), adjusted, "{given:?}");

@@ -66,8 +66,9 @@ impl ChangePoint {
     }
 }
 
-/// The steps of a series, in order. Empty for n = 0, 1 and 2: two values that
-/// differ say nothing about how much values differ. Time O(n * window).
+/// The steps of a series, in order. Empty for n = 0, 1 and 2 (two values that
+/// differ say nothing about how much values differ) and where a value is not
+/// finite. Time O(n * window).
 ///
 /// Reliability: see the false alarms measured in `tests/it/monte_carlo.rs`; the
 /// place is chosen and tested at once, so they are more than the p-value says.
@@ -80,6 +81,9 @@ impl ChangePoint {
 /// ```
 #[must_use]
 pub fn change_points(series: &[f64], rule: &ChangePointRule) -> Vec<ChangePoint> {
+    if series.iter().any(|v| !v.is_finite()) {
+        return Vec::new();
+    }
     let weak = first_pass_p_value(rule.p_value_max);
     let cuts = split(series, rule.window.max(2), weak);
     merge(series, cuts, rule)

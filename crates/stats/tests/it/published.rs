@@ -1,8 +1,11 @@
 //! The knees of published throughput curves.
 
-use stripewise_stats::{CurvePoint, LadderStep, bracketed, fit_scalability, knee};
+use stripewise_stats::{
+    CurvePoint, LadderStep, bracketed, difference_percent, fit_scalability, knee,
+};
 
 const CURVES: &str = include_str!("../data/published_curves.csv");
+const DIFFERENCES: &str = include_str!("../data/published_differences.csv");
 
 fn curve(series: &str) -> Vec<CurvePoint> {
     CURVES
@@ -87,4 +90,17 @@ fn the_scalability_law_is_no_detector_of_the_knee() {
             }
         }
     }
+}
+
+#[test]
+fn all_72_published_differences_come_out_as_printed() {
+    let mut seen = 0;
+    for line in DIFFERENCES.lines().skip(2) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [a, b] = [0, 1].map(|k| fields[k].parse::<f64>().unwrap());
+        let recomputed = difference_percent(a, b).unwrap();
+        assert_eq!(format!("{recomputed:.2}"), fields[2], "{line}");
+        seen += 1;
+    }
+    assert_eq!(seen, 72);
 }
