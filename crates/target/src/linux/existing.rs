@@ -3,7 +3,10 @@
 
 use super::access::{Found, failed, reopen};
 use super::identity::Identity;
-use super::{PlanDetail, database, device_rules, direct, file_rules, opened::Opened, surroundings};
+use super::{
+    PlanDetail, database, device_rules, direct, file_rules, opened::Opened, signature, space,
+    surroundings,
+};
 use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Size, Target};
 use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
@@ -68,14 +71,25 @@ pub(super) fn plan_device(
     let identity = found.status.identity;
     let file = reopen(&found.handle, &identity, READ, name)?;
     let whole = device_size(&file, name)?;
+    let held = signature::of(&file);
     drop(file);
     let size_bytes = span(whole, intent.size, name)?;
     let system = System::live();
     let device = system.device(identity.rdevice).map_err(|error| {
         Error::new(ErrorKind::Unusable, name, error.to_string()).with_hint(error.hint())
     })?;
+    let mut notes = Vec::new();
     if intent.writes {
         device_rules::judge_write(&found, &device, name, intent, knowledge)?;
+        let storage = system
+            .storage_of_device(identity.rdevice)
+            .unwrap_or_default();
+        space::judge_loops_below(&storage, size_bytes, name)?;
+        if let Some(held) = held {
+            notes.push(format!(
+                "the device seems to hold {held}, which will be lost."
+            ));
+        }
     }
     if !intent.busy_ok {
         let sign = mount_points(&system, &identity)
@@ -92,7 +106,7 @@ pub(super) fn plan_device(
         writes: intent.writes,
         fill: None,
         device_name: device_rules::kernel_name(identity.rdevice),
-        notes: Vec::new(),
+        notes,
         detail: detail(identity, intent),
     })
 }

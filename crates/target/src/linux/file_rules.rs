@@ -7,17 +7,19 @@
 //! process on that file.
 
 use super::access::failed;
+use super::existing::storage_of;
 use super::identity::Status;
 use super::ioctl::{Sole, sole_opener};
 use super::mark::{Maker, maker};
+use super::space;
 use super::users::{self, Wanted};
-use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
 use rustix::fs::{Access, AtFlags, StatVfsMountFlags, StatxAttributes};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_disk_inspect::{DeviceNumber, layout};
 
 /// Judges writing to an open existing file. Notes what could not be verified.
 pub(super) fn judge_write(
@@ -31,6 +33,7 @@ pub(super) fn judge_write(
     let may_write = intent.overwrite || made == Maker::We;
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))
+        .and_then(|()| room_to_write(file, &status, name, intent.size))
         .and_then(|()| open_elsewhere(file, &status, name));
     if !may_write {
         return Err(needs_overwrite(name, &made, judged.err()));
@@ -156,10 +159,33 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
         .map_err(|os| failed(name, "cannot be written", os.into()))
 }
 
+/// A sparse file grows on disk when it is written, and so do extents that are
+/// shared with snapshots or clones.
+fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result<()> {
+    let layout = layout(file).unwrap_or_default();
+    let missing = status.size_bytes.saturating_sub(status.allocated_bytes);
+    let growth = missing
+        .max(layout.hole_bytes)
+        .saturating_add(layout.shared_bytes);
+    let span = match size {
+        Size::Auto => status.size_bytes,
+        Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(status.size_bytes),
+    };
+    if growth == 0 {
+        return Ok(());
+    }
+    let storage = storage_of(file);
+    let in_memory = storage.file_system.is_some_and(|found| found.in_memory);
+    let what = "is sparse, compressed or shares its blocks";
+    space::judge_growth(file, in_memory, growth.min(span), name, what)
+}
+
 /// Nobody else has it open, or nothing is written.
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     const HINT: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give a directory \
                         to have a test file made instead.";
+    const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
+                          no process of this one has.";
     let wanted = Wanted::file(&status.identity);
     let mut openers = users::Openers::default();
     let mut sole = Sole::No;
@@ -177,18 +203,21 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
         };
         return Err(refuse(name, format!("is open in {first}{and}"), HINT));
     }
+    // Servers grant leases as they like: there a refusal says nothing.
+    let remote = || {
+        storage_of(file)
+            .file_system
+            .is_some_and(|found| found.remote)
+    };
     match sole {
+        Sole::No if remote() && openers.complete => Ok(vec![UNSEEN.to_owned()]),
         Sole::Yes => Ok(Vec::new()),
         Sole::No => Err(refuse(
             name,
             "is open elsewhere (the kernel says so; the process is not visible from here)",
             HINT,
         )),
-        Sole::Unknown(_) if openers.complete => Ok(vec![
-            "the file system cannot tell whether other machines have the file open; \
-             no process of this one has."
-                .to_owned(),
-        ]),
+        Sole::Unknown(_) if openers.complete => Ok(vec![UNSEEN.to_owned()]),
         Sole::Unknown(os) => Err(refuse(
             name,
             "may be open elsewhere: this user cannot find out",

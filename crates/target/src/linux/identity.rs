@@ -26,6 +26,8 @@ pub(super) struct Identity {
 pub(super) struct Status {
     pub identity: Identity,
     pub size_bytes: u64,
+    /// `st_blocks`, in bytes.
+    pub allocated_bytes: u64,
     /// Names.
     pub links: u32,
     pub attributes: StatxAttributes,
@@ -74,6 +76,7 @@ impl Status {
                 rdevice: number(found.stx_rdev_major, found.stx_rdev_minor),
             },
             size_bytes: found.stx_size,
+            allocated_bytes: found.stx_blocks.saturating_mul(512),
             links: found.stx_nlink,
             attributes: found.stx_attributes,
             direct_offset_bytes: has(StatxFlags::DIOALIGN).then_some(found.stx_dio_offset_align),

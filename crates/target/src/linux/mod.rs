@@ -7,6 +7,7 @@
 //! | `file_rules`, `device_rules` | may it be written |
 //! | `users`, `ioctl` | who uses it |
 //! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
+//! | `signature` | what would be lost |
 //! | `space`, `make`, `fill`, `mark` | test files |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
@@ -25,6 +26,7 @@ mod ioctl;
 mod make;
 mod mark;
 mod opened;
+mod signature;
 mod space;
 mod surroundings;
 mod test_file;

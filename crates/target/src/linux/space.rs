@@ -6,9 +6,12 @@
 //! besides, as a full tmpfs takes the machine down, not only itself.
 
 use super::access::failed;
+use super::identity::Status;
 use crate::{Error, ErrorKind, FillPlan, Intent, Result, Size};
+use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use std::path::Path;
+use stripewise_disk_inspect::storage::Storage;
 use stripewise_units::format_bytes;
 
 const GIB: u64 = 1 << 30;
@@ -132,6 +135,63 @@ impl Space {
         let what = format!("no room for a test file of {}: {why}", format_bytes(wanted));
         Error::new(ErrorKind::NoSpace, name, what).with_hint(hint)
     }
+}
+
+/// Writing to what is not allocated yet takes space as a new file does, and
+/// under the same rule.
+pub(super) fn judge_growth(
+    file: &File,
+    in_memory: bool,
+    growth_bytes: u64,
+    name: &str,
+    what: &str,
+) -> Result<()> {
+    if growth_bytes == 0 {
+        return Ok(());
+    }
+    let space = Space::of(file, in_memory, name)?;
+    if growth_bytes <= space.room_bytes() {
+        return Ok(());
+    }
+    let what = format!(
+        "{what}: writing could take {} more of its file system, of which {} are free and at \
+         least {} must stay free",
+        format_bytes(growth_bytes),
+        format_bytes(space.available_bytes),
+        format_bytes(space.floor_bytes())
+    );
+    Err(Error::new(ErrorKind::NoSpace, name, what)
+        .with_hint("Use less of it (`--size`), free some space, or choose another target."))
+}
+
+/// Loop devices over sparse files promise space that the file system below may
+/// not have; running out there breaks everything on the device.
+pub(super) fn judge_loops_below(storage: &Storage, bytes: u64, name: &str) -> Result<()> {
+    for layer in storage.layers() {
+        let Some(looped) = &layer.looped else {
+            continue;
+        };
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let Ok(backing) = rustix::fs::open(&looped.backing_file, flags, Mode::empty()) else {
+            continue; // Deleted, or in another namespace: nothing is known.
+        };
+        let backing = File::from(backing);
+        let Ok(status) = Status::of(&backing) else {
+            continue;
+        };
+        if status.identity.kind != FileType::RegularFile {
+            continue;
+        }
+        let missing = status.size_bytes.saturating_sub(status.allocated_bytes);
+        let what = format!(
+            "{} stands on a sparse file ({})",
+            layer.name,
+            looped.backing_file.display()
+        );
+        let in_memory = looped.backing_file_system.as_deref() == Some("tmpfs");
+        judge_growth(&backing, in_memory, missing.min(bytes), name, &what)?;
+    }
+    Ok(())
 }
 
 /// `MemAvailable` of `/proc/meminfo`.

@@ -7,7 +7,7 @@ use super::fill::Filling;
 use super::identity::{Identity, Status};
 use super::make::{Directory, Made};
 use super::opened::Opened;
-use super::space::Space;
+use super::space::{Space, judge_loops_below};
 use super::{database, mark, surroundings};
 use crate::{Error, ErrorKind, FillPlan, Intent, MadeFile, Plan, Progress, Result, Target};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
@@ -63,6 +63,7 @@ pub(super) fn plan_in(
     let storage = storage_of(&directory);
     let mut fill =
         Space::of(&directory, in_memory(&storage), name)?.fill_plan(intent, &found.path, name)?;
+    judge_loops_below(&storage, fill.bytes, name)?;
     if !intent.busy_ok {
         let mount_point = storage
             .file_system

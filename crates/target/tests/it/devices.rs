@@ -6,8 +6,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use stripewise_results::TargetKind;
-use stripewise_target::ErrorKind::{Denied, NeedsDestroy, Refused, Unusable};
-use stripewise_target::{Access, Error};
+use stripewise_target::ErrorKind::{Denied, NeedsDestroy, NoSpace, Refused, Unusable};
+use stripewise_target::{Access, Error, Intent, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 64 << 20;
@@ -66,7 +66,12 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
     }
     let device = Loop::new(BYTES);
     run("mkfs.ext4", &["-q", text(&device.device)]);
-    let target = target(&device.device, &destroying(device.name()));
+    let planned = plan(&device.device, &destroying(device.name())).expect("free");
+    assert!(
+        planned.to_string().contains("ext4"),
+        "what will be lost is told: {planned}"
+    );
+    let target = prepare(planned).expect("free");
     assert_eq!(
         (target.size_bytes(), target.logical_sector_bytes()),
         (BYTES, 512)
@@ -92,6 +97,26 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
     run("sync", &[text(&device.device)]);
     backing.read_exact_at(&mut last, BYTES - 16).expect("reads");
     assert_eq!(last, [0x5a; 16]);
+}
+
+#[test]
+fn a_device_on_a_sparse_file_is_not_written_beyond_the_room_below() {
+    const TEST: &str = "a_device_on_a_sparse_file_is_not_written_beyond_the_room_below";
+    if !can_run(TEST, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(8 << 40);
+    plan(&device.device, &reading()).expect("reading takes no space");
+    refused(
+        plan(&device.device, &destroying(device.name())),
+        NoSpace,
+        "sparse file",
+    );
+    let part = Intent {
+        size: Size::Exactly(1 << 20),
+        ..destroying(device.name())
+    };
+    plan(&device.device, &part).expect("a part of it fits");
 }
 
 #[test]
@@ -175,7 +200,7 @@ fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
     });
     let part = |index: u32| format!("{}p{index}", device.device.display());
     if !Path::new(&part(2)).exists() {
-        return skip(TEST, "device nodes for partitions");
+        return skip_kernel(TEST, "partitions on loop devices");
     }
     run("mkfs.ext4", &["-q", &part(1)]);
     let mount = Mount::new(&[&part(1)]);
@@ -232,7 +257,7 @@ fn swap_devices_are_never_written() {
     let device = Loop::new(BYTES);
     run("mkswap", &[text(&device.device)]);
     if !try_run("swapon", &["-p", "0", text(&device.device)]) {
-        return skip("swap_devices_are_never_written", "a kernel that swaps");
+        return skip_kernel("swap_devices_are_never_written", "swap");
     }
     let _undo = Cleanup(|| {
         try_run("swapoff", &[text(&device.device)]);

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
-use stripewise_target::ErrorKind::{Denied, NeedsOverwrite, Refused, Unusable};
+use stripewise_target::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
 use stripewise_target::{Access, Intent, Knowledge, Size};
 use stripewise_workload::CacheMode;
 
@@ -407,6 +407,14 @@ fn many_tebibytes_are_no_special_case() {
         .and_then(|facts| facts.layout.clone())
         .expect("a layout");
     assert_eq!(layout.hole_bytes, bytes);
+    drop(target);
+    // Writing all of it would fill the file system.
+    refused(plan(&path, &overwriting()), NoSpace, "sparse");
+    let part = Intent {
+        size: Size::Exactly(1 << 20),
+        ..overwriting()
+    };
+    plan(&path, &part).expect("a part of it fits");
 }
 
 #[test]

@@ -21,6 +21,11 @@ pub fn skip(test: &str, needs: &str) {
     eprintln!("skipped: {test}: needs {needs}");
 }
 
+/// Says that a test cannot run on this kernel, which nobody can install.
+pub fn skip_kernel(test: &str, needs: &str) {
+    eprintln!("skipped: {test}: needs {needs} in the kernel");
+}
+
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -405,3 +405,71 @@ fn a_file_system_that_does_not_know_its_size_gets_no_test_file() {
     refused(plan(&mount.path, &filling(1)), Unusable, "how much space");
     assert_eq!(names(&mount.path), Vec::<String>::new());
 }
+
+#[test]
+fn a_volume_on_a_sparse_file_gets_no_more_than_fits_below() {
+    const TEST: &str = "a_volume_on_a_sparse_file_gets_no_more_than_fits_below";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (below, _device) = small_volume("mkfs.ext4", &["-m", "0"]);
+    let path = below.path.join("image");
+    std::fs::File::create_new(&path)
+        .and_then(|file| file.set_len(8 << 30))
+        .expect("sparse");
+    let device = Loop::stacked(&path);
+    run(
+        "mkfs.ext4",
+        &["-q", "-E", "lazy_itable_init=1", text(&device.device)],
+    );
+    let above = Mount::new(&[text(&device.device)]);
+    refused(plan(&above.path, &filling(1024)), NoSpace, "sparse file");
+    plan(&above.path, &filling(16)).expect("a small one fits below, too");
+}
+
+const KILLED: &str = "test_files::killed_while_it_has_a_test_file";
+const KILLED_IN: &str = "STRIPEWISE_IT_KILLED_IN";
+
+/// Not a test by itself: the process that the next test kills.
+#[test]
+fn killed_while_it_has_a_test_file() {
+    let Some(directory) = std::env::var_os(KILLED_IN) else {
+        return;
+    };
+    let directory = std::path::PathBuf::from(directory);
+    let planned = plan(&directory, &filling(64)).expect("there is room");
+    let mut progress = Watching::new(|progress| {
+        println!("at {}", progress.done_bytes);
+        ControlFlow::Continue(())
+    });
+    let target = stripewise_target::prepare(planned, &Knowledge::none(), &mut progress);
+    let target = target.expect("filled");
+    let _file = target
+        .open(CacheMode::Direct, Access::ReadWrite)
+        .expect("opens");
+    println!("at work");
+    std::thread::sleep(std::time::Duration::from_secs(120));
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_no_file() {
+    use std::io::{BufRead, BufReader};
+    let top = directory();
+    for moment in ["at 0", "at 67108864", "at work"] {
+        let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", KILLED, "--nocapture", "--test-threads=1"])
+            .env(KILLED_IN, top.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let output = BufReader::new(child.stdout.take().expect("its output"));
+        let reached = output
+            .lines()
+            .map_while(Result::ok)
+            .any(|line| line.ends_with(moment));
+        child.kill().expect("killed with SIGKILL");
+        child.wait().expect("gone");
+        assert!(reached, "it came to `{moment}`");
+        assert_eq!(names(top.path()), Vec::<String>::new(), "killed {moment}");
+    }
+}
