@@ -33,11 +33,16 @@ pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
     let resident = resident.unwrap_or_default();
     let (message, hint) = match &evidence.direct_refused {
         Some(reason) => (
-            format!("operations went through the page cache, as direct I/O is not to be had here: {reason}{resident}"),
+            format!(
+                "operations went through the page cache, as direct I/O is not to be had here: {reason}{resident}"
+            ),
             "measure on a file system that allows direct I/O, or the device below it",
         ),
         None => (
-            format!("operations went through the page cache ({}){resident}", mode(evidence)),
+            format!(
+                "operations went through the page cache ({}){resident}",
+                mode(evidence)
+            ),
             "leave out --cache for the disk's own number; if the cache is what you want to measure, this \
              number includes it",
         ),
@@ -46,23 +51,35 @@ pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
 }
 
 fn mode(evidence: &Evidence) -> &'static str {
-    if evidence.is_synced() { "buffered, with syncs" } else { "buffered" }
+    if evidence.is_synced() {
+        "buffered, with syncs"
+    } else {
+        "buffered"
+    }
 }
 
 /// tmpfs, ramfs, zram.
 pub fn in_memory(evidence: &Evidence) -> Option<Warning> {
-    let in_memory = evidence.storage.as_ref()?.file_system.as_ref().filter(|file_system| file_system.in_memory);
+    let in_memory = evidence
+        .storage
+        .as_ref()?
+        .file_system
+        .as_ref()
+        .filter(|file_system| file_system.in_memory);
     if let Some(file_system) = in_memory {
         let message = format!(
             "{} is a {}: the file is in memory, there is no disk",
             file_system.mount_point.display(),
             file_system.kind
         );
-        let hint = "name a directory on the disk that you mean; `df .` shows what a directory is on";
+        let hint =
+            "name a directory on the disk that you mean; `df .` shows what a directory is on";
         return Some(Code::InMemory.warning(Severity::Void, message, hint));
     }
     let layers = evidence.storage.as_ref()?.layers();
-    let memory = layers.iter().find(|device| device.kind == BlockDeviceKind::Memory)?;
+    let memory = layers
+        .iter()
+        .find(|device| device.kind == BlockDeviceKind::Memory)?;
     let message = format!("{} is a block device in memory, not a disk", memory.name);
     let hint = "good for measuring the program; name a disk to measure a disk";
     Some(Code::InMemory.warning(Severity::Warning, message, hint))
@@ -78,7 +95,9 @@ pub fn loop_cached(evidence: &Evidence) -> Option<Warning> {
         looped.backing_file.display()
     );
     let hint = match looped.backing_file_system.as_deref() {
-        Some("tmpfs" | "ramfs") => "put the backing file on a disk: in memory there is nothing else than cache".to_owned(),
+        Some("tmpfs" | "ramfs") => {
+            "put the backing file on a disk: in memory there is nothing else than cache".to_owned()
+        }
         _ => format!(
             "losetup --direct-io=on /dev/{0}; where that is refused, the loop device's sector is smaller than \
              that of the disk below (losetup --sector-size 4096)",
@@ -109,12 +128,19 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
                 format_bytes(workload.block_size_bytes),
                 format_bytes(workload.base_offset_bytes)
             );
-            let hint = format!("use --block and --base-offset that are multiples of {}", format_bytes(unit));
+            let hint = format!(
+                "use --block and --base-offset that are multiples of {}",
+                format_bytes(unit)
+            );
             Some(Code::DirectIoCached.warning(Severity::Warning, message, hint))
         }
         "zfs" if !zfs_has_direct_io(file_system.driver_version.as_deref()) => {
-            let version = file_system.driver_version.as_deref().unwrap_or("of unknown version");
-            let message = format!("ZFS {version} accepts O_DIRECT and uses its cache (ARC) all the same");
+            let version = file_system
+                .driver_version
+                .as_deref()
+                .unwrap_or("of unknown version");
+            let message =
+                format!("ZFS {version} accepts O_DIRECT and uses its cache (ARC) all the same");
             let hint = "use ZFS 2.3 or later with direct=standard, or a file several times larger than the \
                         ARC (--size)";
             Some(Code::DirectIoCached.warning(Severity::Warning, message, hint))
@@ -125,7 +151,10 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
 
 /// `2.2.2-1ubuntu`: from 2.3 on `O_DIRECT` means something.
 fn zfs_has_direct_io(version: Option<&str>) -> bool {
-    let mut numbers = version.unwrap_or_default().split(['.', '-']).map(str::parse::<u32>);
+    let mut numbers = version
+        .unwrap_or_default()
+        .split(['.', '-'])
+        .map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (2, 3),
         _ => false,
@@ -135,15 +164,22 @@ fn zfs_has_direct_io(version: Option<&str>) -> bool {
 /// Whatever the reason: a direct run that fills the page cache did not pass by it.
 pub fn file_entered_cache(evidence: &Evidence) -> Option<Warning> {
     // Memory file systems are the page cache.
-    let memory = evidence.storage.as_ref().and_then(|storage| storage.file_system.as_ref()).is_some_and(|one| one.in_memory);
+    let memory = evidence
+        .storage
+        .as_ref()
+        .and_then(|storage| storage.file_system.as_ref())
+        .is_some_and(|one| one.in_memory);
     if !evidence.is_direct() || memory {
         return None;
     }
     let moved = evidence.outcome.bytes;
     let grown = evidence.observed.as_ref()?.files.iter().find_map(|file| {
-        let grown = file.cached_bytes_after?.saturating_sub(file.cached_bytes_before?);
+        let grown = file
+            .cached_bytes_after?
+            .saturating_sub(file.cached_bytes_before?);
         let limit = (GROWTH_SHARE_MIN * file.size_bytes.min(moved) as f64) as u64;
-        (file.size_bytes > 0 && grown >= limit.max(GROWTH_MIN_BYTES)).then_some((grown, file.size_bytes))
+        (file.size_bytes > 0 && grown >= limit.max(GROWTH_MIN_BYTES))
+            .then_some((grown, file.size_bytes))
     });
     let (grown, size) = grown?;
     let message = format!(

@@ -23,12 +23,38 @@ const SMALL_BLOCK_BYTES: u64 = 32 << 10;
 fn shares(evidence: &Evidence, throttle: &Throttle) -> Vec<(String, f64)> {
     let outcome = &evidence.outcome;
     let seconds = outcome.duration_ns as f64 / 1e9;
-    let rate = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let rate = |count: u64| {
+        if seconds > 0.0 {
+            count as f64 / seconds
+        } else {
+            0.0
+        }
+    };
     let limits = [
-        (throttle.read_iops, rate(outcome.read.operations), "reads/s", false),
-        (throttle.write_iops, rate(outcome.write.operations), "writes/s", false),
-        (throttle.read_bytes_per_s, rate(outcome.read.bytes), "read", true),
-        (throttle.write_bytes_per_s, rate(outcome.write.bytes), "written", true),
+        (
+            throttle.read_iops,
+            rate(outcome.read.operations),
+            "reads/s",
+            false,
+        ),
+        (
+            throttle.write_iops,
+            rate(outcome.write.operations),
+            "writes/s",
+            false,
+        ),
+        (
+            throttle.read_bytes_per_s,
+            rate(outcome.read.bytes),
+            "read",
+            true,
+        ),
+        (
+            throttle.write_bytes_per_s,
+            rate(outcome.write.bytes),
+            "written",
+            true,
+        ),
     ];
     limits
         .into_iter()
@@ -50,9 +76,17 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
     let (throttle, (limit, share)) = evidence
         .throttles
         .iter()
-        .flat_map(|throttle| shares(evidence, throttle).into_iter().map(move |share| (throttle, share)))
+        .flat_map(|throttle| {
+            shares(evidence, throttle)
+                .into_iter()
+                .map(move |share| (throttle, share))
+        })
         .max_by(|(_, a), (_, b)| a.1.total_cmp(&b.1))?;
-    let device = if throttle.device.is_empty() { throttle.number.to_string() } else { throttle.device.clone() };
+    let device = if throttle.device.is_empty() {
+        throttle.number.to_string()
+    } else {
+        throttle.device.clone()
+    };
     let (severity, what) = if share >= REACHED_SHARE {
         (Severity::Void, "the number is the limit's, not the disk's")
     } else {
@@ -63,7 +97,8 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
         throttle.cgroup,
         percent_of(share)
     );
-    let hint = "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
+    let hint =
+        "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
     Some(Code::IoThrottled.warning(severity, message, hint))
 }
 
@@ -102,7 +137,12 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
             block_bytes: job.workload.block_size_bytes,
             iops: job.outcome.iops,
             mib_per_s: job.outcome.mib_per_s,
-            spins: job.target.device.as_ref().and_then(|device| device.rotational) == Some(true),
+            spins: job
+                .target
+                .device
+                .as_ref()
+                .and_then(|device| device.rotational)
+                == Some(true),
         };
         let shape = shape(job);
         match groups.iter_mut().find(|(known, _)| *known == shape) {
@@ -115,7 +155,9 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
         steps.sort_by_key(|step| step.block_bytes);
     }
     groups.retain(|steps| match (steps.first(), steps.last()) {
-        (Some(small), Some(large)) => large.block_bytes >= BLOCK_RATIO_MIN.saturating_mul(small.block_bytes),
+        (Some(small), Some(large)) => {
+            large.block_bytes >= BLOCK_RATIO_MIN.saturating_mul(small.block_bytes)
+        }
         _ => false,
     });
     groups
@@ -161,7 +203,9 @@ pub fn flat_iops(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning>
             format_iops(mean),
             blocks(steps)
         );
-        let hint = named(throttles, |one| one.read_iops.is_some() || one.write_iops.is_some());
+        let hint = named(throttles, |one| {
+            one.read_iops.is_some() || one.write_iops.is_some()
+        });
         Some(Code::FlatIops.warning(Severity::Warning, message, hint))
     })
 }

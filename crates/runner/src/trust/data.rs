@@ -29,7 +29,11 @@ fn content(evidence: &Evidence) -> Option<&Content> {
 }
 
 fn severity(part: u64, whole: u64) -> Severity {
-    if part as f64 >= SHARE_VOID * whole as f64 { Severity::Void } else { Severity::Warning }
+    if part as f64 >= SHARE_VOID * whole as f64 {
+        Severity::Void
+    } else {
+        Severity::Warning
+    }
 }
 
 fn what_it_does(evidence: &Evidence) -> &'static str {
@@ -102,7 +106,8 @@ pub fn zero_data(evidence: &Evidence) -> Option<Warning> {
 pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.workload.data.dedupable_percent;
     if evidence.writes() && asked > 0 {
-        let message = format!("{asked} % of the written blocks are copies of one another, as asked");
+        let message =
+            format!("{asked} % of the written blocks are copies of one another, as asked");
         let hint = "compare only with runs of the same --dedupable";
         return Some(Code::RepeatingData.warning(Severity::Note, message, hint));
     }

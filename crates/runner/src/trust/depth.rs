@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::Evidence;
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{Severity, TargetKind, Warning};
 
 /// Little's law over the window is good to a few per cent.
 const PROGRAM_SHARE_MIN: f64 = 0.9;
@@ -16,7 +16,8 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked()?;
     let outcome = &evidence.outcome;
     // Syncs of a job hold a thread without being counted as in flight.
-    if outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
+    let nothing = evidence.target.kind == TargetKind::Null;
+    if nothing || outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
         return None;
     }
     if outcome.outstanding_mean >= PROGRAM_SHARE_MIN * asked as f64 {
@@ -46,20 +47,33 @@ pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
     let limits = layers.iter().flat_map(|device| {
         let queue = &device.queue;
         let queues = u64::from(queue.hardware_queues.unwrap_or(1).max(1));
-        let depth = queue.queue_depth.map(|depth| (device, u64::from(depth), "commands at once (queue_depth)"));
-        let requests = queue
-            .nr_requests
-            .map(|requests| (device, u64::from(requests) * queues, "queued requests (nr_requests)"));
+        let depth = queue
+            .queue_depth
+            .map(|depth| (device, u64::from(depth), "commands at once (queue_depth)"));
+        let requests = queue.nr_requests.map(|requests| {
+            (
+                device,
+                u64::from(requests) * queues,
+                "queued requests (nr_requests)",
+            )
+        });
         depth.into_iter().chain(requests)
     });
     // A limit of 0 is a driver that does not say.
-    let tightest = limits.filter(|(_, limit, _)| *limit > 0).min_by_key(|(_, limit, _)| *limit);
+    let tightest = limits
+        .filter(|(_, limit, _)| *limit > 0)
+        .min_by_key(|(_, limit, _)| *limit);
     let (device, limit, what) = tightest?;
     if asked <= limit {
         return None;
     }
-    let message = format!("{asked} in flight were asked for, {} takes {limit} {what}: the rest wait in line", device.name);
-    let hint = format!("latency includes that wait; more than {limit} in flight gains nothing on this device");
+    let message = format!(
+        "{asked} in flight were asked for, {} takes {limit} {what}: the rest wait in line",
+        device.name
+    );
+    let hint = format!(
+        "latency includes that wait; more than {limit} in flight gains nothing on this device"
+    );
     Some(Code::DeviceQueueLimit.warning(Severity::Note, message, hint))
 }
 
@@ -67,13 +81,22 @@ pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
 fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
     let device = evidence.nearest()?;
     if evidence.in_flight.len() >= SAMPLES_MIN {
-        let sum: u64 = evidence.in_flight.iter().map(|one| u64::from(one.reads) + u64::from(one.writes)).sum();
+        let sum: u64 = evidence
+            .in_flight
+            .iter()
+            .map(|one| u64::from(one.reads) + u64::from(one.writes))
+            .sum();
         return Some((sum as f64 / evidence.in_flight.len() as f64, &device.name));
     }
     let observed = evidence.observed_of(device)?;
     let elapsed_ns = evidence.observed.as_ref()?.elapsed_ns;
     let counted = device.queue.counts_operations != Some(false) && observed.weighted_ns > 0;
-    (counted && elapsed_ns > 0).then(|| (observed.weighted_ns as f64 / elapsed_ns as f64, device.name.as_str()))
+    (counted && elapsed_ns > 0).then(|| {
+        (
+            observed.weighted_ns as f64 / elapsed_ns as f64,
+            device.name.as_str(),
+        )
+    })
 }
 
 /// At the device: something between us and it lets fewer through.

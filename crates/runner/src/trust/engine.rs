@@ -13,11 +13,21 @@ pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
     let reasons = engine.fallbacks.join("; ");
     // Another engine moves the number; plain buffers cost a little processor time.
     let other = engine.name == "threads" && engine.asked != "threads";
-    let severity = if other { Severity::Warning } else { Severity::Note };
-    let message = if other {
-        format!("the {} engine had to do instead of io_uring: {reasons}", engine.name)
+    let severity = if other {
+        Severity::Warning
     } else {
-        format!("the {} engine works with less than it could: {reasons}", engine.name)
+        Severity::Note
+    };
+    let message = if other {
+        format!(
+            "the {} engine had to do instead of io_uring: {reasons}",
+            engine.name
+        )
+    } else {
+        format!(
+            "the {} engine works with less than it could: {reasons}",
+            engine.name
+        )
     };
     Some(Code::EngineFallback.warning(severity, message, advice(&reasons)))
 }

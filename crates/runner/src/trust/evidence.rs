@@ -64,7 +64,12 @@ pub struct Moved {
 impl Evidence {
     /// The least that every job has; the rest unknown.
     #[must_use]
-    pub fn new(target: TargetFacts, workload: Workload, engine: EngineFacts, outcome: Outcome) -> Self {
+    pub fn new(
+        target: TargetFacts,
+        workload: Workload,
+        engine: EngineFacts,
+        outcome: Outcome,
+    ) -> Self {
         Evidence {
             target,
             targets: 1,
@@ -101,25 +106,36 @@ impl Evidence {
 
     /// Past the page cache, as far as the file system keeps its word.
     pub(super) fn is_direct(&self) -> bool {
-        matches!(self.workload.cache, CacheMode::Direct | CacheMode::DirectSync)
+        matches!(
+            self.workload.cache,
+            CacheMode::Direct | CacheMode::DirectSync
+        )
     }
 
     /// Writes are made durable: by the mode, or by explicit syncs.
     pub(super) fn is_synced(&self) -> bool {
-        matches!(self.workload.cache, CacheMode::DirectSync | CacheMode::BufferedSync)
-            || self.workload.sync.is_some()
+        matches!(
+            self.workload.cache,
+            CacheMode::DirectSync | CacheMode::BufferedSync
+        ) || self.workload.sync.is_some()
     }
 
     /// Asked for in flight, over all threads and targets; `None` for open loops,
     /// which ask for a rate instead.
     pub(super) fn outstanding_asked(&self) -> Option<u64> {
         let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
-        self.workload.rate.is_none().then(|| each * u64::from(self.targets.max(1)))
+        self.workload
+            .rate
+            .is_none()
+            .then(|| each * u64::from(self.targets.max(1)))
     }
 
     /// Bytes of the target that the job works on.
     pub(super) fn span_bytes(&self) -> u64 {
-        let rest = self.target.size_bytes.saturating_sub(self.workload.base_offset_bytes);
+        let rest = self
+            .target
+            .size_bytes
+            .saturating_sub(self.workload.base_offset_bytes);
         self.workload.size_bytes.map_or(rest, |size| size.min(rest))
     }
 
@@ -138,7 +154,10 @@ impl Evidence {
     /// nothing better, the measured ones in proportion to time.
     pub(super) fn moved_in_all(&self) -> Moved {
         self.moved.unwrap_or_else(|| {
-            let elapsed_ns = self.observed.as_ref().map_or(0, |observed| observed.elapsed_ns);
+            let elapsed_ns = self
+                .observed
+                .as_ref()
+                .map_or(0, |observed| observed.elapsed_ns);
             let measured_ns = self.outcome.duration_ns;
             let scale = |bytes: u64| {
                 if measured_ns == 0 || elapsed_ns <= measured_ns {

@@ -14,15 +14,28 @@ pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
     let file_system = file_system(evidence).filter(|file_system| file_system.copy_on_write)?;
     let kind = &file_system.kind;
     let (severity, what) = if evidence.writes() {
-        (Severity::Warning, "each write goes to a new place and changes metadata with it")
+        (
+            Severity::Warning,
+            "each write goes to a new place and changes metadata with it",
+        )
     } else {
-        (Severity::Note, "data that was rewritten at random is scattered over the disk")
+        (
+            Severity::Note,
+            "data that was rewritten at random is scattered over the disk",
+        )
     };
-    let message = format!("{kind} at {} copies on write: {what}", file_system.mount_point.display());
+    let message = format!(
+        "{kind} at {} copies on write: {what}",
+        file_system.mount_point.display()
+    );
     let hint = match kind.as_str() {
-        "btrfs" => "a database's directory on btrfs wants `chattr +C` before its files are made; measure what \
-                    you will use",
-        "zfs" => "set recordsize to the database's page; compression counts too (`zfs get recordsize,compression`)",
+        "btrfs" => {
+            "a database's directory on btrfs wants `chattr +C` before its files are made; measure what \
+                    you will use"
+        }
+        "zfs" => {
+            "set recordsize to the database's page; compression counts too (`zfs get recordsize,compression`)"
+        }
         _ => "the number holds for this file system; for the disk's own measure the device",
     };
     Some(Code::CopyOnWrite.warning(severity, message, hint))

@@ -38,15 +38,21 @@ pub fn suspended(evidence: &Evidence) -> Option<Warning> {
     if asleep < SUSPENDED_MIN_NS {
         return None;
     }
-    let message = format!("the machine slept for {} during the run", format_duration(asleep));
+    let message = format!(
+        "the machine slept for {} during the run",
+        format_duration(asleep)
+    );
     let hint = "run it again with sleep inhibited: systemd-inhibit stripewise ...";
     Some(Code::Suspended.warning(Severity::Void, message, hint))
 }
 
 /// Heat.
 pub fn thermal_throttling(evidence: &Evidence) -> Option<Warning> {
-    let events = observed(evidence)?.thermal_throttles.filter(|events| *events > 0)?;
-    let message = format!("the processor was slowed down for heat during the run ({events} events)");
+    let events = observed(evidence)?
+        .thermal_throttles
+        .filter(|events| *events > 0)?;
+    let message =
+        format!("the processor was slowed down for heat during the run ({events} events)");
     let hint = "let it cool, look at its fans, and run again";
     Some(Code::ThermalThrottling.warning(Severity::Warning, message, hint))
 }
@@ -57,8 +63,15 @@ pub fn power_saving(evidence: &Evidence) -> Option<Warning> {
     let governor = observed.governor_after.as_deref();
     let (severity, message) = match (observed.on_mains_before, observed.on_mains_after) {
         (Some(before), Some(after)) if before != after => {
-            let now = if after { "from battery to mains" } else { "from mains to battery" };
-            (Severity::Warning, format!("the power supply changed {now} during the run"))
+            let now = if after {
+                "from battery to mains"
+            } else {
+                "from mains to battery"
+            };
+            (
+                Severity::Warning,
+                format!("the power supply changed {now} during the run"),
+            )
         }
         (_, Some(false)) => (Severity::Warning, "the machine runs on battery".to_owned()),
         _ if observed.governor_before != observed.governor_after => (
@@ -72,7 +85,9 @@ pub fn power_saving(evidence: &Evidence) -> Option<Warning> {
         _ => match governor {
             Some(name @ ("powersave" | "conservative" | "ondemand")) => (
                 Severity::Note,
-                format!("the frequency governor is {name}: short operations pay for waking the processor up"),
+                format!(
+                    "the frequency governor is {name}: short operations pay for waking the processor up"
+                ),
             ),
             _ => return None,
         },

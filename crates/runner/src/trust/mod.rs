@@ -31,7 +31,9 @@ pub use data::{compressible_data, never_written, repeating_data, sparse_file, ze
 pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
 pub use engine::{engine_fallback, null_engine};
 pub use evidence::{Evidence, Moved};
-pub use file_system::{compressed_file_system, copy_on_write, remote_file_system, volatile_write_cache};
+pub use file_system::{
+    compressed_file_system, copy_on_write, remote_file_system, volatile_write_cache,
+};
 pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
 pub use processor::{cpu_bound, cpu_quota, cpu_steal};
 pub use reconcile::{array_syncing, device_saw_less, other_load};

@@ -24,13 +24,19 @@ fn worker_busy(evidence: &Evidence) -> Option<f64> {
 /// Processors that this process may use: affinity and quota.
 fn processors(evidence: &Evidence) -> f64 {
     let count = f64::from(evidence.host.cpu.count.max(1));
-    evidence.host.cpu.quota.map_or(count, |quota| quota.min(count))
+    evidence
+        .host
+        .cpu
+        .quota
+        .map_or(count, |quota| quota.min(count))
 }
 
 /// Time that the whole process used over what it might have used.
 fn process_busy(evidence: &Evidence) -> Option<f64> {
     let observed = evidence.observed.as_ref()?;
-    let used = observed.own_cpu_user_ns.saturating_add(observed.own_cpu_system_ns);
+    let used = observed
+        .own_cpu_user_ns
+        .saturating_add(observed.own_cpu_system_ns);
     let had = observed.elapsed_ns as f64 * processors(evidence);
     (had > 0.0).then(|| used as f64 / had)
 }
@@ -50,8 +56,11 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
     let workload = &evidence.workload;
     let of_workers = worker_busy(evidence).filter(|share| *share >= WORKER_BUSY_MIN);
     let of_process = process_busy(evidence).filter(|share| *share >= MACHINE_BUSY_MIN);
-    let of_machine =
-        evidence.observed.as_ref().and_then(machine_busy).filter(|share| *share >= MACHINE_BUSY_MIN);
+    let of_machine = evidence
+        .observed
+        .as_ref()
+        .and_then(machine_busy)
+        .filter(|share| *share >= MACHINE_BUSY_MIN);
     let processors = processors(evidence);
     let message = match (of_workers, of_process, of_machine) {
         (Some(share), _, _) => format!(
@@ -65,15 +74,24 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
             percent_of(share.min(1.0))
         ),
         (None, None, Some(share)) => {
-            format!("the machine's processors were busy {} of the time, partly with other work", percent_of(share))
+            format!(
+                "the machine's processors were busy {} of the time, partly with other work",
+                percent_of(share)
+            )
         }
         (None, None, None) => return None,
     };
     let spare = f64::from(workload.threads) < processors.floor();
     let hint = if of_workers.is_none() && of_process.is_none() {
         "stop what else runs here (`top`), and run again".to_owned()
-    } else if evidence.host.cpu.quota.is_some_and(|quota| quota < f64::from(evidence.host.cpu.count)) {
-        "the control group's CPU quota is the ceiling: raise it, or run outside the container".to_owned()
+    } else if evidence
+        .host
+        .cpu
+        .quota
+        .is_some_and(|quota| quota < f64::from(evidence.host.cpu.count))
+    {
+        "the control group's CPU quota is the ceiling: raise it, or run outside the container"
+            .to_owned()
     } else if !evidence.is_direct() {
         "copying through the page cache takes the time: leave out --cache".to_owned()
     } else if spare {
@@ -89,7 +107,11 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
 }
 
 fn threads(count: u32) -> String {
-    if count == 1 { "one thread".to_owned() } else { format!("{count} threads") }
+    if count == 1 {
+        "one thread".to_owned()
+    } else {
+        format!("{count} threads")
+    }
 }
 
 /// A control group's quota held threads back.
@@ -99,7 +121,12 @@ pub fn cpu_quota(evidence: &Evidence) -> Option<Warning> {
     if throttled == 0 || (throttled as f64) < THROTTLED_SHARE_MIN * observed.quota_periods as f64 {
         return None;
     }
-    let quota = evidence.host.cpu.quota.map(|quota| format!(" of {quota:.2} processors")).unwrap_or_default();
+    let quota = evidence
+        .host
+        .cpu
+        .quota
+        .map(|quota| format!(" of {quota:.2} processors"))
+        .unwrap_or_default();
     let message = format!(
         "the CPU quota{quota} held the program back in {} of its {} periods ({}), {} in all: latencies include \
          these pauses",
@@ -115,7 +142,10 @@ pub fn cpu_quota(evidence: &Evidence) -> Option<Warning> {
 /// The hypervisor ran others on our processors.
 pub fn cpu_steal(evidence: &Evidence) -> Option<Warning> {
     let observed = evidence.observed.as_ref().filter(|_| evidence.is_real())?;
-    let all = observed.cpu_busy_ns.saturating_add(observed.cpu_idle_ns).saturating_add(observed.cpu_steal_ns);
+    let all = observed
+        .cpu_busy_ns
+        .saturating_add(observed.cpu_idle_ns)
+        .saturating_add(observed.cpu_steal_ns);
     if all == 0 || (observed.cpu_steal_ns as f64) < STEAL_SHARE_MIN * all as f64 {
         return None;
     }

@@ -60,7 +60,15 @@ pub fn device_saw_less(evidence: &Evidence) -> Option<Warning> {
             format_bytes(of_them)
         );
         let hint = why(evidence);
-        Some(Code::DeviceSawLess.warning(if void { Severity::Void } else { Severity::Warning }, message, hint))
+        Some(Code::DeviceSawLess.warning(
+            if void {
+                Severity::Void
+            } else {
+                Severity::Warning
+            },
+            message,
+            hint,
+        ))
     })
 }
 
@@ -70,7 +78,9 @@ fn why(evidence: &Evidence) -> &'static str {
     let file_system = storage.and_then(|storage| storage.file_system.as_ref());
     if !evidence.is_direct() {
         "the page cache served the rest: leave out --cache"
-    } else if super::data::sparse_file(evidence).is_some() || super::data::never_written(evidence).is_some() {
+    } else if super::data::sparse_file(evidence).is_some()
+        || super::data::never_written(evidence).is_some()
+    {
         "the file's holes need no disk: measure a file that was written in full"
     } else if storage.is_some_and(|storage| storage.cached_loop().is_some()) {
         "the page cache behind the loop device served the rest: losetup --direct-io=on"
@@ -90,7 +100,10 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     let observed = evidence.observed_of(device)?;
     let file_system = evidence.storage.as_ref()?.file_system.as_ref();
     let ours = evidence.moved_in_all();
-    let all = Moved { read_bytes: observed.read_bytes, written_bytes: observed.written_bytes };
+    let all = Moved {
+        read_bytes: observed.read_bytes,
+        written_bytes: observed.written_bytes,
+    };
     let mut found = Vec::new();
     // Read-ahead reads more than we ask for, and copy-on-write writes more.
     if evidence.is_direct() && evidence.storage.as_ref()?.devices.len() == 1 {
@@ -108,16 +121,28 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     {
         name.clone_from(&disk.name);
         found.extend(excess("read", all.read_bytes, whole.read_bytes, ours));
-        found.extend(excess("wrote", all.written_bytes, whole.written_bytes, ours));
+        found.extend(excess(
+            "wrote",
+            all.written_bytes,
+            whole.written_bytes,
+            ours,
+        ));
     }
     if found.is_empty() && observed.in_flight_before > 1 {
-        found.push(format!("had {} operations in flight before the first of ours", observed.in_flight_before));
+        found.push(format!(
+            "had {} operations in flight before the first of ours",
+            observed.in_flight_before
+        ));
     }
     if found.is_empty() {
         return None;
     }
-    let message = format!("others used {name} during the run: it {}", found.join(" and "));
-    let hint = "stop what else uses it (`iotop -o`, `pidstat -d 1` name the processes) and run again";
+    let message = format!(
+        "others used {name} during the run: it {}",
+        found.join(" and ")
+    );
+    let hint =
+        "stop what else uses it (`iotop -o`, `pidstat -d 1` name the processes) and run again";
     Some(Code::OtherLoad.warning(Severity::Warning, message, hint))
 }
 
@@ -125,7 +150,13 @@ fn excess(verb: &str, ours: u64, all: u64, moved: Moved) -> Option<String> {
     let more = all.saturating_sub(ours);
     let total = moved.read_bytes.saturating_add(moved.written_bytes);
     let matters = more >= OTHERS_MIN_BYTES && more as f64 >= OTHERS_SHARE_MIN * total as f64;
-    matters.then(|| format!("{verb} {} more than we did ({} of ours)", format_bytes(more), percent(more, total)))
+    matters.then(|| {
+        format!(
+            "{verb} {} more than we did ({} of ours)",
+            format_bytes(more),
+            percent(more, total)
+        )
+    })
 }
 
 /// An md array in the path that is busy with itself.
@@ -136,6 +167,9 @@ pub fn array_syncing(evidence: &Evidence) -> Option<Warning> {
         (!matches!(action, "idle" | "frozen")).then_some((device, action))
     })?;
     let message = format!("the array {} is busy with itself ({action})", device.name);
-    let hint = format!("wait until it is idle: `cat /proc/mdstat` shows how far {} is", device.name);
+    let hint = format!(
+        "wait until it is idle: `cat /proc/mdstat` shows how far {} is",
+        device.name
+    );
     Some(Code::ArraySyncing.warning(Severity::Warning, message, hint))
 }

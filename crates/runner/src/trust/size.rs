@@ -34,9 +34,16 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     let wanted = cache.saturating_mul(CACHE_FACTOR);
     let hint = match evidence.workload.size_bytes {
         Some(_) if evidence.target.size_bytes >= wanted => {
-            format!("give a larger --size (now {}): {} or more", format_bytes(span), format_bytes(wanted))
+            format!(
+                "give a larger --size (now {}): {} or more",
+                format_bytes(span),
+                format_bytes(wanted)
+            )
         }
-        _ => format!("use {} or more: --size, or a larger file or device", format_bytes(wanted)),
+        _ => format!(
+            "use {} or more: --size, or a larger file or device",
+            format_bytes(wanted)
+        ),
     };
     Some(Code::SmallerThanCache.warning(Severity::Warning, message, hint))
 }
@@ -45,9 +52,17 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
 pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     let storage = evidence.storage.as_ref()?;
     let bottom = storage.bottom();
-    let spinning = |device: &&&stripewise_disk_inspect::storage::BlockDevice| device.queue.rotational == Some(true);
-    let disks: Vec<_> = bottom.iter().filter(spinning).filter(|device| device.looped.is_none()).collect();
-    let size: u64 = disks.iter().fold(0, |sum, device| sum.saturating_add(device.size_bytes));
+    let spinning = |device: &&&stripewise_disk_inspect::storage::BlockDevice| {
+        device.queue.rotational == Some(true)
+    };
+    let disks: Vec<_> = bottom
+        .iter()
+        .filter(spinning)
+        .filter(|device| device.looped.is_none())
+        .collect();
+    let size: u64 = disks
+        .iter()
+        .fold(0, |sum, device| sum.saturating_add(device.size_bytes));
     let span = evidence.span_bytes();
     if size == 0 || span as f64 >= SPAN_SHARE_MIN * size as f64 {
         return None;
@@ -56,7 +71,10 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     // Virtual disks say that they spin whatever is behind them.
     let is_virtual = evidence.host.virtualization.is_some();
     let (severity, spins) = if is_virtual {
-        (Severity::Note, "which says that it spins (virtual disks often do)")
+        (
+            Severity::Note,
+            "which says that it spins (virtual disks often do)",
+        )
     } else {
         (Severity::Warning, "a spinning disk")
     };

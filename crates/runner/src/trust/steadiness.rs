@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_stats::{SteadyRule, mean, step_down};
 use stripewise_units::{format_duration, format_iops};
 
@@ -15,8 +15,16 @@ const ROUND_OPERATIONS_MIN: f64 = 150.0;
 /// Rates of the whole intervals, operations a second; the last one is left out
 /// where it was cut short.
 fn rates(evidence: &Evidence) -> Vec<f64> {
+    // The program's own speed follows the scheduler's moods.
+    if evidence.target.kind == TargetKind::Null {
+        return Vec::new();
+    }
     let intervals = &evidence.outcome.intervals;
-    let longest = intervals.iter().map(|interval| interval.duration_ns).max().unwrap_or(0);
+    let longest = intervals
+        .iter()
+        .map(|interval| interval.duration_ns)
+        .max()
+        .unwrap_or(0);
     intervals
         .iter()
         .filter(|interval| interval.duration_ns > 0 && interval.duration_ns >= longest / 2)
@@ -57,7 +65,9 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = match (evidence.workload.ramp_ns, evidence.quick) {
         (_, true) => "bench --qualify measures long enough to settle".to_owned(),
-        (0, _) => "give it time to settle with --ramp, and measure longer with --duration".to_owned(),
+        (0, _) => {
+            "give it time to settle with --ramp, and measure longer with --duration".to_owned()
+        }
         (ramp, _) => format!(
             "a --ramp of {} was not enough: lengthen it and --duration; if it never settles, something else \
              uses the disk",
@@ -74,7 +84,11 @@ fn fell(rates: &[f64]) -> Option<stripewise_stats::StepDown> {
 /// One lasting fall: the end of a burst credit, a full write cache, heat.
 pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     let drop = fell(&rates(evidence))?;
-    let at_ns = evidence.outcome.intervals.get(drop.index).map_or(0, |interval| interval.start_ns);
+    let at_ns = evidence
+        .outcome
+        .intervals
+        .get(drop.index)
+        .map_or(0, |interval| interval.start_ns);
     let message = format!(
         "after {} the rate fell from {} to {} IOPS ({} less) and stayed there: the average is neither",
         format_duration(at_ns),

@@ -16,13 +16,18 @@ const ERROR_SHARE_VOID: f64 = 0.01;
 pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
     let operations = evidence.outcome.operations;
     let (severity, message) = match operations {
-        0 => (Severity::Void, "no operation completed in the measured time".to_owned()),
-        1..OPERATIONS_MIN => {
-            (Severity::Warning, format!("only {operations} operations completed: the rate itself is rough"))
-        }
-        OPERATIONS_MIN..P99_OPERATIONS_MIN => {
-            (Severity::Note, format!("{operations} operations: p99 rests on fewer than ten of them"))
-        }
+        0 => (
+            Severity::Void,
+            "no operation completed in the measured time".to_owned(),
+        ),
+        1..OPERATIONS_MIN => (
+            Severity::Warning,
+            format!("only {operations} operations completed: the rate itself is rough"),
+        ),
+        OPERATIONS_MIN..P99_OPERATIONS_MIN => (
+            Severity::Note,
+            format!("{operations} operations: p99 rests on fewer than ten of them"),
+        ),
         _ => return None,
     };
     let hint = if evidence.interrupted {
@@ -30,29 +35,48 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
     } else if operations == 0 {
         "look at the drain and the errors: the device may have stalled".to_owned()
     } else {
-        let longer = evidence.outcome.duration_ns.saturating_mul(P99_OPERATIONS_MIN).div_ceil(operations);
-        format!("measure longer: --duration {}", format_duration(round_up_to_seconds(longer)))
+        let longer = evidence
+            .outcome
+            .duration_ns
+            .saturating_mul(P99_OPERATIONS_MIN)
+            .div_ceil(operations);
+        format!(
+            "measure longer: --duration {}",
+            format_duration(round_up_to_seconds(longer))
+        )
     };
     Some(Code::FewOperations.warning(severity, message, hint))
 }
 
 /// p99.9 is not shown.
 pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
-    let kinds = [("reads", &evidence.outcome.read), ("writes", &evidence.outcome.write)];
+    let kinds = [
+        ("reads", &evidence.outcome.read),
+        ("writes", &evidence.outcome.write),
+    ];
     let short: Vec<_> = kinds
         .iter()
         .filter(|(_, kind)| (P99_OPERATIONS_MIN..P999_OPERATIONS_MIN).contains(&kind.operations))
         .collect();
     let least = short.iter().map(|(_, kind)| kind.operations).min()?;
-    let counts: Vec<String> =
-        short.iter().map(|(name, kind)| format!("{} {name}", format_count(kind.operations))).collect();
+    let counts: Vec<String> = short
+        .iter()
+        .map(|(name, kind)| format!("{} {name}", format_count(kind.operations)))
+        .collect();
     let message = format!(
         "p99.9 is not shown: it needs {} operations, there were {}",
         format_count(P999_OPERATIONS_MIN),
         counts.join(" and ")
     );
-    let longer = evidence.outcome.duration_ns.saturating_mul(P999_OPERATIONS_MIN).div_ceil(least.max(1));
-    let hint = format!("--duration {} would do", format_duration(round_up_to_seconds(longer)));
+    let longer = evidence
+        .outcome
+        .duration_ns
+        .saturating_mul(P999_OPERATIONS_MIN)
+        .div_ceil(least.max(1));
+    let hint = format!(
+        "--duration {} would do",
+        format_duration(round_up_to_seconds(longer))
+    );
     Some(Code::FewForP999.warning(Severity::Note, message, hint))
 }
 
@@ -67,9 +91,16 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let all = errors.total.saturating_add(evidence.outcome.operations);
-    let reasons: Vec<String> =
-        errors.by_reason.iter().map(|(reason, count)| format!("{reason} {}", format_count(*count))).collect();
-    let first = errors.first.as_ref().map(|first| format!("; the first: {first}")).unwrap_or_default();
+    let reasons: Vec<String> = errors
+        .by_reason
+        .iter()
+        .map(|(reason, count)| format!("{reason} {}", format_count(*count)))
+        .collect();
+    let first = errors
+        .first
+        .as_ref()
+        .map(|first| format!("; the first: {first}"))
+        .unwrap_or_default();
     let message = format!(
         "{} of {} operations failed ({}): {}{first}",
         format_count(errors.total),
@@ -85,7 +116,15 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
     } else {
         "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
     };
-    Some(Code::Errors.warning(if void { Severity::Void } else { Severity::Warning }, message, hint))
+    Some(Code::Errors.warning(
+        if void {
+            Severity::Void
+        } else {
+            Severity::Warning
+        },
+        message,
+        hint,
+    ))
 }
 
 /// Operations that never came back.
@@ -106,7 +145,9 @@ pub fn abandoned(evidence: &Evidence) -> Option<Warning> {
 /// Arrivals that were due and never issued: latencies longer than any recorded.
 pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     let open_loop = evidence.outcome.open_loop.as_ref()?;
-    let missing = open_loop.arrivals_due.saturating_sub(open_loop.arrivals_issued);
+    let missing = open_loop
+        .arrivals_due
+        .saturating_sub(open_loop.arrivals_issued);
     if missing == 0 {
         return None;
     }
@@ -120,15 +161,24 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
         format_duration(open_loop.schedule_lag_ns_max)
     );
     let hint = match &evidence.workload.rate {
-        Some(rate) if evidence.outcome.iops > 0.0 && evidence.outcome.iops < 0.95 * rate.iops => format!(
-            "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower --rate, or allow \
+        Some(rate) if evidence.outcome.iops > 0.0 && evidence.outcome.iops < 0.95 * rate.iops => {
+            format!(
+                "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower --rate, or allow \
              more in flight",
-            rate.iops, evidence.workload.threads, evidence.workload.outstanding, evidence.outcome.iops
-        ),
+                rate.iops,
+                evidence.workload.threads,
+                evidence.workload.outstanding,
+                evidence.outcome.iops
+            )
+        }
         _ => "a stall near the end leaves some over: measure longer, or lower --rate".to_owned(),
     };
     // One or two at the very end are no more than the edge of the window.
-    let severity = if share < 0.001 { Severity::Note } else { Severity::Warning };
+    let severity = if share < 0.001 {
+        Severity::Note
+    } else {
+        Severity::Warning
+    };
     Some(Code::ArrivalsNotIssued.warning(severity, message, hint))
 }
 

@@ -1,0 +1,726 @@
+//! What spoils clean evidence, warning by warning, and what nearly does.
+
+use super::clean::*;
+use crate::trust::{Code, Evidence, Moved};
+use stripewise_disk_inspect::DeviceNumber;
+use stripewise_disk_inspect::observe::{DeviceObserved, InFlight};
+use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition, Throttle};
+use stripewise_results::Severity;
+use stripewise_workload::{CacheMode, SyncPolicy};
+
+/// A warning's case.
+pub struct Case {
+    pub code: Code,
+    pub severity: Severity,
+    /// What its message must contain.
+    pub says: &'static [&'static str],
+    pub fires: fn(&mut Evidence),
+    pub near_miss: fn(&mut Evidence),
+}
+
+use Code::*;
+use Severity::{Note, Void, Warning};
+
+/// One for every code that rests on one job; more where it has several faces.
+pub const CASES: &[Case] = &[
+    Case {
+        code: SparseFile,
+        severity: Void,
+        says: &["150 GiB", "200 GiB", "75 %"],
+        fires: |e| layout(e).hole_bytes = 150 * GIB,
+        near_miss: |e| layout(e).hole_bytes = GIB,
+    },
+    Case {
+        code: SparseFile,
+        severity: Warning,
+        says: &["40 GiB", "20 %"],
+        fires: |e| layout(e).hole_bytes = 40 * GIB,
+        near_miss: |e| e.data = None,
+    },
+    Case {
+        code: NeverWritten,
+        severity: Void,
+        says: &["200 GiB", "100 %"],
+        fires: |e| layout(e).unwritten_bytes = 200 * GIB,
+        near_miss: |e| layout(e).unwritten_bytes = GIB,
+    },
+    Case {
+        code: ZeroData,
+        severity: Void,
+        says: &["1000 of 1024"],
+        fires: |e| content(e).blocks_zero = 1000,
+        near_miss: |e| {
+            // Holes say so already.
+            content(e).blocks_zero = 1000;
+            layout(e).hole_bytes = 196 * GIB;
+        },
+    },
+    Case {
+        code: ZeroData,
+        severity: Warning,
+        says: &["200 of 1024", "20 %"],
+        fires: |e| content(e).blocks_zero = 200,
+        near_miss: |e| {
+            content(e).blocks_zero = 1000;
+            writing(e);
+        },
+    },
+    Case {
+        code: RepeatingData,
+        severity: Warning,
+        says: &["512 of 1024", "50 %"],
+        fires: |e| content(e).blocks_repeated = 512,
+        near_miss: |e| content(e).blocks_repeated = 50,
+    },
+    Case {
+        code: RepeatingData,
+        severity: Note,
+        says: &["30 %"],
+        fires: |e| {
+            writing(e);
+            e.workload.data.dedupable_percent = 30;
+        },
+        near_miss: |e| e.workload.data.dedupable_percent = 30,
+    },
+    Case {
+        code: CompressibleData,
+        severity: Note,
+        says: &["900 of 1024"],
+        fires: |e| content(e).blocks_compressible = 900,
+        near_miss: |e| content(e).blocks_compressible = 50,
+    },
+    Case {
+        code: CompressibleData,
+        severity: Note,
+        says: &["60 %"],
+        fires: |e| {
+            writing(e);
+            e.workload.data.compressible_percent = 60;
+        },
+        near_miss: |e| {
+            writing(e);
+            content(e).blocks_compressible = 900;
+        },
+    },
+    Case {
+        code: PageCache,
+        severity: Warning,
+        says: &["page cache", "buffered"],
+        fires: |e| e.workload.cache = CacheMode::Buffered,
+        near_miss: |e| {
+            e.workload.cache = CacheMode::BufferedSync;
+            writing(e);
+        },
+    },
+    Case {
+        code: PageCache,
+        severity: Warning,
+        says: &["refuses O_DIRECT"],
+        fires: |e| {
+            e.workload.cache = CacheMode::Buffered;
+            e.direct_refused = Some("tmpfs refuses O_DIRECT".into());
+        },
+        near_miss: |e| e.workload.cache = CacheMode::DirectSync,
+    },
+    Case {
+        code: InMemory,
+        severity: Void,
+        says: &["/data", "tmpfs"],
+        fires: |e| {
+            file_system(e).in_memory = true;
+            file_system(e).kind = "tmpfs".into();
+        },
+        near_miss: |e| file_system(e).kind = "xfs".into(),
+    },
+    Case {
+        code: InMemory,
+        severity: Warning,
+        says: &["sda"],
+        fires: |e| device(e).kind = BlockDeviceKind::Memory,
+        near_miss: |e| device(e).kind = BlockDeviceKind::Loop,
+    },
+    Case {
+        code: LoopCached,
+        severity: Warning,
+        says: &["/images/disk.img", "dio=0"],
+        fires: |e| looped(e, false),
+        near_miss: |e| looped(e, true),
+    },
+    Case {
+        code: DirectIoCached,
+        severity: Warning,
+        says: &["btrfs", "4 KiB", "512"],
+        fires: |e| {
+            file_system(e).kind = "btrfs".into();
+            e.workload.base_offset_bytes = 512;
+        },
+        near_miss: |e| file_system(e).kind = "btrfs".into(),
+    },
+    Case {
+        code: DirectIoCached,
+        severity: Warning,
+        says: &["2.2.6"],
+        fires: |e| {
+            file_system(e).kind = "zfs".into();
+            file_system(e).driver_version = Some("2.2.6-1".into());
+        },
+        near_miss: |e| {
+            file_system(e).kind = "zfs".into();
+            file_system(e).driver_version = Some("2.3.0-rc1".into());
+        },
+    },
+    Case {
+        code: FileEnteredCache,
+        severity: Warning,
+        says: &["16 MiB"],
+        fires: |e| seen(e).files[0].cached_bytes_after = Some(16 << 20),
+        near_miss: |e| {
+            // It was there before: somebody else's doing, and direct reads go to the disk.
+            seen(e).files[0].cached_bytes_before = Some(16 << 20);
+            seen(e).files[0].cached_bytes_after = Some(16 << 20);
+        },
+    },
+    Case {
+        code: DeviceSawLess,
+        severity: Void,
+        says: &["sda saw 3.0 % of the bytes"],
+        fires: |e| seen(e).devices[0].read_bytes = 40_000 * 8192 * 3 / 100,
+        near_miss: |e| seen(e).devices[0].read_bytes = 40_000 * 8192 * 95 / 100,
+    },
+    Case {
+        code: DeviceSawLess,
+        severity: Warning,
+        says: &["80 %", "written"],
+        fires: |e| {
+            writing(e);
+            seen(e).devices[0].written_bytes = 40_000 * 8192 * 8 / 10;
+        },
+        near_miss: |e| {
+            seen(e).devices[0] = DeviceObserved {
+                number: DeviceNumber { major: 8, minor: 0 },
+                ..Default::default()
+            };
+            device(e).queue.counts_operations = Some(false);
+        },
+    },
+    Case {
+        code: DeviceSawLess,
+        severity: Void,
+        says: &["sdb saw 0 %"],
+        fires: |e| {
+            // A loop device sees everything, the disk behind its cache nothing.
+            let mut below = disk();
+            (below.name, below.number.minor) = ("sdb".into(), 16);
+            device(e).below = vec![below];
+            seen(e).devices.push(DeviceObserved {
+                number: DeviceNumber {
+                    major: 8,
+                    minor: 16,
+                },
+                name: "sdb".into(),
+                ..Default::default()
+            });
+        },
+        near_miss: |e| {
+            device(e).below = vec![BlockDevice {
+                number: DeviceNumber {
+                    major: 8,
+                    minor: 16,
+                },
+                ..disk()
+            }]
+        },
+    },
+    Case {
+        code: SmallerThanCache,
+        severity: Warning,
+        says: &["200 GiB", "256 GiB"],
+        fires: |e| e.cache_size_bytes = Some(256 * GIB),
+        near_miss: |e| e.cache_size_bytes = Some(8 * GIB),
+    },
+    Case {
+        code: SmallerThanCache,
+        severity: Warning,
+        says: &["memory", "16 GiB"],
+        fires: |e| {
+            e.workload.cache = CacheMode::Buffered;
+            e.workload.size_bytes = Some(4 * GIB);
+        },
+        near_miss: |e| e.workload.size_bytes = Some(4 * GIB),
+    },
+    Case {
+        code: NarrowSpan,
+        severity: Warning,
+        says: &["8 GiB", "1 TiB", "0.8 %"],
+        fires: |e| {
+            device(e).queue.rotational = Some(true);
+            e.workload.size_bytes = Some(8 * GIB);
+        },
+        near_miss: |e| device(e).queue.rotational = Some(true),
+    },
+    Case {
+        code: NarrowSpan,
+        severity: Note,
+        says: &["virtual disks often do"],
+        fires: |e| {
+            device(e).queue.rotational = Some(true);
+            e.workload.size_bytes = Some(8 * GIB);
+            e.host.virtualization = Some("kvm".into());
+        },
+        near_miss: |e| e.workload.size_bytes = Some(8 * GIB),
+    },
+    Case {
+        code: CopyOnWrite,
+        severity: Warning,
+        says: &["btrfs", "/data"],
+        fires: |e| {
+            file_system(e).kind = "btrfs".into();
+            file_system(e).copy_on_write = true;
+            writing(e);
+        },
+        near_miss: |e| {
+            file_system(e).kind = "btrfs".into();
+            writing(e);
+        },
+    },
+    Case {
+        code: CompressedFileSystem,
+        severity: Warning,
+        says: &["zstd"],
+        fires: |e| file_system(e).compression = Some("zstd".into()),
+        near_miss: |e| file_system(e).copy_on_write = true,
+    },
+    Case {
+        code: RemoteFileSystem,
+        severity: Note,
+        says: &["nfs4"],
+        fires: |e| {
+            file_system(e).kind = "nfs4".into();
+            file_system(e).remote = true;
+        },
+        near_miss: |e| file_system(e).kind = "xfs".into(),
+    },
+    Case {
+        code: VolatileWriteCache,
+        severity: Warning,
+        says: &["sda"],
+        fires: |e| {
+            writing(e);
+            device(e).queue.write_cache = Some("write back".into());
+        },
+        near_miss: |e| {
+            writing(e);
+            device(e).queue.write_cache = Some("write back".into());
+            e.workload.cache = CacheMode::DirectSync;
+        },
+    },
+    Case {
+        code: VolatileWriteCache,
+        severity: Warning,
+        says: &[],
+        fires: |e| {
+            writing(e);
+            device(e).queue.write_cache = Some("write back".into());
+        },
+        near_miss: |e| {
+            writing(e);
+            device(e).queue.write_cache = Some("write back".into());
+            e.workload.sync = Some(SyncPolicy { every: 8 });
+        },
+    },
+    Case {
+        code: NotSteady,
+        severity: Warning,
+        says: &["five rounds of 4 s", "%"],
+        fires: |e| rates(e, |index| 3_000 - 80 * index),
+        near_miss: |e| rates(e, |index| 2_000 + 100 * (index % 2)),
+    },
+    Case {
+        code: NotSteady,
+        severity: Warning,
+        says: &[],
+        fires: |e| rates(e, |index| 500 + 30 * index),
+        near_miss: |e| rates(e, |index| 5 + (index * 7) % 11),
+    },
+    Case {
+        code: StepDown,
+        severity: Warning,
+        says: &["after 12 s", "3,001", "1,001 IOPS", "67 %"],
+        fires: |e| {
+            rates(e, |index| {
+                if index < 12 {
+                    3_000 + index % 3
+                } else {
+                    1_000 + index % 2
+                }
+            })
+        },
+        near_miss: |e| {
+            rates(e, |index| {
+                if index < 12 {
+                    2_000 + index % 3
+                } else {
+                    1_800 + index % 2
+                }
+            })
+        },
+    },
+    Case {
+        code: QuickRun,
+        severity: Note,
+        says: &["caches and bursts possible"],
+        fires: |e| e.quick = true,
+        near_miss: |e| e.interrupted = true,
+    },
+    Case {
+        code: FewOperations,
+        severity: Void,
+        says: &["no operation"],
+        fires: |e| few(e, 0),
+        near_miss: |e| few(e, 1_000),
+    },
+    Case {
+        code: FewOperations,
+        severity: Warning,
+        says: &["99"],
+        fires: |e| few(e, 99),
+        near_miss: |e| few(e, 9_999),
+    },
+    Case {
+        code: FewOperations,
+        severity: Note,
+        says: &["100 operations"],
+        fires: |e| few(e, 100),
+        near_miss: |e| few(e, 10_000),
+    },
+    Case {
+        code: FewForP999,
+        severity: Note,
+        says: &["10,000", "9,999 reads"],
+        fires: |e| few(e, 9_999),
+        near_miss: |e| few(e, 10_000),
+    },
+    Case {
+        code: Errors,
+        severity: Warning,
+        says: &["3 of", "EIO 3", "offset 4096"],
+        fires: |e| {
+            e.outcome.errors.total = 3;
+            e.outcome.errors.by_reason.insert("EIO".into(), 3);
+            e.outcome.errors.first = Some("EIO at offset 4096".into());
+        },
+        near_miss: |e| e.outcome.drain.operations = 8,
+    },
+    Case {
+        code: Errors,
+        severity: Void,
+        says: &["40,000 of 80,000", "50 %"],
+        fires: |e| e.outcome.errors.total = 40_000,
+        near_miss: |_| {},
+    },
+    Case {
+        code: Abandoned,
+        severity: Warning,
+        says: &["8 operations"],
+        fires: |e| e.outcome.drain.abandoned = 8,
+        near_miss: |e| e.outcome.drain.operations = 8,
+    },
+    Case {
+        code: ArrivalsNotIssued,
+        severity: Warning,
+        says: &["10,000 of 50,000", "20 %", "4 s"],
+        fires: |e| open_loop(e, 40_000),
+        near_miss: |e| open_loop(e, 50_000),
+    },
+    Case {
+        code: ArrivalsNotIssued,
+        severity: Note,
+        says: &["2 of 50,000"],
+        fires: |e| open_loop(e, 49_998),
+        near_miss: |_| {},
+    },
+    Case {
+        code: OutstandingBelowAsked,
+        severity: Warning,
+        says: &["8 in flight", "2.5"],
+        fires: |e| e.outcome.outstanding_mean = 2.5,
+        near_miss: |e| e.outcome.outstanding_mean = 7.3,
+    },
+    Case {
+        code: OutstandingBelowAsked,
+        severity: Warning,
+        says: &["16 in flight"],
+        fires: |e| e.targets = 2,
+        near_miss: |e| {
+            e.outcome.outstanding_mean = 2.5;
+            open_loop(e, 50_000);
+        },
+    },
+    Case {
+        code: DeviceQueueLimit,
+        severity: Note,
+        says: &["128", "64 commands"],
+        fires: |e| {
+            e.workload.threads = 16;
+            e.outcome.outstanding_mean = 128.0;
+        },
+        near_miss: |e| {
+            e.workload.threads = 8;
+            e.outcome.outstanding_mean = 64.0;
+        },
+    },
+    Case {
+        code: DeviceDepthBelowAsked,
+        severity: Warning,
+        says: &["8 in flight", "1.0", "sda"],
+        fires: |e| {
+            e.in_flight = vec![
+                InFlight {
+                    reads: 1,
+                    writes: 0
+                };
+                20
+            ]
+        },
+        near_miss: |e| {
+            e.in_flight = vec![
+                InFlight {
+                    reads: 5,
+                    writes: 1
+                };
+                20
+            ]
+        },
+    },
+    Case {
+        code: DeviceDepthBelowAsked,
+        severity: Warning,
+        says: &["2.0"],
+        fires: |e| {
+            e.in_flight.clear();
+            seen(e).devices[0].weighted_ns = 2 * 21 * SECOND_NS;
+        },
+        near_miss: |e| e.in_flight = vec![InFlight::default(); 2],
+    },
+    Case {
+        code: CpuBound,
+        severity: Warning,
+        says: &["one thread was busy 95 %"],
+        fires: |e| e.outcome.cpu_system_ns_per_operation = 475_000.0,
+        near_miss: |e| e.outcome.cpu_system_ns_per_operation = 400_000.0,
+    },
+    Case {
+        code: CpuBound,
+        severity: Warning,
+        says: &["2.0 processors"],
+        fires: |e| {
+            e.host.cpu.quota = Some(2.0);
+            seen(e).own_cpu_system_ns = 41 * SECOND_NS;
+        },
+        near_miss: |e| seen(e).own_cpu_system_ns = 41 * SECOND_NS,
+    },
+    Case {
+        code: CpuBound,
+        severity: Warning,
+        says: &["other work"],
+        fires: |e| {
+            seen(e).cpu_busy_ns = 80 * SECOND_NS;
+            seen(e).cpu_idle_ns = SECOND_NS;
+        },
+        near_miss: |e| {
+            seen(e).cpu_busy_ns = 40 * SECOND_NS;
+            seen(e).cpu_idle_ns = 40 * SECOND_NS;
+        },
+    },
+    Case {
+        code: CpuQuota,
+        severity: Warning,
+        says: &["0.50 processors", "40 of its 200", "20 %", "3 s"],
+        fires: |e| {
+            e.host.cpu.quota = Some(0.5);
+            (
+                seen(e).quota_periods,
+                seen(e).quota_periods_throttled,
+                seen(e).quota_throttled_ns,
+            ) = (200, 40, 3 * SECOND_NS);
+        },
+        near_miss: |e| (seen(e).quota_periods, seen(e).quota_periods_throttled) = (200, 1),
+    },
+    Case {
+        code: CpuSteal,
+        severity: Warning,
+        says: &["4.5 %"],
+        fires: |e| seen(e).cpu_steal_ns = 4 * SECOND_NS,
+        near_miss: |e| seen(e).cpu_steal_ns = SECOND_NS,
+    },
+    Case {
+        code: ClockJump,
+        severity: Note,
+        says: &["back by 2 s"],
+        fires: |e| seen(e).wall_clock_jump_ns = -2_000_000_000,
+        near_miss: |e| seen(e).wall_clock_jump_ns = -10_000_000,
+    },
+    Case {
+        code: Suspended,
+        severity: Void,
+        says: &["30 s"],
+        fires: |e| seen(e).suspended_ns = 30 * SECOND_NS,
+        near_miss: |e| seen(e).suspended_ns = 1_000,
+    },
+    Case {
+        code: ThermalThrottling,
+        severity: Warning,
+        says: &["12 events"],
+        fires: |e| seen(e).thermal_throttles = Some(12),
+        near_miss: |e| seen(e).thermal_throttles = None,
+    },
+    Case {
+        code: PowerSaving,
+        severity: Warning,
+        says: &["from mains to battery"],
+        fires: |e| seen(e).on_mains_after = Some(false),
+        near_miss: |e| (seen(e).on_mains_before, seen(e).on_mains_after) = (None, None),
+    },
+    Case {
+        code: PowerSaving,
+        severity: Warning,
+        says: &["performance", "powersave"],
+        fires: |e| seen(e).governor_after = Some("powersave".into()),
+        near_miss: |e| (seen(e).governor_before, seen(e).governor_after) = (None, None),
+    },
+    Case {
+        code: PowerSaving,
+        severity: Note,
+        says: &["ondemand"],
+        fires: |e| {
+            (seen(e).governor_before, seen(e).governor_after) =
+                (Some("ondemand".into()), Some("ondemand".into()))
+        },
+        near_miss: |e| {
+            (seen(e).governor_before, seen(e).governor_after) =
+                (Some("schedutil".into()), Some("schedutil".into()))
+        },
+    },
+    Case {
+        code: EngineFallback,
+        severity: Note,
+        says: &["memlock"],
+        fires: |e| {
+            e.engine.fallbacks = vec!["buffers are not registered: memlock limit of 64 KiB".into()]
+        },
+        near_miss: |_| {},
+    },
+    Case {
+        code: EngineFallback,
+        severity: Warning,
+        says: &["threads", "io_uring_disabled"],
+        fires: |e| {
+            e.engine.name = "threads".into();
+            e.engine.fallbacks = vec!["sysctl kernel.io_uring_disabled is 2".into()];
+        },
+        near_miss: |e| (e.engine.name, e.engine.asked) = ("threads".into(), "threads".into()),
+    },
+    Case {
+        code: NullEngine,
+        severity: Void,
+        says: &["not a disk's"],
+        fires: |e| e.engine.name = "null".into(),
+        near_miss: |e| e.engine.name = "threads".into(),
+    },
+    Case {
+        code: OtherLoad,
+        severity: Warning,
+        says: &["sda", "156.3 MiB"],
+        fires: |e| seen(e).devices[0].read_bytes = 62_000 * 8192,
+        near_miss: |e| {
+            // The other jobs of the run account for it.
+            seen(e).devices[0].read_bytes = 62_000 * 8192;
+            e.moved = Some(Moved {
+                read_bytes: 62_000 * 8192,
+                written_bytes: 0,
+            });
+        },
+    },
+    Case {
+        code: OtherLoad,
+        severity: Warning,
+        says: &["sdb", "wrote 1 GiB"],
+        fires: |e| {
+            let mut whole = disk();
+            (whole.name, whole.number.minor) = ("sdb".into(), 16);
+            device(e).partition = Some(Partition::default());
+            device(e).below = vec![whole];
+            seen(e).devices.push(DeviceObserved {
+                number: DeviceNumber {
+                    major: 8,
+                    minor: 16,
+                },
+                name: "sdb".into(),
+                read_bytes: 42_000 * 8192,
+                written_bytes: GIB,
+                ..Default::default()
+            });
+        },
+        near_miss: |e| {
+            device(e).partition = Some(Partition::default());
+            seen(e).devices[0].written_bytes = 4 << 20;
+        },
+    },
+    Case {
+        code: OtherLoad,
+        severity: Warning,
+        says: &["12 operations in flight before"],
+        fires: |e| seen(e).devices[0].in_flight_before = 12,
+        near_miss: |e| seen(e).devices[0].in_flight_before = 1,
+    },
+    Case {
+        code: ArraySyncing,
+        severity: Warning,
+        says: &["sda", "resync"],
+        fires: |e| {
+            device(e).array = Some(Array {
+                sync_action: Some("resync".into()),
+                ..Array::default()
+            })
+        },
+        near_miss: |e| {
+            device(e).array = Some(Array {
+                sync_action: Some("idle".into()),
+                ..Array::default()
+            })
+        },
+    },
+    Case {
+        code: IoThrottled,
+        severity: Void,
+        says: &["/slice", "sda", "2000 reads/s", "100 %"],
+        fires: |e| e.throttles = vec![throttle()],
+        near_miss: |e| {
+            e.throttles = vec![Throttle {
+                read_iops: None,
+                write_iops: Some(10),
+                ..throttle()
+            }]
+        },
+    },
+    Case {
+        code: IoThrottled,
+        severity: Note,
+        says: &["not reached"],
+        fires: |e| {
+            e.throttles = vec![Throttle {
+                read_iops: None,
+                read_bytes_per_s: Some(GIB),
+                ..throttle()
+            }]
+        },
+        near_miss: |_| {},
+    },
+    Case {
+        code: Skipped,
+        severity: Note,
+        says: &["31.5 KiB", "1 more"],
+        fires: |e| e.skipped = vec!["base offset 31.5 KiB".into(), "base offset 512".into()],
+        near_miss: |_| {},
+    },
+];

@@ -1,0 +1,107 @@
+//! The documentation has every code, and advice changes where it was followed.
+
+use super::clean::clean;
+use crate::trust::{Code, Evidence, judge};
+use std::path::Path;
+use stripewise_workload::CacheMode;
+
+#[test]
+fn the_documentation_lists_exactly_the_codes_of_the_source_in_their_order() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/WARNINGS.md");
+    let text = std::fs::read_to_string(path).expect("docs/WARNINGS.md");
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let documented: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
+    let in_source: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(documented, in_source);
+    for row in rows {
+        assert!(
+            row.len() == 4 && row.iter().all(|cell| !cell.is_empty()),
+            "a row needs four cells: {row:?}"
+        );
+    }
+}
+
+#[test]
+fn codes_are_kebab_case_and_unique() {
+    let mut seen = std::collections::HashSet::new();
+    for code in Code::ALL {
+        let text = code.as_str();
+        assert!(seen.insert(text), "{text} twice");
+        assert!(
+            text.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{text}"
+        );
+    }
+}
+
+fn hint(evidence: &Evidence, code: Code) -> String {
+    let found = judge(evidence)
+        .into_iter()
+        .find(|warning| warning.code == code.as_str());
+    found
+        .unwrap_or_else(|| panic!("{} did not fire", code.as_str()))
+        .hint
+}
+
+#[test]
+fn advice_changes_where_it_was_followed_or_cannot_help() {
+    let mut evidence = clean();
+    evidence.outcome.cpu_user_ns_per_operation = 500_000.0;
+    assert!(hint(&evidence, Code::CpuBound).contains("--threads 4"));
+    evidence.workload.threads = 4;
+    evidence.outcome.cpu_user_ns_per_operation = 2_000_000.0;
+    assert!(hint(&evidence, Code::CpuBound).contains("all processors are in use"));
+    evidence.host.cpu.quota = Some(1.0);
+    assert!(hint(&evidence, Code::CpuBound).contains("quota"));
+
+    let mut evidence = clean();
+    for (index, interval) in evidence.outcome.intervals.iter_mut().enumerate() {
+        interval.read_operations = 3_000 - 80 * index as u64;
+    }
+    assert!(hint(&evidence, Code::NotSteady).contains("--ramp, and"));
+    evidence.workload.ramp_ns = 60_000_000_000;
+    assert!(hint(&evidence, Code::NotSteady).contains("was not enough"));
+    evidence.quick = true;
+    assert!(hint(&evidence, Code::NotSteady).contains("--qualify"));
+
+    let mut evidence = clean();
+    evidence.workload.cache = CacheMode::Buffered;
+    assert!(hint(&evidence, Code::PageCache).contains("leave out --cache"));
+    evidence.direct_refused = Some("tmpfs".into());
+    assert!(hint(&evidence, Code::PageCache).contains("allows direct"));
+
+    let mut evidence = clean();
+    evidence.outcome.operations = 50;
+    assert!(hint(&evidence, Code::FewOperations).contains("--duration"));
+    evidence.interrupted = true;
+    assert!(hint(&evidence, Code::FewOperations).contains("stopped early"));
+}
+
+#[test]
+fn fallbacks_name_what_to_change() {
+    for (reason, advice) in [
+        ("kernel.io_uring_disabled is 2", "sysctl"),
+        (
+            "io_uring_setup: Operation not permitted (EPERM), perhaps seccomp",
+            "seccomp",
+        ),
+        (
+            "registering buffers: Cannot allocate memory, RLIMIT_MEMLOCK is 8 MiB",
+            "ulimit -l",
+        ),
+        ("ENOSYS", "newer kernel"),
+        ("gremlins", "doctor"),
+    ] {
+        let mut evidence = clean();
+        evidence.engine.fallbacks = vec![reason.into()];
+        assert!(
+            hint(&evidence, Code::EngineFallback).contains(advice),
+            "{reason}"
+        );
+    }
+}
