@@ -1,2 +1,52 @@
-//! The binary.
-fn main() {}
+//! Stripewise: find out what a disk can do, and whether it is laid out right.
+
+mod aim;
+mod cli;
+mod commands;
+mod context;
+mod exit_codes;
+mod failure;
+mod interrupt;
+mod keep;
+mod measure;
+mod show;
+mod simulated;
+mod wishes;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use context::Context;
+use exit_codes::Exit;
+use failure::{Failure, Outcome};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Outcome {
+    let context = Context::new(cli.global).map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!("cannot listen for Ctrl-C: {error}"),
+            "this system is short of something; see its log",
+        )
+    })?;
+    match &cli.command {
+        Command::Bench(arguments) => commands::bench::bench(&context, arguments),
+        Command::Run(arguments) => commands::run::run(&context, arguments),
+        Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
+        Command::History(arguments) => commands::history::history(&context, arguments),
+        Command::Sim(arguments) => commands::sim::sim(&context, arguments),
+        Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
+        Command::Completions(arguments) => commands::manual::completions(arguments),
+        Command::Man(arguments) => commands::manual::man(arguments),
+    }
+}

@@ -31,12 +31,20 @@ impl Load {
     pub fn spread(in_flight: u32, cores: u32) -> Self {
         let cores = cores.clamp(1, 256);
         if in_flight <= cores {
-            return Load { threads: in_flight.max(1), outstanding: 1 };
+            return Load {
+                threads: in_flight.max(1),
+                outstanding: 1,
+            };
         }
         let largest = 1 << (31 - cores.leading_zeros());
-        let dividing = (cores / 2 + 1..=cores).rev().find(|threads| in_flight.is_multiple_of(*threads));
+        let dividing = (cores / 2 + 1..=cores)
+            .rev()
+            .find(|threads| in_flight.is_multiple_of(*threads));
         let threads = dividing.unwrap_or(largest);
-        Load { threads, outstanding: in_flight / threads }
+        Load {
+            threads,
+            outstanding: in_flight / threads,
+        }
     }
 }
 
@@ -95,7 +103,12 @@ pub enum NextStep {
 /// `bisected` those between them; `bracketed` says whether the knee is (see
 /// `stripewise_stats`).
 #[must_use]
-pub fn next_step(climbed: &[Step], bisected: &[Step], bracketed: bool, limits: &Limits) -> NextStep {
+pub fn next_step(
+    climbed: &[Step],
+    bisected: &[Step],
+    bracketed: bool,
+    limits: &Limits,
+) -> NextStep {
     match stop_climbing(climbed, bracketed, limits) {
         None => {
             let in_flight = climbed.last().map_or(1, |last| last.load.in_flight() * 2);
@@ -130,7 +143,9 @@ fn between(climbed: &[Step], bisected: &[Step], limits: &Limits) -> Option<Load>
     if u32::try_from(bisected.len()).is_ok_and(|done| done >= limits.bisections_max) {
         return None;
     }
-    let good = largest_within(climbed, bisected, limits.slo)?.load.in_flight();
+    let good = largest_within(climbed, bisected, limits.slo)?
+        .load
+        .in_flight();
     let bad = climbed
         .iter()
         .chain(bisected)
@@ -145,11 +160,19 @@ fn between(climbed: &[Step], bisected: &[Step], limits: &Limits) -> Option<Load>
 /// the limit: a lucky step above a failed one does not count.
 #[must_use]
 pub fn largest_within<'a>(climbed: &'a [Step], bisected: &'a [Step], slo: Slo) -> Option<&'a Step> {
-    let within = |step: &Step| step.latency_ns.is_some_and(|latency_ns| slo.is_met_by(latency_ns));
+    let within = |step: &Step| {
+        step.latency_ns
+            .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
+    };
     let all = || climbed.iter().chain(bisected);
-    let first_failed = all().filter(|step| !within(step)).map(|step| step.load.in_flight()).min();
+    let first_failed = all()
+        .filter(|step| !within(step))
+        .map(|step| step.load.in_flight())
+        .min();
     all()
-        .filter(|step| within(step) && first_failed.is_none_or(|failed| step.load.in_flight() < failed))
+        .filter(|step| {
+            within(step) && first_failed.is_none_or(|failed| step.load.in_flight() < failed)
+        })
         .max_by_key(|step| step.load.in_flight())
 }
 
@@ -158,7 +181,11 @@ mod tests {
     use super::*;
     use stripewise_units::LatencyStatistic;
 
-    const SLO: Slo = Slo { percentile: LatencyStatistic::P99, limit_ns: 5_000_000, inclusive: false };
+    const SLO: Slo = Slo {
+        percentile: LatencyStatistic::P99,
+        limit_ns: 5_000_000,
+        inclusive: false,
+    };
     const LIMITS: Limits = Limits {
         cores: 6,
         in_flight_max: 256,
@@ -168,7 +195,11 @@ mod tests {
     };
 
     fn step(in_flight: u32, latency_ns: u64) -> Step {
-        Step { load: Load::spread(in_flight, 6), iops: 1000.0, latency_ns: Some(latency_ns) }
+        Step {
+            load: Load::spread(in_flight, 6),
+            iops: 1000.0,
+            latency_ns: Some(latency_ns),
+        }
     }
 
     #[test]
@@ -187,36 +218,84 @@ mod tests {
 
     #[test]
     fn the_ladder_doubles_until_the_knee_is_bracketed() {
-        assert_eq!(next_step(&[], &[], false, &LIMITS), NextStep::Climb(Load { threads: 1, outstanding: 1 }));
+        assert_eq!(
+            next_step(&[], &[], false, &LIMITS),
+            NextStep::Climb(Load {
+                threads: 1,
+                outstanding: 1
+            })
+        );
         let climbed = [step(1, 100), step(2, 100), step(4, 100)];
-        assert_eq!(next_step(&climbed, &[], false, &LIMITS), NextStep::Climb(Load { threads: 4, outstanding: 2 }));
-        assert_eq!(next_step(&climbed, &[], true, &LIMITS), NextStep::Done(Stop::KneeBracketed));
+        assert_eq!(
+            next_step(&climbed, &[], false, &LIMITS),
+            NextStep::Climb(Load {
+                threads: 4,
+                outstanding: 2
+            })
+        );
+        assert_eq!(
+            next_step(&climbed, &[], true, &LIMITS),
+            NextStep::Done(Stop::KneeBracketed)
+        );
     }
 
     #[test]
     fn latency_above_the_stop_or_the_in_flight_limit_ends_the_climb() {
-        assert_eq!(next_step(&[step(1, 600_000_000)], &[], false, &LIMITS), NextStep::Done(Stop::LatencyLimit));
-        assert_eq!(next_step(&[step(256, 100)], &[], false, &LIMITS), NextStep::Done(Stop::InFlightLimit));
-        let nothing = Step { latency_ns: None, ..step(2, 0) };
-        assert_eq!(next_step(&[nothing], &[], false, &LIMITS), NextStep::Done(Stop::NothingCompleted));
+        assert_eq!(
+            next_step(&[step(1, 600_000_000)], &[], false, &LIMITS),
+            NextStep::Done(Stop::LatencyLimit)
+        );
+        assert_eq!(
+            next_step(&[step(256, 100)], &[], false, &LIMITS),
+            NextStep::Done(Stop::InFlightLimit)
+        );
+        let nothing = Step {
+            latency_ns: None,
+            ..step(2, 0)
+        };
+        assert_eq!(
+            next_step(&[nothing], &[], false, &LIMITS),
+            NextStep::Done(Stop::NothingCompleted)
+        );
     }
 
     #[test]
     fn bisection_narrows_the_largest_load_within_the_limit() {
         let climbed = [step(8, 1_000_000), step(16, 4_000_000), step(32, 9_000_000)];
         let next = next_step(&climbed, &[], true, &LIMITS);
-        assert_eq!(next, NextStep::Bisect(Load { threads: 6, outstanding: 4 }));
+        assert_eq!(
+            next,
+            NextStep::Bisect(Load {
+                threads: 6,
+                outstanding: 4
+            })
+        );
         let bisected = [step(24, 4_500_000)];
         let next = next_step(&climbed, &bisected, true, &LIMITS);
-        assert_eq!(next, NextStep::Bisect(Load { threads: 4, outstanding: 7 }));
+        assert_eq!(
+            next,
+            NextStep::Bisect(Load {
+                threads: 4,
+                outstanding: 7
+            })
+        );
         let bisected = [step(24, 4_500_000), step(28, 5_500_000)];
-        assert_eq!(next_step(&climbed, &bisected, true, &LIMITS), NextStep::Done(Stop::KneeBracketed));
-        assert_eq!(largest_within(&climbed, &bisected, SLO).map(|s| s.load.in_flight()), Some(24));
+        assert_eq!(
+            next_step(&climbed, &bisected, true, &LIMITS),
+            NextStep::Done(Stop::KneeBracketed)
+        );
+        assert_eq!(
+            largest_within(&climbed, &bisected, SLO).map(|s| s.load.in_flight()),
+            Some(24)
+        );
     }
 
     #[test]
     fn a_lucky_step_above_a_failed_one_does_not_count() {
         let climbed = [step(8, 1_000_000), step(16, 6_000_000), step(32, 4_000_000)];
-        assert_eq!(largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()), Some(8));
+        assert_eq!(
+            largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()),
+            Some(8)
+        );
     }
 }

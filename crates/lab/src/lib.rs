@@ -12,6 +12,6 @@ mod series;
 mod summary;
 
 pub use budget::{BenchPlan, BenchWish, IN_FLIGHT_MAX, plan_bench};
-pub use climb::{Ended, SeriesPlan, StepRunner, climb, steps_max};
+pub use climb::{Ended, SeriesPlan, StepRunner, climb, longest_ns};
 pub use series::{SeriesKind, StepTime};
 pub use summary::{series_of, summarise};

@@ -66,7 +66,10 @@ impl SeriesKind {
     /// Its throughput is told in MiB/s rather than IOPS.
     #[must_use]
     pub fn told_in_bytes(self) -> bool {
-        matches!(self, SeriesKind::SequentialRead | SeriesKind::SequentialWrite)
+        matches!(
+            self,
+            SeriesKind::SequentialRead | SeriesKind::SequentialWrite
+        )
     }
 
     /// It climbs; the log is a single step with one outstanding.
@@ -78,7 +81,11 @@ impl SeriesKind {
     /// The block size where none is asked for.
     #[must_use]
     pub fn block_size_bytes(self) -> u64 {
-        if self.told_in_bytes() { 64 * 1024 } else { 8 * 1024 }
+        if self.told_in_bytes() {
+            64 * 1024
+        } else {
+            8 * 1024
+        }
     }
 
     /// The load of one step, with one thread and one outstanding.
@@ -91,9 +98,13 @@ impl SeriesKind {
         Workload {
             read_percent: if self.writes() { 0 } else { 100 },
             pattern: if random {
-                Pattern::Random { distribution: Distribution::Uniform }
+                Pattern::Random {
+                    distribution: Distribution::Uniform,
+                }
             } else {
-                Pattern::Sequential { cursor: CursorKind::Shared }
+                Pattern::Sequential {
+                    cursor: CursorKind::Shared,
+                }
             },
             block_size_bytes,
             threads: 1,
@@ -102,7 +113,11 @@ impl SeriesKind {
             ramp_ns: step.ramp_ns,
             base_offset_bytes: 0,
             size_bytes: None,
-            cache: if self == SeriesKind::Log { CacheMode::DirectSync } else { CacheMode::Direct },
+            cache: if self == SeriesKind::Log {
+                CacheMode::DirectSync
+            } else {
+                CacheMode::Direct
+            },
             sync: None,
             rate: None,
             data: DataPattern::default(),

@@ -1,2 +1,15 @@
-//! Records in; tables and text out.
+//! Records in; tables and text out. No clock, no SQL, no terminal: what is
+//! returned is a string of at most 100 columns.
 #![forbid(unsafe_code)]
+
+mod bench;
+mod history;
+mod number;
+mod run;
+mod table;
+mod warnings;
+
+pub use bench::{bench_sentences, series_table};
+pub use history::{HistoryRow, history_table};
+pub use run::{job_details, run_rows_table};
+pub use warnings::{warnings_text, wrapped};

@@ -1,0 +1,352 @@
+//! From what the user named to something that can be measured: real targets
+//! under the rules of `target`, simulated arrays, or nothing at all.
+
+use crate::cli::run::Safety;
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::progress::Progress;
+use crate::simulated::Simulated;
+use std::ops::ControlFlow;
+use stripewise_runner::session::Place;
+use stripewise_store::Store;
+use stripewise_target::{
+    Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Plan, Size, Target, TargetName,
+};
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_workload::{CacheMode, DataPattern, TargetLimits};
+
+/// Offsets of the null engine stay below this where no size is given.
+const NOTHING_SIZE_BYTES: u64 = 1 << 40;
+
+/// What all jobs on one target need of it.
+#[derive(Clone, Debug)]
+pub struct Need {
+    pub reads: bool,
+    pub writes: bool,
+    pub size: Size,
+    pub outstanding_total: u32,
+    pub outstanding_by_number: bool,
+    pub cache: CacheMode,
+    pub cache_by_name: bool,
+    pub data: DataPattern,
+    pub seed: u64,
+    pub fill_time_limit_ns: Option<u64>,
+}
+
+/// Something that can be measured.
+pub enum Aimed {
+    Real(Box<Target>),
+    Simulated(Box<Simulated>),
+    Nothing { name: String, size_bytes: u64 },
+}
+
+impl Aimed {
+    /// What a workload must fit into.
+    pub fn limits(&self) -> TargetLimits {
+        match self {
+            Aimed::Real(target) => TargetLimits {
+                size_bytes: target.size_bytes(),
+                logical_sector_bytes: target.logical_sector_bytes(),
+            },
+            Aimed::Simulated(simulated) => simulated.limits(),
+            Aimed::Nothing { size_bytes, .. } => TargetLimits {
+                size_bytes: *size_bytes,
+                logical_sector_bytes: 512,
+            },
+        }
+    }
+
+    /// As a session wants it; `array` is its index among the run's arrays.
+    pub fn place(&self, array: usize) -> Place<'_> {
+        match self {
+            Aimed::Real(target) => Place::Real(target),
+            Aimed::Simulated(simulated) => Place::Simulated {
+                facts: Box::new(simulated.facts().clone()),
+                array,
+            },
+            Aimed::Nothing { name, size_bytes } => Place::Nothing {
+                name: name.clone(),
+                size_bytes: *size_bytes,
+            },
+        }
+    }
+
+    /// The array, if it is one.
+    pub fn simulated(&self) -> Option<&Simulated> {
+        match self {
+            Aimed::Simulated(simulated) => Some(simulated),
+            _ => None,
+        }
+    }
+
+    /// The real target, if it is one.
+    pub fn real(&self) -> Option<&Target> {
+        match self {
+            Aimed::Real(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Removes what was made.
+    pub fn finish(self) -> Outcome<()> {
+        match self {
+            Aimed::Real(target) => target.finish().map_err(target_failure),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Judges and prepares a target. The plan is printed before the first byte.
+pub fn aim(
+    context: &Context,
+    store: &mut Store,
+    text: &str,
+    need: &Need,
+    safety: &Safety,
+) -> Outcome<Aimed> {
+    let name: TargetName = text.parse().map_err(target_failure)?;
+    match &name {
+        TargetName::Simulated { .. } => Ok(Aimed::Simulated(Box::new(Simulated::open(&name)?))),
+        TargetName::Dataset(_) => Err(Failure::usage(
+            format!("{text} is a published table: it can be compared, not run"),
+            "name a directory, a file, a block device or sim:NAME",
+        )),
+        TargetName::Path(_) => prepare(context, store, &name, &intent(need, safety)),
+    }
+}
+
+/// Nothing at all, for the null engine.
+pub fn aim_at_nothing(text: &str, size: Size) -> Aimed {
+    let size_bytes = match size {
+        Size::Exactly(bytes) | Size::AtMost(bytes) => bytes,
+        Size::Auto => NOTHING_SIZE_BYTES,
+    };
+    Aimed::Nothing {
+        name: text.to_owned(),
+        size_bytes,
+    }
+}
+
+fn intent(need: &Need, safety: &Safety) -> Intent {
+    Intent {
+        reads: need.reads,
+        writes: need.writes,
+        size: need.size,
+        overwrite: safety.overwrite,
+        destroy: safety.destroy.clone(),
+        busy_ok: safety.busy_ok,
+        keep: safety.keep,
+        outstanding_total: need.outstanding_total,
+        outstanding_by_number: need.outstanding_by_number,
+        cache: need.cache,
+        cache_by_name: need.cache_by_name,
+        data: need.data,
+        seed: need.seed,
+        fill_time_limit_ns: need.fill_time_limit_ns,
+        ..Intent::default()
+    }
+}
+
+/// Judges a wish without carrying it out.
+pub fn judge(
+    context: &Context,
+    store: &Store,
+    name: &TargetName,
+    intent: &Intent,
+) -> Outcome<Plan> {
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let path = context.store_path()?;
+    let knowledge = Knowledge {
+        is_known: &is_known,
+        store: Some(&path),
+    };
+    stripewise_target::plan(name, intent, &knowledge).map_err(target_failure)
+}
+
+/// Plans, prints the plan, and carries it out with progress.
+pub fn prepare(
+    context: &Context,
+    store: &mut Store,
+    name: &TargetName,
+    intent: &Intent,
+) -> Outcome<Aimed> {
+    let plan = judge(context, store, name, intent)?;
+    if !context.global.quiet {
+        eprintln!("{plan}");
+    }
+    let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let path = context.store_path()?;
+    let knowledge = Knowledge {
+        is_known: &is_known,
+        store: Some(&path),
+    };
+    let mut filling = Filling::new(
+        context,
+        plan.fill
+            .as_ref()
+            .map(|fill| (fill.bytes, fill.time_limit_ns)),
+    );
+    let target = stripewise_target::prepare(plan, &knowledge, &mut filling).map_err(|error| {
+        if error.kind == ErrorKind::Interrupted {
+            interrupted(context)
+        } else {
+            target_failure(error)
+        }
+    })?;
+    drop(filling);
+    if !context.global.quiet {
+        tell(&target);
+    }
+    if let Some(made) = target.made_file() {
+        remember(context, store, made, kept_at)?;
+    }
+    Ok(Aimed::Real(Box::new(target)))
+}
+
+/// What the preparation came to.
+fn tell(target: &Target) {
+    if let Some(report) = target.fill_report() {
+        let seconds = report.duration_ns as f64 / 1e9;
+        let rate = if seconds > 0.0 {
+            report.bytes as f64 / 1_048_576.0 / seconds
+        } else {
+            0.0
+        };
+        eprintln!(
+            "Filled {} in {} ({rate:.0} MiB/s){}",
+            format_bytes(report.bytes),
+            format_duration(report.duration_ns),
+            if report.time_limit_hit {
+                format!(
+                    "; the time for filling was spent, so the file is smaller than the {} planned",
+                    format_bytes(report.planned_bytes)
+                )
+            } else {
+                String::new()
+            }
+        );
+    }
+    if let Some(refused) = target.direct_refused() {
+        eprintln!("note: buffered, as O_DIRECT is not to be had here: {refused}");
+    }
+}
+
+fn remember(
+    context: &Context,
+    store: &mut Store,
+    made: &MadeFile,
+    kept_at: Option<std::path::PathBuf>,
+) -> Outcome<()> {
+    let path = kept_at
+        .map(|path| path.display().to_string())
+        .unwrap_or_default();
+    store
+        .remember_file(&stripewise_store::MadeFile {
+            id: made.id.clone(),
+            device: made.device,
+            inode: made.inode,
+            birth_ns: made.birth_time_ns,
+            path,
+            size_bytes: made.size_bytes,
+            made_at: context.timestamp(),
+        })
+        .map_err(store_failure)
+}
+
+fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
+    let files = store.files().map_err(store_failure)?;
+    Ok(files
+        .into_iter()
+        .map(|file| MadeFile {
+            device: file.device,
+            inode: file.inode,
+            birth_time_ns: file.birth_ns,
+            id: file.id,
+            size_bytes: file.size_bytes,
+        })
+        .collect())
+}
+
+/// Shows the filling of a test file, and stops it on Ctrl-C.
+struct Filling<'a> {
+    context: &'a Context,
+    progress: Progress,
+    started_ns: u64,
+    time_limit_ns: Option<u64>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(context: &'a Context, fill: Option<(u64, Option<u64>)>) -> Self {
+        let (bytes, time_limit_ns) = fill.unwrap_or((0, None));
+        Filling {
+            context,
+            progress: Progress::start(
+                context.global.quiet || fill.is_none(),
+                bytes,
+                "Filling the test file",
+            ),
+            started_ns: context.now_ns(),
+            time_limit_ns,
+        }
+    }
+}
+
+impl stripewise_target::Progress for Filling<'_> {
+    fn now_ns(&mut self) -> u64 {
+        self.context.now_ns()
+    }
+
+    fn report(&mut self, progress: FillProgress) -> ControlFlow<()> {
+        if self.context.interrupt.signal().is_some() {
+            return ControlFlow::Break(());
+        }
+        let passed_ns = self.context.now_ns() - self.started_ns;
+        let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
+        let by_rate = (progress.done_bytes > 0).then(|| {
+            let left =
+                u128::from(passed_ns) * u128::from(left_bytes) / u128::from(progress.done_bytes);
+            u64::try_from(left).unwrap_or(u64::MAX)
+        });
+        let by_limit = self
+            .time_limit_ns
+            .map(|limit| limit.saturating_sub(passed_ns));
+        let left_ns = match (by_rate, by_limit) {
+            (Some(rate), Some(limit)) => Some(rate.min(limit)),
+            (one, other) => one.or(other),
+        };
+        let message = format!(
+            "Filling the test file: {}",
+            format_bytes(progress.done_bytes)
+        );
+        self.progress.update(progress.done_bytes, &message, left_ns);
+        ControlFlow::Continue(())
+    }
+}
+
+/// The failure of a command that was stopped before anything was measured.
+pub fn interrupted(context: &Context) -> Failure {
+    Failure {
+        exit: Exit::Interrupted(context.interrupt.signal().unwrap_or(2)),
+        error: anyhow::Error::msg("interrupted; nothing was measured yet"),
+        hint: None,
+    }
+}
+
+/// A failure of a target as an exit code.
+pub fn target_failure(error: Error) -> Failure {
+    let exit = match error.kind {
+        ErrorKind::Usage => Exit::Usage,
+        ErrorKind::Io => Exit::InputOutput,
+        _ => Exit::Target,
+    };
+    let hint = (!error.hint.is_empty()).then(|| error.hint.clone());
+    Failure {
+        exit,
+        error: error.into(),
+        hint,
+    }
+}

@@ -1,0 +1,80 @@
+//! The switches of `bench`.
+
+use clap::{Args, ValueEnum};
+use stripewise_io_engine::EngineName;
+use stripewise_lab::SeriesKind;
+use stripewise_units::{ByteSize, Nanoseconds, Slo};
+
+/// The quick answer: what can this volume do, and at which load.
+///
+/// Five series, reads before writes: random and sequential reads and writes, each
+/// a ladder that doubles the work in flight until it no longer pays, and the log
+/// (sequential write, one outstanding, direct-sync). Quick mode takes under two
+/// minutes; `--qualify` takes hours and prints how many first.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// The latency limit of the answer: p50, p90, p99, p99.9, mean or max, below a time
+    #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
+    pub slo: Slo,
+    /// Steps of 300 s, a large file, preconditioning and steady state
+    #[arg(long)]
+    pub qualify: bool,
+    /// Time of one step [default: 1.5s, with --qualify 300s]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<Nanoseconds>,
+    /// Time for everything [default: 110s, with --qualify what the steps take]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<Nanoseconds>,
+    /// Size of the test file, or how much of the target to use
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<ByteSize>,
+    /// The controller's or device's cache: the file should be four times as large
+    #[arg(long, value_name = "SIZE")]
+    pub cache_size: Option<ByteSize>,
+    /// Block size of all series [default: 8K random and log, 64K sequential]
+    #[arg(long, value_name = "SIZE")]
+    pub block: Option<ByteSize>,
+    /// No writes (a test file is still made where the target is a directory)
+    #[arg(long)]
+    pub read_only: bool,
+    /// Only these series
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub series: Vec<SeriesName>,
+    /// Which way to do I/O: auto, uring, threads or null
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub engine: EngineName,
+    /// Seed of all streams
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Your words for this series
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    #[command(flatten)]
+    pub safety: super::run::Safety,
+}
+
+/// The series of a bench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SeriesName {
+    RandomRead,
+    RandomWrite,
+    SequentialRead,
+    SequentialWrite,
+    Log,
+}
+
+impl SeriesName {
+    /// The series that it names.
+    pub fn kind(self) -> SeriesKind {
+        match self {
+            SeriesName::RandomRead => SeriesKind::RandomRead,
+            SeriesName::RandomWrite => SeriesKind::RandomWrite,
+            SeriesName::SequentialRead => SeriesKind::SequentialRead,
+            SeriesName::SequentialWrite => SeriesKind::SequentialWrite,
+            SeriesName::Log => SeriesKind::Log,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The command line. Each subcommand's switches are in a file of their own;
+//! completions and man pages are generated from these definitions.
+
+pub mod bench;
+pub mod run;
+pub mod small;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Find out what a disk can do, and whether it is laid out right.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stripewise",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+#[command(after_help = "\
+Exit codes: 0 done; 1 a finding; 2 usage; 3 target unusable or refused; 4 I/O errors during the run;\n\
+5 the store could not be used; 130/143/129 interrupted (what was measured is kept and marked).")]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Switches of every command.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Global {
+    /// Print one JSON document on stdout; everything else goes to stderr
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Keep results in this file [default: stripewise.db in the user's data directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Colour: on a terminal only, always or never; NO_COLOR is honoured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// No plan and no progress on stderr; warnings and errors stay
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The quick answer: ladders to saturation, the numbers at a latency limit
+    Bench(bench::Bench),
+    /// One run, or a grid wherever a switch takes a list
+    Run(Box<run::Run>),
+    /// Make and keep a test file
+    Prepare(small::Prepare),
+    /// What is stored: list, show, delete
+    History(small::History),
+    /// Simulated arrays: list them, show one
+    Sim(small::Sim),
+    /// What this machine offers, and what to change for more
+    Doctor(small::Doctor),
+    /// Print a completion script for a shell
+    Completions(small::Completions),
+    /// Write the man pages into a directory
+    Man(small::Man),
+}

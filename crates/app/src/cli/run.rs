@@ -1,0 +1,164 @@
+//! The switches of `run`.
+
+use clap::{ArgAction, Args};
+use std::path::PathBuf;
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_units::{ByteSize, CpuList, Nanoseconds};
+use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
+
+/// One run, or a grid with a row per run wherever a switch takes a list.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A file, a directory (a test file is made in it and removed), a block device, or sim:NAME
+    #[arg(required_unless_present = "plan", conflicts_with = "plan")]
+    pub target: Option<String>,
+    /// Several named jobs at once, from a file with the same fields as these switches
+    #[arg(long, value_name = "FILE.toml")]
+    pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub load: LoadArguments,
+    #[command(flatten)]
+    pub how: HowArguments,
+    #[command(flatten)]
+    pub safety: Safety,
+}
+
+/// What to do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
+pub struct LoadArguments {
+    /// Only reads (the default)
+    #[arg(long, group = "operation")]
+    pub read: bool,
+    /// Only writes
+    #[arg(long, group = "operation")]
+    pub write: bool,
+    /// This share of reads, the rest writes
+    #[arg(long, group = "operation", value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub read_percent: Option<u8>,
+    /// Random positions (the default)
+    #[arg(long, group = "where")]
+    pub random: bool,
+    /// One block after the other
+    #[arg(long, group = "where")]
+    pub sequential: bool,
+    /// From each block to one that starts SIZE further
+    #[arg(long, group = "where", value_name = "SIZE")]
+    pub stride: Option<ByteSize>,
+    /// Block size, or a list
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_delimiter = ',',
+        help = "Block size, or a list [default: 8K]"
+    )]
+    pub block: Vec<ByteSize>,
+    /// Threads, or a list
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        help = "Threads, or a list [default: 1]"
+    )]
+    pub threads: Vec<u32>,
+    /// Operations that each thread keeps in flight, or a list
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        help = "Operations that each thread keeps in flight, or a list [default: 1]"
+    )]
+    pub outstanding: Vec<u32>,
+    /// First byte to use, or a list: 63s, 64K, 1M
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_delimiter = ',',
+        help = "First byte to use, or a list: 63s, 64K, 1M [default: 0]"
+    )]
+    pub base_offset: Vec<ByteSize>,
+    /// How much of the target to use; size of the test file in a directory
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<ByteSize>,
+    /// direct, direct-sync, buffered or buffered-sync
+    #[arg(long, value_name = "MODE")]
+    pub cache: Option<CacheMode>,
+    /// fdatasync after every N writes of a thread (N defaults to 1)
+    #[arg(long, value_name = "fdatasync[:N]")]
+    pub sync: Option<SyncPolicy>,
+    /// Open loop: so many operations a second arrive whatever the disk does
+    #[arg(long, value_name = "IOPS", value_parser = stripewise_workload::parse_rate)]
+    pub rate: Option<f64>,
+    /// How they arrive: fixed or poisson
+    #[arg(long, value_name = "HOW")]
+    pub arrivals: Option<Arrivals>,
+    /// uniform, zipf:THETA or hot:SPACE/OPERATIONS (percent), for --random
+    #[arg(long, value_name = "NAME")]
+    pub distribution: Option<Distribution>,
+    /// Whose position it is: own or shared (by all threads), for --sequential and --stride
+    #[arg(long, value_name = "WHOSE")]
+    pub cursor: Option<CursorKind>,
+    /// Share of each 4 KiB block that a compressing device can save
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub compressible: Option<u8>,
+    /// Share of 4 KiB blocks that are copies of others
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub dedupable: Option<u8>,
+    /// Seed of all streams
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// How to do it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct HowArguments {
+    /// Measured time [default: 10s; on sim: until 30,000 operations too]
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanoseconds>,
+    /// Time before measuring starts
+    #[arg(long, value_name = "TIME")]
+    pub ramp: Option<Nanoseconds>,
+    /// Length of the intervals kept
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub interval: Nanoseconds,
+    /// Which way to do I/O: auto, uring, threads or null
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineName>,
+    /// Run threads on these processors, one after the other: 0-3,8
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<CpuList>,
+    /// Do everything N times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// With --plan: each job also alone, before all together
+    #[arg(long, requires = "plan", action = ArgAction::SetTrue)]
+    pub alone: bool,
+    /// Your words for this run
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Size of the device's or controller's cache, if you know it: a smaller span is warned of
+    #[arg(long, value_name = "SIZE")]
+    pub cache_size: Option<ByteSize>,
+    /// Faults to inject, for tests of the program itself
+    #[arg(long, value_name = "PLAN", hide = true)]
+    pub inject: Option<FaultPlan>,
+}
+
+/// What may be touched.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Safety")]
+pub struct Safety {
+    /// Keep the test file that is made in a directory
+    #[arg(long)]
+    pub keep: bool,
+    /// Allow writes to a file that Stripewise did not make; ITS CONTENT IS LOST
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Allow writes to the block device of this name; ITS CONTENT IS LOST
+    #[arg(long, value_name = "NAME")]
+    pub destroy: Option<String>,
+    /// Use a directory that looks like a live database, or a busy device, all the same
+    #[arg(long)]
+    pub busy_ok: bool,
+}

@@ -1,0 +1,93 @@
+//! The switches of the small commands.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use stripewise_units::ByteSize;
+
+/// Make a test file of real data and keep it, known to later runs.
+#[derive(Debug, Args)]
+pub struct Prepare {
+    /// The file to make; must not exist yet
+    pub path: PathBuf,
+    /// Its size
+    #[arg(long, value_name = "SIZE")]
+    pub size: ByteSize,
+    /// Share of each 4 KiB block that a compressing device can save, 0 to 100
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub compressible: u8,
+    /// Share of 4 KiB blocks that are copies of others, 0 to 100
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub dedupable: u8,
+    /// Seed of the data
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Use a directory that looks like a live database, or a busy device, all the same
+    #[arg(long)]
+    pub busy_ok: bool,
+}
+
+/// What is stored.
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(subcommand)]
+    pub action: Option<HistoryAction>,
+    /// Rows at most
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub limit: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HistoryAction {
+    /// Show runs whole: an id, the beginning of one, `last`, or the id of a series
+    Show {
+        /// Which
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Delete runs from the store
+    Delete {
+        /// Which: ids as `history` lists them, or the id of a series
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}
+
+/// Simulated arrays.
+#[derive(Debug, Args)]
+pub struct Sim {
+    #[command(subcommand)]
+    pub action: SimAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SimAction {
+    /// The bundled arrays, a line each
+    List,
+    /// One array, with all its parameters and their sources
+    Show {
+        /// NAME, NAME?key=value&..., or a file
+        name: String,
+    },
+}
+
+/// What this machine offers.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Also judge the volume of this path
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+}
+
+/// A completion script.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Man pages.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Where to write them; made if it does not exist, nothing in it is replaced
+    pub directory: PathBuf,
+}

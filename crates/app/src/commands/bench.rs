@@ -1,0 +1,408 @@
+//! `bench`: the main job. Five series, a table and a sentence each.
+
+use crate::aim::{Aimed, Need, aim, aim_at_nothing};
+use crate::cli::bench::Bench;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::keep::Place;
+use crate::measure::{How, JobWish, exit_of, measure};
+use crate::show::document::print_text;
+use crate::show::progress::Progress;
+use crate::show::runs;
+use stripewise_disk_inspect::System;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::{
+    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, SeriesKind, StepRunner, climb, plan_bench,
+};
+use stripewise_report::{bench_sentences, series_table, warnings_text};
+use stripewise_results::{Document, RunRecord};
+use stripewise_runner::session::own_cost_ns;
+use stripewise_store::Store;
+use stripewise_target::{ErrorKind, Size};
+use stripewise_units::{ByteSize, format_bytes, format_duration};
+use stripewise_workload::{CacheMode, DataPattern, Workload};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// A quick bench is done in less than this, filling included.
+const QUICK_TIME_NS: u64 = 110 * SECOND_NS;
+/// Filling the test file of a quick bench takes at most this.
+const QUICK_FILL_NS: u64 = 25 * SECOND_NS;
+/// Size of the test file with `--qualify`, where no cache size asks for more.
+const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
+/// A simulated run has at least so many operations a step.
+const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+
+pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
+    let mut store = context.open_store()?;
+    let plan = plan_bench(&wish(arguments));
+    if plan.series.is_empty() {
+        return Err(Failure::usage(
+            "no series is left to run: those named write, and --read-only forbids it",
+            "leave out --read-only, or name random-read or sequential-read",
+        ));
+    }
+    announce(context, arguments, &plan);
+    let (aimed, plan) = aim_bench(context, &mut store, arguments, plan)?;
+    let started_at = context.timestamp();
+    let mut steps = Steps {
+        how: how(
+            context,
+            arguments,
+            &plan,
+            &aimed,
+            context.new_id(&started_at),
+        ),
+        progress: Progress::start(
+            context.global.quiet || is_simulated(&aimed),
+            plan.budget_ns,
+            "Measuring",
+        ),
+        context,
+        store: &mut store,
+        aimed: std::slice::from_ref(&aimed),
+        series_left_ns: 0,
+        step_left_max: 0,
+        virtual_ns: 0,
+        started_ns: context.now_ns(),
+        records: Vec::new(),
+    };
+    let outcome = run_series(arguments, &plan, &mut steps);
+    let records = std::mem::take(&mut steps.records);
+    drop(steps);
+    aimed.finish()?;
+    let document = runs::document(records);
+    let exit = exit_of(context, &document.runs);
+    if context.global.json {
+        print_text(&document.to_json());
+    } else {
+        print_bench(context, &document);
+    }
+    // What was measured before a failure is shown and kept; then the failure.
+    outcome?;
+    Ok(exit)
+}
+
+fn wish(arguments: &Bench) -> BenchWish {
+    BenchWish {
+        qualify: arguments.qualify,
+        series: arguments.series.iter().map(|name| name.kind()).collect(),
+        read_only: arguments.read_only,
+        step_ns: arguments.step.map(|step| step.ns()),
+        time_ns: arguments.time.map(|time| time.ns()),
+        block_size_bytes: arguments.block.map(ByteSize::bytes),
+        slo: arguments.slo,
+        cores: System::live().host().cpu.count_usable,
+        seed: arguments.seed,
+    }
+}
+
+/// How long it will take, before anything is done.
+fn announce(context: &Context, arguments: &Bench, plan: &BenchPlan) {
+    if context.global.quiet || arguments.target.starts_with("sim:") {
+        return;
+    }
+    let names: Vec<&str> = plan
+        .series
+        .iter()
+        .map(|series| series.kind.name())
+        .collect();
+    let filling = if arguments.qualify {
+        ", filling and preconditioning come on top"
+    } else {
+        ""
+    };
+    eprintln!("Series: {}", names.join(", "));
+    eprintln!(
+        "Time: at most {} of measuring{filling}; {}",
+        format_duration(plan.budget_ns),
+        if arguments.qualify {
+            "for a server that is not in use yet"
+        } else {
+            "a quick look: caches and bursts possible"
+        },
+    );
+}
+
+/// Opens the target. A device or file that may not be written is only read, and
+/// that is said; the plan then has no writing series.
+fn aim_bench(
+    context: &Context,
+    store: &mut Store,
+    arguments: &Bench,
+    plan: BenchPlan,
+) -> Outcome<(Aimed, BenchPlan)> {
+    if arguments.engine == EngineName::Null {
+        return Ok((aim_at_nothing(&arguments.target, Size::Auto), plan));
+    }
+    let writes = plan.series.iter().any(|series| series.kind.writes());
+    let need = need(arguments, writes);
+    match aim(context, store, &arguments.target, &need, &arguments.safety) {
+        Err(failure) if writes && may_be_read(arguments, &failure) => {
+            eprintln!("note: only reads are measured: {}", failure.error);
+            if let Some(hint) = &failure.hint {
+                eprintln!("hint: {hint}");
+            }
+            let reading = plan_bench(&BenchWish {
+                read_only: true,
+                ..wish(arguments)
+            });
+            if reading.series.is_empty() {
+                return Err(failure);
+            }
+            let aimed = aim(
+                context,
+                store,
+                &arguments.target,
+                &Need {
+                    writes: false,
+                    ..need
+                },
+                &arguments.safety,
+            )?;
+            Ok((aimed, reading))
+        }
+        other => other.map(|aimed| (aimed, plan)),
+    }
+}
+
+/// Writing was not allowed by a flag; nobody asked for it by one either.
+fn may_be_read(arguments: &Bench, failure: &Failure) -> bool {
+    let asked = arguments.safety.overwrite || arguments.safety.destroy.is_some();
+    let kind = failure
+        .error
+        .downcast_ref::<stripewise_target::Error>()
+        .map(|error| error.kind);
+    !asked
+        && matches!(
+            kind,
+            Some(ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
+        )
+}
+
+fn need(arguments: &Bench, writes: bool) -> Need {
+    let qualify = QUALIFY_SIZE_BYTES.max(
+        arguments
+            .cache_size
+            .map_or(0, |cache| cache.bytes().saturating_mul(4)),
+    );
+    let size = match arguments.size {
+        Some(size) => Size::Exactly(size.bytes()),
+        None if arguments.qualify => Size::AtMost(qualify),
+        None => Size::Auto,
+    };
+    Need {
+        reads: true,
+        writes,
+        size,
+        outstanding_total: IN_FLIGHT_MAX,
+        outstanding_by_number: false,
+        cache: CacheMode::Direct,
+        cache_by_name: false,
+        data: DataPattern::default(),
+        seed: arguments.seed,
+        fill_time_limit_ns: (!arguments.qualify).then_some(QUICK_FILL_NS),
+    }
+}
+
+fn is_simulated(aimed: &Aimed) -> bool {
+    aimed.simulated().is_some()
+}
+
+fn how(
+    context: &Context,
+    arguments: &Bench,
+    plan: &BenchPlan,
+    aimed: &Aimed,
+    series: String,
+) -> How {
+    How {
+        host: context.host(),
+        interval_ns: plan.interval_ns,
+        operations_min: if is_simulated(aimed) && arguments.step.is_none() {
+            SIMULATED_OPERATIONS_MIN
+        } else {
+            0
+        },
+        engine: arguments.engine,
+        cpus: Vec::new(),
+        label: arguments.label.clone(),
+        series: Some((series, String::new())),
+        latency_limit: Some(arguments.slo.to_string()),
+        cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
+        quick: !arguments.qualify,
+        own_cost_ns: if is_simulated(aimed) {
+            None
+        } else {
+            own_cost_ns(SECOND_NS / 50)
+        },
+        faults: None,
+    }
+}
+
+/// Runs the series one after the other, each within its share of the time.
+fn run_series(arguments: &Bench, plan: &BenchPlan, steps: &mut Steps<'_>) -> Outcome<()> {
+    let simulated = is_simulated(&steps.aimed[0]);
+    let end_ns = if arguments.qualify || simulated {
+        arguments.time.map(|time| time.ns())
+    } else {
+        // What filling took is gone from the two minutes.
+        let budget_ns = arguments.time.map_or(QUICK_TIME_NS, |time| time.ns());
+        Some(budget_ns.saturating_sub(steps.started_ns))
+    };
+    for (index, series) in plan.series.iter().enumerate() {
+        if arguments.qualify && series.kind == SeriesKind::RandomWrite {
+            steps.precondition(series.workload.clone())?;
+        }
+        let mut series = series.clone();
+        series.deadline_ns =
+            end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed_ns(), end_ns));
+        steps.series_left_ns = plan.series[index + 1..]
+            .iter()
+            .map(|later| stripewise_lab::longest_ns(later))
+            .sum();
+        let (_, ended) = climb(&series, steps)?;
+        if ended == Ended::Partial || steps.context.interrupt.signal().is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Runs and keeps the steps of a bench.
+struct Steps<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    aimed: &'a [Aimed],
+    how: How,
+    progress: Progress,
+    /// Of the series to come, at most.
+    series_left_ns: u64,
+    step_left_max: u32,
+    /// Virtual time that simulated runs took.
+    virtual_ns: u64,
+    started_ns: u64,
+    records: Vec<RunRecord>,
+}
+
+impl Steps<'_> {
+    /// One sequential pass over the whole target, so that writes meet a device
+    /// without fresh space. Its record is kept, but belongs to no series.
+    fn precondition(&mut self, workload: Workload) -> Outcome<()> {
+        let size_bytes = self.aimed[0].limits().size_bytes;
+        let pass = Workload {
+            duration_ns: 24 * 3600 * SECOND_NS,
+            ramp_ns: 0,
+            block_size_bytes: 128 * 1024,
+            threads: 1,
+            outstanding: 32,
+            ..SeriesKind::SequentialWrite.workload(
+                128 * 1024,
+                stripewise_lab::StepTime {
+                    ramp_ns: 0,
+                    duration_ns: SECOND_NS,
+                },
+                workload.seed,
+            )
+        };
+        let _ = size_bytes;
+        let _ = pass;
+        Ok(())
+    }
+
+    fn step(&mut self, kind: SeriesKind, workload: Workload) -> Outcome<RunRecord> {
+        let step_ns = workload.ramp_ns + workload.duration_ns;
+        let elapsed_ns = self.elapsed_ns();
+        let later_ns =
+            u64::from(self.step_left_max.saturating_sub(1)) * step_ns + self.series_left_ns;
+        self.progress.set_total(elapsed_ns + step_ns + later_ns);
+        let title = format!(
+            "{} {} with {} in flight",
+            kind.title(),
+            ByteSize(workload.block_size_bytes),
+            workload.threads * workload.outstanding
+        );
+        let place = Place {
+            title: &title,
+            before_ns: elapsed_ns,
+            expected_ns: step_ns,
+            after_ns: later_ns,
+        };
+        let wish = JobWish {
+            name: kind.name().to_owned(),
+            workload,
+            targets: vec![0],
+        };
+        if let Some(series) = &mut self.how.series {
+            kind.name().clone_into(&mut series.1);
+        }
+        let record = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &self.how,
+            &self.progress,
+            &place,
+        )?;
+        if is_simulated(&self.aimed[0]) {
+            self.virtual_ns += record
+                .jobs
+                .iter()
+                .map(|job| job.outcome.duration_ns)
+                .max()
+                .unwrap_or(0);
+        }
+        self.records.push(record.clone());
+        Ok(record)
+    }
+}
+
+impl StepRunner for Steps<'_> {
+    type Error = Failure;
+
+    fn run_step(&mut self, kind: SeriesKind, workload: Workload) -> Outcome<RunRecord> {
+        self.step(kind, workload)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        if is_simulated(&self.aimed[0]) {
+            self.virtual_ns
+        } else {
+            self.context.now_ns() - self.started_ns
+        }
+    }
+
+    fn expect(&mut self, _kind: SeriesKind, steps_left_max: u32) {
+        self.step_left_max = steps_left_max;
+    }
+}
+
+fn print_bench(context: &Context, document: &Document) {
+    let mut text = String::new();
+    for series in &document.series {
+        let block = document
+            .runs
+            .iter()
+            .find(|run| run.series_part.as_deref() == Some(series.name.as_str()))
+            .and_then(|run| run.jobs.first())
+            .map_or(0, |job| job.workload.block_size_bytes);
+        let title =
+            SeriesKind::from_name(&series.name).map_or(series.name.as_str(), |kind| kind.title());
+        text.push_str(&context.style.heading(&format!(
+            "{title}, {} ({})",
+            format_bytes(block),
+            series.stopped
+        )));
+        text.push('\n');
+        text.push_str(&series_table(series));
+        text.push('\n');
+    }
+    text.push_str(&context.style.heading("In short"));
+    text.push('\n');
+    text.push_str(&bench_sentences(&document.series));
+    text.push('\n');
+    text.push_str(&runs::partial_lines(&document.runs));
+    text.push_str(&warnings_text(&document.runs));
+    text.push_str(&runs::kept_line(&document.runs));
+    print_text(&text);
+}

@@ -1,0 +1,258 @@
+//! `doctor`: what this machine offers, and what to change for more.
+
+use crate::cli::small::Doctor;
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use serde::Serialize;
+use std::path::Path;
+use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::host::Host;
+use stripewise_disk_inspect::storage::{BlockDevice, Storage};
+use stripewise_io_engine::EngineName;
+use stripewise_report::wrapped;
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_runner::session::own_cost_ns;
+use stripewise_units::format_bytes;
+
+/// One finding.
+#[derive(Serialize)]
+struct Check {
+    /// What was looked at.
+    name: &'static str,
+    /// It is as good as it gets.
+    good: bool,
+    /// What was found.
+    found: String,
+    /// What to change; empty where nothing needs to be.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    hint: String,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema_version: u32,
+    checks: Vec<Check>,
+}
+
+pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
+    let system = System::live();
+    let host = system.host();
+    let mut checks = vec![
+        engine(),
+        own_cost(),
+        processors(&host),
+        quota(&host),
+        governor(&host),
+        memory(&host),
+    ];
+    checks.push(store(context));
+    let path = arguments.path.as_deref().unwrap_or(Path::new("."));
+    let storage = system.storage_of_path(path).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure {
+            exit: Exit::Target,
+            error: error.into(),
+            hint: Some(hint),
+        }
+    })?;
+    checks.extend(volume(path, &storage));
+    if context.global.json {
+        print_json(&Report {
+            schema_version: SCHEMA_VERSION,
+            checks,
+        })?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    for check in &checks {
+        let mark = if check.good { "ok  " } else { "look" };
+        text.push_str(&wrapped(
+            &format!("{mark} {}: {}", check.name, check.found),
+            "     ",
+        ));
+        if !check.hint.is_empty() {
+            text.push_str(&wrapped(
+                &format!("     hint: {}", check.hint),
+                "           ",
+            ));
+        }
+    }
+    print_text(&text);
+    Ok(Exit::Done)
+}
+
+fn check(name: &'static str, good: bool, found: impl Into<String>, hint: &str) -> Check {
+    Check {
+        name,
+        good,
+        found: found.into(),
+        hint: if good { String::new() } else { hint.to_owned() },
+    }
+}
+
+fn engine() -> Check {
+    let choice = EngineName::Auto.choose();
+    match choice.because {
+        None => check("engine", true, format!("{} works here", choice.engine), ""),
+        Some(because) => check(
+            "engine",
+            false,
+            because,
+            "many in flight cost more processor time this way; allow io_uring to this user (sysctl \
+             kernel.io_uring_disabled, the container's seccomp profile)",
+        ),
+    }
+}
+
+fn own_cost() -> Check {
+    match own_cost_ns(50_000_000) {
+        Some(cost_ns) => {
+            let found = format!("{cost_ns:.1} ns an operation and thread, without a disk");
+            check(
+                "own cost",
+                cost_ns < 100.0,
+                found,
+                "this processor is slow or busy; results at high IOPS are its, not the disk's",
+            )
+        }
+        None => check(
+            "own cost",
+            false,
+            "could not be measured",
+            "see `stripewise run . --engine null`",
+        ),
+    }
+}
+
+fn processors(host: &Host) -> Check {
+    let model = host.cpu.model.as_deref().unwrap_or("unknown model");
+    let found = format!("{} usable, {model}", host.cpu.count_usable);
+    let all = host
+        .cpu
+        .count_online
+        .is_none_or(|online| online <= host.cpu.count_usable);
+    check(
+        "processors",
+        all,
+        found,
+        "this process may not use all processors; see taskset or its control group",
+    )
+}
+
+fn quota(host: &Host) -> Check {
+    match &host.cpu.quota {
+        None => check("CPU quota", true, "none", ""),
+        Some(quota) => check(
+            "CPU quota",
+            quota.processors() >= f64::from(host.cpu.count_usable),
+            format!(
+                "{:.2} processors, set by control group {}",
+                quota.processors(),
+                quota.cgroup
+            ),
+            "at high IOPS the quota is measured, not the disk; raise it for the time of the measurement",
+        ),
+    }
+}
+
+fn governor(host: &Host) -> Check {
+    match host.cpu.governor.as_deref() {
+        None => check(
+            "frequency governor",
+            true,
+            "not visible (usual in virtual machines)",
+            "",
+        ),
+        Some(governor) => check(
+            "frequency governor",
+            governor == "performance",
+            governor,
+            "latencies vary with the clock; set the governor to performance while measuring",
+        ),
+    }
+}
+
+fn memory(host: &Host) -> Check {
+    let bytes = |value: Option<u64>| value.map_or_else(|| "unknown".to_owned(), format_bytes);
+    let found = format!(
+        "{} in all, {} available",
+        bytes(host.memory.total_bytes),
+        bytes(host.memory.available_bytes)
+    );
+    check("memory", true, found, "")
+}
+
+fn store(context: &Context) -> Check {
+    match context.open_store() {
+        Ok(store) => check("store", true, store.path().display().to_string(), ""),
+        Err(failure) => check(
+            "store",
+            false,
+            failure.error.to_string(),
+            failure
+                .hint
+                .as_deref()
+                .unwrap_or("name another file with --store FILE"),
+        ),
+    }
+}
+
+/// The volume under a path, from the file system down.
+fn volume(path: &Path, storage: &Storage) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(file_system) = &storage.file_system {
+        let unit = file_system
+            .allocation_unit_bytes
+            .map(|unit| format!(", allocation unit {}", format_bytes(unit)));
+        let found = format!(
+            "{} at {}{}, for {}",
+            file_system.kind,
+            file_system.mount_point.display(),
+            unit.unwrap_or_default(),
+            path.display()
+        );
+        checks.push(check("file system", true, found, ""));
+    }
+    checks.extend(storage.layers().into_iter().map(device));
+    checks
+}
+
+fn device(device: &BlockDevice) -> Check {
+    let queue = &device.queue;
+    let mut facts = vec![device.name.clone()];
+    facts.extend(device.model.clone());
+    facts.push(format_bytes(device.size_bytes));
+    if let (Some(logical), Some(physical)) =
+        (queue.logical_sector_bytes, queue.physical_sector_bytes)
+    {
+        facts.push(format!("sectors {logical}/{physical}"));
+    }
+    facts.extend(queue.rotational.map(|rotational| {
+        if rotational {
+            "rotating"
+        } else {
+            "not rotating"
+        }
+        .to_owned()
+    }));
+    facts.extend(
+        queue
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+    );
+    facts.extend(
+        queue
+            .write_cache
+            .as_ref()
+            .map(|cache| format!("write cache: {cache}")),
+    );
+    let cached_loop = device
+        .looped
+        .as_ref()
+        .is_some_and(|looped| looped.direct_io == Some(false));
+    let hint = "a loop device without direct I/O measures the page cache; attach it with losetup --direct-io=on";
+    check("device", !cached_loop, facts.join(", "), hint)
+}

@@ -1,0 +1,229 @@
+//! `history`: list, show, delete.
+
+use crate::cli::small::{History, HistoryAction};
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use crate::show::runs;
+use serde::Serialize;
+use stripewise_report::{HistoryRow, history_table};
+use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
+use stripewise_store::{Filter, RunSummary, Store};
+use stripewise_units::ByteSize;
+
+pub fn history(context: &Context, arguments: &History) -> Outcome {
+    match &arguments.action {
+        None => list(context, arguments.limit),
+        Some(HistoryAction::Show { ids }) => show(context, ids),
+        Some(HistoryAction::Delete { ids }) => delete(context, ids),
+    }
+}
+
+fn list(context: &Context, limit: u32) -> Outcome {
+    let store = context.open_store()?;
+    let filter = Filter {
+        limit: Some(limit),
+        ..Filter::default()
+    };
+    let runs = store.list(&filter).map_err(store_failure)?;
+    if context.global.json {
+        print_json(&listed(&runs))?;
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        print_text(&format!(
+            "Nothing is stored yet in {}.\n",
+            store.path().display()
+        ));
+        return Ok(Exit::Done);
+    }
+    print_text(&history_table(&runs.iter().map(row).collect::<Vec<_>>()));
+    Ok(Exit::Done)
+}
+
+/// The list as `--json` prints it.
+#[derive(Serialize)]
+struct Listed<'a> {
+    schema_version: u32,
+    history: Vec<ListedRun<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedRun<'a> {
+    id: &'a str,
+    started_at: &'a str,
+    status: Status,
+    label: Option<&'a str>,
+    series: Option<&'a str>,
+    series_part: Option<&'a str>,
+    host: &'a str,
+    warnings: u64,
+    jobs: Vec<ListedJob<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedJob<'a> {
+    name: &'a str,
+    target: &'a str,
+    pattern: &'a str,
+    read_percent: u8,
+    block_size_bytes: u64,
+    threads: u32,
+    outstanding: u32,
+    iops: f64,
+    mib_per_s: f64,
+    errors: u64,
+}
+
+fn listed(runs: &[RunSummary]) -> Listed<'_> {
+    let history = runs
+        .iter()
+        .map(|run| ListedRun {
+            id: &run.id,
+            started_at: &run.started_at,
+            status: run.status,
+            label: run.label.as_deref(),
+            series: run.series.as_deref(),
+            series_part: run.series_part.as_deref(),
+            host: &run.host,
+            warnings: run.warnings,
+            jobs: run
+                .jobs
+                .iter()
+                .map(|job| ListedJob {
+                    name: &job.name,
+                    target: &job.target,
+                    pattern: &job.pattern,
+                    read_percent: job.read_percent,
+                    block_size_bytes: job.block_size_bytes,
+                    threads: job.threads,
+                    outstanding: job.outstanding,
+                    iops: job.iops,
+                    mib_per_s: job.mib_per_s,
+                    errors: job.errors,
+                })
+                .collect(),
+        })
+        .collect();
+    Listed {
+        schema_version: SCHEMA_VERSION,
+        history,
+    }
+}
+
+fn row(run: &RunSummary) -> HistoryRow {
+    let first = run.jobs.first();
+    let what = first.map_or_else(String::new, |job| {
+        let kind = match job.read_percent {
+            100 => "read".to_owned(),
+            0 => "write".to_owned(),
+            percent => format!("{percent}% read"),
+        };
+        let more = if run.jobs.len() > 1 {
+            format!(" +{}", run.jobs.len() - 1)
+        } else {
+            String::new()
+        };
+        let block = ByteSize(job.block_size_bytes);
+        format!(
+            "{} {kind} {block} {}x{}{more}",
+            job.pattern, job.threads, job.outstanding
+        )
+    });
+    HistoryRow {
+        id: run.id.clone(),
+        series: run.series_part.clone().unwrap_or_default(),
+        target: first.map(|job| job.target.clone()).unwrap_or_default(),
+        what,
+        iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
+        status: match run.status {
+            Status::Complete => String::new(),
+            Status::Partial => "partial".to_owned(),
+            Status::Running => "running".to_owned(),
+        },
+        label: run.label.clone().unwrap_or_default(),
+    }
+}
+
+fn show(context: &Context, names: &[String]) -> Outcome {
+    let store = context.open_store()?;
+    let mut records = Vec::new();
+    for name in names {
+        records.extend(load(&store, name)?);
+    }
+    let document = runs::document(records);
+    if context.global.json {
+        print_text(&document.to_json());
+    } else {
+        runs::print_whole(context, &document);
+    }
+    Ok(Exit::Done)
+}
+
+/// A run, or all runs of a series in the order in which they ran.
+fn load(store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
+    let of_series = series_ids(store, name)?;
+    if of_series.is_empty() {
+        return Ok(vec![store.load(name).map_err(store_failure)?]);
+    }
+    of_series
+        .iter()
+        .map(|id| store.load(id).map_err(store_failure))
+        .collect()
+}
+
+/// Ids of the runs of a series, oldest first; empty where there is no such series.
+fn series_ids(store: &Store, series: &str) -> Outcome<Vec<String>> {
+    let filter = Filter {
+        series: Some(series.to_owned()),
+        ..Filter::default()
+    };
+    let mut ids: Vec<String> = store
+        .list(&filter)
+        .map_err(store_failure)?
+        .into_iter()
+        .map(|run| run.id)
+        .collect();
+    ids.reverse();
+    Ok(ids)
+}
+
+fn delete(context: &Context, names: &[String]) -> Outcome {
+    let mut store = context.open_store()?;
+    let mut ids = Vec::new();
+    for name in names {
+        let of_series = series_ids(&store, name)?;
+        if of_series.is_empty() {
+            if name.starts_with("last") {
+                return Err(Failure::usage(
+                    format!("`{name}` names another run each time"),
+                    "delete by the id that `stripewise history` lists",
+                ));
+            }
+            ids.push(store.resolve(name).map_err(store_failure)?);
+        } else {
+            ids.extend(of_series);
+        }
+    }
+    ids.dedup();
+    store.delete(&ids).map_err(store_failure)?;
+    if context.global.json {
+        #[derive(Serialize)]
+        struct Deleted {
+            schema_version: u32,
+            deleted: Vec<String>,
+        }
+        print_json(&Deleted {
+            schema_version: SCHEMA_VERSION,
+            deleted: ids,
+        })?;
+    } else {
+        print_text(&format!(
+            "Deleted {} run{}.\n",
+            ids.len(),
+            if ids.len() == 1 { "" } else { "s" }
+        ));
+    }
+    Ok(Exit::Done)
+}

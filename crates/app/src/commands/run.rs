@@ -1,0 +1,185 @@
+//! `run`: one run, or a grid, or the jobs of a plan.
+
+use crate::aim::{Aimed, Need, aim, aim_at_nothing};
+use crate::cli::run::Run;
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::keep::Place;
+use crate::measure::{How, JobWish, exit_of, measure};
+use crate::show::document::print_text;
+use crate::show::progress::Progress;
+use crate::show::runs;
+use crate::wishes::{Wish, Wishes, span_needed, wishes};
+use stripewise_io_engine::EngineName;
+use stripewise_results::RunRecord;
+use stripewise_runner::session::own_cost_ns;
+use stripewise_store::Store;
+use stripewise_target::Size;
+use stripewise_units::format_duration;
+use stripewise_workload::CacheMode;
+
+/// Operations that a run on a simulated array has at least where no duration is
+/// given: the coefficient of variation of its mean is then about 0.7 %.
+const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+
+/// How long the program's own cost is measured.
+const OWN_COST_NS: u64 = 20_000_000;
+
+pub fn run(context: &Context, arguments: &Run) -> Outcome {
+    let wishes = wishes(arguments)?;
+    let mut store = context.open_store()?;
+    let engine = wishes.engine.unwrap_or(EngineName::Auto);
+    let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
+    let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
+    let how = How {
+        host: context.host(),
+        interval_ns: arguments.how.interval.ns(),
+        operations_min: if simulated && !wishes.duration_given {
+            SIMULATED_OPERATIONS_MIN
+        } else {
+            0
+        },
+        engine,
+        cpus: wishes.cpus.clone(),
+        label: wishes.label.clone(),
+        series: None,
+        latency_limit: None,
+        cache_size_bytes: arguments
+            .how
+            .cache_size
+            .map(stripewise_units::ByteSize::bytes),
+        quick: false,
+        own_cost_ns: if simulated {
+            None
+        } else {
+            own_cost_ns(OWN_COST_NS)
+        },
+        faults: arguments.how.inject.clone(),
+    };
+    let records = run_all(context, &mut store, &aimed, &wishes, &how)?;
+    for target in aimed {
+        target.finish()?;
+    }
+    let exit = exit_of(context, &records);
+    let document = runs::document(records);
+    if context.global.json {
+        print_text(&document.to_json());
+    } else {
+        runs::print_whole(context, &document);
+    }
+    Ok(exit)
+}
+
+fn aim_all(
+    context: &Context,
+    store: &mut Store,
+    arguments: &Run,
+    wishes: &Wishes,
+    engine: EngineName,
+) -> Outcome<Vec<Aimed>> {
+    let mut aimed = Vec::new();
+    for (index, text) in wishes.targets.iter().enumerate() {
+        let need = need_of(wishes, index);
+        if engine == EngineName::Null && !text.starts_with("sim:") {
+            aimed.push(aim_at_nothing(text, need.size));
+        } else {
+            aimed.push(aim(context, store, text, &need, &arguments.safety)?);
+        }
+    }
+    Ok(aimed)
+}
+
+/// What all runs together ask of one target.
+fn need_of(wishes: &Wishes, target: usize) -> Need {
+    let uses: Vec<&Wish> = wishes
+        .runs
+        .iter()
+        .flatten()
+        .filter(|wish| wish.targets.contains(&target))
+        .collect();
+    let total = |run: &Vec<Wish>| -> u32 {
+        run.iter()
+            .map(|wish| {
+                wish.workload.threads
+                    * wish.workload.outstanding
+                    * u32::try_from(wish.targets.len()).unwrap_or(u32::MAX)
+            })
+            .sum()
+    };
+    Need {
+        reads: uses.iter().any(|wish| wish.workload.read_percent > 0),
+        writes: uses.iter().any(|wish| wish.workload.read_percent < 100),
+        size: span_needed(&wishes.runs, target)
+            .map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
+        outstanding_total: wishes.runs.iter().map(total).max().unwrap_or(1),
+        outstanding_by_number: wishes.load_given,
+        cache: uses
+            .first()
+            .map_or(CacheMode::Direct, |wish| wish.workload.cache),
+        cache_by_name: wishes.cache_given,
+        data: uses
+            .first()
+            .map(|wish| wish.workload.data)
+            .unwrap_or_default(),
+        seed: uses.first().map_or(1, |wish| wish.workload.seed),
+        fill_time_limit_ns: None,
+    }
+}
+
+fn run_all(
+    context: &Context,
+    store: &mut Store,
+    aimed: &[Aimed],
+    wishes: &Wishes,
+    how: &How,
+) -> Outcome<Vec<RunRecord>> {
+    let lengths: Vec<u64> = wishes.runs.iter().map(length_ns).collect();
+    let total_ns: u64 = lengths.iter().sum();
+    let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
+    if real && !context.global.quiet && lengths.len() > 1 {
+        eprintln!(
+            "{} runs, {} in all",
+            lengths.len(),
+            format_duration(total_ns)
+        );
+    }
+    let progress = Progress::start(context.global.quiet || !real, total_ns, "Measuring");
+    let mut records = Vec::new();
+    let mut before_ns = 0;
+    for (index, run) in wishes.runs.iter().enumerate() {
+        let jobs: Vec<JobWish> = run
+            .iter()
+            .map(|wish| JobWish {
+                name: wish.name.clone(),
+                workload: wish.workload.clone(),
+                targets: wish.targets.clone(),
+            })
+            .collect();
+        let title = match wishes.runs.len() {
+            1 => "Measuring".to_owned(),
+            count => format!("Run {} of {count}", index + 1),
+        };
+        let after_ns = total_ns - before_ns - lengths[index];
+        let place = Place {
+            title: &title,
+            before_ns,
+            expected_ns: lengths[index],
+            after_ns,
+        };
+        records.push(measure(
+            context, store, aimed, &jobs, how, &progress, &place,
+        )?);
+        before_ns += lengths[index];
+        if context.interrupt.signal().is_some() {
+            break;
+        }
+    }
+    Ok(records)
+}
+
+fn length_ns(run: &Vec<Wish>) -> u64 {
+    run.iter()
+        .map(|wish| wish.workload.ramp_ns + wish.workload.duration_ns)
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,119 @@
+//! What every command has at hand: switches, store, clock, interrupt, facts.
+
+use crate::cli::Global;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
+use crate::show::style::Style;
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::time::Instant;
+use stripewise_disk_inspect::System;
+use stripewise_results::{HostFacts, run_id};
+use stripewise_runner::session::host_facts;
+use stripewise_store::{Owner, Store};
+
+/// The program's version, as records carry it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What every command has at hand.
+pub struct Context {
+    pub global: Global,
+    pub style: Style,
+    pub interrupt: Interrupt,
+    started: Instant,
+}
+
+impl Context {
+    pub fn new(global: Global) -> std::io::Result<Self> {
+        Ok(Context {
+            style: Style::of(&global),
+            global,
+            interrupt: Interrupt::listen()?,
+            started: Instant::now(),
+        })
+    }
+
+    /// Nanoseconds since the program started.
+    pub fn now_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Facts of this machine.
+    pub fn host(&self) -> HostFacts {
+        host_facts(&System::live())
+    }
+
+    /// Where results are kept.
+    pub fn store_path(&self) -> Outcome<PathBuf> {
+        match &self.global.store {
+            Some(path) => Ok(path.clone()),
+            None => stripewise_store::default_path(|name| std::env::var_os(name)).ok_or_else(|| {
+                Failure::new(
+                    Exit::Store,
+                    "there is no place to keep results: neither HOME nor XDG_DATA_HOME names a directory",
+                    "name a file with --store FILE",
+                )
+            }),
+        }
+    }
+
+    /// Opens the store; runs that a killed process left behind are told.
+    pub fn open_store(&self) -> Outcome<Store> {
+        let path = self.store_path()?;
+        let host = self.host().name;
+        let store = Store::open(&path, Owner::of_this_process(&host)).map_err(store_failure)?;
+        if !store.recovered().is_empty() && !self.global.quiet {
+            eprintln!(
+                "note: {} left unfinished by a process that is gone; kept as partial: {}",
+                if store.recovered().len() == 1 {
+                    "a run was"
+                } else {
+                    "runs were"
+                },
+                store.recovered().join(", ")
+            );
+        }
+        Ok(store)
+    }
+
+    /// Now, RFC 3339 in UTC with milliseconds.
+    pub fn timestamp(&self) -> String {
+        let now = jiff::Timestamp::now();
+        now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+    }
+
+    /// A new id for something that starts at `timestamp`.
+    pub fn new_id(&self, timestamp: &str) -> String {
+        // The standard library's hasher is seeded from the system: enough to tell
+        // two runs of one second apart.
+        let entropy = RandomState::new().hash_one(std::process::id());
+        run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
+    }
+
+    /// The command line as typed.
+    pub fn command_line() -> Vec<String> {
+        let mut words: Vec<String> = std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        if let Some(program) = words.first_mut() {
+            "stripewise".clone_into(program);
+        }
+        words
+    }
+}
+
+/// A failure of the store as an exit code: names that match nothing are usage.
+pub fn store_failure(error: stripewise_store::Error) -> Failure {
+    let exit = if error.is_about_a_name() {
+        Exit::Usage
+    } else {
+        Exit::Store
+    };
+    let hint = error.hint();
+    Failure {
+        exit,
+        error: error.into(),
+        hint: (!hint.is_empty()).then_some(hint),
+    }
+}

@@ -1,0 +1,51 @@
+//! How a command fails: an exit code, a chain of causes and a hint. The chain is
+//! printed once, at the top.
+
+use crate::exit_codes::Exit;
+
+/// A command's failure.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the process returns.
+    pub exit: Exit,
+    /// What failed, on what, why.
+    pub error: anyhow::Error,
+    /// The next thing to do.
+    pub hint: Option<String>,
+}
+
+/// A command's result.
+pub type Outcome<T = Exit> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure with a message and a hint.
+    pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Failure {
+            exit,
+            error: anyhow::Error::msg(message.into()),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// A mistake in what the user typed.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message, hint)
+    }
+
+    /// Prints the chain and the hint to stderr.
+    pub fn print(&self) {
+        eprintln!("error: {}", self.error);
+        let mut shown = self.error.to_string();
+        for cause in self.error.chain().skip(1) {
+            let cause = cause.to_string();
+            // Many errors already end in their cause's words.
+            if !shown.contains(&cause) {
+                eprintln!("  because: {cause}");
+            }
+            shown = cause;
+        }
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One run: session, keeper, progress; the store has the record when it returns.
+
+use crate::aim::Aimed;
+use crate::context::{Context, VERSION};
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::keep::{Keeper, Place};
+use crate::show::progress::Progress;
+use std::sync::atomic::AtomicU8;
+use stripewise_array_sim::Array;
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_results::{HostFacts, RunRecord};
+use stripewise_runner::Error;
+use stripewise_runner::session::{Job, Settings, run_real, run_simulated};
+use stripewise_store::Store;
+use stripewise_workload::{Workload, validate};
+
+/// How long operations in flight are waited for after the stop.
+const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
+
+/// How runs of one command are made.
+#[derive(Clone, Debug)]
+pub struct How {
+    pub host: HostFacts,
+    pub interval_ns: u64,
+    pub operations_min: u64,
+    pub engine: EngineName,
+    pub cpus: Vec<u32>,
+    pub label: Option<String>,
+    pub series: Option<(String, String)>,
+    pub latency_limit: Option<String>,
+    pub cache_size_bytes: Option<u64>,
+    pub quick: bool,
+    pub own_cost_ns: Option<f64>,
+    pub faults: Option<FaultPlan>,
+}
+
+/// One job of a run: its name, its load, and which of the aimed targets it uses.
+#[derive(Clone, Debug)]
+pub struct JobWish {
+    pub name: String,
+    pub workload: Workload,
+    pub targets: Vec<usize>,
+}
+
+/// Runs jobs at once and keeps the record.
+pub fn measure(
+    context: &Context,
+    store: &mut Store,
+    aimed: &[Aimed],
+    wishes: &[JobWish],
+    how: &How,
+    progress: &Progress,
+    place: &Place<'_>,
+) -> Outcome<RunRecord> {
+    let jobs = jobs(aimed, wishes)?;
+    let settings = settings(context, how);
+    let stop = AtomicU8::new(u8::from(context.interrupt.signal().is_some()));
+    let mut keeper = Keeper::new(context, store, &stop, progress, place);
+    let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
+    let record = if simulated {
+        let mut arrays: Vec<Array> = aimed
+            .iter()
+            .filter_map(Aimed::simulated)
+            .map(|simulated| simulated.build())
+            .collect();
+        run_simulated(&jobs, &mut arrays, &settings, &mut keeper, &stop)
+    } else {
+        run_real(&jobs, &settings, &mut keeper, &stop)
+    }
+    .map_err(run_failure)?;
+    keeper.finish(&record)?;
+    Ok(record)
+}
+
+fn jobs<'a>(aimed: &'a [Aimed], wishes: &[JobWish]) -> Outcome<Vec<Job<'a>>> {
+    wishes
+        .iter()
+        .map(|wish| {
+            let places = wish
+                .targets
+                .iter()
+                .map(|&index| {
+                    let target = &aimed[index];
+                    let array = aimed[..index]
+                        .iter()
+                        .filter(|other| other.simulated().is_some())
+                        .count();
+                    let span =
+                        validate(&wish.workload, target.limits()).map_err(workload_failure)?;
+                    Ok((target.place(array), span))
+                })
+                .collect::<Outcome<Vec<_>>>()?;
+            Ok(Job {
+                name: wish.name.clone(),
+                workload: wish.workload.clone(),
+                places,
+            })
+        })
+        .collect()
+}
+
+/// A workload that its target does not allow.
+pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
+    let hint = error.hint().to_owned();
+    Failure {
+        exit: Exit::Usage,
+        error: anyhow::Error::msg(format!("--{error}")),
+        hint: Some(hint),
+    }
+}
+
+fn settings(context: &Context, how: &How) -> Settings {
+    let started_at = context.timestamp();
+    Settings {
+        id: context.new_id(&started_at),
+        started_at,
+        label: how.label.clone(),
+        command: Context::command_line(),
+        version: VERSION.to_owned(),
+        series: how.series.clone(),
+        latency_limit: how.latency_limit.clone(),
+        host: how.host.clone(),
+        interval_ns: how.interval_ns,
+        drain_limit_ns: DRAIN_LIMIT_NS,
+        operations_min: how.operations_min,
+        engine: how.engine,
+        cpus: how.cpus.clone(),
+        cache_size_bytes: how.cache_size_bytes,
+        quick: how.quick,
+        own_cost_ns: how.own_cost_ns,
+        faults: how.faults.clone(),
+    }
+}
+
+fn run_failure(error: Error) -> Failure {
+    let hint = error.hint().map(str::to_owned);
+    match error {
+        Error::Target { source, .. } => crate::aim::target_failure(*source),
+        Error::Plan(_) => Failure {
+            exit: Exit::Usage,
+            error: error.into(),
+            hint,
+        },
+        _ => Failure {
+            exit: Exit::Target,
+            error: error.into(),
+            hint,
+        },
+    }
+}
+
+/// The exit code that a finished run asks for.
+pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
+    if let Some(signal) = context.interrupt.signal() {
+        return Exit::Interrupted(signal);
+    }
+    let failed = records.iter().any(|record| {
+        !crate::keep::is_whole(record) || record.jobs.iter().any(|job| job.outcome.errors.total > 0)
+    });
+    if failed {
+        Exit::InputOutput
+    } else {
+        Exit::Done
+    }
+}

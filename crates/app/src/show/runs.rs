@@ -1,0 +1,73 @@
+//! Finished runs as text on stdout.
+
+use crate::context::Context;
+use crate::show::document::print_text;
+use stripewise_lab::series_of;
+use stripewise_report::{
+    bench_sentences, job_details, run_rows_table, series_table, warnings_text,
+};
+use stripewise_results::{Document, RunRecord, Status};
+
+/// The document of runs, with summaries of the series that they belong to.
+pub fn document(runs: Vec<RunRecord>) -> Document {
+    let series = series_of(&runs);
+    Document {
+        series,
+        ..Document::new(runs)
+    }
+}
+
+/// Everything about a few runs: what `run` and `history show` print.
+pub fn print_whole(context: &Context, document: &Document) {
+    let mut text = String::new();
+    for series in &document.series {
+        text.push_str(&context.style.heading(&series.name));
+        text.push('\n');
+        text.push_str(&series_table(series));
+        text.push('\n');
+    }
+    if document.series.is_empty() {
+        text.push_str(&run_rows_table(&document.runs));
+        text.push('\n');
+        if document.runs.len() == 1 {
+            for job in &document.runs[0].jobs {
+                text.push_str(&job_details(job));
+            }
+        }
+    } else {
+        text.push_str(&bench_sentences(&document.series));
+    }
+    text.push_str(&partial_lines(&document.runs));
+    text.push_str(&warnings_text(&document.runs));
+    text.push_str(&kept_line(&document.runs));
+    print_text(&text);
+}
+
+pub fn partial_lines(runs: &[RunRecord]) -> String {
+    runs.iter()
+        .filter(|run| run.status == Status::Partial)
+        .map(|run| {
+            let because = run
+                .partial_because
+                .as_deref()
+                .unwrap_or("it did not end as planned");
+            format!("partial: {} ({because})\n", run.id)
+        })
+        .collect()
+}
+
+pub fn kept_line(runs: &[RunRecord]) -> String {
+    match runs {
+        [] => String::new(),
+        [one] => format!(
+            "Kept as {}; `stripewise history show {}` shows it again.\n",
+            one.id, one.id
+        ),
+        [first, .., last] => match &first.series {
+            Some(series) => format!(
+                "Kept as series {series}; `stripewise history show {series}` shows it again.\n"
+            ),
+            None => format!("Kept as {} to {}.\n", first.id, last.id),
+        },
+    }
+}

@@ -1,0 +1,258 @@
+//! From the switches of `run`, or a plan file, to the runs that they mean: a
+//! list of runs, each one or more jobs at once.
+
+use crate::cli::run::{LoadArguments, Run};
+use crate::failure::{Failure, Outcome};
+use crate::measure::workload_failure;
+use stripewise_io_engine::EngineName;
+use stripewise_units::ByteSize;
+use stripewise_workload::{Plan, PlanJob, PlanOrder, Workload, WorkloadOptions};
+
+/// One job of a run, before its targets are opened.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub name: String,
+    /// Indices into [`Wishes::targets`].
+    pub targets: Vec<usize>,
+    pub workload: Workload,
+}
+
+/// Everything that one `run` command does.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    pub targets: Vec<String>,
+    /// In order; jobs of one run go at once.
+    pub runs: Vec<Vec<Wish>>,
+    pub engine: Option<EngineName>,
+    pub cpus: Vec<u32>,
+    pub label: Option<String>,
+    /// The duration was given, not defaulted.
+    pub duration_given: bool,
+    /// The cache mode was given, not defaulted.
+    pub cache_given: bool,
+    /// Threads or outstanding were given by number.
+    pub load_given: bool,
+}
+
+/// The runs of a command line.
+pub fn wishes(arguments: &Run) -> Outcome<Wishes> {
+    match (&arguments.plan, &arguments.target) {
+        (Some(path), _) => of_plan(arguments, path),
+        (None, Some(target)) => of_switches(arguments, target),
+        (None, None) => Err(Failure::usage(
+            "no target is named",
+            "name a directory, a file, a block device or sim:NAME",
+        )),
+    }
+}
+
+fn of_switches(arguments: &Run, target: &str) -> Outcome<Wishes> {
+    let load = &arguments.load;
+    let mut wishes = Wishes {
+        targets: vec![target.to_owned()],
+        engine: arguments.how.engine,
+        cpus: arguments
+            .how
+            .cpus
+            .as_ref()
+            .map(|list| list.cpus().to_vec())
+            .unwrap_or_default(),
+        label: arguments.how.label.clone(),
+        duration_given: arguments.how.duration.is_some(),
+        cache_given: load.cache.is_some(),
+        load_given: !load.threads.is_empty() || !load.outstanding.is_empty(),
+        ..Wishes::default()
+    };
+    let cells = cells(load);
+    for _ in 0..arguments.how.repeat {
+        for cell in &cells {
+            let options = WorkloadOptions {
+                duration: arguments.how.duration,
+                ramp: arguments.how.ramp,
+                ..cell.clone()
+            };
+            let workload = options
+                .build(&Workload::default())
+                .map_err(workload_failure)?;
+            wishes.runs.push(vec![Wish {
+                name: "job".to_owned(),
+                targets: vec![0],
+                workload,
+            }]);
+        }
+    }
+    Ok(wishes)
+}
+
+/// Every combination of the switches that take lists: block sizes slowest, then
+/// offsets, threads, outstanding.
+fn cells(load: &LoadArguments) -> Vec<WorkloadOptions> {
+    let base = WorkloadOptions {
+        read: load.read,
+        write: load.write,
+        read_percent: load.read_percent,
+        random: load.random,
+        sequential: load.sequential,
+        stride: load.stride,
+        distribution: load.distribution,
+        cursor: load.cursor,
+        size: load.size,
+        cache: load.cache,
+        sync: load.sync,
+        rate: load.rate,
+        arrivals: load.arrivals,
+        compressible: load.compressible,
+        dedupable: load.dedupable,
+        seed: load.seed,
+        ..WorkloadOptions::default()
+    };
+    let mut cells = Vec::new();
+    for block in each(&load.block) {
+        for base_offset in each(&load.base_offset) {
+            for threads in each(&load.threads) {
+                for outstanding in each(&load.outstanding) {
+                    cells.push(WorkloadOptions {
+                        block,
+                        base_offset,
+                        threads,
+                        outstanding,
+                        ..base.clone()
+                    });
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// Each value of a list; `None` once where it is empty.
+fn each<T: Copy>(list: &[T]) -> Vec<Option<T>> {
+    if list.is_empty() {
+        vec![None]
+    } else {
+        list.iter().copied().map(Some).collect()
+    }
+}
+
+fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(
+            format!("cannot read the plan {}: {error}", path.display()),
+            "check the path given to --plan",
+        )
+    })?;
+    let plan: Plan = text
+        .parse()
+        .map_err(|error: stripewise_workload::PlanError| {
+            Failure::usage(format!("{}: {error}", path.display()), error.hint())
+        })?;
+    let mut wishes = Wishes {
+        engine: engine_of(arguments, &plan)?,
+        cpus: cpus_of(arguments, &plan)?,
+        label: arguments.how.label.clone().or(plan.label),
+        duration_given: plan.jobs.iter().any(|job| job.options.duration.is_some()),
+        cache_given: plan.jobs.iter().any(|job| job.options.cache.is_some()),
+        load_given: plan
+            .jobs
+            .iter()
+            .any(|job| job.options.threads.is_some() || job.options.outstanding.is_some()),
+        ..Wishes::default()
+    };
+    let jobs: Vec<Wish> = plan
+        .jobs
+        .iter()
+        .map(|job| wish_of(job, &mut wishes.targets))
+        .collect();
+    for _ in 0..arguments.how.repeat {
+        if plan.order != PlanOrder::Together || arguments.how.alone {
+            wishes.runs.extend(jobs.iter().map(|job| vec![job.clone()]));
+        }
+        if plan.order != PlanOrder::Alone {
+            wishes.runs.push(jobs.clone());
+        }
+    }
+    Ok(wishes)
+}
+
+/// A directory gives each job a test file of its own; anything else that several
+/// jobs name is one target that they share.
+fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> Wish {
+    let indices = job
+        .targets
+        .iter()
+        .map(|text| {
+            let shared = !std::path::Path::new(text).is_dir();
+            let known = targets.iter().position(|known| shared && known == text);
+            known.unwrap_or_else(|| {
+                targets.push(text.clone());
+                targets.len() - 1
+            })
+        })
+        .collect();
+    Wish {
+        name: job.name.clone(),
+        targets: indices,
+        workload: job.workload.clone(),
+    }
+}
+
+/// Jobs that run at once run on one engine.
+fn engine_of(arguments: &Run, plan: &Plan) -> Outcome<Option<EngineName>> {
+    let mut named: Vec<&str> = plan
+        .jobs
+        .iter()
+        .filter_map(|job| job.engine.as_deref())
+        .collect();
+    named.sort_unstable();
+    named.dedup();
+    match (arguments.how.engine, named.as_slice()) {
+        (Some(engine), _) => Ok(Some(engine)),
+        (None, []) => Ok(None),
+        (None, [one]) => one.parse().map(Some).map_err(|error| {
+            Failure::usage(format!("{error}"), "engine is auto, uring, threads or null")
+        }),
+        (None, several) => Err(Failure::usage(
+            format!(
+                "the jobs of the plan ask for different engines: {}",
+                several.join(", ")
+            ),
+            "jobs that run at once run on one engine; give --engine, or run them from two plans",
+        )),
+    }
+}
+
+/// Processors are dealt out to all threads of a run in turn.
+fn cpus_of(arguments: &Run, plan: &Plan) -> Outcome<Vec<u32>> {
+    if let Some(list) = &arguments.how.cpus {
+        return Ok(list.cpus().to_vec());
+    }
+    let mut lists: Vec<&[u32]> = plan
+        .jobs
+        .iter()
+        .filter_map(|job| job.cpus.as_ref().map(|list| list.cpus()))
+        .collect();
+    lists.dedup();
+    match lists.as_slice() {
+        [] => Ok(Vec::new()),
+        [one] => Ok(one.to_vec()),
+        _ => Err(Failure::usage(
+            "the jobs of the plan ask for different processors",
+            "give one list for all of them, in [defaults] or with --cpus",
+        )),
+    }
+}
+
+/// What all runs together need of one target: the farthest byte.
+pub fn span_needed(runs: &[Vec<Wish>], target: usize) -> Option<ByteSize> {
+    let uses = runs
+        .iter()
+        .flatten()
+        .filter(|wish| wish.targets.contains(&target));
+    uses.filter_map(|wish| {
+        wish.workload
+            .size_bytes
+            .map(|size| size.saturating_add(wish.workload.base_offset_bytes))
+    })
+    .max()
+    .map(ByteSize)
+}

@@ -1,0 +1,195 @@
+//! How a bench spends its time: which series, how long a step, when each series
+//! must have ended.
+
+use crate::climb::{SeriesPlan, longest_ns, steps_max};
+use crate::ladder::Limits;
+use crate::series::{SeriesKind, StepTime};
+use stripewise_units::Slo;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Operations in flight at most: what a production volume takes without its
+/// users noticing much.
+pub const IN_FLIGHT_MAX: u32 = 256;
+
+/// Doubling stops where the limit's statistic passes this: nobody runs a
+/// database there, and on a slow disk each further step only waits.
+#[must_use]
+pub fn latency_stop_ns(slo: Slo) -> u64 {
+    SECOND_NS.max(slo.limit_ns.saturating_mul(2))
+}
+
+/// What the user wishes of a bench; `None`: the default of the mode.
+#[derive(Clone, Debug)]
+pub struct BenchWish {
+    /// Long steps, preconditioning, steady state.
+    pub qualify: bool,
+    /// Only these; empty: all five.
+    pub series: Vec<SeriesKind>,
+    /// No writes.
+    pub read_only: bool,
+    /// Measured time of a step.
+    pub step_ns: Option<u64>,
+    /// Time for all steps.
+    pub time_ns: Option<u64>,
+    /// Block size of all series.
+    pub block_size_bytes: Option<u64>,
+    /// The latency limit.
+    pub slo: Slo,
+    /// Cores to spread threads over.
+    pub cores: u32,
+    /// Seed of all streams.
+    pub seed: u64,
+}
+
+/// A bench that is about to run.
+#[derive(Clone, Debug)]
+pub struct BenchPlan {
+    /// In the order in which they run.
+    pub series: Vec<SeriesPlan>,
+    /// Length of the intervals kept.
+    pub interval_ns: u64,
+    /// All steps, if every ladder goes to its end; without time for filling.
+    pub longest_ns: u64,
+    /// The steps' budget; at most `longest_ns`.
+    pub budget_ns: u64,
+}
+
+/// Plans a bench.
+#[must_use]
+pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
+    let step = step_time(wish);
+    let limits = Limits {
+        cores: wish.cores,
+        in_flight_max: IN_FLIGHT_MAX,
+        latency_stop_ns: latency_stop_ns(wish.slo),
+        slo: wish.slo,
+        bisections_max: if wish.qualify { 3 } else { 2 },
+    };
+    let series: Vec<SeriesPlan> = SeriesKind::ALL
+        .into_iter()
+        .filter(|kind| wish.series.is_empty() || wish.series.contains(kind))
+        .filter(|kind| !(wish.read_only && kind.writes()))
+        .map(|kind| {
+            let block_size_bytes = wish
+                .block_size_bytes
+                .unwrap_or_else(|| kind.block_size_bytes());
+            SeriesPlan {
+                kind,
+                workload: kind.workload(block_size_bytes, step, wish.seed),
+                limits,
+                deadline_ns: None,
+            }
+        })
+        .collect();
+    let longest_ns = series.iter().map(longest_ns).sum();
+    let budget_ns = match wish.time_ns {
+        Some(time_ns) => time_ns.min(longest_ns),
+        None => longest_ns,
+    };
+    BenchPlan {
+        series,
+        interval_ns: if wish.qualify {
+            SECOND_NS
+        } else {
+            SECOND_NS / 10
+        },
+        longest_ns,
+        budget_ns,
+    }
+}
+
+impl BenchPlan {
+    /// When series `index` must have ended if it starts at `elapsed_ns` and the
+    /// whole bench ends at `end_ns`: what is left is shared by the series that
+    /// are left, in proportion to the steps that each can take. Time that one
+    /// does not use goes to those after it.
+    #[must_use]
+    pub fn deadline_ns(&self, index: usize, elapsed_ns: u64, end_ns: u64) -> u64 {
+        let steps = |plan: &SeriesPlan| u128::from(steps_max(plan.kind, &plan.limits));
+        let left: u128 = self.series[index..].iter().map(steps).sum();
+        let mine = steps(&self.series[index]);
+        let share = u128::from(end_ns.saturating_sub(elapsed_ns)) * mine / left.max(1);
+        elapsed_ns.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+}
+
+fn step_time(wish: &BenchWish) -> StepTime {
+    let duration_ns = wish.step_ns.unwrap_or(if wish.qualify {
+        300 * SECOND_NS
+    } else {
+        3 * SECOND_NS / 2
+    });
+    // The first operations of a step meet empty queues; a tenth of a second, or
+    // a tenth of a very short step, is left out.
+    StepTime {
+        ramp_ns: (SECOND_NS / 10).min(duration_ns / 10),
+        duration_ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish() -> BenchWish {
+        BenchWish {
+            qualify: false,
+            series: Vec::new(),
+            read_only: false,
+            step_ns: None,
+            time_ns: None,
+            block_size_bytes: None,
+            slo: "p99<5ms".parse().expect("a limit"),
+            cores: 4,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn reads_come_before_writes_and_the_log_last() {
+        let plan = plan_bench(&wish());
+        let names: Vec<&str> = plan
+            .series
+            .iter()
+            .map(|series| series.kind.name())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "random-read",
+                "sequential-read",
+                "random-write",
+                "sequential-write",
+                "log"
+            ]
+        );
+        let only_reads = plan_bench(&BenchWish {
+            read_only: true,
+            ..wish()
+        });
+        assert!(only_reads.series.iter().all(|series| !series.kind.writes()));
+        assert_eq!(only_reads.series.len(), 2);
+    }
+
+    #[test]
+    fn a_quick_bench_fits_into_its_two_minutes_with_the_filling() {
+        let plan = plan_bench(&wish());
+        // 9 doublings to 256 and 2 bisections, four times, and the log.
+        assert_eq!(plan.longest_ns, (4 * 11 + 1) * 1_600_000_000);
+        assert!(plan.longest_ns + 25 * SECOND_NS < 110 * SECOND_NS);
+    }
+
+    #[test]
+    fn time_left_is_shared_in_proportion_to_the_steps_left() {
+        let plan = plan_bench(&BenchWish {
+            time_ns: Some(45 * SECOND_NS),
+            ..wish()
+        });
+        assert_eq!(plan.deadline_ns(0, 0, plan.budget_ns), 11 * SECOND_NS);
+        assert_eq!(
+            plan.deadline_ns(4, 40 * SECOND_NS, plan.budget_ns),
+            45 * SECOND_NS
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! The answers read off a finished series. Pure: the same records always give
+//! the same summary, so that a stored series can be summarised again.
+
+use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
+use crate::climb::Ended;
+use crate::ladder::{Load, Step, Stop, largest_within};
+use crate::sentence;
+use crate::series::SeriesKind;
+use stripewise_results::{
+    JobRecord, KneeRecord, LatencySummary, RunRecord, SeriesRecord, Status, StepRecord,
+};
+use stripewise_stats::{Bootstrap, LadderStep, LoadBracket, bracketed, knee_brackets};
+use stripewise_units::{LatencyStatistic, Slo};
+
+/// Level of the knee's brackets.
+const LEVEL: f64 = 0.90;
+
+/// The latencies that a job's limit speaks of: of its writes where it only
+/// writes, else of its reads.
+#[must_use]
+pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
+    let kind = if job.workload.read_percent == 0 {
+        &job.outcome.write
+    } else {
+        &job.outcome.read
+    };
+    kind.latency_ns.as_ref()
+}
+
+/// The statistic that a limit speaks of. Where there are too few operations for
+/// a p99.9, the maximum stands in for it, which errs on the safe side.
+#[must_use]
+pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
+    let summary = latency_summary(job)?;
+    Some(match slo.percentile {
+        LatencyStatistic::Mean => summary.mean.round() as u64,
+        LatencyStatistic::P50 => summary.p50,
+        LatencyStatistic::P90 => summary.p90,
+        LatencyStatistic::P99 => summary.p99,
+        LatencyStatistic::P999 => summary.p999.unwrap_or(summary.max),
+        LatencyStatistic::Max => summary.max,
+    })
+}
+
+/// The load of a job.
+#[must_use]
+pub fn load_of(job: &JobRecord) -> Load {
+    Load {
+        threads: job.workload.threads,
+        outstanding: job.workload.outstanding,
+    }
+}
+
+/// A step as the ladder's rules see it.
+#[must_use]
+pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
+    Step {
+        load: load_of(job),
+        iops: job.outcome.iops,
+        latency_ns: latency_of(job, slo),
+    }
+}
+
+/// A step as the statistics of the knee see it: the rate of each interval. The
+/// last interval is left out where it is shorter than the others.
+#[must_use]
+pub fn rates_of(job: &JobRecord) -> LadderStep {
+    let intervals = &job.outcome.intervals;
+    let full_ns = intervals.first().map_or(0, |first| first.duration_ns);
+    let rates: Vec<f64> = intervals
+        .iter()
+        .filter(|interval| interval.duration_ns == full_ns && full_ns > 0)
+        .map(|interval| interval.operations() as f64 * 1e9 / interval.duration_ns as f64)
+        .collect();
+    LadderStep {
+        load: u64::from(load_of(job).in_flight()),
+        rates,
+    }
+}
+
+/// Summaries of all series that runs belong to, in the order of their first
+/// runs. A run whose part or latency limit is not known to this version stays out.
+#[must_use]
+pub fn series_of(runs: &[RunRecord]) -> Vec<SeriesRecord> {
+    let key = |run: &RunRecord| Some((run.series.clone()?, run.series_part.clone()?));
+    let mut keys: Vec<(String, String)> = Vec::new();
+    for key in runs.iter().filter_map(key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys.iter()
+        .filter_map(|(id, part)| {
+            let of_part: Vec<&RunRecord> = runs
+                .iter()
+                .filter(|run| key(run).is_some_and(|(i, p)| i == *id && p == *part))
+                .collect();
+            let slo: Slo = of_part.first()?.latency_limit.as_ref()?.parse().ok()?;
+            summarise(id, SeriesKind::from_name(part)?, slo, &of_part)
+        })
+        .collect()
+}
+
+/// The summary of a series. `records` are its runs in the order in which they
+/// ran; runs without a job are passed over. `None` where there is no run.
+#[must_use]
+pub fn summarise(
+    id: &str,
+    kind: SeriesKind,
+    slo: Slo,
+    records: &[&RunRecord],
+) -> Option<SeriesRecord> {
+    let mut steps = steps_in_order(records);
+    if steps.is_empty() {
+        return None;
+    }
+    let series_steps: Vec<StepRecord> = steps
+        .iter()
+        .map(|(run, job, bisection)| step_record(run, job, *bisection))
+        .collect();
+    let view: Vec<Step> = steps.iter().map(|(_, job, _)| step_of(job, slo)).collect();
+    let within = largest_within(&view, &[], slo).map(|step| step.load);
+    let within_limit = within.and_then(|load| view.iter().position(|step| step.load == load));
+    let ceiling = (0..view.len()).max_by(|&a, &b| view[a].iops.total_cmp(&view[b].iops));
+    // Bisection steps lie between doublings; the knee is a property of the
+    // doublings, which are evenly spaced on log2.
+    steps.retain(|(_, _, bisection)| !bisection);
+    let rates: Vec<LadderStep> = steps.iter().map(|(_, job, _)| rates_of(job)).collect();
+    let mut series = SeriesRecord {
+        id: id.to_owned(),
+        name: kind.name().to_owned(),
+        slo: slo.to_string(),
+        steps: series_steps,
+        knee: kind.climbs().then(|| knee(&rates)).flatten(),
+        within_limit,
+        ceiling,
+        stopped: ended(kind, slo, records).words().to_owned(),
+        sentence: String::new(),
+    };
+    series.sentence = sentence::answer(kind, slo, &series, &view);
+    Some(series)
+}
+
+/// Each step with its run, by work in flight. A step is a bisection when one
+/// with more in flight ran before it: a climb only goes up.
+fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobRecord, bool)> {
+    let mut highest = 0;
+    let mut steps: Vec<(&'a RunRecord, &'a JobRecord, bool)> = Vec::new();
+    for run in records {
+        let Some(job) = run.jobs.first() else {
+            continue;
+        };
+        let in_flight = load_of(job).in_flight();
+        steps.push((run, job, in_flight < highest));
+        highest = highest.max(in_flight);
+    }
+    steps.sort_by_key(|(_, job, _)| load_of(job).in_flight());
+    steps
+}
+
+/// Why a series ended, read off its runs: what the ladder's rules say of them,
+/// and where they would have gone on, the time was spent.
+fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
+    if records.iter().any(|run| run.status != Status::Complete) {
+        return Ended::Partial;
+    }
+    if !kind.climbs() {
+        return Ended::SingleStep;
+    }
+    let steps = steps_in_order(records);
+    let climbed: Vec<&JobRecord> = steps
+        .iter()
+        .filter(|(_, _, bisection)| !bisection)
+        .map(|(_, job, _)| *job)
+        .collect();
+    let rates: Vec<LadderStep> = climbed.iter().map(|job| rates_of(job)).collect();
+    let last = climbed.last().map(|job| step_of(job, slo));
+    match last {
+        Some(Step {
+            latency_ns: None, ..
+        }) => Ended::Ladder(Stop::NothingCompleted),
+        _ if bracketed(&rates) => Ended::Ladder(Stop::KneeBracketed),
+        Some(Step {
+            latency_ns: Some(latency_ns),
+            ..
+        }) if latency_ns > latency_stop_ns(slo) => Ended::Ladder(Stop::LatencyLimit),
+        Some(step) if step.load.in_flight() >= IN_FLIGHT_MAX => Ended::Ladder(Stop::InFlightLimit),
+        _ => Ended::TimeSpent,
+    }
+}
+
+fn step_record(run: &RunRecord, job: &JobRecord, bisection: bool) -> StepRecord {
+    StepRecord {
+        run: run.id.clone(),
+        threads: job.workload.threads,
+        outstanding: job.workload.outstanding,
+        iops: job.outcome.iops,
+        mib_per_s: job.outcome.mib_per_s,
+        latency_ns: latency_summary(job).copied(),
+        bisection,
+    }
+}
+
+fn knee(rates: &[LadderStep]) -> Option<KneeRecord> {
+    let found = knee_brackets(rates, LEVEL, &resampling(rates))?;
+    let kneedle = found.kneedle?;
+    let pair = |bracket: LoadBracket| [in_flight(bracket.low), in_flight(bracket.high)];
+    Some(KneeRecord {
+        kneedle_in_flight: in_flight(kneedle.load),
+        kneedle_bracket: pair(kneedle),
+        plateau_in_flight: in_flight(found.plateau.load),
+        plateau_bracket: pair(found.plateau),
+    })
+}
+
+/// Seeded by a constant, so that a stored series gives the same bracket again.
+fn resampling(rates: &[LadderStep]) -> Bootstrap {
+    let longest = rates.iter().map(|step| step.rates.len()).max().unwrap_or(0);
+    Bootstrap {
+        block_length: Bootstrap::block_length_for(longest),
+        resamples: 1_000,
+        seed: 1,
+    }
+}
+
+fn in_flight(load: u64) -> u32 {
+    u32::try_from(load).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,36 @@
+//! Numbers as tables show them.
+
+use stripewise_results::LatencySummary;
+use stripewise_units::{format_count, format_duration};
+
+/// `9,800`; below 100 with one decimal, as 12.4 IOPS and 12 IOPS are not the same
+/// news on a slow disk.
+pub(crate) fn rate(per_second: f64) -> String {
+    if per_second < 99.95 {
+        format!("{per_second:.1}")
+    } else {
+        // A rate is finite and not negative; beyond 2^53 nobody reads the digits.
+        format_count(per_second.round() as u64)
+    }
+}
+
+/// A latency, or nothing where there is none.
+pub(crate) fn latency(nanoseconds: Option<u64>) -> String {
+    nanoseconds.map(format_duration).unwrap_or_default()
+}
+
+/// Mean, p50, p99, p99.9 and maximum, in the order of the tables' columns.
+pub(crate) fn latency_cells(latency_ns: Option<&LatencySummary>) -> [String; 5] {
+    let Some(summary) = latency_ns else {
+        return std::array::from_fn(|_| String::new());
+    };
+    [
+        latency(Some(summary.mean.round() as u64)),
+        latency(Some(summary.p50)),
+        latency(Some(summary.p99)),
+        summary
+            .p999
+            .map_or_else(|| "n<10,000".to_owned(), format_duration),
+        latency(Some(summary.max)),
+    ]
+}

@@ -1,0 +1,173 @@
+//! Runs as a table with a row per job, and one job in full.
+
+use crate::history::shorten;
+use crate::number::{latency, latency_cells, rate};
+use crate::table::{draw, number, words};
+use std::fmt::Write;
+use stripewise_results::{JobRecord, KindOutcome, RunRecord, Status};
+use stripewise_units::{format_bytes, format_count, format_duration};
+use stripewise_workload::{Pattern, Workload};
+
+/// `random read`, `sequential write`, `random 70 % read`.
+pub(crate) fn kind_of_load(workload: &Workload) -> String {
+    let pattern = match workload.pattern {
+        Pattern::Random { .. } => "random",
+        Pattern::Sequential { .. } => "sequential",
+        Pattern::Stride { .. } => "stride",
+    };
+    match workload.read_percent {
+        100 => format!("{pattern} read"),
+        0 => format!("{pattern} write"),
+        percent => format!("{pattern} {percent} % read"),
+    }
+}
+
+/// A row per job of each run: what was asked and what came of it. A mixed load
+/// has a row for its reads and one for its writes.
+#[must_use]
+pub fn run_rows_table(runs: &[RunRecord]) -> String {
+    let columns = [
+        words("Job"),
+        words("Workload"),
+        number("Block"),
+        number("Offset"),
+        number("Thr"),
+        number("Out"),
+        number("IOPS"),
+        number("MiB/s"),
+        number("Mean"),
+        number("p50"),
+        number("p99"),
+        number("p99.9"),
+        number("Max"),
+        words(""),
+    ];
+    let several_jobs = runs.iter().any(|run| run.jobs.len() > 1);
+    let any_offset = runs
+        .iter()
+        .flat_map(|run| &run.jobs)
+        .any(|job| job.workload.base_offset_bytes != 0);
+    let mut rows = Vec::new();
+    for run in runs {
+        for job in &run.jobs {
+            let name = if several_jobs {
+                shorten(&job.name, 12)
+            } else {
+                String::new()
+            };
+            for (kind, outcome) in kinds(job) {
+                rows.push(row(run, job, &name, kind, outcome, any_offset));
+            }
+        }
+    }
+    draw(&columns, &rows)
+}
+
+/// The kinds of operation that a job's table rows show.
+fn kinds(job: &JobRecord) -> Vec<(&'static str, &KindOutcome)> {
+    let outcome = &job.outcome;
+    let mut kinds = match job.workload.read_percent {
+        100 => vec![("", &outcome.read)],
+        0 => vec![("", &outcome.write)],
+        _ => vec![(": reads", &outcome.read), (": writes", &outcome.write)],
+    };
+    if let Some(sync) = &outcome.sync {
+        kinds.push((": syncs", sync));
+    }
+    kinds
+}
+
+fn row(
+    run: &RunRecord,
+    job: &JobRecord,
+    name: &str,
+    kind: &str,
+    outcome: &KindOutcome,
+    any_offset: bool,
+) -> Vec<String> {
+    let workload = &job.workload;
+    let seconds = job.outcome.duration_ns as f64 / 1e9;
+    let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+    let mut cells = vec![
+        name.to_owned(),
+        format!("{}{kind}", kind_of_load(workload)),
+        stripewise_units::ByteSize(workload.block_size_bytes).to_string(),
+        if any_offset {
+            stripewise_units::ByteSize(workload.base_offset_bytes).to_string()
+        } else {
+            String::new()
+        },
+        workload.threads.to_string(),
+        workload.outstanding.to_string(),
+        rate(per_second(outcome.operations as f64)),
+        rate(per_second(outcome.bytes as f64 / 1_048_576.0)),
+    ];
+    cells.extend(latency_cells(outcome.latency_ns.as_ref()));
+    cells.push(if run.status == Status::Complete {
+        String::new()
+    } else {
+        "partial".to_owned()
+    });
+    cells
+}
+
+/// What the table has no room for: counts, depth, cost, errors, drain.
+#[must_use]
+pub fn job_details(job: &JobRecord) -> String {
+    let outcome = &job.outcome;
+    let mut text = format!(
+        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}; {:.0} ns user and {:.0} ns system CPU an operation\n",
+        job.name,
+        format_count(outcome.operations),
+        format_bytes(outcome.bytes),
+        format_duration(outcome.duration_ns),
+        outcome.outstanding_mean,
+        job.engine.name,
+        if job.engine.registered_buffers {
+            " (registered buffers)"
+        } else {
+            ""
+        },
+        outcome.cpu_user_ns_per_operation,
+        outcome.cpu_system_ns_per_operation,
+    );
+    if let Some(own) = job.engine.null_ns_per_operation {
+        let _ = writeln!(
+            text,
+            "  own cost without a disk: {own:.1} ns an operation and thread"
+        );
+    }
+    if let Some(open) = &outcome.open_loop {
+        let _ = writeln!(
+            text,
+            "  open loop: {} arrivals due, {} issued, at most {} late",
+            format_count(open.arrivals_due),
+            format_count(open.arrivals_issued),
+            format_duration(open.schedule_lag_ns_max),
+        );
+    }
+    if outcome.errors.total > 0 {
+        let reasons: Vec<String> = outcome
+            .errors
+            .by_reason
+            .iter()
+            .map(|(reason, count)| format!("{reason}: {}", format_count(*count)))
+            .collect();
+        let first = outcome.errors.first.as_deref().unwrap_or("unknown");
+        let _ = writeln!(
+            text,
+            "  ERRORS: {} ({}); first: {first}",
+            format_count(outcome.errors.total),
+            reasons.join(", ")
+        );
+    }
+    if outcome.drain.abandoned > 0 {
+        let _ = writeln!(
+            text,
+            "  {} operations had not completed when the wait for them ended (longest of the drained: {})",
+            outcome.drain.abandoned,
+            latency(Some(outcome.drain.latency_ns_max)),
+        );
+    }
+    text
+}

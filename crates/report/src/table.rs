@@ -1,0 +1,86 @@
+//! One way to draw a table: no borders but a rule under the heading, numbers to
+//! the right, at most 100 columns.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Columns of a table: heading and whether its cells are numbers.
+pub(crate) struct Column {
+    pub heading: &'static str,
+    pub number: bool,
+}
+
+/// A column of words.
+pub(crate) const fn words(heading: &'static str) -> Column {
+    Column {
+        heading,
+        number: false,
+    }
+}
+
+/// A column of numbers.
+pub(crate) const fn number(heading: &'static str) -> Column {
+    Column {
+        heading,
+        number: true,
+    }
+}
+
+/// Draws rows under columns. Columns whose cells are all empty are left out, so
+/// that a narrow question gets a narrow table.
+pub(crate) fn draw(columns: &[Column], rows: &[Vec<String>]) -> String {
+    let used: Vec<usize> = (0..columns.len())
+        .filter(|&index| {
+            rows.iter()
+                .any(|row| row.get(index).is_some_and(|cell| !cell.is_empty()))
+        })
+        .collect();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(used.iter().map(|&index| columns[index].heading));
+    for row in rows {
+        table.add_row(
+            used.iter()
+                .map(|&index| row.get(index).cloned().unwrap_or_default()),
+        );
+    }
+    for (position, &index) in used.iter().enumerate() {
+        if let Some(column) = table.column_mut(position) {
+            column.set_padding((0, 2));
+            if columns[index].number {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+    }
+    let mut text = String::new();
+    for (index, line) in table.to_string().lines().enumerate() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+        if index == 0 {
+            let width = table
+                .lines()
+                .map(|line| line.trim_end().chars().count())
+                .max()
+                .unwrap_or(0);
+            text.push_str(&"-".repeat(width));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_to_the_right_and_empty_columns_are_left_out() {
+        let text = draw(
+            &[words("Name"), number("IOPS"), words("Note")],
+            &[
+                vec!["a".into(), "9,800".into(), String::new()],
+                vec!["bb".into(), "12".into(), String::new()],
+            ],
+        );
+        assert_eq!(text, "Name   IOPS\n-----------\na     9,800\nbb       12\n");
+    }
+}
