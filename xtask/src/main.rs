@@ -1,2 +1,67 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores: `cargo xtask tidy | ci | perf | agree | nightly`.
+//!
+//! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
+//! architecture; `perf` and `agree` compare with fio; `nightly` is what takes
+//! longer than a change can wait.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod ci;
+mod nightly;
+mod perf;
+mod root;
+mod shell;
+mod tidy;
+
+use anyhow::{Result, bail};
+use arguments::Arguments;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  tidy                    check arrows between crates, banned calls, unsafe code,
+                          lengths of files, words, links
+  ci                      what continuous integration runs
+  perf [--gate]           instructions per operation and IOPS beside fio's;
+       [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
+                          --gate: only the limit on our own instructions
+  agree [--device DEV] [--pairs 30] [--seconds 1]
+                          agreement with fio on a target that the disk bounds
+  nightly                 long property tests, agree, diskstats
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut arguments = Arguments::new(std::env::args().skip(1));
+    match arguments.command().as_deref() {
+        Some("tidy") => {
+            arguments.finish()?;
+            tidy::run(&root::path())
+        }
+        Some("ci") => {
+            arguments.finish()?;
+            ci::run(&root::path())
+        }
+        Some("perf") => perf::run(arguments),
+        Some("agree") => perf::agree::run(arguments),
+        Some("nightly") => {
+            arguments.finish()?;
+            nightly::run(&root::path())
+        }
+        Some("help" | "--help" | "-h") => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("no such command\n{USAGE}"),
+    }
+}

@@ -1,0 +1,156 @@
+//! What continuous integration runs, in this order: cheap answers first, the
+//! tests last, so that their closing lines are the last thing printed.
+
+use crate::perf::gate;
+use crate::shell::{self, cargo};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+const WINDOWS: &str = "x86_64-pc-windows-gnu";
+const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
+
+type Step = (&'static str, fn(&Path) -> Result<()>);
+
+const STEPS: [Step; 6] = [
+    ("formatting", format),
+    ("tidy", crate::tidy::run),
+    ("clippy", clippy),
+    ("type-check for Windows", windows),
+    ("user instructions per operation", instructions),
+    ("tests, as the README has them", tests),
+];
+
+pub fn run(root: &Path) -> Result<()> {
+    let begun = Instant::now();
+    for (number, (name, step)) in STEPS.iter().enumerate() {
+        println!("== {}/{} {name}", number + 1, STEPS.len());
+        let started = Instant::now();
+        step(root).with_context(|| format!("ci: {name}"))?;
+        println!("== {name}: {:.0} s\n", started.elapsed().as_secs_f64());
+    }
+    println!("ci: passed in {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn format(root: &Path) -> Result<()> {
+    shell::run(&mut cargo(root, &["fmt", "--all", "--check"]))
+}
+
+fn clippy(root: &Path) -> Result<()> {
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    shell::run(&mut cargo(root, &arguments))
+}
+
+/// Only the store has C in it (SQLite): without a C compiler for Windows,
+/// everything that does not need the store is checked all the same.
+fn windows(root: &Path) -> Result<()> {
+    add_target(root)?;
+    let mut check = cargo(
+        root,
+        &["check", "--workspace", "--locked", "--target", WINDOWS],
+    );
+    if !shell::has(WINDOWS_C_COMPILER) {
+        shell::skip(
+            "the type-check of the store for Windows",
+            WINDOWS_C_COMPILER,
+        )?;
+        check.args([
+            "--exclude",
+            "stripewise-store",
+            "--exclude",
+            "stripewise-app",
+        ]);
+    }
+    shell::run(&mut check)
+}
+
+/// The standard library for Windows, by rustup; without rustup it is there or
+/// the check says that it is not.
+fn add_target(root: &Path) -> Result<()> {
+    let installed = shell::read(Command::new("rustup").current_dir(root).args([
+        "target",
+        "list",
+        "--installed",
+    ]));
+    match installed {
+        Ok(list) if !list.stdout.lines().any(|target| target == WINDOWS) => shell::run(
+            Command::new("rustup")
+                .current_dir(root)
+                .args(["target", "add", WINDOWS]),
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn instructions(_root: &Path) -> Result<()> {
+    gate::run()
+}
+
+fn tests(root: &Path) -> Result<()> {
+    let readme =
+        std::fs::read_to_string(root.join("README.md")).context("cannot read README.md")?;
+    let command = test_command(&readme)
+        .context("README.md has no line in a code block that begins with `cargo test`")?;
+    println!("$ {command}");
+    let mut words = command.split_whitespace().skip(1);
+    let mut test = cargo(root, &[]);
+    test.args(words.by_ref());
+    shell::run(&mut test)
+}
+
+/// The README's command that passes the tests, without a comment behind it.
+fn test_command(readme: &str) -> Option<&str> {
+    let mut in_code = false;
+    for line in readme.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let line = line.trim_start().trim_start_matches("$ ");
+        if in_code && line.starts_with("cargo test") {
+            return Some(line.split(" #").next().unwrap_or(line).trim_end());
+        }
+    }
+    None
+}
+
+/// The binary as users build it.
+pub fn release_binary(root: &Path) -> Result<std::path::PathBuf> {
+    let arguments = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-app",
+    ];
+    shell::run(&mut cargo(root, &arguments))?;
+    let binary = crate::root::target_directory()
+        .join("release/stripewise")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    if !binary.exists() {
+        bail!("the build left no {}", binary.display());
+    }
+    Ok(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_command_is_the_one_in_the_readmes_code() {
+        let readme = "Run `cargo test`.\n```sh\ncargo run --release -- bench   # x\ncargo test --workspace   # passes\n```\n";
+        assert_eq!(test_command(readme), Some("cargo test --workspace"));
+        assert_eq!(test_command("cargo test"), None);
+    }
+}

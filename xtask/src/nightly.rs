@@ -1,0 +1,95 @@
+//! What takes longer than a change can wait: property tests with many cases,
+//! agreement with fio, and what the kernel counted beside what we counted.
+
+use crate::arguments::Arguments;
+use crate::perf::device::Device;
+use crate::perf::{agree, programs};
+use crate::shell::{self, cargo};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+
+/// The kernel may see this share of sectors more or less than we say.
+const SECTORS_SHARE_MAX: f64 = 0.005;
+
+pub fn run(root: &Path) -> Result<()> {
+    println!("== property tests, many cases");
+    let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
+    shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+    println!("== benches, small");
+    shell::run(&mut cargo(
+        root,
+        &[
+            "bench",
+            "--workspace",
+            "--locked",
+            "--benches",
+            "--",
+            "--test",
+        ],
+    ))?;
+    println!("== sectors as the kernel counts them");
+    sectors(root)?;
+    println!("== agreement with fio");
+    agree::run(Arguments::new(std::iter::empty()))
+}
+
+/// Runs on a device of our own and compares with `/proc/diskstats`.
+fn sectors(root: &Path) -> Result<()> {
+    let stripewise = crate::ci::release_binary(root)?;
+    let Some(device) = Device::loop_device(512 << 20)? else {
+        return shell::skip("sectors as the kernel counts them", "root (losetup)");
+    };
+    for block_size_bytes in [4 << 10, 64 << 10] {
+        let before = sectors_read(device.path())?;
+        let load = programs::Load {
+            block_size_bytes,
+            outstanding: 32,
+            seconds: 3,
+            ..programs::Load::default()
+        };
+        let run = programs::stripewise(&stripewise, device.path(), load)?.read()?;
+        let counted = sectors_read(device.path())? - before;
+        let ours = run.operations_in_all * block_size_bytes / 512;
+        let share = (counted as f64 - ours as f64).abs() / ours as f64;
+        println!(
+            "{} KiB: we say {ours} sectors, the kernel {counted} ({:.3} % apart)",
+            block_size_bytes >> 10,
+            share * 100.0
+        );
+        if share > SECTORS_SHARE_MAX {
+            bail!("more than {} % apart", SECTORS_SHARE_MAX * 100.0);
+        }
+    }
+    Ok(())
+}
+
+/// Sectors of 512 bytes read from a device since it appeared.
+fn sectors_read(device: &Path) -> Result<u64> {
+    let name = device
+        .file_name()
+        .context("a device has a name")?
+        .to_string_lossy();
+    let stats = std::fs::read_to_string("/proc/diskstats")?;
+    parse_sectors_read(&stats, &name).with_context(|| format!("{name} is not in /proc/diskstats"))
+}
+
+/// Field 6 of the device's line: sectors read.
+fn parse_sectors_read(stats: &str, name: &str) -> Option<u64> {
+    stats
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .find(|fields| fields.get(2) == Some(&name))
+        .and_then(|fields| fields.get(5)?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_read_are_the_sixth_field_of_the_devices_line() {
+        let stats = "   7       0 loop0 11 0 22 33 0 0\n   7       1 loop1 44 0 55 66 0 0\n";
+        assert_eq!(parse_sectors_read(stats, "loop1"), Some(55));
+        assert_eq!(parse_sectors_read(stats, "loop"), None);
+    }
+}

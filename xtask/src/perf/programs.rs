@@ -1,0 +1,234 @@
+//! The programs that are compared, and how their output is read.
+
+use super::text;
+use crate::shell;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Random reads of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub block_size_bytes: u64,
+    pub outstanding: u32,
+    pub seconds: u32,
+    /// `uring` or `threads`.
+    pub engine: &'static str,
+}
+
+impl Default for Load {
+    fn default() -> Load {
+        Load {
+            block_size_bytes: 8 << 10,
+            outstanding: 128,
+            seconds: 2,
+            engine: "uring",
+        }
+    }
+}
+
+/// A program with its arguments.
+pub struct Program {
+    pub name: &'static str,
+    words: Vec<String>,
+    parse: fn(&str) -> Result<Run>,
+    /// Where it leaves what nobody needs.
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// What a program did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// As it says itself.
+    pub iops: f64,
+    /// Operations of the whole process, those outside of its window included.
+    pub operations_in_all: u64,
+}
+
+impl Program {
+    /// The command, `before` in front of it: a counter, a control group.
+    pub fn command(&self, before: &[String]) -> Command {
+        let mut words = before.iter().chain(&self.words);
+        let mut command = Command::new(words.next().expect("a program has a name"));
+        command.args(words);
+        command
+    }
+
+    /// What it printed, understood.
+    pub fn parse(&self, stdout: &str) -> Result<Run> {
+        (self.parse)(stdout).with_context(|| format!("cannot read the output of {}", self.name))
+    }
+
+    /// Runs it.
+    pub fn read(&self) -> Result<Run> {
+        self.read_within(&[])
+    }
+
+    /// Runs it with `before` in front of it.
+    pub fn read_within(&self, before: &[String]) -> Result<Run> {
+        let output = shell::read(&mut self.command(before))?;
+        self.parse(&output.stdout)
+    }
+}
+
+/// This project's binary. Its results go into a store that is thrown away.
+pub fn stripewise(binary: &Path, target: &Path, load: Load) -> Result<Program> {
+    let folder = tempfile::tempdir().context("cannot make a folder for results")?;
+    let words = format!(
+        "run {} --read --random --block {} --threads 1 --outstanding {} --engine {} --duration {}s \
+         --busy-ok --json --store {}",
+        text(target),
+        load.block_size_bytes,
+        load.outstanding,
+        load.engine,
+        load.seconds,
+        text(&folder.path().join("store.db")),
+    );
+    Ok(Program {
+        name: "stripewise",
+        words: with_words(text(binary), &words),
+        parse: parse_stripewise,
+        _folder: Some(folder),
+    })
+}
+
+/// fio at its best: registered buffers and files, batches of 32 where that many
+/// are in flight. In the thread of its own process, so that a counter sees it.
+pub fn fio(target: &Path, load: Load) -> Program {
+    let engine = match (load.engine, load.outstanding) {
+        ("uring", _) => "io_uring --fixedbufs=1 --registerfiles=1",
+        (_, 1) => "psync",
+        _ => "libaio",
+    };
+    let batch = load.outstanding.min(32);
+    let words = format!(
+        "--name=perf --filename={} --readonly --rw=randread --bs={} --direct=1 --thread \
+         --ioengine={engine} --iodepth={} --iodepth_batch_submit={batch} \
+         --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={batch} --norandommap \
+         --time_based --runtime={} --output-format=json",
+        text(target),
+        load.block_size_bytes,
+        load.outstanding,
+        load.seconds,
+    );
+    Program {
+        name: "fio",
+        words: with_words("fio".to_owned(), &words),
+        parse: parse_fio,
+        _folder: None,
+    }
+}
+
+/// fio's `t/io_uring`: the smallest loop there is.
+pub fn t_io_uring(binary: &Path, target: &Path, load: Load) -> Program {
+    let words = format!(
+        "-b{} -d{} -s32 -c32 -p0 -B1 -F1 -n1 -r{} {}",
+        load.block_size_bytes,
+        load.outstanding,
+        load.seconds,
+        text(target)
+    );
+    Program {
+        name: "t/io_uring",
+        words: with_words(text(binary), &words),
+        parse: parse_t_io_uring,
+        _folder: None,
+    }
+}
+
+fn with_words(program: String, words: &str) -> Vec<String> {
+    std::iter::once(program)
+        .chain(words.split_whitespace().map(str::to_owned))
+        .collect()
+}
+
+fn parse_stripewise(stdout: &str) -> Result<Run> {
+    let document: Value = serde_json::from_str(stdout)?;
+    let outcome = &document["runs"][0]["jobs"][0]["outcome"];
+    let number = |value: &Value| value.as_u64();
+    let operations = number(&outcome["operations"]).context("no `operations` in the outcome")?;
+    let failed = number(&outcome["errors"]["total"]).context("no `errors` in the outcome")?;
+    if failed > 0 {
+        bail!("{failed} operations failed");
+    }
+    Ok(Run {
+        iops: outcome["iops"]
+            .as_f64()
+            .context("no `iops` in the outcome")?,
+        operations_in_all: operations + number(&outcome["drain"]["operations"]).unwrap_or(0),
+    })
+}
+
+/// fio may print notes before the document.
+fn parse_fio(stdout: &str) -> Result<Run> {
+    let begin = stdout.find('{').context("no JSON")?;
+    let document: Value = serde_json::from_str(&stdout[begin..])?;
+    let read = &document["jobs"][0]["read"];
+    if let Some(error) = document["jobs"][0]["error"]
+        .as_u64()
+        .filter(|&error| error != 0)
+    {
+        bail!("error {error}");
+    }
+    Ok(Run {
+        iops: read["iops"].as_f64().context("no `iops`")?,
+        operations_in_all: read["total_ios"].as_u64().context("no `total_ios`")?,
+    })
+}
+
+/// A line a second: `IOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31`. The numbers
+/// are rounded to 10 (from K on), which is what there is.
+fn parse_t_io_uring(stdout: &str) -> Result<Run> {
+    let mut rates = Vec::new();
+    for line in stdout.lines().filter_map(|line| line.strip_prefix("IOPS=")) {
+        let number = line.split(',').next().unwrap_or_default();
+        let (digits, unit) = match number.strip_suffix(['K', 'M']) {
+            Some(digits) if number.ends_with('K') => (digits, 1e3),
+            Some(digits) => (digits, 1e6),
+            None => (number, 1.0),
+        };
+        let rate: f64 = digits
+            .parse()
+            .with_context(|| format!("a rate of `{number}`"))?;
+        rates.push(rate * unit);
+    }
+    let iops = stripewise_stats::mean(&rates).context("no line with IOPS")?;
+    Ok(Run {
+        iops,
+        operations_in_all: rates.iter().sum::<f64>().round() as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_of_the_drain_belong_to_the_whole_process() {
+        let json = r#"{"schema_version": 1, "runs": [{"jobs": [{"outcome": {"iops": 12.5,
+            "operations": 25, "errors": {"total": 0}, "drain": {"operations": 3}}}]}]}"#;
+        let run = parse_stripewise(json).unwrap();
+        assert_eq!((run.iops, run.operations_in_all), (12.5, 28));
+        let failed = json.replace("\"total\": 0", "\"total\": 1");
+        assert!(parse_stripewise(&failed).is_err());
+        assert!(parse_stripewise("{}").is_err());
+    }
+
+    #[test]
+    fn fios_document_is_found_behind_its_notes() {
+        let json = "fio: a note\n{\"jobs\": [{\"error\": 0, \"read\": {\"iops\": 1.5, \"total_ios\": 7}}]}";
+        let run = parse_fio(json).unwrap();
+        assert_eq!((run.iops, run.operations_in_all), (1.5, 7));
+        assert!(parse_fio(&json.replace("\"error\": 0", "\"error\": 5")).is_err());
+    }
+
+    #[test]
+    fn lines_of_t_io_uring_are_averaged() {
+        let lines = "submitter=0\nIOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31\nIOPS=1.5M, BW=1\nIOPS=80, BW=1\nMaximum IOPS=9\n";
+        let run = parse_t_io_uring(lines).unwrap();
+        assert!((run.iops - (305_120.0 + 1_500_000.0 + 80.0) / 3.0).abs() < 1e-6);
+        assert_eq!(run.operations_in_all, 1_805_200);
+        assert!(parse_t_io_uring("").is_err());
+    }
+}

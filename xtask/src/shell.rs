@@ -1,0 +1,78 @@
+//! Running other programs.
+
+use anyhow::{Context, Result, bail};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A command as it would be typed.
+pub fn line(command: &Command) -> String {
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Runs it with our own output; fails unless it succeeds.
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{}`", line(command)))?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", line(command));
+    }
+    Ok(())
+}
+
+/// What a command printed.
+pub struct Output {
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs it and returns what it printed; fails, with its errors, unless it succeeds.
+pub fn read(command: &mut Command) -> Result<Output> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start `{}`", line(command)))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        bail!(
+            "`{}` failed ({})\n{stderr}{stdout}",
+            line(command),
+            output.status
+        );
+    }
+    Ok(Output { stdout, stderr })
+}
+
+/// The program is installed and starts.
+pub fn has(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+/// Says that something is not done for lack of a tool; a failure where all tools
+/// are required (`STRIPEWISE_REQUIRE_TOOLS=1`, as in continuous integration).
+pub fn skip(what: &str, needs: &str) -> Result<()> {
+    if std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
+        bail!("{what} needs {needs}");
+    }
+    eprintln!("skipped: {what}: needs {needs}");
+    Ok(())
+}
+
+/// A cargo command in `root`.
+pub fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(arguments);
+    command
+}

@@ -1,0 +1,67 @@
+//! Holds the architecture: what no compiler checks.
+//!
+//! Rules are functions from sources to findings; what is allowed where, and
+//! why, stands in `xtask/tidy.toml`. Rules about code look at it with comments,
+//! texts and tests blanked out (see `source`).
+
+mod arrows;
+mod bans;
+mod config;
+mod lengths;
+mod links;
+mod source;
+mod unsafety;
+mod words;
+
+use anyhow::{Result, bail};
+use config::Config;
+use source::Source;
+use std::path::Path;
+
+/// Something that is not as it should be.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Relative to the workspace, with `/`.
+    pub path: String,
+    /// From 1; 0 for the whole file.
+    pub line: usize,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+/// Checks the workspace; prints findings and a line about lengths.
+pub fn run(root: &Path) -> Result<()> {
+    let config = Config::load(root)?;
+    let sources = source::read_all(root)?;
+    let mut findings = Vec::new();
+    findings.extend(arrows::check(root, &config)?);
+    findings.extend(bans::check(&sources, &config));
+    findings.extend(unsafety::check(&sources, &config));
+    findings.extend(words::check(&sources, &config));
+    findings.extend(links::check(root, &sources));
+    let lengths = lengths::measure(&sources, &config);
+    findings.extend(lengths.findings);
+    findings.sort();
+    for finding in &findings {
+        match finding.line {
+            0 => println!("{}: {}", finding.path, finding.message),
+            line => println!("{}:{line}: {}", finding.path, finding.message),
+        }
+    }
+    println!("{}", lengths.report);
+    if !findings.is_empty() {
+        bail!("{} findings", findings.len());
+    }
+    println!("tidy: {} files, no findings", sources.len());
+    Ok(())
+}
