@@ -1,12 +1,14 @@
 //! Whether a place looks like a live database.
 //!
-//! Files are known by name only; nothing is opened. The search is bounded: the
-//! directory and two levels below it, the root of its volume and two levels
-//! below that, at most 10,000 names each, never into another file system, never
-//! through a symbolic link. It finds what lies where people put databases; the
-//! usual homes of packaged servers are looked at besides.
+//! Files are known by name only; nothing is opened. In the directory that is
+//! measured, and two levels below it, such a file is enough. Elsewhere on the
+//! volume (from its root two levels down, and in the homes that packages give
+//! their servers) the server must be running as well: an installed but idle
+//! server on the system's disk is no reason to refuse. At most 10,000 names are
+//! looked at from each start, never in another file system, never through a
+//! symbolic link.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,27 +26,67 @@ const HOMES: [&str; 7] = [
     "/opt/oracle/oradata",
 ];
 
+/// Names of server processes (their first 15 characters, as the kernel keeps).
+const SERVERS: [(&str, &str); 11] = [
+    ("sqlservr", SQL_SERVER),
+    ("postgres", POSTGRESQL),
+    ("postmaster", POSTGRESQL),
+    ("mysqld", MYSQL),
+    ("mariadbd", MYSQL),
+    ("mongod", MONGODB),
+    ("firebird", FIREBIRD),
+    ("fbserver", FIREBIRD),
+    ("db2sysc", DB2),
+    ("ora_pmon_", ORACLE),
+    ("oracle", ORACLE),
+];
+
+const SQL_SERVER: &str = "SQL Server";
+const POSTGRESQL: &str = "PostgreSQL";
+const MYSQL: &str = "MySQL or MariaDB";
+const MONGODB: &str = "MongoDB";
+const FIREBIRD: &str = "Firebird";
+const DB2: &str = "Db2";
+const ORACLE: &str = "Oracle";
+
+/// Databases whose servers run on this machine, as far as it can be seen.
+fn running() -> HashSet<&'static str> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("comm")).ok())
+        .filter_map(|name| server_of(name.trim_end()))
+        .collect()
+}
+
+fn server_of(process: &str) -> Option<&'static str> {
+    let fits = |(name, _): &&(&str, &str)| match name.strip_suffix('_') {
+        Some(_) => process.starts_with(name),
+        None => process == *name,
+    };
+    SERVERS.iter().find(fits).map(|(_, database)| *database)
+}
+
 /// Which database a file name belongs to.
 pub(super) fn kind_of(name: &str) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let has = |suffix: &str| lower.len() > suffix.len() && lower.ends_with(suffix);
     if has(".mdf") || has(".ndf") || has(".ldf") {
-        return Some("SQL Server");
+        return Some(SQL_SERVER);
     }
     if name == "PG_VERSION" || name == "postmaster.pid" {
-        return Some("PostgreSQL");
+        return Some(POSTGRESQL);
     }
     if name == "ibdata1" || has(".ibd") || name == "aria_log_control" {
-        return Some("MySQL or MariaDB");
+        return Some(MYSQL);
     }
     if name == "WiredTiger" || name == "WiredTiger.wt" || name == "mongod.lock" {
-        return Some("MongoDB");
+        return Some(MONGODB);
     }
     if has(".fdb") {
-        return Some("Firebird");
+        return Some(FIREBIRD);
     }
     if name == "SQLOGCTL.LFH.1" || name == "SQLSPCS.1" {
-        return Some("Db2");
+        return Some(DB2);
     }
     None
 }
@@ -75,8 +117,12 @@ pub(super) struct Sign {
     pub database: &'static str,
 }
 
-/// Searches a directory, as far as the bounds go.
-fn search(start: &Path, names_left: &mut usize) -> Option<Sign> {
+/// Searches a directory for databases that count, as far as the bounds go.
+fn search(
+    start: &Path,
+    mut names_left: usize,
+    counts: &dyn Fn(&'static str) -> bool,
+) -> Option<Sign> {
     let device = std::fs::symlink_metadata(start).ok()?.dev();
     let mut queue = VecDeque::from([(start.to_owned(), 0u32)]);
     while let Some((directory, depth)) = queue.pop_front() {
@@ -86,11 +132,13 @@ fn search(start: &Path, names_left: &mut usize) -> Option<Sign> {
             .flatten()
             .flatten()
         {
-            *names_left = names_left.checked_sub(1)?;
+            names_left = names_left.checked_sub(1)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let path = entry.path();
-            if let Some(database) = kind_of(&name) {
+            if let Some(database) = kind_of(&name)
+                && counts(database)
+            {
                 return Some(Sign { path, database });
             }
             oracle.see(&name, &path);
@@ -102,10 +150,12 @@ fn search(start: &Path, names_left: &mut usize) -> Option<Sign> {
                 queue.push_back((path, depth + 1));
             }
         }
-        if let (Some(path), true) = (oracle.data, oracle.control) {
+        if let (Some(path), true) = (oracle.data, oracle.control)
+            && counts(ORACLE)
+        {
             return Some(Sign {
                 path,
-                database: "Oracle",
+                database: ORACLE,
             });
         }
     }
@@ -114,15 +164,20 @@ fn search(start: &Path, names_left: &mut usize) -> Option<Sign> {
 
 /// Looks around a directory and through its volume, given where that is mounted.
 pub(super) fn look_around(directory: &Path, mount_point: Option<&Path>) -> Option<Sign> {
+    if let Some(sign) = search(directory, NAMES_MAX, &|_| true) {
+        return Some(sign);
+    }
+    let running = running();
+    if running.is_empty() {
+        return None;
+    }
     let device = std::fs::metadata(directory).ok()?.dev();
     let homes = HOMES
         .iter()
         .map(Path::new)
         .filter(|home| std::fs::metadata(home).is_ok_and(|found| found.dev() == device));
-    std::iter::once(directory)
-        .chain(mount_point.filter(|root| *root != directory))
-        .chain(homes)
-        .find_map(|start| search(start, &mut { NAMES_MAX }))
+    let mut starts = mount_point.into_iter().chain(homes);
+    starts.find_map(|start| search(start, NAMES_MAX, &|database| running.contains(database)))
 }
 
 /// Looks at a file's own name and around it.
@@ -164,28 +219,56 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_known_by_their_processes() {
+        let cases = [
+            ("sqlservr", Some(SQL_SERVER)),
+            ("postgres", Some(POSTGRESQL)),
+            ("ora_pmon_ORCL", Some(ORACLE)),
+            ("postgres_export", None),
+            ("bash", None),
+        ];
+        for (process, want) in cases {
+            assert_eq!(server_of(process), want, "{process}");
+        }
+    }
+
+    fn any(_: &'static str) -> bool {
+        true
+    }
+
+    #[test]
     fn the_search_is_bounded_in_depth_and_number_and_follows_no_links() {
         let top = tempfile::tempdir().expect("a directory");
         let deep = top.path().join("a/b/c");
         std::fs::create_dir_all(&deep).expect("directories");
         std::fs::write(deep.join("x.mdf"), "").expect("a file");
-        assert_eq!(search(top.path(), &mut 1000), None, "three levels down");
-        let below = search(&top.path().join("a"), &mut 1000).expect("two levels down");
-        assert_eq!(below.database, "SQL Server");
-        assert_eq!(search(&top.path().join("a"), &mut 1), None, "one name only");
+        assert_eq!(search(top.path(), 1000, &any), None, "three levels down");
+        let below = search(&top.path().join("a"), 1000, &any).expect("two levels down");
+        assert_eq!(below.database, SQL_SERVER);
+        assert_eq!(
+            search(&top.path().join("a"), 1, &any),
+            None,
+            "one name only"
+        );
+        let others = |database: &'static str| database != SQL_SERVER;
+        assert_eq!(
+            search(&top.path().join("a"), 1000, &others),
+            None,
+            "does not count"
+        );
 
         let other = tempfile::tempdir().expect("a directory");
         std::os::unix::fs::symlink(&deep, other.path().join("link")).expect("a link");
-        assert_eq!(search(other.path(), &mut 1000), None, "behind a link");
+        assert_eq!(search(other.path(), 1000, &any), None, "behind a link");
     }
 
     #[test]
     fn dbase_files_are_oracle_only_beside_its_control_files() {
         let top = tempfile::tempdir().expect("a directory");
         std::fs::write(top.path().join("users01.dbf"), "").expect("a file");
-        assert_eq!(search(top.path(), &mut 1000), None);
+        assert_eq!(search(top.path(), 1000, &any), None);
         std::fs::write(top.path().join("control01.ctl"), "").expect("a file");
-        let sign = search(top.path(), &mut 1000).expect("found");
-        assert_eq!(sign.database, "Oracle");
+        let sign = search(top.path(), 1000, &any).expect("found");
+        assert_eq!(sign.database, ORACLE);
     }
 }

@@ -1,7 +1,9 @@
 //! Places that others depend on: live databases need `--busy-ok`.
 
 use crate::support::*;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use stripewise_target::ErrorKind::NeedsBusyOk;
 use stripewise_target::Intent;
 
@@ -55,12 +57,43 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
     std::fs::create_dir_all(&elsewhere).expect("directories");
     std::fs::create_dir(mount.path.join("data")).expect("a directory");
     std::fs::write(mount.path.join("data/users.mdf"), "x").expect("a file");
-    let error = plan(&elsewhere, &careful(filling(1)));
-    refused(error, NeedsBusyOk, "users.mdf");
+    // The volume as a whole is the target: the file alone is enough.
     refused(
         plan(&device.device, &careful(reading())),
         NeedsBusyOk,
         "users.mdf",
     );
     plan(&device.device, &reading()).expect("with leave");
+    // Elsewhere on the volume the server must be running, too; this one is called so.
+    let program = mount.path.join("sqlservr");
+    std::fs::copy("/bin/sleep", &program).expect("a copy");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("executable");
+    let mut command = Command::new(&program);
+    command.arg("120");
+    let server = Holder::running(command);
+    let error = plan(&elsewhere, &careful(filling(1)));
+    refused(error, NeedsBusyOk, "users.mdf");
+    plan(&elsewhere, &filling(1)).expect("with leave");
+    drop(server);
+}
+
+#[test]
+fn an_idle_server_elsewhere_on_the_volume_is_no_obstacle() {
+    const TEST: &str = "an_idle_server_elsewhere_on_the_volume_is_no_obstacle";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(2400 * MIB);
+    run("mkfs.ext4", &["-q", text(&device.device)]);
+    let mount = Mount::new(&[text(&device.device)]);
+    // Nothing that runs on a test machine is called `db2sysc`.
+    std::fs::write(mount.path.join("SQLSPCS.1"), "x").expect("a file");
+    let elsewhere = mount.path.join("here");
+    std::fs::create_dir(&elsewhere).expect("a directory");
+    if let Err(error) = plan(&elsewhere, &careful(filling(1))) {
+        // The loop device may be busy, as the disk below it is.
+        assert!(error.what.contains("busy with other work"), "{error}");
+    }
+    let whole = plan(&mount.path, &careful(filling(1)));
+    refused(whole, NeedsBusyOk, "Db2");
 }
