@@ -79,6 +79,7 @@ fn cells(seconds: u32) -> Vec<Load> {
                     block_size_bytes,
                     outstanding,
                     seconds,
+                    batch_min: 1,
                     engine,
                 });
             }

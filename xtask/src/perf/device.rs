@@ -4,6 +4,7 @@ use crate::shell;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 const ZRAM_CONTROL: &str = "/sys/class/zram-control";
 
@@ -102,11 +103,16 @@ impl Drop for Device {
         match &self.made {
             Made::Given => {}
             Made::Zram(number) => {
-                drop(std::fs::write(
-                    format!("/sys/block/zram{number}/reset"),
-                    "1",
-                ));
-                drop(std::fs::write(format!("{ZRAM_CONTROL}/hot_remove"), number));
+                // Somebody may still be looking at it, having been told of it.
+                for _ in 0..50 {
+                    let reset = format!("/sys/block/zram{number}/reset");
+                    drop(std::fs::write(reset, "1"));
+                    if std::fs::write(format!("{ZRAM_CONTROL}/hot_remove"), number).is_ok() {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                eprintln!("warning: {} could not be removed", self.path.display());
             }
             Made::Loop { .. } => {
                 let detached = Command::new("losetup")

@@ -13,6 +13,8 @@ pub struct Load {
     pub block_size_bytes: u64,
     pub outstanding: u32,
     pub seconds: u32,
+    /// Operations that fio lets complete before it looks at any, at least 1.
+    pub batch_min: u32,
     /// `uring` or `threads`.
     pub engine: &'static str,
 }
@@ -23,6 +25,7 @@ impl Default for Load {
             block_size_bytes: 8 << 10,
             outstanding: 128,
             seconds: 2,
+            batch_min: 32,
             engine: "uring",
         }
     }
@@ -105,11 +108,12 @@ pub fn fio(target: &Path, load: Load) -> Program {
     let words = format!(
         "--name=perf --filename={} --readonly --rw=randread --bs={} --direct=1 --thread \
          --ioengine={engine} --iodepth={} --iodepth_batch_submit={batch} \
-         --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={batch} --norandommap \
+         --iodepth_batch_complete_min={} --iodepth_batch_complete_max={batch} --norandommap \
          --time_based --runtime={} --output-format=json",
         text(target),
         load.block_size_bytes,
         load.outstanding,
+        load.batch_min.min(batch),
         load.seconds,
     );
     Program {
