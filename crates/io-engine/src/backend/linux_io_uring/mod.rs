@@ -60,8 +60,12 @@ pub struct Uring {
     /// What goes into an entry for each file: its registered index, or its
     /// descriptor.
     file_numbers: Vec<u32>,
-    /// Opcode and flags of each [`Kind`].
-    heads: [u64; 3],
+    /// Flags of every entry; with the opcodes of reads and writes.
+    flags: u64,
+    read_head: u64,
+    write_head: u64,
+    /// Reads up to this length take the short path; 0 if none does.
+    fast_length_max: u32,
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
     /// What each slot has in flight.
@@ -93,41 +97,62 @@ const TRANSFER: State = FREE + IN_FLIGHT;
 const SYNC: State = UNPREPARED + IN_FLIGHT;
 
 impl Uring {
-    /// Puts into a slot's entry what all its transfers have in common.
-    fn prepare(&mut self, slot: u32) {
-        let address = self.buffers.address(slot).as_ptr() as u64;
-        let buffer = u64::from(slot >> self.buffer_shift);
-        // SAFETY: `buffers.address` has checked the range; the callers that
-        // nothing is in flight.
-        let entry = unsafe { self.ring.entry(slot) };
-        entry.address = address;
-        entry.buffer = buffer;
-        entry.user_data = u64::from(slot);
-    }
-
-    /// Makes a slot that is not free usable, if it is one after a synchronisation.
-    #[cold]
-    fn make_usable(&mut self, slot: u32) {
-        assert!(
-            self.states[slot as usize] < IN_FLIGHT,
-            "slot {slot} is in flight already"
-        );
-        self.prepare(slot);
-    }
-
-    /// Writes one operation into its slot's entry.
+    /// Writes one operation into its slot's entry. This is the path of reads on
+    /// registered files; anything else takes [`Uring::push_other`].
     #[inline]
-    fn push(&mut self, operation: &Operation, source: &mut impl Source) {
+    fn push(&mut self, operation: Operation, source: &mut impl Source) {
         let slot = operation.slot;
-        let length = operation.length_bytes;
+        match self.states.get_mut(slot as usize) {
+            Some(state)
+                if *state == FREE
+                    && operation.kind == Kind::Read
+                    // In other words 1 up to the limit.
+                    && operation.length_bytes.wrapping_sub(1) < self.fast_length_max =>
+            {
+                *state = TRANSFER;
+            }
+            // One by one: as a whole it would go through memory every time.
+            _ => {
+                let Operation {
+                    slot, file, kind, ..
+                } = operation;
+                let (offset_bytes, length_bytes) = (operation.offset_bytes, operation.length_bytes);
+                return self.push_other(source, slot, file, kind, offset_bytes, length_bytes);
+            }
+        }
+        // SAFETY: `states` has as many elements as the ring has slots, so the
+        // look-up above has checked the range; nothing was in flight.
+        let entry = unsafe { self.ring.push(slot) };
+        // A file that is not registered is refused by the kernel.
+        entry.head = self.read_head | u64::from(operation.file) << 32;
+        entry.offset_bytes = operation.offset_bytes;
+        entry.length = u64::from(operation.length_bytes);
+    }
+
+    /// Writes any operation into its slot's entry.
+    #[inline(never)]
+    fn push_other(
+        &mut self,
+        source: &mut impl Source,
+        slot: u32,
+        file: u16,
+        kind: Kind,
+        offset_bytes: u64,
+        length_bytes: u32,
+    ) {
+        let operation = Operation {
+            slot,
+            file,
+            kind,
+            offset_bytes,
+            length_bytes,
+        };
+        let length = length_bytes;
         assert!(
             length <= self.slot_size_bytes,
             "{length} bytes are too many for slot {slot}"
         );
-        if self.states[slot as usize] != FREE {
-            self.make_usable(slot);
-        }
-        self.states[slot as usize] = TRANSFER;
+        self.claim(slot, operation.kind);
         let file = self.file_numbers.get(usize::from(operation.file));
         let file = u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
         if operation.kind == Kind::Write {
@@ -135,22 +160,47 @@ impl Uring {
             // SAFETY: the slot's own bytes, of which the kernel has none, as
             // nothing was in flight on this slot.
             let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
-            source.data(operation, data);
+            source.data(&operation, data);
             // Making data takes time.
             self.seen_ns = None;
         }
-        // SAFETY: `states` has as many elements as the ring has slots, so the
-        // look-up above has checked the range; nothing was in flight.
+        // SAFETY: `claim` has checked range and state.
         let entry = unsafe { self.ring.push(slot) };
-        entry.head = self.heads[operation.kind.index()] | file;
         if operation.kind == Kind::Sync {
+            entry.head = OPCODE_FSYNC | self.flags | file;
             // The kernel refuses anything in words that it may use one day.
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             entry.length = FSYNC_DATASYNC;
-            self.states[slot as usize] = SYNC;
         } else {
+            let write = operation.kind == Kind::Write;
+            entry.head = if write {
+                self.write_head
+            } else {
+                self.read_head
+            } | file;
             entry.offset_bytes = operation.offset_bytes;
             entry.length = u64::from(length);
+        }
+    }
+
+    /// Takes a slot for an operation of this kind, and prepares its entry if
+    /// that is not as transfers leave it.
+    fn claim(&mut self, slot: u32, kind: Kind) {
+        let state = &mut self.states[slot as usize];
+        assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
+        let prepared = *state == FREE;
+        *state = match kind {
+            Kind::Sync => SYNC,
+            Kind::Read | Kind::Write => TRANSFER,
+        };
+        if !prepared {
+            let address = self.buffers.address(slot).as_ptr() as u64;
+            let buffer = u64::from(slot >> self.buffer_shift);
+            // SAFETY: just checked: the slot exists, and nothing is in flight.
+            let entry = unsafe { self.ring.entry(slot) };
+            entry.address = address;
+            entry.buffer = buffer;
+            entry.user_data = u64::from(slot);
         }
     }
 
@@ -261,7 +311,14 @@ impl Engine for Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),
             file_numbers,
-            heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
+            flags,
+            read_head: read | flags,
+            write_head: write | flags,
+            fast_length_max: if capabilities.registered_files {
+                plan.slot_size_bytes
+            } else {
+                0
+            },
             buffer_shift: buffer_shift.unwrap_or(31),
             states: vec![UNPREPARED; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
@@ -288,18 +345,19 @@ impl Engine for Uring {
     #[inline]
     fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
         let room = self.states.len() as u32 - self.in_flight;
-        let mut taken = 0;
+        let mut left = room;
         self.seen_ns = Some(now_ns);
         let then = loop {
-            if taken == room {
+            if left == 0 {
                 break Next::Full;
             }
             match source.next(now_ns) {
-                Next::Operation(operation) => self.push(&operation, source),
+                Next::Operation(operation) => self.push(operation, source),
                 then => break then,
             }
-            taken += 1;
+            left -= 1;
         };
+        let taken = room - left;
         self.ring.publish();
         self.pending += taken;
         self.in_flight += taken;
@@ -343,7 +401,9 @@ impl Engine for Uring {
             || at_ns.set(clock.now_ns()),
             |user_data, result| {
                 let slot = user_data as u32;
-                states[slot as usize] -= IN_FLIGHT;
+                // SAFETY: the kernel hands back what entries carry, and those
+                // of this ring carry their slot.
+                *unsafe { states.get_unchecked_mut(slot as usize) } -= IN_FLIGHT;
                 finish(source, buffers, slot, result, at_ns.get());
             },
         );
