@@ -7,7 +7,9 @@
 //! - Nothing is ever truncated, extended, renamed or removed that this process
 //!   did not make itself, checked by device and inode on descriptors.
 //! - Later opens derive from the descriptor that was judged, never from a path.
-//! - Where a rule cannot be verified, writing is refused.
+//! - Where a rule cannot be verified, writing is refused; the two exceptions
+//!   (other machines on a network file system, processes outside a container) are
+//!   notes of the plan.
 //!
 //! Left out: simulated targets and datasets (parsed here, interpreted by
 //! `array-sim` and `lab`), the clock (the caller's, see [`Progress`]) and the

@@ -88,14 +88,14 @@ fn vital_for(
 }
 
 /// Judges writing by every rule; opens nothing for writing and claims the device
-/// only for a moment.
+/// only for a moment. Notes what could not be verified.
 pub(super) fn judge_write(
     found: &Found,
     device: &BlockDevice,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let identity = &found.status.identity;
     let kernel_name = kernel_name(identity.rdevice).ok_or_else(|| {
         Error::new(
@@ -126,7 +126,15 @@ pub(super) fn judge_write(
             "Look twice at which device you mean; NAME must be the kernel's name, links do not count.",
         ));
     }
-    refused.map_or(Ok(()), Err)
+    match refused {
+        Some(error) => Err(error),
+        None if users::sees_all_processes() => Ok(Vec::new()),
+        None => Ok(vec![
+            "processes outside this container cannot be seen from here; that nobody uses the \
+             device rests on the kernel's claim (O_EXCL) alone."
+                .to_owned(),
+        ]),
+    }
 }
 
 fn needs_destroy(name: &str, kernel_name: &str, refused: Option<Error>) -> Error {

@@ -80,7 +80,7 @@ pub(super) fn plan_device(
     })?;
     let mut notes = Vec::new();
     if intent.writes {
-        device_rules::judge_write(&found, &device, name, intent, knowledge)?;
+        notes = device_rules::judge_write(&found, &device, name, intent, knowledge)?;
         let storage = system
             .storage_of_device(identity.rdevice)
             .unwrap_or_default();

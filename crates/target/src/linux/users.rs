@@ -236,7 +236,7 @@ fn merely_watches(process: &Path, descriptor: &OsStr) -> bool {
 
 /// We are not in a process namespace of our own (a container), which hides
 /// everybody outside.
-fn sees_all_processes() -> bool {
+pub(super) fn sees_all_processes() -> bool {
     // The first namespace has this fixed number (`PROC_PID_INIT_INO`).
     std::fs::read_link("/proc/self/ns/pid").is_ok_and(|to| to == Path::new("pid:[4026531836]"))
 }

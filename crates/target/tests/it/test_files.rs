@@ -315,6 +315,42 @@ fn other_file_systems_get_dense_files_too() {
 }
 
 #[test]
+fn a_container_s_file_system_of_layers_gets_a_dense_file_too() {
+    const TEST: &str = "a_container_s_file_system_of_layers_gets_a_dense_file_too";
+    if !can_run(TEST, &["mount"]) {
+        return;
+    }
+    let layers = directory();
+    for name in ["lower", "upper", "work"] {
+        std::fs::create_dir(layers.path().join(name)).expect("a layer");
+    }
+    let top = text(layers.path());
+    let options = format!("lowerdir={top}/lower,upperdir={top}/upper,workdir={top}/work");
+    let arguments = ["-t", "overlay", "overlay", "-o", &options];
+    let place = directory();
+    if !try_run("mount", &[&arguments[..], &[text(place.path())]].concat()) {
+        return skip_kernel(TEST, "overlay over the temporary directory");
+    }
+    let _undo = Cleanup(|| {
+        try_run("umount", &[text(place.path())]);
+    });
+    let target = target(place.path(), &filling(4));
+    assert_eq!(target.size_bytes(), 4 * MIB);
+    let content = &target.data_facts().expect("facts").content;
+    assert!(
+        content.blocks > 0 && content.blocks_zero == 0,
+        "{content:?}"
+    );
+    let file = target
+        .open(CacheMode::Direct, Access::ReadWrite)
+        .expect("opens");
+    write_block(&file, 0, 1).expect("writes");
+    drop((file, target));
+    assert_eq!(names(place.path()), Vec::<String>::new());
+    assert_eq!(names(&layers.path().join("upper")), Vec::<String>::new());
+}
+
+#[test]
 fn a_device_with_sectors_of_4096_bytes_is_measured_in_those() {
     if !can_run(
         "a_device_with_sectors_of_4096_bytes_is_measured_in_those",
