@@ -5,13 +5,13 @@
 //! ```text
 //! cargo run --release --example fit -- TABLE NAME[?overrides] OPERATIONS EVALUATIONS \
 //!     key=start:step[unit] ...
-//! TABLE: oja, oja-train, oja-64k, eva-read, mssqltips-read
+//! TABLE: oja, oja-train, eva-read, mssqltips-read, mssqltips-write
 //! ```
 //! A unit of `us` makes a time of the number, `int` rounds it.
 
 use stripewise_array_sim::accuracy::tables::{
-    Cell, eva8100_2009, is_unexplained, largest_error, mean_absolute_error, mssqltips_2127,
-    oja_nisula_2007, run_cells,
+    Cell, Scored, eva8100_2009, is_unexplained, largest_error, mean_absolute_error, mssqltips_2127,
+    oja_nisula_2007, run_cell,
 };
 use stripewise_array_sim::{ArraySpec, Kind};
 
@@ -54,22 +54,35 @@ struct Fit {
 }
 
 impl Fit {
-    fn spec(&self, point: &[f64]) -> Option<ArraySpec> {
+    /// With `moved`, the placement is that of the misaligned partition's file.
+    fn spec(&self, point: &[f64], moved: bool) -> Option<ArraySpec> {
         let mut spec = self.base.clone();
         for (parameter, &value) in self.parameters.iter().zip(point) {
             spec.set(&parameter.key, &parameter.text(value)).ok()?;
+        }
+        if !moved {
+            spec.placement = 1.0;
         }
         spec.check().ok()?;
         Some(spec)
     }
 
+    /// All cells; a placement moves the files at odd offsets only.
+    fn score(&self, point: &[f64], operations: u64) -> Option<Vec<Scored>> {
+        let (aligned, moved) = (self.spec(point, false)?, self.spec(point, true)?);
+        let run = |cell: &Cell| {
+            let odd = !cell.offset_bytes.is_multiple_of(4_096);
+            run_cell(if odd { &moved } else { &aligned }, cell, operations)
+        };
+        Some(self.cells.iter().map(run).collect())
+    }
+
     /// The mean absolute error; far away outside the permitted ranges.
     fn cost(&mut self, point: &[f64]) -> f64 {
         self.evaluations += 1;
-        let Some(spec) = self.spec(point) else {
+        let Some(scored) = self.score(point, self.operations) else {
             return 1e6;
         };
-        let scored = run_cells(&spec, &self.cells, self.operations);
         let mean = mean_absolute_error(&scored);
         // A little weight on the worst cell keeps one row from being given up.
         mean + 0.02 * largest_error(&scored)
@@ -199,8 +212,9 @@ fn main() {
     } else {
         fit.simplex(evaluations.parse().expect("a number of evaluations"))
     };
-    let spec = fit.spec(&best).expect("the best point is permitted");
-    let scored = run_cells(&spec, &fit.cells, 30_000);
+    let scored = fit
+        .score(&best, 30_000)
+        .expect("the best point is permitted");
     for scored in &scored {
         let cell = &scored.cell;
         println!(

@@ -11,7 +11,7 @@ use crate::arena::Arena;
 use crate::content::{Content, FaultEvent};
 use crate::controller::Controller;
 use crate::controller::cache::{Cache, Destage};
-use crate::controller::limiter::Limiter;
+use crate::controller::limiter::{Bucket, Limiter};
 use crate::drive::{Arrival, Drive, DriveAccess};
 use crate::events::{Event, EventQueue};
 use crate::faults::Faults;
@@ -89,6 +89,7 @@ pub(crate) struct Parts {
     pub controller: Controller,
     pub cache: Cache,
     pub limiter: Limiter,
+    pub drive_iops: u64,
     pub faults: Faults,
     pub facts: VolumeFacts,
     pub volume_bytes: u64,
@@ -106,6 +107,9 @@ pub struct Array {
     controller: Controller,
     cache: Cache,
     limiter: Limiter,
+    /// Nanoseconds between accesses of one drive; 0: no cap.
+    drive_share_ns: u64,
+    drive_caps: Vec<Bucket>,
     faults: Faults,
     content: Option<Box<Content>>,
     facts: VolumeFacts,
@@ -137,6 +141,8 @@ impl Array {
         let expected = parts.operations_expected;
         Array {
             layout: parts.layout,
+            drive_share_ns: 1_000_000_000u64.checked_div(parts.drive_iops).unwrap_or(0),
+            drive_caps: vec![Bucket::default(); parts.drives.len()],
             drives: parts.drives,
             controller: parts.controller,
             cache: parts.cache,
@@ -326,6 +332,7 @@ impl Array {
                     length_bytes: access.length_bytes as u32,
                     write: access.write,
                 });
+                let arrive_ns = self.past_cap(disk, arrive_ns);
                 self.events.push(arrive_ns, Event::Arrive(access));
             },
         );
@@ -334,6 +341,14 @@ impl Array {
         if sent == 0 {
             // A phase without accesses (all stripes full): go on.
             self.phase_done(index, at_ns);
+        }
+    }
+
+    /// When an access may reach its drive under the drives' cap.
+    fn past_cap(&mut self, disk: u32, at_ns: u64) -> u64 {
+        match self.drive_share_ns {
+            0 => at_ns,
+            share_ns => self.drive_caps[disk as usize].admit(at_ns, share_ns, 0),
         }
     }
 
@@ -532,6 +547,3 @@ impl Simulate for Array {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -49,6 +49,11 @@ impl Geometry {
         self.skew
     }
 
+    /// The cylinder of a track.
+    pub(crate) fn cylinder(&self, track: u32) -> u32 {
+        track / self.heads
+    }
+
     /// The position of a sector. Solved as t = 2S / (outer + sqrt(outer^2 - 4kS)),
     /// which loses no digits for small S and holds for unzoned disks (k = 0) too.
     pub(crate) fn position(&self, sector: u64) -> Position {
@@ -62,7 +67,7 @@ impl Geometry {
         let turned = (exact - whole) + whole * self.skew;
         Position {
             track,
-            cylinder: track / self.heads,
+            cylinder: self.cylinder(track),
             angle: fraction(turned),
             sectors_per_track: self.outer - 2.0 * self.taper * whole,
         }

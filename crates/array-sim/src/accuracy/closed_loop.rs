@@ -1,15 +1,26 @@
 //! A closed loop: a fixed number of operations always outstanding, each
-//! completion followed at once by the next operation, at random block-aligned
-//! positions. The load of all the published random tables.
+//! completion followed at once by the next operation. The load of all the
+//! published tables.
 
 use crate::random::{Entity, below, draw};
 use crate::{Kind, Request, Simulate};
+
+/// Where operations go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positions {
+    /// Block-aligned, uniform over the volume.
+    Random,
+    /// One after the other from the start, all threads sharing the position.
+    Sequential,
+}
 
 /// What the loop does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// Reads or writes.
     pub kind: Kind,
+    /// Where.
+    pub positions: Positions,
     /// Bytes of one operation.
     pub block_bytes: u64,
     /// Operations outstanding, over all threads.
@@ -55,25 +66,32 @@ impl Measured {
     }
 }
 
+impl Load {
+    /// The n-th operation of the loop on a volume of `size_bytes`.
+    fn request(&self, number: u64, token: u64, size_bytes: u64) -> Request {
+        let blocks = (size_bytes / self.block_bytes).max(1);
+        let block = match self.positions {
+            Positions::Random => below(draw(self.seed, Entity::Load, 0, number), blocks),
+            Positions::Sequential => number % blocks,
+        };
+        Request {
+            token,
+            kind: self.kind,
+            durable: false,
+            offset_bytes: block * self.block_bytes,
+            length_bytes: self.block_bytes as u32,
+        }
+    }
+}
+
 /// Runs the loop on an array that is at rest.
 pub fn closed_loop(array: &mut impl Simulate, load: &Load) -> Measured {
-    let blocks = (array.size_bytes() / load.block_bytes).max(1);
-    let mut issued = 0;
-    let mut next_request = |slot: u64| {
-        let block = below(draw(load.seed, Entity::Load, 0, issued), blocks);
-        issued += 1;
-        Request {
-            token: slot,
-            kind: load.kind,
-            durable: false,
-            offset_bytes: block * load.block_bytes,
-            length_bytes: load.block_bytes as u32,
-        }
-    };
-    let mut started_ns = vec![0; load.outstanding as usize];
-    for slot in 0..u64::from(load.outstanding) {
-        array.submit(0, next_request(slot));
+    let size_bytes = array.size_bytes();
+    let mut issued = u64::from(load.outstanding);
+    for slot in 0..issued {
+        array.submit(0, load.request(slot, slot, size_bytes));
     }
+    let mut started_ns = vec![0; load.outstanding as usize];
     let mut batch = Vec::with_capacity(load.outstanding as usize);
     let (mut completed, mut from_ns) = (0, 0);
     let mut measured = Measured {
@@ -99,7 +117,9 @@ pub fn closed_loop(array: &mut impl Simulate, load: &Load) -> Measured {
                 measured.errors += u64::from(finished.result < 0);
             }
             started_ns[slot] = finished.at_ns;
-            array.submit(finished.at_ns, next_request(finished.token));
+            let request = load.request(issued, finished.token, size_bytes);
+            issued += 1;
+            array.submit(finished.at_ns, request);
         }
     }
     measured

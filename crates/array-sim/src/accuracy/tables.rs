@@ -1,6 +1,6 @@
 //! The published tables as cells: an array, a load and a figure each.
 
-use super::{Load, closed_loop};
+use super::{Load, Positions, closed_loop};
 use crate::{ArraySpec, Kind};
 
 /// The published 2007 table of two partition offsets.
@@ -149,6 +149,7 @@ pub fn run_cell(spec: &ArraySpec, cell: &Cell, operations: u64) -> Scored {
     let cached = spec.cache.size_bytes / cell.block_bytes;
     let load = Load {
         kind: cell.kind,
+        positions: Positions::Random,
         block_bytes: cell.block_bytes,
         outstanding: cell.outstanding,
         // Long enough to fill queues and, for writes, the cache.

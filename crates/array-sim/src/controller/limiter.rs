@@ -18,17 +18,20 @@ pub struct Limits {
     pub burst_operations: u64,
     /// Operations a second while credit lasts; 0: as fast as they come.
     pub burst_iops: u64,
+    /// Accesses a second of each drive, as throttled members of a software RAID
+    /// have; 0: no cap.
+    pub drive_iops: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
+pub(crate) struct Bucket {
     arrival_ns: u64,
 }
 
 impl Bucket {
     /// When a cost of `share_ns` may pass, not before `now_ns`, with this much
     /// credit (ns of shares).
-    fn admit(&mut self, now_ns: u64, share_ns: u64, credit_ns: u64) -> u64 {
+    pub(crate) fn admit(&mut self, now_ns: u64, share_ns: u64, credit_ns: u64) -> u64 {
         let at_ns = now_ns.max(self.arrival_ns.saturating_sub(credit_ns));
         self.arrival_ns = self.arrival_ns.max(at_ns) + share_ns;
         at_ns
@@ -75,7 +78,7 @@ impl Limiter {
             let share_ns = (share_ns / u128::from(limits.bytes_per_s)) as u64;
             at_ns = at_ns.max(self.bandwidth.admit(now_ns, share_ns, 0));
         }
-        if limits != Limits::default() {
+        if at_ns > now_ns || self.last_ns > now_ns {
             at_ns = at_ns.max(self.last_ns);
             self.last_ns = at_ns;
         }

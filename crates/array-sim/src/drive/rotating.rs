@@ -275,7 +275,7 @@ impl RotatingDrive {
         let (transfer_ns, switches) = self.transfer(next);
         let service_ns = reach.arm_ns + reach.wait_ns + transfer_ns;
         self.track = next.track + switches;
-        self.cylinder = next.cylinder;
+        self.cylinder = self.model.geometry.cylinder(self.track);
         self.streamed_to = (self.model.read_ahead_sectors > 0 && !next.write)
             .then(|| (next.sector + next.sectors, now_ns + service_ns as u64));
         service_ns
@@ -310,7 +310,7 @@ impl RotatingDrive {
         }
         let (transfer_ns, switches) = self.transfer(next);
         self.track = next.track + switches;
-        self.cylinder = next.cylinder;
+        self.cylinder = self.model.geometry.cylinder(self.track);
         let buffered = if read_on < limit { read_on } else { limit };
         let missing_ns = (transfer_ns - buffered * sector_ns).max(0.0);
         // The medium is as far ahead of the reader as before, less this read.

@@ -43,6 +43,7 @@ impl ArraySpec {
                 nonvolatile: self.cache.nonvolatile,
             }),
             limiter: Limiter::new(self.limit),
+            drive_iops: self.limit.drive_iops,
             faults: Faults::new(self.faults, self.seed),
             facts: self.facts(),
             volume_bytes: if self.size_bytes == 0 {

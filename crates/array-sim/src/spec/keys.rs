@@ -158,6 +158,7 @@ keys! {
     "limit.bandwidth" Bytes limit.bytes_per_s Range(0.0, 1024.0 * G), "cap on bytes a second; 0: none";
     "limit.burst_operations" Count limit.burst_operations Range(0.0, 1e9), "operations that may pass above the cap after a rest";
     "limit.burst_iops" Count limit.burst_iops Range(0.0, 1e9), "rate while that credit lasts; 0: as fast as they come";
+    "limit.drive_iops" Count limit.drive_iops Range(0.0, 1e9), "cap on accesses a second of each drive; 0: none";
     "faults.failed_per_million" Small faults.failed_per_million MILLION, "operations that end in an error";
     "faults.spikes_per_million" Small faults.spikes_per_million MILLION, "operations that take longer";
     "faults.spike_min" Time faults.spike_ns_min Range(0.0, 3600.0 * S), "by at least this";

@@ -1,1 +1,103 @@
+use super::*;
 
+fn model() -> FlashModel {
+    FlashModel {
+        channels: 4,
+        page_bytes: 4_096,
+        read_ns: 100.0,
+        program_ns: 1_000.0,
+        erase_ns: 10_000.0,
+        suspend_ns: 50,
+        pages_per_block: 8,
+        buffer_pages: 0,
+        jitter: 0.0,
+        capacity_bytes: 1 << 20,
+        spare: 0.25,
+        preconditioned: false,
+        seed: 1,
+    }
+}
+
+fn access(page: u64, length_bytes: u32, write: bool) -> DriveAccess {
+    DriveAccess {
+        index: 0,
+        offset_bytes: page * 4_096,
+        length_bytes,
+        write,
+    }
+}
+
+#[test]
+fn channels_work_at_once_and_one_channel_in_order() {
+    let mut drive = FlashDrive::new(model(), 0);
+    assert_eq!(
+        drive.arrive(0, access(0, 4 * 4_096, false), 1.0),
+        100,
+        "four channels"
+    );
+    assert_eq!(
+        drive.arrive(0, access(4, 4_096, false), 1.0),
+        200,
+        "the first again"
+    );
+    assert_eq!(drive.arrive(0, access(5, 2 * 4_096, false), 1.0), 200);
+    assert_eq!(drive.load(), 3);
+}
+
+#[test]
+fn a_read_waits_for_a_program_no_longer_than_it_takes_to_suspend_it() {
+    let mut drive = FlashDrive::new(model(), 0);
+    assert_eq!(drive.arrive(0, access(0, 4_096, true), 1.0), 1_000);
+    assert_eq!(drive.arrive(0, access(4, 4_096, false), 1.0), 150);
+    // The program ends later by the read.
+    assert_eq!(drive.arrive(0, access(8, 4_096, true), 1.0), 2_100);
+}
+
+#[test]
+fn a_write_of_part_of_a_page_reads_it_first_and_one_across_two_costs_both() {
+    let mut drive = FlashDrive::new(model(), 0);
+    assert_eq!(drive.arrive(0, access(0, 512, true), 1.0), 1_100);
+    let mut drive = FlashDrive::new(model(), 0);
+    let misaligned = DriveAccess {
+        offset_bytes: 512,
+        ..access(0, 4_096, true)
+    };
+    assert_eq!(drive.arrive(0, misaligned, 1.0), 1_100);
+    assert_eq!(drive.busy_ns(), 2 * 1_100);
+}
+
+#[test]
+fn the_buffer_acknowledges_writes_until_it_is_full() {
+    let mut drive = FlashDrive::new(
+        FlashModel {
+            buffer_pages: 12,
+            ..model()
+        },
+        0,
+    );
+    let acknowledged: Vec<u64> = (0..6)
+        .map(|_| drive.arrive(0, access(0, 4_096, true), 1.0))
+        .collect();
+    // Three pages of buffer for each of the four channels.
+    assert_eq!(acknowledged, [0, 0, 0, 1_000, 2_000, 3_000]);
+}
+
+#[test]
+fn sustained_writes_slow_down_when_collection_begins() {
+    let mut drive = FlashDrive::new(model(), 0);
+    let pages = (1u64 << 20) * 5 / 4 / 4_096;
+    let mut now_ns = 0;
+    let mut round = |drive: &mut FlashDrive| {
+        let start_ns = now_ns;
+        for page in 0..pages {
+            now_ns = now_ns.max(drive.arrive(now_ns, access(page, 4_096, true), 1.0));
+        }
+        now_ns - start_ns
+    };
+    let (fresh, steady) = (round(&mut drive), round(&mut drive));
+    // (1 + r)/(2r) = 2.5 at r = 0.25: 1.5 pages moved for each written, and an
+    // erase of 10,000 for each 8 pages.
+    let expected = (1_000.0 + 1.5 * 1_100.0 + 10_000.0 / 8.0) / 1_000.0;
+    let ratio = steady as f64 / fresh as f64;
+    assert!((ratio / expected - 1.0).abs() < 0.02, "{ratio} {expected}");
+}

@@ -1,0 +1,12 @@
+//! Prints the accuracy report; `cargo xtask accuracy` does the same and checks it.
+
+use stripewise_array_sim::accuracy::{OPERATIONS, report};
+
+fn main() {
+    let operations = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let report = report(operations.unwrap_or(OPERATIONS));
+    print!("{report}");
+    if !report.passed() {
+        std::process::exit(1);
+    }
+}
