@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::script::{Script, plan, play, played, read, sync, write};
 use super::{Case, Fixture, Outcome, pattern};
 use crate::backend::sys;
-use crate::{Engine, Next, Operation};
+use crate::{Engine, Kind, Next, Operation};
 
 /// A page: suits every sector size.
 const PAGE: u32 = 4096;
@@ -42,6 +42,7 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
         ),
         case("writes arrive in the file", true, writes),
         case("syncs and transfers share a slot", true, syncs),
+        case("operations of all sorts share a slot", true, all_sorts),
         case("several files keep apart", true, several_files),
         case("a full engine does not ask", false, full),
         case("slots are used again and again", false, slots_again),
@@ -230,6 +231,44 @@ fn syncs<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     let last = script.done.iter().rev().find(|(o, _)| o.length_bytes > 0);
     let (last, _) = last.expect("there was a read");
     script.assert_seen(last, PAGE as usize);
+    passed()
+}
+
+fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+    // File 0 is only read, file 1 only written, file 2 is not there.
+    let sorts = [
+        read(0, 0, 2 * PAGE),
+        write(0, 0, 2 * PAGE),
+        read(0, 0, PAGE),
+        sync(0),
+        read(0, 0, 2 * PAGE),
+        write(0, 0, PAGE),
+    ];
+    let operations: Vec<_> = (0..180_u32)
+        .map(|i| {
+            let sort = sorts[(i * 5 % 6) as usize];
+            Operation {
+                slot: i % 4,
+                file: match sort.kind {
+                    _ if i % 17 == 16 => 2,
+                    Kind::Read => 0,
+                    Kind::Write | Kind::Sync => 1,
+                },
+                offset_bytes: u64::from(i * 7 % 14) * 4096,
+                ..sort
+            }
+        })
+        .collect();
+    let files = vec![fixture.file(65_536), fixture.file(65_536)];
+    let script = played::<E>(&plan(files, 4, 2 * PAGE), operations);
+    for (operation, done) in &script.done {
+        let expected = match operation.file {
+            2 => -sys::BAD_HANDLE,
+            _ => operation.length_bytes.cast_signed(),
+        };
+        assert_eq!(done.result, expected, "{operation:?}");
+    }
+    assert_eq!(script.done.len(), 180);
     passed()
 }
 

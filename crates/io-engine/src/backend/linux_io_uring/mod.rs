@@ -60,12 +60,8 @@ pub struct Uring {
     /// What goes into an entry for each file: its registered index, or its
     /// descriptor.
     file_numbers: Vec<u32>,
-    /// Flags of every entry; with the opcodes of reads and writes.
-    flags: u64,
-    read_head: u64,
-    write_head: u64,
-    /// Reads up to this length take the short path; 0 if none does.
-    fast_length_max: u32,
+    /// Opcode and flags of each [`Kind`].
+    heads: [u64; 3],
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
     /// What each slot has in flight.
@@ -85,31 +81,31 @@ pub struct Uring {
     _files: Vec<Arc<File>>,
 }
 
-/// What a slot has in flight. Its end takes [`IN_FLIGHT`] off, in one
-/// instruction: a transfer leaves the slot free, and a synchronisation leaves
-/// it with an entry that must be prepared anew, since it uses some of the words
-/// that are the same for all transfers.
+/// What a slot's entry holds, and whether it is in flight.
+///
+/// Nearly all operations of a run are reads of the largest size from the first
+/// file, so entries are left as those want them, and such an operation writes
+/// its offset and nothing else. The end of an operation takes [`IN_FLIGHT`] off,
+/// in one instruction.
 type State = u8;
-const FREE: State = 0;
-const UNPREPARED: State = 1;
+const FREE_USUAL: State = 0;
+const FREE_OTHER: State = 1;
 const IN_FLIGHT: State = 2;
-const TRANSFER: State = FREE + IN_FLIGHT;
-const SYNC: State = UNPREPARED + IN_FLIGHT;
 
 impl Uring {
-    /// Writes one operation into its slot's entry. This is the path of reads on
-    /// registered files; anything else takes [`Uring::push_other`].
+    /// Writes one operation into its slot's entry: the usual kind of operation
+    /// here, any other in [`Uring::push_other`].
     #[inline]
     fn push(&mut self, operation: Operation, source: &mut impl Source) {
         let slot = operation.slot;
         match self.states.get_mut(slot as usize) {
             Some(state)
-                if *state == FREE
+                if *state == FREE_USUAL
                     && operation.kind == Kind::Read
-                    // In other words 1 up to the limit.
-                    && operation.length_bytes.wrapping_sub(1) < self.fast_length_max =>
+                    && operation.file == 0
+                    && operation.length_bytes == self.slot_size_bytes =>
             {
-                *state = TRANSFER;
+                *state += IN_FLIGHT;
             }
             // One by one: as a whole it would go through memory every time.
             _ => {
@@ -123,10 +119,7 @@ impl Uring {
         // SAFETY: `states` has as many elements as the ring has slots, so the
         // look-up above has checked the range; nothing was in flight.
         let entry = unsafe { self.ring.push(slot) };
-        // A file that is not registered is refused by the kernel.
-        entry.head = self.read_head | u64::from(operation.file) << 32;
         entry.offset_bytes = operation.offset_bytes;
-        entry.length = u64::from(operation.length_bytes);
     }
 
     /// Writes any operation into its slot's entry.
@@ -140,67 +133,45 @@ impl Uring {
         offset_bytes: u64,
         length_bytes: u32,
     ) {
-        let operation = Operation {
-            slot,
-            file,
-            kind,
-            offset_bytes,
-            length_bytes,
-        };
-        let length = length_bytes;
         assert!(
-            length <= self.slot_size_bytes,
-            "{length} bytes are too many for slot {slot}"
+            length_bytes <= self.slot_size_bytes,
+            "{length_bytes} bytes are too many for slot {slot}"
         );
-        self.claim(slot, operation.kind);
-        let file = self.file_numbers.get(usize::from(operation.file));
-        let file = u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
-        if operation.kind == Kind::Write {
-            let address = self.buffers.address(slot).as_ptr();
+        let state = &mut self.states[slot as usize];
+        assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
+        let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
+        *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
+        let address = self.buffers.address(slot);
+        if kind == Kind::Write {
+            let operation = Operation {
+                slot,
+                file,
+                kind,
+                offset_bytes,
+                length_bytes,
+            };
             // SAFETY: the slot's own bytes, of which the kernel has none, as
             // nothing was in flight on this slot.
-            let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
-            source.data(&operation, data);
+            source.data(&operation, unsafe {
+                std::slice::from_raw_parts_mut(address.as_ptr(), length_bytes as usize)
+            });
             // Making data takes time.
             self.seen_ns = None;
         }
-        // SAFETY: `claim` has checked range and state.
+        let file = self.file_numbers.get(usize::from(file));
+        // SAFETY: the slot exists and had nothing in flight, as just checked.
         let entry = unsafe { self.ring.push(slot) };
-        if operation.kind == Kind::Sync {
-            entry.head = OPCODE_FSYNC | self.flags | file;
+        entry.head = self.heads[kind.index()] | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
+        entry.user_data = u64::from(slot);
+        if kind == Kind::Sync {
             // The kernel refuses anything in words that it may use one day.
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             entry.length = FSYNC_DATASYNC;
         } else {
-            let write = operation.kind == Kind::Write;
-            entry.head = if write {
-                self.write_head
-            } else {
-                self.read_head
-            } | file;
-            entry.offset_bytes = operation.offset_bytes;
-            entry.length = u64::from(length);
-        }
-    }
-
-    /// Takes a slot for an operation of this kind, and prepares its entry if
-    /// that is not as transfers leave it.
-    fn claim(&mut self, slot: u32, kind: Kind) {
-        let state = &mut self.states[slot as usize];
-        assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
-        let prepared = *state == FREE;
-        *state = match kind {
-            Kind::Sync => SYNC,
-            Kind::Read | Kind::Write => TRANSFER,
-        };
-        if !prepared {
-            let address = self.buffers.address(slot).as_ptr() as u64;
-            let buffer = u64::from(slot >> self.buffer_shift);
-            // SAFETY: just checked: the slot exists, and nothing is in flight.
-            let entry = unsafe { self.ring.entry(slot) };
-            entry.address = address;
-            entry.buffer = buffer;
-            entry.user_data = u64::from(slot);
+            entry.offset_bytes = offset_bytes;
+            entry.address = address.as_ptr() as u64;
+            entry.length = u64::from(length_bytes);
+            entry.buffer = u64::from(slot >> self.buffer_shift);
         }
     }
 
@@ -311,16 +282,9 @@ impl Engine for Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),
             file_numbers,
-            flags,
-            read_head: read | flags,
-            write_head: write | flags,
-            fast_length_max: if capabilities.registered_files {
-                plan.slot_size_bytes
-            } else {
-                0
-            },
+            heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
             buffer_shift: buffer_shift.unwrap_or(31),
-            states: vec![UNPREPARED; plan.slots as usize].into_boxed_slice(),
+            states: vec![FREE_OTHER; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
             pending: 0,
             in_flight: 0,

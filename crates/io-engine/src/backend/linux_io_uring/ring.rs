@@ -251,16 +251,6 @@ impl Ring {
                 .add((self.tail & self.submission_mask) as usize) = slot;
         }
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: the caller's promise.
-        unsafe { self.entry(slot) }
-    }
-
-    /// The entry of a slot.
-    ///
-    /// # Safety
-    /// As for [`Ring::push`].
-    #[inline]
-    pub(super) unsafe fn entry(&mut self, slot: u32) -> &mut Submission {
         // SAFETY: the ring has an entry per slot, and the kernel reads it only
         // within `enter`.
         unsafe { &mut *self.submissions.add(slot as usize) }
