@@ -76,6 +76,22 @@ pub(super) fn reopen(
     Ok(file)
 }
 
+/// [`reopen`] for files that will be read: without making the file system write
+/// access times, where we may ask for that (only the owner may).
+pub(super) fn reopen_quietly(
+    handle: &impl AsRawFd,
+    identity: &Identity,
+    flags: OFlags,
+    name: &str,
+) -> Result<File> {
+    if identity.kind == FileType::RegularFile
+        && let Ok(file) = reopen(handle, identity, flags | OFlags::NOATIME, name)
+    {
+        return Ok(file);
+    }
+    reopen(handle, identity, flags, name)
+}
+
 fn describe_open(flags: OFlags) -> &'static str {
     if flags.intersects(OFlags::WRONLY | OFlags::RDWR) {
         "cannot be opened for writing"

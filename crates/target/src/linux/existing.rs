@@ -1,7 +1,7 @@
 //! Existing files and block devices: planned without opening them for writing,
 //! prepared by judging again on the descriptor that is kept.
 
-use super::access::{Found, failed, reopen};
+use super::access::{Found, failed, reopen, reopen_quietly};
 use super::identity::Identity;
 use super::{
     PlanDetail, database, device_rules, direct, file_rules, opened::Opened, signature, space,
@@ -34,7 +34,7 @@ pub(super) fn plan_file(
         return Err(empty(name));
     }
     let size_bytes = span(found.status.size_bytes, intent.size, name)?;
-    let file = reopen(&found.handle, &identity, READ, name)?;
+    let file = reopen_quietly(&found.handle, &identity, READ, name)?;
     let mut notes = Vec::new();
     if intent.writes {
         notes = file_rules::judge_write(&file, name, intent, knowledge)?;
@@ -113,7 +113,7 @@ pub(super) fn plan_device(
 
 pub(super) fn prepare_file(found: &Found, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
     let identity = found.status.identity;
-    let guard = reopen(&found.handle, &identity, READ, &plan.name)?;
+    let guard = reopen_quietly(&found.handle, &identity, READ, &plan.name)?;
     if plan.writes {
         file_rules::judge_write(&guard, &plan.name, &plan.detail.intent, knowledge)?;
     }

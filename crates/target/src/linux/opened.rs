@@ -1,6 +1,6 @@
 //! The open side of a target: one guard descriptor, from which all others derive.
 
-use super::access::reopen;
+use super::access::reopen_quietly;
 use super::identity::{Identity, Status};
 use super::make::Made;
 use crate::{Access, Error, ErrorKind, Result};
@@ -64,23 +64,8 @@ impl Opened {
             self.still_one_name()?;
         }
         let flags = access_flags | cache_flags | OFlags::NONBLOCK;
-        // Reading a file must not make its file system write access times.
-        let quiet = flags | OFlags::NOATIME;
-        let wanted = if self.identity.kind == FileType::RegularFile {
-            quiet
-        } else {
-            flags
-        };
-        let opened = match self.reopen(wanted) {
-            // Only the owner may ask for that.
-            Err(error) if wanted == quiet && error.kind == ErrorKind::Denied => self.reopen(flags),
-            other => other,
-        };
-        opened.map_err(|error| explain_direct(error, cache))
-    }
-
-    fn reopen(&self, flags: OFlags) -> Result<File> {
-        reopen(self.file(), &self.identity, flags, &self.name)
+        reopen_quietly(self.file(), &self.identity, flags, &self.name)
+            .map_err(|error| explain_direct(error, cache))
     }
 
     /// An existing file that got a second name since it was judged is not

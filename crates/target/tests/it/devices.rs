@@ -277,7 +277,7 @@ fn devices_under_device_mapper_are_never_written() {
     let name = format!("stripewise-it-{}", std::process::id());
     let table = format!("0 {} linear {} 0", BYTES / 512, device.device.display());
     if !try_run("dmsetup", &["create", &name, "--table", &table]) {
-        return skip(
+        return skip_kernel(
             "devices_under_device_mapper_are_never_written",
             "device mapper",
         );
@@ -290,6 +290,9 @@ fn devices_under_device_mapper_are_never_written() {
 
 #[test]
 fn members_of_md_arrays_are_never_written() {
+    if !Path::new("/proc/mdstat").exists() {
+        return skip_kernel("members_of_md_arrays_are_never_written", "md arrays");
+    }
     if !can_run(
         "members_of_md_arrays_are_never_written",
         &["losetup", "mdadm"],
@@ -301,10 +304,7 @@ fn members_of_md_arrays_are_never_written() {
     let disks = [text(&first.device), text(&second.device)];
     let create = ["--create", &array, "--run", "--level=0", "--raid-devices=2"];
     if !try_run("mdadm", &[&create[..], &disks[..]].concat()) {
-        return skip(
-            "members_of_md_arrays_are_never_written",
-            "md arrays in the kernel",
-        );
+        return skip_kernel("members_of_md_arrays_are_never_written", "md arrays");
     }
     let _undo = Cleanup(|| {
         try_run("mdadm", &["--stop", &array]);

@@ -170,7 +170,7 @@ fn files_open_elsewhere_are_never_written() {
     drop(holder);
     // In this very process, where looking through /proc leaves it out.
     let own = File::open(&path).expect("opens");
-    check_never_written(&path, "open elsewhere");
+    check_never_written(&path, "is open");
     drop(own);
     plan(&path, &overwriting()).expect("nobody has it open any more");
 }
@@ -326,10 +326,7 @@ fn swap_files_are_never_written() {
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("private");
     run("mkswap", &[text(&path)]);
     if !try_run("swapon", &["-p", "0", text(&path)]) {
-        return skip(
-            "swap_files_are_never_written",
-            "a kernel that swaps to files",
-        );
+        return skip_kernel("swap_files_are_never_written", "swap");
     }
     let _undo = Cleanup(|| {
         try_run("swapoff", &[text(&path)]);
