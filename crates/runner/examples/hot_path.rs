@@ -23,9 +23,8 @@ const BLOCK_BYTES: u64 = 8192;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let text = |index: usize, default: &'static str| {
-        arguments.get(index).map_or(default, String::as_str)
-    };
+    let text =
+        |index: usize, default: &'static str| arguments.get(index).map_or(default, String::as_str);
     let (engine, path) = (text(0, "null"), text(1, ""));
     let file = if path.is_empty() {
         None

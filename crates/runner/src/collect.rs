@@ -10,9 +10,7 @@
 use crate::plan::RunPlan;
 use crate::policy::{Decision, Observer, Policy};
 use crate::recorder::Recorder;
-use crate::summary::{
-    DrainCounts, IntervalSummary, JobCounts, JobTotals, RunTotals, StopReason,
-};
+use crate::summary::{DrainCounts, IntervalSummary, JobCounts, JobTotals, RunTotals, StopReason};
 use crate::window::{Phase, Times, Window};
 use crate::worker::Report;
 use std::sync::Arc;
@@ -168,7 +166,12 @@ impl Collector {
     }
 
     /// An engine broke.
-    pub(crate) fn failed(&mut self, worker: usize, failure: stripewise_io_engine::Error, now_ns: u64) {
+    pub(crate) fn failed(
+        &mut self,
+        worker: usize,
+        failure: stripewise_io_engine::Error,
+        now_ns: u64,
+    ) {
         let job = self.workers[worker].job;
         self.stop(now_ns, StopReason::EngineFailed { job });
         self.failure.get_or_insert(failure);
@@ -279,9 +282,7 @@ impl Collector {
         RunTotals {
             ramp_ns: ramp_end_ns.saturating_sub(times.start_ns),
             measured_ns: measured_ns(&times),
-            stop_reason: gave_up
-                .or(self.stop_reason)
-                .unwrap_or(StopReason::Duration),
+            stop_reason: gave_up.or(self.stop_reason).unwrap_or(StopReason::Duration),
             jobs: self.totals,
             failure: self.failure,
             notes: self.notes,

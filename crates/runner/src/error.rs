@@ -53,6 +53,7 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::Open { source, .. } if !source.hint.is_empty() => Some(source.hint),
             Error::Open { .. } => {
                 Some("try another engine with --engine, or fewer threads or outstanding")
             }

@@ -28,9 +28,8 @@ fn check(jobs: &[&JobPlan], plan: &RunPlan) -> Result<(), Error> {
         if job.spans.is_empty() || job.spans.len() > usize::from(u16::MAX) {
             return refuse(format!("job {number} has {} files", job.spans.len()));
         }
-        let fits = |span: &stripewise_workload::Span| {
-            span.blocks > 0 && span.block_size_bytes == block
-        };
+        let fits =
+            |span: &stripewise_workload::Span| span.blocks > 0 && span.block_size_bytes == block;
         if !job.spans.iter().all(fits) {
             return refuse(format!(
                 "job {number} has a span with no room for blocks of {block} bytes"

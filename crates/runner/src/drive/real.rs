@@ -51,5 +51,5 @@ pub fn run<E: Engine + 'static>(
 ) -> Result<RunTotals, Error> {
     let plans: Vec<&JobPlan> = jobs.iter().map(|job| &job.plan).collect();
     super::check(&plans, plan)?;
-    coordinator::Run::start::<E>(jobs, cpus, plan)?.to_the_end(policy, observer, interrupt)
+    coordinator::Run::start::<E>(jobs, cpus, plan)?.into_totals(policy, observer, interrupt)
 }

@@ -9,7 +9,7 @@
 
 use crate::collect::{Collector, Pace};
 use crate::summary::{DrainCounts, StopReason};
-use crate::window::Window;
+use crate::window::{Phase, Window};
 use crate::worker::{Worker, streams};
 use crate::{Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::cmp::Reverse;
@@ -57,7 +57,7 @@ pub fn run<A: Simulate>(
             return Err(Error::Plan(why));
         }
     }
-    Simulation::new(jobs, arrays, plan).to_the_end(policy, observer, interrupt)
+    Simulation::new(jobs, arrays, plan).into_totals(policy, observer, interrupt)
 }
 
 /// One worker and what the driver knows of it.
@@ -136,7 +136,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         }
     }
 
-    fn to_the_end(
+    fn into_totals(
         mut self,
         policy: &mut dyn Policy,
         observer: &mut dyn Observer,
@@ -154,7 +154,9 @@ impl<'a, A: Simulate> Simulation<'a, A> {
             }
             let level = interrupt.load(Ordering::Relaxed);
             if level > 0 {
-                self.collector.stop(self.now_ns, StopReason::Interrupted);
+                // What completed just now has been counted: it is inside.
+                self.collector
+                    .stop(self.now_ns + 1, StopReason::Interrupted);
                 self.find_edge();
             }
             if self.collector.is_closed() && (self.in_flight == 0 || level > 1) {
@@ -199,7 +201,9 @@ impl<'a, A: Simulate> Simulation<'a, A> {
 
     fn find_edge(&mut self) {
         self.moving = self.window.moving();
-        self.edge_ns = self.window.times().interval_at(self.now_ns).end_ns;
+        let span = self.window.times().interval_at(self.now_ns);
+        let past = span.phase == Phase::Draining && !self.collector.is_closed();
+        self.edge_ns = if past { self.now_ns } else { span.end_ns };
     }
 
     fn drain_limit_ns(&self) -> u64 {

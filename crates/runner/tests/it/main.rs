@@ -1,4 +1,14 @@
-//! The driver suite: both drivers against arrays whose truth is known.
+//! The driver suite: both drivers against arrays and engines whose truth is
+//! known by pencil and paper. Virtual time is exact; where real threads run,
+//! only what does not depend on the machine's speed is asserted.
 
+mod arrays;
 mod common;
+mod engines;
+mod faults;
+mod memory;
+mod open_loop;
+mod real_time;
+mod streams;
 mod virtual_time;
+mod window;

@@ -65,8 +65,7 @@ impl Run {
         let threads = |job: usize| (0..jobs[job].plan.workload.threads).map(move |_| job);
         let jobs_of_workers: Vec<usize> = (0..jobs.len()).flat_map(threads).collect();
         let blocks = jobs.iter().map(|job| job.plan.workload.block_size_bytes);
-        let collector =
-            Collector::new(window, plan, pace, blocks.collect(), &jobs_of_workers);
+        let collector = Collector::new(window, plan, pace, blocks.collect(), &jobs_of_workers);
         let mut run = Run {
             clock: Clock::start(),
             plan: *plan,
@@ -142,7 +141,9 @@ impl Run {
         let mut open = 0;
         while open < self.links.len() {
             let Ok((index, event)) = self.events.recv() else {
-                return Err(Error::Plan("a worker thread died while it opened its engine".into()));
+                return Err(Error::Plan(
+                    "a worker thread died while it opened its engine".into(),
+                ));
             };
             match event {
                 Event::Opened(Ok(capabilities)) => {
@@ -164,7 +165,7 @@ impl Run {
     }
 
     /// Lets the workers go and sees the run through.
-    pub(super) fn to_the_end(
+    pub(super) fn into_totals(
         mut self,
         policy: &mut dyn Policy,
         observer: &mut dyn Observer,

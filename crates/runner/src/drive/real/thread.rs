@@ -1,7 +1,7 @@
 //! What one worker thread does, from opening its engine to its last word.
 
-use crate::summary::{CpuTimes, DrainCounts};
 use crate::recorder::Recorder;
+use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::Window;
 use crate::worker::{Report, Worker};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,0 +1,65 @@
+//! 256 threads stay under 64 MiB, however wide their latencies spread.
+
+use crate::common::*;
+use std::process::Command;
+use stripewise_io_engine::backend::faulty::Faulty;
+use stripewise_io_engine::backend::null::Null;
+use stripewise_io_engine::{Effect, Fault, FaultPlan, When};
+use stripewise_runner::AsPlanned;
+use stripewise_runner::drive::real;
+use stripewise_workload::Workload;
+
+/// Set for the process that runs alone and is measured.
+const ALONE: &str = "STRIPEWISE_TEST_MEMORY_ALONE";
+
+/// The most memory this process has had resident, where the system tells.
+fn resident_bytes_max() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1_024)
+}
+
+fn skip(needs: &str) {
+    eprintln!("skipped: threads_256_stay_under_64_mib: needs {needs}");
+    let required = std::env::var("STRIPEWISE_REQUIRE_TOOLS").is_ok_and(|value| value == "1");
+    assert!(!required, "{needs} is required");
+}
+
+#[test]
+fn threads_256_stay_under_64_mib() {
+    if resident_bytes_max().is_none() {
+        return skip("/proc/self/status");
+    }
+    if std::env::var_os(ALONE).is_none() {
+        // Other tests share this process; measure in one of its own.
+        let this = std::env::current_exe().expect("a test has a path");
+        let status = Command::new(this)
+            .args(["--exact", "memory::threads_256_stay_under_64_mib"])
+            .env(ALONE, "1")
+            .status();
+        assert!(status.expect("it starts").success());
+        return;
+    }
+    // Delays from 1 us to 1 s: every octave between is touched.
+    let faults = (0..20).map(|octave| Fault::Operation {
+        when: When::PerMillion(1_000),
+        kind: None,
+        effect: Effect::Delay(1_000 << octave),
+    });
+    let mut job = real_job(Workload {
+        threads: 256,
+        outstanding: 4,
+        read_percent: 50,
+        block_size_bytes: 512,
+        ..workload()
+    });
+    job.faults = Some(FaultPlan::new(1, faults.collect()));
+    let none = std::sync::atomic::AtomicU8::new(0);
+    let plan = plan(2 * SECOND);
+    let totals = real::run::<Faulty<Null>>(&[job], &[], &plan, &mut AsPlanned, &mut (), &none)
+        .expect("the engine opens");
+    assert!(totals.jobs[0].counts.operations() > 0);
+    let resident = resident_bytes_max().expect("it was there before");
+    assert!(resident < 64 << 20, "{} MiB", resident >> 20);
+}

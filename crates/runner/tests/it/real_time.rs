@@ -1,0 +1,199 @@
+//! Real threads over the engine that does nothing: what must hold at any speed.
+
+use crate::common::*;
+use std::sync::atomic::{AtomicU8, Ordering};
+use stripewise_io_engine::Kind;
+use stripewise_io_engine::backend::null::Null;
+use stripewise_runner::drive::real;
+use stripewise_runner::{
+    AsPlanned, Decision, IntervalSummary, JobCounts, Observer, Phase, RunPlan, StopReason,
+};
+use stripewise_workload::{Arrivals, Rate, Workload};
+
+#[test]
+fn intervals_of_many_threads_add_up_to_the_totals() {
+    let jobs = [
+        real_job(Workload {
+            threads: 3,
+            outstanding: 16,
+            ..workload()
+        }),
+        real_job(Workload {
+            threads: 2,
+            outstanding: 4,
+            read_percent: 30,
+            ..workload()
+        }),
+    ];
+    let plan = RunPlan {
+        interval_ns: 20 * MS,
+        ramp_ns: 50 * MS,
+        duration_ns: 250 * MS,
+        ..RunPlan::default()
+    };
+    let (none, mut kept) = (AtomicU8::new(0), Kept::default());
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut AsPlanned, &mut kept, &none)
+        .expect("the engine opens");
+    assert_eq!(totals.stop_reason, StopReason::Duration);
+    assert_eq!((totals.ramp_ns, totals.measured_ns), (50 * MS, 250 * MS));
+    assert!(totals.failure.is_none() && totals.notes.is_empty());
+    let measured: Vec<&IntervalSummary> = (kept.intervals.iter())
+        .filter(|interval| interval.phase == Phase::Measuring)
+        .collect();
+    let starts: Vec<u64> = measured.iter().map(|i| i.start_ns / MS).collect();
+    assert_eq!(starts, (0..13).map(|n| n * 20).collect::<Vec<u64>>());
+    for (job, result) in totals.jobs.iter().enumerate() {
+        let counts = &result.counts;
+        assert_eq!(*counts, sum_of_intervals(&kept, job));
+        assert_eq!(counts.operations(), counts.latency_ns().count());
+        assert_eq!(counts.bytes(), counts.operations() * 8192);
+        assert!(counts.operations() > 0 && counts.errors.total() == 0);
+        // Little's law: never more in flight than asked for.
+        let asked = u128::from(jobs[job].plan.workload.threads)
+            * u128::from(jobs[job].plan.workload.outstanding);
+        let in_flight = counts.in_flight_ns_sum;
+        // An operation in flight at the start counts whole: one interval of slack.
+        let limit = asked * u128::from(totals.measured_ns + totals.ramp_ns);
+        assert!(in_flight <= limit, "{in_flight} of {limit}");
+        assert_eq!(result.capabilities.name, "null");
+    }
+    assert!(totals.jobs[1].counts.kind(Kind::Write).operations > 0);
+    assert!(totals.jobs[0].counts.cpu.user_ns + totals.jobs[0].counts.cpu.system_ns > 0);
+    assert_eq!(kept.measured.map(|measured| measured.1), Some(250 * MS));
+    assert!(kept.ticks > 0);
+}
+
+/// Raises the interrupt flag when so many intervals have passed.
+struct Interrupter<'a> {
+    flag: &'a AtomicU8,
+    level: u8,
+    measured: bool,
+}
+
+impl Observer for Interrupter<'_> {
+    fn interval(&mut self, summary: &IntervalSummary) {
+        if summary.index == 1 {
+            self.flag.store(self.level, Ordering::Relaxed);
+        }
+    }
+
+    fn measured(&mut self, _jobs: &[JobCounts], _measured_ns: u64) {
+        self.measured = true;
+    }
+}
+
+#[test]
+fn an_interrupt_stops_the_run_and_keeps_what_was_measured() {
+    for level in [1, 2] {
+        let flag = AtomicU8::new(0);
+        let mut observer = Interrupter {
+            flag: &flag,
+            level,
+            measured: false,
+        };
+        let jobs = [real_job(workload())];
+        let plan = plan(1_000 * SECOND);
+        let totals = real::run::<Null>(&jobs, &[], &plan, &mut AsPlanned, &mut observer, &flag)
+            .expect("the engine opens");
+        assert_eq!(totals.stop_reason, StopReason::Interrupted);
+        assert!(totals.measured_ns >= 200 * MS && totals.measured_ns < 100 * SECOND);
+        assert!(totals.jobs[0].counts.operations() > 0);
+        assert!(observer.measured);
+    }
+}
+
+#[test]
+fn an_interrupt_stops_a_virtual_run_too() {
+    let flag = AtomicU8::new(0);
+    let mut observer = Interrupter {
+        flag: &flag,
+        level: 1,
+        measured: false,
+    };
+    let totals = stripewise_runner::drive::virtual_time::run(
+        &[simulated_job(workload(), 0)],
+        &mut [crate::arrays::Scripted::new(MS)],
+        &plan(1_000_000 * SECOND),
+        &mut AsPlanned,
+        &mut observer,
+        &flag,
+    );
+    let totals = totals.expect("the plan is sound");
+    assert_eq!(totals.stop_reason, StopReason::Interrupted);
+    assert_eq!(
+        totals.measured_ns,
+        200 * MS + 1,
+        "the interval and this moment"
+    );
+    assert_eq!(totals.jobs[0].counts.operations(), 200);
+    assert!(observer.measured);
+}
+
+#[test]
+fn a_policy_ends_the_ramp_and_the_run_of_real_threads() {
+    let plan = RunPlan {
+        interval_ns: 20 * MS,
+        ramp_ns: u64::MAX,
+        duration_ns: u64::MAX,
+        ..RunPlan::default()
+    };
+    let mut policy = |summary: &IntervalSummary| match (summary.phase, summary.index) {
+        (Phase::Ramp, 1) => Decision::StartMeasuring,
+        (Phase::Measuring, 2) => Decision::StopAfter(200 * MS),
+        _ => Decision::Continue,
+    };
+    let (jobs, none) = ([real_job(workload())], AtomicU8::new(0));
+    let mut kept = Kept::default();
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut policy, &mut kept, &none)
+        .expect("the engine opens");
+    assert_eq!(totals.stop_reason, StopReason::Policy);
+    assert!(totals.ramp_ns >= 40 * MS);
+    assert!(totals.measured_ns >= 200 * MS);
+    assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    let measured = kept
+        .intervals
+        .iter()
+        .filter(|i| i.phase == Phase::Measuring);
+    let lengths: u64 = measured.map(|i| i.duration_ns).sum();
+    assert_eq!(lengths, totals.measured_ns, "no gaps");
+}
+
+#[test]
+fn a_real_open_loop_issues_what_is_due() {
+    let workload = Workload {
+        rate: Some(Rate {
+            iops: 2_000.0,
+            arrivals: Arrivals::Fixed,
+        }),
+        threads: 2,
+        outstanding: 64,
+        ..workload()
+    };
+    let totals = run_real::<Null>(workload, &plan(500 * MS));
+    let counts = &totals.jobs[0].counts;
+    assert_eq!(
+        counts.open_loop.arrivals_due, 1_000,
+        "a schedule, not a speed"
+    );
+    assert!(counts.open_loop.arrivals_issued <= 1_000);
+    let done = counts.operations() + totals.jobs[0].drain.operations;
+    assert_eq!(done, counts.open_loop.arrivals_issued);
+}
+
+#[test]
+fn threads_are_pinned_and_an_unknown_processor_is_only_a_remark() {
+    let jobs = [real_job(Workload {
+        threads: 2,
+        ..workload()
+    })];
+    let none = AtomicU8::new(0);
+    let plan = plan(20 * MS);
+    let run = |cpus: &[u32]| {
+        real::run::<Null>(&jobs, cpus, &plan, &mut AsPlanned, &mut (), &none)
+            .expect("the engine opens")
+    };
+    let totals = run(&[100_000]);
+    assert_eq!(totals.notes.len(), 1, "{:?}", totals.notes);
+    assert!(totals.notes[0].contains("processor 100000"));
+    assert!(totals.jobs[0].counts.operations() > 0);
+}
