@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::Evidence;
-use stripewise_results::{Severity, TargetKind, Warning};
+use stripewise_results::{Severity, Warning};
 
 /// Little's law over the window is good to a few per cent.
 const PROGRAM_SHARE_MIN: f64 = 0.9;
@@ -16,8 +16,7 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked()?;
     let outcome = &evidence.outcome;
     // Syncs of a job hold a thread without being counted as in flight.
-    let nothing = evidence.target.kind == TargetKind::Null;
-    if nothing || outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
+    if outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
         return None;
     }
     if outcome.outstanding_mean >= PROGRAM_SHARE_MIN * asked as f64 {
@@ -99,11 +98,26 @@ fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
     })
 }
 
-/// At the device: something between us and it lets fewer through.
+/// Neighbours that were merged travel as one.
+fn is_merged(evidence: &Evidence) -> bool {
+    let observed = evidence
+        .nearest()
+        .and_then(|device| evidence.observed_of(device));
+    observed.is_some_and(|observed| {
+        let operations = observed.reads.saturating_add(observed.writes);
+        observed.merges.saturating_mul(10) >= operations.max(1)
+    })
+}
+
+/// At the device: what the program keeps in flight does not all arrive.
 pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked()?;
-    // The program's own lack has its own warning, and one in flight cannot be less.
-    if !evidence.is_direct() || asked < 2 || outstanding_below_asked(evidence).is_some() {
+    // The program's own lack has its own warning, as have operations that need
+    // no device at all, and one in flight cannot be less.
+    let explained = outstanding_below_asked(evidence).is_some()
+        || super::reconcile::device_saw_less(evidence).is_some()
+        || is_merged(evidence);
+    if !evidence.is_direct() || asked < 2 || explained {
         return None;
     }
     let (reached, device) = in_flight_at_device(evidence)?;
@@ -116,16 +130,19 @@ pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "{asked} in flight were kept at the program, but {reached:.1} on average reached {device}: something \
-         in between lets fewer through"
+        "{asked} in flight were kept at the program, but {device} had {reached:.1} on average: it was less loaded \
+         than asked"
     );
     let hint = if !evidence.throttles.is_empty() {
         "a control group holds operations back: see io-throttled"
+    } else if super::processor::cpu_bound(evidence).is_some() {
+        "completed operations wait for the processor: see cpu-bound"
     } else if evidence.writes() && evidence.storage.as_ref()?.file_system.is_some() {
         "file systems take writes to one file one at a time where they extend it or are off block alignment; \
          try the device, or several files"
     } else {
-        "caches, encryption and limits sit there: `lsblk` shows the layers; try the lowest one"
+        "a limit, encryption or cache above the device lets fewer through (`lsblk` shows the layers), or the \
+         device is so fast that operations wait for the program: use more --threads"
     };
     Some(Code::DeviceDepthBelowAsked.warning(Severity::Warning, message, hint))
 }

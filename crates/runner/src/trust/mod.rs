@@ -85,7 +85,6 @@ const JUDGES: &[Judge] = &[
     thermal_throttling,
     power_saving,
     engine_fallback,
-    null_engine,
     other_load,
     array_syncing,
     io_throttled,
@@ -96,6 +95,10 @@ const JUDGES: &[Judge] = &[
 /// in the order of the documentation.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Vec<Warning> {
+    // Without a disk nothing else is worth saying.
+    if let Some(warning) = null_engine(evidence) {
+        return vec![warning];
+    }
     sorted(JUDGES.iter().filter_map(|judge| judge(evidence)).collect())
 }
 

@@ -7,6 +7,8 @@ use stripewise_units::format_bytes;
 
 /// Times the cache's size that a span needs so that hits hardly count.
 const CACHE_FACTOR: u64 = 4;
+/// What any disk or controller may have.
+const CACHE_ASSUMED_BYTES: u64 = 256 << 20;
 /// Below this share of a spinning disk the arm hardly moves.
 const SPAN_SHARE_MIN: f64 = 0.1;
 
@@ -20,7 +22,10 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
         (Some(cache), Some(memory)) if memory > cache => (memory, "this machine's memory"),
         (Some(cache), _) => (cache, "the cache that you told of"),
         (None, Some(memory)) => (memory, "this machine's memory"),
-        (None, None) => return None,
+        (None, None) => (
+            CACHE_ASSUMED_BYTES,
+            "what caches of disks and controllers commonly have",
+        ),
     };
     let span = evidence.span_bytes();
     if span > cache {

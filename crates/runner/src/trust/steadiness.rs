@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
-use stripewise_results::{Severity, TargetKind, Warning};
+use stripewise_results::{Severity, Warning};
 use stripewise_stats::{SteadyRule, mean, step_down};
 use stripewise_units::{format_duration, format_iops};
 
@@ -11,14 +11,12 @@ const DROP_SHARE_MIN: f64 = 0.2;
 /// With fewer operations a round, chance alone moves rates by more than the
 /// rule allows (Poisson: 8 % standard deviation at 150).
 const ROUND_OPERATIONS_MIN: f64 = 150.0;
+/// Shorter rounds show the scheduler and the host, not the disk's state.
+const ROUND_SECONDS_MIN: f64 = 1.0;
 
 /// Rates of the whole intervals, operations a second; the last one is left out
 /// where it was cut short.
 fn rates(evidence: &Evidence) -> Vec<f64> {
-    // The program's own speed follows the scheduler's moods.
-    if evidence.target.kind == TargetKind::Null {
-        return Vec::new();
-    }
     let intervals = &evidence.outcome.intervals;
     let longest = intervals
         .iter()
@@ -52,7 +50,9 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
         })
         .collect();
     let seconds = evidence.outcome.duration_ns as f64 / 1e9 / rule.window as f64;
-    let found = rule.judge(&rounds)?;
+    let found = rule
+        .judge(&rounds)
+        .filter(|_| seconds >= ROUND_SECONDS_MIN)?;
     if found.steady || found.mean * seconds < ROUND_OPERATIONS_MIN {
         return None;
     }

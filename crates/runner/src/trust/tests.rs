@@ -102,6 +102,15 @@ fn the_gravest_warning_comes_first() {
 }
 
 #[test]
+fn of_the_null_engine_nothing_else_is_said() {
+    let mut evidence = clean();
+    evidence.target.kind = TargetKind::Null;
+    evidence.quick = true;
+    evidence.outcome.outstanding_mean = 0.1;
+    assert_eq!(codes(&evidence), ["null-engine"]);
+}
+
+#[test]
 fn a_simulated_array_is_not_blamed_for_this_machine() {
     let mut evidence = clean();
     evidence.target.kind = TargetKind::Simulated;
@@ -130,7 +139,6 @@ fn facts_that_are_missing_raise_nothing_and_break_nothing() {
     empty.observed = Some(stripewise_disk_inspect::observe::Observed::default());
     empty.storage = Some(stripewise_disk_inspect::storage::Storage::default());
     empty.data = Some(stripewise_target::DataFacts::default());
-    empty.target.size_bytes = 0;
     assert_eq!(codes(&empty), ["few-operations"]);
 }
 

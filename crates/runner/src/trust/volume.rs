@@ -109,9 +109,11 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
         reasons.join(", ")
     );
     let void = errors.total as f64 >= ERROR_SHARE_VOID * all as f64;
-    let hint = if errors.by_reason.contains_key("ENOSPC") {
+    // Reasons carry the kind of operation: `write ENOSPC`.
+    let names = |name: &str| errors.by_reason.keys().any(|reason| reason.contains(name));
+    let hint = if names("ENOSPC") {
         "the file system or thin volume is full: make room and run again"
-    } else if errors.by_reason.contains_key("EIO") {
+    } else if names("EIO") {
         "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
     } else {
         "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"

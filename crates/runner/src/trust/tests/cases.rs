@@ -249,6 +249,13 @@ pub const CASES: &[Case] = &[
         near_miss: |e| e.workload.size_bytes = Some(4 * GIB),
     },
     Case {
+        code: SmallerThanCache,
+        severity: Warning,
+        says: &["16 KiB", "256 MiB", "commonly"],
+        fires: |e| e.workload.size_bytes = Some(16 << 10),
+        near_miss: |e| e.workload.size_bytes = Some(GIB),
+    },
+    Case {
         code: NarrowSpan,
         severity: Warning,
         says: &["8 GiB", "1 TiB", "0.8 %"],
@@ -343,6 +350,17 @@ pub const CASES: &[Case] = &[
         near_miss: |e| rates(e, |index| 5 + (index * 7) % 11),
     },
     Case {
+        code: NotSteady,
+        severity: Warning,
+        says: &[],
+        fires: |e| rates(e, |index| 3_000 - 80 * index),
+        near_miss: |e| {
+            // Rounds of less than a second.
+            rates(e, |index| 3_000 - 80 * index);
+            e.outcome.duration_ns = 4 * SECOND_NS;
+        },
+    },
+    Case {
         code: StepDown,
         severity: Warning,
         says: &["after 12 s", "3,001", "1,001 IOPS", "67 %"],
@@ -403,10 +421,10 @@ pub const CASES: &[Case] = &[
     Case {
         code: Errors,
         severity: Warning,
-        says: &["3 of", "EIO 3", "offset 4096"],
+        says: &["3 of", "read EIO 3", "offset 4096"],
         fires: |e| {
             e.outcome.errors.total = 3;
-            e.outcome.errors.by_reason.insert("EIO".into(), 3);
+            e.outcome.errors.by_reason.insert("read EIO".into(), 3);
             e.outcome.errors.first = Some("EIO at offset 4096".into());
         },
         near_miss: |e| e.outcome.drain.operations = 8,
@@ -501,6 +519,31 @@ pub const CASES: &[Case] = &[
             seen(e).devices[0].weighted_ns = 2 * 21 * SECOND_NS;
         },
         near_miss: |e| e.in_flight = vec![InFlight::default(); 2],
+    },
+    Case {
+        code: DeviceDepthBelowAsked,
+        severity: Warning,
+        says: &["1.0"],
+        fires: |e| {
+            e.in_flight = vec![
+                InFlight {
+                    reads: 0,
+                    writes: 1
+                };
+                20
+            ]
+        },
+        near_miss: |e| {
+            // Sequential operations that were merged on their way.
+            e.in_flight = vec![
+                InFlight {
+                    reads: 1,
+                    writes: 0
+                };
+                20
+            ];
+            seen(e).devices[0].merges = 30_000;
+        },
     },
     Case {
         code: CpuBound,
