@@ -154,3 +154,51 @@ impl Knowledge<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_file_is_the_same_only_with_id_inode_and_a_birth_time() {
+        let file = MadeFile {
+            device: 1,
+            inode: 2,
+            birth_time_ns: Some(3),
+            id: "4".into(),
+            size_bytes: 5,
+        };
+        // A device number may change with a reboot; the size is judged elsewhere.
+        let moved = MadeFile {
+            device: 9,
+            size_bytes: 9,
+            ..file.clone()
+        };
+        assert!(file.is_same_file(&moved));
+        let others = [
+            MadeFile {
+                inode: 9,
+                ..file.clone()
+            },
+            MadeFile {
+                birth_time_ns: Some(9),
+                ..file.clone()
+            },
+            MadeFile {
+                id: "9".into(),
+                ..file.clone()
+            },
+        ];
+        for other in others {
+            assert!(!file.is_same_file(&other), "{other:?}");
+        }
+        let unborn = MadeFile {
+            birth_time_ns: None,
+            ..file
+        };
+        assert!(
+            !unborn.is_same_file(&unborn),
+            "nothing tells it from a successor"
+        );
+    }
+}

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use stripewise_target::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
 use stripewise_target::{Access, Intent, Knowledge, Size};
 use stripewise_workload::CacheMode;
@@ -143,6 +144,41 @@ fn a_file_replaced_after_the_opening_is_not_touched_by_later_opens() {
         .expect("opens");
     write_block(&file, 0, 0xff).expect("writes");
     assert_untouched(&path, BYTES);
+}
+
+#[test]
+fn a_path_that_flips_to_a_link_all_the_time_never_leads_to_a_protected_file() {
+    let top = directory();
+    let (path, precious) = (
+        top.path().join("data"),
+        users_file(top.path(), "precious", BYTES),
+    );
+    // Protected by its second name, whatever the flags.
+    std::fs::hard_link(&precious, top.path().join("second")).expect("a second name");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (file, link) = (top.path().join("file"), top.path().join("link"));
+            while !stop.load(Ordering::Relaxed) {
+                std::fs::write(&file, vec![0; 8192]).expect("a file without worth");
+                std::fs::rename(&file, &path).expect("flipped");
+                std::os::unix::fs::symlink(&precious, &link).expect("a link");
+                std::fs::rename(&link, &path).expect("flipped");
+            }
+        });
+        for _ in 0..200 {
+            let opened = plan(&path, &overwriting())
+                .and_then(prepare)
+                .and_then(|target| target.open(CacheMode::Buffered, Access::Write));
+            if let Ok(file) = opened {
+                write_block(&file, 0, 0xff).expect("writes");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    // The last flip was to the link.
+    refused(plan(&path, &overwriting()), Refused, "2 names");
+    assert_untouched(&precious, BYTES);
 }
 
 #[test]
