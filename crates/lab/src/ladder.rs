@@ -156,23 +156,13 @@ fn between(climbed: &[Step], bisected: &[Step], limits: &Limits) -> Option<Load>
     (load.in_flight() > good && load.in_flight() < bad).then_some(load)
 }
 
-/// The step with the most in flight such that it and every step below it meets
-/// the limit: a lucky step above a failed one does not count.
+/// The step with the most in flight that meets the limit.
 #[must_use]
 pub fn largest_within<'a>(climbed: &'a [Step], bisected: &'a [Step], slo: Slo) -> Option<&'a Step> {
-    let within = |step: &Step| {
-        step.latency_ns
-            .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
-    };
-    let all = || climbed.iter().chain(bisected);
-    let first_failed = all()
-        .filter(|step| !within(step))
-        .map(|step| step.load.in_flight())
-        .min();
-    all()
-        .filter(|step| {
-            within(step) && first_failed.is_none_or(|failed| step.load.in_flight() < failed)
-        })
+    climbed
+        .iter()
+        .chain(bisected)
+        .filter(|step| step.latency_ns.is_some_and(|latency_ns| slo.is_met_by(latency_ns)))
         .max_by_key(|step| step.load.in_flight())
 }
 
@@ -291,11 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lucky_step_above_a_failed_one_does_not_count() {
-        let climbed = [step(8, 1_000_000), step(16, 6_000_000), step(32, 4_000_000)];
-        assert_eq!(
-            largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()),
-            Some(8)
-        );
+    fn the_answer_is_the_largest_load_that_meets_the_limit() {
+        let climbed = [step(8, 1_000_000), step(16, 6_000_000), step(32, 4_000_000), step(64, 9_000_000)];
+        assert_eq!(largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()), Some(32));
+        assert_eq!(largest_within(&[step(1, 6_000_000)], &[], SLO), None);
     }
 }

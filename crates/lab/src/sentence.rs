@@ -3,7 +3,7 @@
 use crate::ladder::Step;
 use crate::series::SeriesKind;
 use stripewise_results::{LatencySummary, SeriesRecord, StepRecord};
-use stripewise_units::{Slo, format_duration, format_iops, format_mib_per_s};
+use stripewise_units::{Slo, format_duration, format_iops};
 
 /// "Random read: 9,800 IOPS at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64."
@@ -57,7 +57,7 @@ fn log(series: &SeriesRecord) -> String {
 
 fn throughput(kind: SeriesKind, step: &StepRecord) -> String {
     if kind.told_in_bytes() {
-        format_mib_per_s(step.mib_per_s)
+        format!("{} MiB/s", format_iops(step.mib_per_s))
     } else {
         format!("{} IOPS", format_iops(step.iops))
     }

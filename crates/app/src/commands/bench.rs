@@ -31,6 +31,10 @@ const QUICK_FILL_NS: u64 = 25 * SECOND_NS;
 const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
 /// A simulated run has at least so many operations a step.
 const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+/// Block size of the preconditioning pass, as SNIA's test has it.
+const PRECONDITION_BLOCK_BYTES: u64 = 128 << 10;
+/// It ends with the target; this only keeps a stalled device from holding it for ever.
+const PRECONDITION_TIME_MAX_NS: u64 = 7 * 24 * 3600 * SECOND_NS;
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let mut store = context.open_store()?;
@@ -223,6 +227,7 @@ fn how(
         } else {
             0
         },
+        operations_max_per_thread: None,
         engine: arguments.engine,
         cpus: Vec::new(),
         label: arguments.label.clone(),
@@ -250,8 +255,9 @@ fn run_series(arguments: &Bench, plan: &BenchPlan, steps: &mut Steps<'_>) -> Out
         Some(budget_ns.saturating_sub(steps.started_ns))
     };
     for (index, series) in plan.series.iter().enumerate() {
-        if arguments.qualify && series.kind == SeriesKind::RandomWrite {
-            steps.precondition(series.workload.clone())?;
+        let first_to_write = !plan.series[..index].iter().any(|earlier| earlier.kind.writes());
+        if arguments.qualify && series.kind.writes() && first_to_write {
+            steps.precondition(series.workload.seed)?;
         }
         let mut series = series.clone();
         series.deadline_ns =
@@ -285,27 +291,27 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// One sequential pass over the whole target, so that writes meet a device
-    /// without fresh space. Its record is kept, but belongs to no series.
-    fn precondition(&mut self, workload: Workload) -> Outcome<()> {
-        let size_bytes = self.aimed[0].limits().size_bytes;
+    /// One sequential pass over the whole target before the first series that
+    /// writes, so that writes meet a device without fresh space. Its record is
+    /// kept under the series' id, as a part of its own that has no ladder.
+    fn precondition(&mut self, seed: u64) -> Outcome<()> {
+        let time = StepTime { ramp_ns: 0, duration_ns: PRECONDITION_TIME_MAX_NS };
         let pass = Workload {
-            duration_ns: 24 * 3600 * SECOND_NS,
-            ramp_ns: 0,
-            block_size_bytes: 128 * 1024,
-            threads: 1,
             outstanding: 32,
-            ..SeriesKind::SequentialWrite.workload(
-                128 * 1024,
-                stripewise_lab::StepTime {
-                    ramp_ns: 0,
-                    duration_ns: SECOND_NS,
-                },
-                workload.seed,
-            )
+            ..SeriesKind::SequentialWrite.workload(PRECONDITION_BLOCK_BYTES, time, seed)
         };
-        let _ = size_bytes;
-        let _ = pass;
+        let operations = self.aimed[0].limits().size_bytes / PRECONDITION_BLOCK_BYTES;
+        let how = How {
+            series: self.how.series.clone().map(|(id, _)| (id, "precondition".to_owned())),
+            operations_max_per_thread: Some(operations.max(1)),
+            operations_min: 0,
+            ..self.how.clone()
+        };
+        let wish = JobWish { name: "precondition".to_owned(), workload: pass, targets: vec![0] };
+        let elapsed_ns = self.elapsed_ns();
+        let place = Place { title: "Preconditioning", before_ns: elapsed_ns, expected_ns: 0, after_ns: self.series_left_ns };
+        let record = measure(self.context, self.store, self.aimed, &[wish], &how, &self.progress, &place)?;
+        self.records.push(record);
         Ok(())
     }
 

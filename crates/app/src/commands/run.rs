@@ -39,6 +39,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         } else {
             0
         },
+        operations_max_per_thread: None,
         engine,
         cpus: wishes.cpus.clone(),
         label: wishes.label.clone(),

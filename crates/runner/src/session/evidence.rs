@@ -1,51 +1,169 @@
-//! What the machine and the devices did during a run.
+//! What the machine and the devices did around and during a run, gathered for
+//! the warnings of [`trust`](crate::trust).
 
 use super::engine::OpenJob;
-use super::{Job, Settings};
-use crate::RunTotals;
-use stripewise_disk_inspect::observe::{Observed, Snapshot};
-use stripewise_disk_inspect::storage::Storage;
-use stripewise_disk_inspect::{DeviceNumber, System};
-use stripewise_results::RunRecord;
+use super::{Job, Place, Settings};
+use crate::trust::{Evidence, Moved};
+use crate::{JobTotals, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
+use stripewise_disk_inspect::observe::{FileObserved, InFlight, Observed, Snapshot};
+use stripewise_disk_inspect::storage::{Storage, Throttle};
+use stripewise_disk_inspect::{DeviceNumber, System};
+use stripewise_io_engine::Kind;
+use stripewise_results::{JobRecord, RunRecord, Status};
 
-/// Snapshots around a run.
+/// Samples of a device's queue that are kept of one job: an hour at one a second.
+const SAMPLES_MAX: usize = 4_096;
+
+/// Snapshots around a run, and samples of the devices' queues during it.
 pub(super) struct Watch {
     system: System,
+    /// Of each job, the files in the order of its places.
+    files: Vec<Vec<Arc<File>>>,
+    /// Of each job, what lies below its first file.
+    storages: Vec<Option<Storage>>,
     devices: Vec<DeviceNumber>,
-    files: Vec<Arc<File>>,
     before: Snapshot,
+    samples: Vec<Vec<InFlight>>,
+    next_sample_ns: u64,
+}
+
+/// What a [`Watch`] saw.
+pub(super) struct Seen {
+    observed: Observed,
+    files: Vec<Vec<FileObserved>>,
+    storages: Vec<Option<Storage>>,
+    throttles: Vec<Vec<Throttle>>,
+    samples: Vec<Vec<InFlight>>,
+    /// Of each job: bytes read and written before measuring.
+    ramp_bytes: Vec<[u64; 2]>,
 }
 
 impl Watch {
     pub(super) fn start(jobs: &[OpenJob]) -> Self {
         let system = System::live();
-        let files: Vec<Arc<File>> = jobs.iter().flat_map(|job| job.files.iter().cloned()).collect();
-        let storages: Vec<Option<Storage>> = files.iter().map(|file| system.storage_of_file(file).ok()).collect();
+        let files: Vec<Vec<Arc<File>>> = jobs.iter().map(|job| job.files.clone()).collect();
+        let storages: Vec<Option<Storage>> =
+            files.iter().map(|files| system.storage_of_file(files.first()?).ok()).collect();
         let mut devices: Vec<DeviceNumber> =
-            storages.iter().flatten().filter_map(|storage| storage.nearest().map(|device| device.number)).collect();
+            storages.iter().flatten().filter_map(|storage| Some(storage.nearest()?.number)).collect();
+        devices.sort_unstable();
         devices.dedup();
         let before = snapshot(&system, &devices, &files);
-        Watch { system, devices, files, before }
+        Watch { samples: vec![Vec::new(); jobs.len()], system, files, storages, devices, before, next_sample_ns: 0 }
     }
 
-    pub(super) fn finish(self) -> Observed {
-        self.before.difference(&snapshot(&self.system, &self.devices, &self.files))
+    /// Looks at the devices' queues; called about 20 times a second.
+    pub(super) fn sample(&mut self, now_ns: u64) {
+        if now_ns < self.next_sample_ns {
+            return;
+        }
+        for (storage, samples) in self.storages.iter().zip(&mut self.samples) {
+            let Some(device) = storage.as_ref().and_then(Storage::nearest) else { continue };
+            if let Some(in_flight) = self.system.in_flight(device.number)
+                && samples.len() < SAMPLES_MAX
+            {
+                samples.push(in_flight);
+            }
+        }
+        // Ten a second for the first seconds, then ever fewer: short runs need
+        // enough of them, long ones must not fill memory.
+        let taken = self.samples.iter().map(Vec::len).max().unwrap_or(0);
+        self.next_sample_ns = now_ns + if taken < 600 { 0 } else { 1_000_000_000 };
+    }
+
+    pub(super) fn finish(self, ramp_bytes: Vec<[u64; 2]>) -> Seen {
+        let observed = self.before.difference(&snapshot(&self.system, &self.devices, &self.files));
+        let mut all = observed.files.iter().copied();
+        let files = self.files.iter().map(|files| all.by_ref().take(files.len()).collect()).collect();
+        let throttles = self
+            .storages
+            .iter()
+            .map(|storage| {
+                let layers = storage.iter().flat_map(Storage::layers).map(|device| device.number);
+                self.system.throttles(&layers.collect::<Vec<_>>())
+            })
+            .collect();
+        Seen { observed, files, storages: self.storages, throttles, samples: self.samples, ramp_bytes }
     }
 }
 
-fn snapshot(system: &System, devices: &[DeviceNumber], files: &[Arc<File>]) -> Snapshot {
-    let files: Vec<&File> = files.iter().map(Arc::as_ref).collect();
+fn snapshot(system: &System, devices: &[DeviceNumber], files: &[Vec<Arc<File>>]) -> Snapshot {
+    let files: Vec<&File> = files.iter().flatten().map(Arc::as_ref).collect();
     Snapshot::take(system, devices, &files)
 }
 
+/// The evidence of each job. `seen` is absent for simulated arrays.
 pub(super) fn gather(
-    _jobs: &[Job<'_>],
-    _settings: &Settings,
-    _record: &RunRecord,
-    _totals: &RunTotals,
-    _observed: Option<Observed>,
-) -> Vec<()> {
-    Vec::new()
+    jobs: &[Job<'_>],
+    settings: &Settings,
+    record: &RunRecord,
+    totals: &RunTotals,
+    seen: Option<&Seen>,
+) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = jobs
+        .iter()
+        .zip(&record.jobs)
+        .map(|(job, of_record)| of_job(job, of_record, settings, record))
+        .collect();
+    let Some(seen) = seen else { return all };
+    for (index, evidence) in all.iter_mut().enumerate() {
+        evidence.storage.clone_from(&seen.storages[index]);
+        evidence.throttles.clone_from(&seen.throttles[index]);
+        evidence.in_flight.clone_from(&seen.samples[index]);
+        evidence.observed = Some(Observed { files: seen.files[index].clone(), ..seen.observed.clone() });
+        evidence.moved = Some(moved_on_device_of(index, jobs, seen, totals));
+    }
+    all
+}
+
+fn of_job(job: &Job<'_>, of_record: &JobRecord, settings: &Settings, record: &RunRecord) -> Evidence {
+    let first = job.places.first().map(|(place, _)| place);
+    let target = match first {
+        Some(Place::Real(target)) => Some(*target),
+        _ => None,
+    };
+    Evidence {
+        targets: u32::try_from(job.places.len()).unwrap_or(u32::MAX),
+        direct_refused: target.and_then(|target| target.direct_refused()).map(str::to_owned),
+        host: record.host.clone(),
+        data: target.and_then(|target| target.data_facts()).cloned(),
+        cache_size_bytes: settings.cache_size_bytes,
+        quick: settings.quick,
+        interrupted: record.status == Status::Partial,
+        ..Evidence::new(
+            of_record.target.clone(),
+            of_record.workload.clone(),
+            of_record.engine.clone(),
+            of_record.outcome.clone(),
+        )
+    }
+}
+
+/// What all jobs together moved on the device of job `index`, over the whole
+/// time between the snapshots.
+fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunTotals) -> Moved {
+    let device = |index: usize| seen.storages[index].as_ref().and_then(Storage::nearest).map(|device| device.number);
+    let mine = device(index);
+    let mut moved = Moved::default();
+    for (other, of_job) in totals.jobs.iter().enumerate() {
+        if mine.is_some() && device(other) == mine {
+            let [read, written] = seen.ramp_bytes[other];
+            moved.read_bytes += whole_time(&jobs[other], of_job, read, Kind::Read);
+            moved.written_bytes += whole_time(&jobs[other], of_job, written, Kind::Write);
+        }
+    }
+    moved
+}
+
+/// Bytes of one kind over ramp, measured window and drain. Which kind drained
+/// operations were of is not counted: they are shared out as the workload mixes.
+fn whole_time(job: &Job<'_>, of_job: &JobTotals, ramp_bytes: u64, kind: Kind) -> u64 {
+    let percent = match kind {
+        Kind::Read => u64::from(job.workload.read_percent),
+        _ => 100 - u64::from(job.workload.read_percent),
+    };
+    let drained = of_job.drain.operations * job.workload.block_size_bytes * percent / 100;
+    of_job.counts.kind(kind).bytes + ramp_bytes + drained
 }

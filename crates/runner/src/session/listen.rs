@@ -1,8 +1,9 @@
 //! From the driver's summaries to the listener's words.
 
+use super::evidence::Watch;
 use super::record;
 use crate::{IntervalSummary, JobCounts, Observer, Phase};
-use stripewise_io_engine::Capabilities;
+use stripewise_io_engine::{Capabilities, Kind};
 use stripewise_results::{Interval, IntervalSeries, RunRecord};
 
 /// Who keeps and shows a run. All calls come on the thread that runs the session.
@@ -23,13 +24,34 @@ pub trait Listener {
 pub(super) struct Ears<'a> {
     record: &'a mut RunRecord,
     series: Vec<IntervalSeries>,
+    /// Of each job: bytes read and written before measuring.
+    ramp_bytes: Vec<[u64; 2]>,
+    /// Real devices to look at meanwhile.
+    watch: Option<&'a mut Watch>,
+    measuring: bool,
     listener: &'a mut dyn Listener,
 }
 
 impl<'a> Ears<'a> {
-    pub(super) fn new(record: &'a mut RunRecord, listener: &'a mut dyn Listener) -> Self {
-        let series = vec![IntervalSeries::new(); record.jobs.len()];
-        Ears { record, series, listener }
+    pub(super) fn new(
+        record: &'a mut RunRecord,
+        listener: &'a mut dyn Listener,
+        watch: Option<&'a mut Watch>,
+    ) -> Self {
+        let jobs = record.jobs.len();
+        Ears {
+            record,
+            series: vec![IntervalSeries::new(); jobs],
+            ramp_bytes: vec![[0; 2]; jobs],
+            watch,
+            measuring: false,
+            listener,
+        }
+    }
+
+    /// See the field.
+    pub(super) fn ramp_bytes(self) -> Vec<[u64; 2]> {
+        self.ramp_bytes
     }
 }
 
@@ -42,6 +64,10 @@ impl Observer for Ears<'_> {
 
     fn interval(&mut self, summary: &IntervalSummary) {
         if summary.phase != Phase::Measuring {
+            for (bytes, counts) in self.ramp_bytes.iter_mut().zip(&summary.jobs) {
+                bytes[0] += counts.kind(Kind::Read).bytes;
+                bytes[1] += counts.kind(Kind::Write).bytes;
+            }
             return;
         }
         let mut intervals: Vec<Interval> = Vec::with_capacity(summary.jobs.len());
@@ -54,16 +80,23 @@ impl Observer for Ears<'_> {
         self.listener.interval(summary, &intervals);
     }
 
+    fn tick(&mut self, now_ns: u64) {
+        // The queue is full once operations have been issued: the very first
+        // look and those after the stop are left out.
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.measuring) {
+            watch.sample(now_ns);
+        }
+        self.measuring = true;
+        self.listener.tick(now_ns);
+    }
+
     fn measured(&mut self, jobs: &[JobCounts], measured_ns: u64) {
+        self.watch = None;
         let series = std::mem::take(&mut self.series);
         for ((job, counts), series) in self.record.jobs.iter_mut().zip(jobs).zip(series) {
             let open = job.workload.rate.is_some();
             job.outcome = record::outcome(counts, measured_ns, open, series.finish());
         }
         self.listener.measured(self.record);
-    }
-
-    fn tick(&mut self, now_ns: u64) {
-        self.listener.tick(now_ns);
     }
 }

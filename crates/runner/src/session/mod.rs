@@ -17,6 +17,7 @@ pub use host::host_facts;
 pub use listen::Listener;
 
 use crate::drive::virtual_time::{self, SimulatedJob};
+use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
 use listen::Ears;
@@ -116,6 +117,8 @@ pub struct Settings {
     pub drain_limit_ns: u64,
     /// Go on beyond the duration until so many operations completed.
     pub operations_min: u64,
+    /// Stop once every thread has issued so many, even if time is left.
+    pub operations_max_per_thread: Option<u64>,
     /// Which engine; not used on simulated arrays.
     pub engine: EngineName,
     /// Processors for the threads, in turn; empty: the system's choice.
@@ -124,7 +127,7 @@ pub struct Settings {
     pub cache_size_bytes: Option<u64>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
-    /// The user asked for more than the default number in flight by number.
+    /// The program's own cost, see [`own_cost_ns`].
     pub own_cost_ns: Option<f64>,
     /// Faults to inject, for tests of the whole program.
     pub faults: Option<FaultPlan>,
@@ -142,20 +145,20 @@ pub fn run_real(
 ) -> Result<RunRecord, Error> {
     let mut skeleton = skeleton(jobs, settings);
     let opened = open_all(jobs, &skeleton)?;
-    let watch = Watch::start(&opened);
+    let mut watch = Watch::start(&opened);
     let plan = run_plan(jobs, settings);
     listener.begin(&skeleton);
-    let mut ears = Ears::new(&mut skeleton, listener);
+    let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
     let mut policy = Enough::new(&plan, settings.operations_min);
     let (totals, asked_more) = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
-    drop(ears);
-    let observed = Some(watch.finish());
+    let ramp_bytes = ears.ramp_bytes();
+    let seen = watch.finish(ramp_bytes);
     finish(&mut skeleton, &totals);
     for job in &mut skeleton.jobs {
         job.engine.fallbacks.extend(asked_more.iter().cloned());
     }
-    let evidence = evidence::gather(jobs, settings, &skeleton, &totals, observed);
-    let _ = evidence;
+    let evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
+    attach(&mut skeleton, &evidence);
     Ok(skeleton)
 }
 
@@ -187,14 +190,14 @@ pub fn run_simulated<A: Simulate>(
         .collect::<Result<_, _>>()?;
     let plan = run_plan(jobs, settings);
     listener.begin(&skeleton);
-    let mut ears = Ears::new(&mut skeleton, listener);
+    let mut ears = Ears::new(&mut skeleton, listener, None);
     let mut policy = Enough::new(&plan, settings.operations_min);
     let plan = policy.open_ended(plan);
     let totals = virtual_time::run(&simulated, arrays, &plan, &mut policy, &mut ears, interrupt)?;
     drop(ears);
     finish(&mut skeleton, &totals);
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, None);
-    let _ = evidence;
+    attach(&mut skeleton, &evidence);
     Ok(skeleton)
 }
 
@@ -244,6 +247,7 @@ fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
         ramp_ns: longest(|workload| workload.ramp_ns),
         duration_ns: longest(|workload| workload.duration_ns),
         drain_limit_ns: settings.drain_limit_ns,
+        operations_max_per_thread: settings.operations_max_per_thread,
         ..RunPlan::default()
     }
 }
@@ -302,4 +306,11 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         record::engine(&mut job.engine, &of_job.capabilities);
     }
     record::status(record, totals);
+}
+
+/// Warnings of each job; where faults were injected, that first of all.
+fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
+    for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
+        job.warnings = trust::judge(evidence);
+    }
 }
