@@ -159,13 +159,19 @@ fn a_path_that_flips_to_a_link_all_the_time_never_leads_to_a_protected_file() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (file, link) = (top.path().join("file"), top.path().join("link"));
-            while !stop.load(Ordering::Relaxed) {
+            loop {
                 std::fs::write(&file, vec![0; 8192]).expect("a file without worth");
                 std::fs::rename(&file, &path).expect("flipped");
                 std::os::unix::fs::symlink(&precious, &link).expect("a link");
                 std::fs::rename(&link, &path).expect("flipped");
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
             }
         });
+        while !path.exists() {
+            std::thread::yield_now();
+        }
         for _ in 0..200 {
             let opened = plan(&path, &overwriting())
                 .and_then(prepare)
