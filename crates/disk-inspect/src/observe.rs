@@ -110,7 +110,8 @@ pub struct FileState {
 }
 
 impl Snapshot {
-    /// Reads everything now; takes under a millisecond for a few devices and files.
+    /// Reads everything now; about a millisecond, more where gigabytes of a file
+    /// are in the page cache, whose pages are counted.
     #[must_use]
     pub fn take(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Self {
         platform::snapshot(system, devices, files)

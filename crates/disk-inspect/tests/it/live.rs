@@ -1,37 +1,10 @@
 //! This machine: only what must hold on any Linux.
 
-use std::fs::File;
+use crate::scratch::{Scratch, skipped};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_disk_inspect::observe::Snapshot;
 use stripewise_disk_inspect::{System, cached_bytes, content, layout};
-
-/// A file in the target folder that goes with its value.
-struct Scratch {
-    file: File,
-    path: std::path::PathBuf,
-}
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let name = format!("{name}-{}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .expect("a file in the target folder");
-        Scratch { file, path }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
 
 #[test]
 fn the_host_has_a_kernel_memory_and_a_processor() {
@@ -91,9 +64,7 @@ fn holes_are_told_from_data() {
         .expect("data");
     scratch.file.sync_all().expect("on disk");
     let Some(found) = layout(&scratch.file) else {
-        eprintln!("skipped: holes_are_told_from_data: needs a file system with FIEMAP");
-        assert!(std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_none_or(|value| value != "1"));
-        return;
+        return skipped("holes_are_told_from_data", "a file system with FIEMAP");
     };
     assert_eq!(found.size_bytes, 1 << 20);
     assert_eq!(found.hole_bytes, (1 << 20) - 65_536);
@@ -119,4 +90,58 @@ fn snapshots_move_forward() {
     assert!(observed.elapsed_ns > 0);
     assert_eq!(observed.suspended_ns / 1_000_000_000, 0);
     assert_eq!(observed.files[0].size_bytes, 8192);
+}
+
+#[test]
+fn reserved_space_counts_as_never_written() {
+    const NAME: &str = "reserved_space_counts_as_never_written";
+    let scratch = Scratch::new("reserved");
+    let mode = rustix::fs::FallocateFlags::empty();
+    if rustix::fs::fallocate(&scratch.file, mode, 0, 1 << 20).is_err() {
+        return skipped(NAME, "a file system with fallocate");
+    }
+    scratch.file.write_all_at(&[1; 65_536], 0).expect("data");
+    scratch.file.sync_all().expect("on disk");
+    let Some(found) = layout(&scratch.file).filter(|found| found.unwritten_bytes > 0) else {
+        return skipped(NAME, "a file system that keeps unwritten extents");
+    };
+    assert_eq!(found.hole_bytes, 0);
+    assert_eq!(found.unwritten_bytes, (1 << 20) - 65_536);
+}
+
+#[test]
+fn a_captured_tree_tells_what_the_machine_tells() {
+    const NAME: &str = "a_captured_tree_tells_what_the_machine_tells";
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/capture.sh");
+    let out =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capture-{}", std::process::id()));
+    let made = std::process::Command::new("sh")
+        .arg(script)
+        .arg(&out)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skipped(NAME, "sh, awk and coreutils");
+    }
+    let (live, captured) = (System::live(), System::at(&out));
+    let (host, copy) = (live.host(), captured.host());
+    assert_eq!((host.kernel, host.cpu.model), (copy.kernel, copy.cpu.model));
+    assert_eq!(host.cpu.quota, copy.cpu.quota);
+    assert_eq!(host.memory.total_bytes, copy.memory.total_bytes);
+    for number in captured.devices() {
+        let (Ok(device), Ok(copy)) = (live.device(number), captured.device(number)) else {
+            continue;
+        };
+        // Loop devices come and go while tests run.
+        if device.looped.is_none() && copy.looped.is_none() && !device.name.starts_with("loop") {
+            assert_eq!(
+                (device.size_bytes, &device.queue),
+                (copy.size_bytes, &copy.queue)
+            );
+            assert_eq!(
+                (device.model, device.partition),
+                (copy.model, copy.partition)
+            );
+        }
+    }
+    std::fs::remove_dir_all(&out).expect("the captured tree");
 }

@@ -48,6 +48,23 @@ impl Machine {
         System::at(&self.root)
     }
 
+    /// All regular files of the tree, sorted.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                match entry.file_type().expect("a kind") {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() => found.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// Replaces the text of one file.
     pub fn set(&self, path: &str, text: &str) {
         fs::write(self.root.join(path), text).expect("a file");

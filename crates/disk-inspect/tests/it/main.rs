@@ -2,5 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod live;
+mod loops;
 mod machine;
+mod scratch;
 mod trees;

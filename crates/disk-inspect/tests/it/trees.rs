@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use std::path::Path;
 use stripewise_disk_inspect::observe::{Counters, Snapshot};
 use stripewise_disk_inspect::storage::{BlockDeviceKind, Storage, Use};
-use stripewise_disk_inspect::{DeviceNumber, Error};
+use stripewise_disk_inspect::{DeviceNumber, Error, System};
 
 const fn number(major: u32, minor: u32) -> DeviceNumber {
     DeviceNumber { major, minor }
@@ -303,4 +303,65 @@ fn hostile_trees_give_few_facts_and_no_panic() {
     assert_eq!(before.thermal_throttles, Some(u64::MAX));
     let _ = before.difference(&Snapshot::default());
     assert!(system.throttles(&all).is_empty());
+}
+
+/// Everything that can be asked, for its own sake.
+fn ask_everything(system: &System, numbers: &[DeviceNumber]) {
+    let host = system.host();
+    assert!(host.cpu.count_usable >= 1);
+    for number in numbers.iter().copied().chain(system.devices()) {
+        if let Ok(storage) = system.storage_of_device(number) {
+            assert!(storage.layers().len() <= 4096);
+        }
+        let _ = system.uses_of_device(number);
+        let _ = system.partitions(number);
+        let _ = system.in_flight(number);
+    }
+    for path in ["/data/file", "/home/file", "/dev/sda1"] {
+        let _ = system.storage_of_path(Path::new(path));
+    }
+    let _ = system.throttles(numbers);
+    let before = Snapshot::take(system, numbers, &[]);
+    let _ = before.difference(&Snapshot::take(system, numbers, &[]));
+}
+
+#[test]
+fn a_hundred_damaged_files_break_nothing() {
+    let machine = Machine::new("server");
+    let files = machine.files();
+    let numbers = [number(8, 0), number(8, 1), number(253, 0), number(259, 0)];
+    // A multiplicative generator: the same damage in every run.
+    let mut state: u64 = 2026;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((state >> 33) % below.max(1) as u64).unwrap_or(0)
+    };
+    for round in 0..20 {
+        let mut kept = Vec::new();
+        for _ in 0..5 {
+            let path = &files[random(files.len())];
+            let mut bytes = std::fs::read(path).expect("a file of the tree");
+            kept.push((path, bytes.clone()));
+            match random(4) {
+                0 => bytes.truncate(random(bytes.len())),
+                1 => bytes = bytes.repeat(3),
+                2 => bytes.extend_from_slice(b" 18446744073709551616 -1 \xff\0=,:/\\777"),
+                _ => {
+                    for _ in 0..4 {
+                        if let Some(at) = (!bytes.is_empty()).then(|| random(bytes.len())) {
+                            bytes[at] = random(256) as u8;
+                        }
+                    }
+                }
+            }
+            std::fs::write(path, bytes).expect("a file of the tree");
+        }
+        ask_everything(&machine.system(), &numbers);
+        // Undone in reverse, as a file may have been hit twice.
+        for (path, bytes) in kept.into_iter().rev() {
+            std::fs::write(path, bytes).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        }
+    }
 }
