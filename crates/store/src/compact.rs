@@ -42,10 +42,10 @@ pub(crate) fn compact(
         params![run_number, job_index.cast_signed()],
     )?;
     for (index, interval) in joined.into_iter().enumerate() {
-        crate::write::insert_interval(
+        crate::rows::insert_interval(
             transaction,
             run_number,
-            &crate::write::PendingInterval {
+            &crate::rows::PendingInterval {
                 job_index,
                 interval_index: index as u64,
                 interval: interval.interval,

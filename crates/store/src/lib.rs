@@ -19,6 +19,7 @@ mod open;
 mod owner;
 mod read;
 mod recover;
+mod rows;
 mod schema;
 mod types;
 mod write;

@@ -8,8 +8,8 @@ use crate::compact::merge;
 use crate::error::Result;
 use crate::open::Store;
 use crate::read;
+use crate::rows::{finish, owner_at};
 use crate::types::StoredInterval;
-use crate::write::{finish, owner_at};
 use rusqlite::{Connection, TransactionBehavior, params};
 use stripewise_results::{
     Errors, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord, Status,

@@ -1,6 +1,6 @@
 //! What goes into the store and what comes out of it, besides records.
 
-use crate::write::PendingInterval;
+use crate::rows::PendingInterval;
 use stripewise_results::{Interval, Status};
 use stripewise_stats::Histogram;
 

@@ -25,10 +25,10 @@ pub fn run() -> Result<()> {
     let Some(counters) = Counters::best() else {
         return shell::skip(what, "perf with counters, or valgrind");
     };
+    let binary = ci::release_binary(&root::path())?;
     let Some(device) = Device::fastest(DEVICE_BYTES)? else {
         return shell::skip(what, "a block device of its own (root; zram or loop)");
     };
-    let binary = ci::release_binary(&root::path())?;
     let load = Load {
         seconds: SECONDS,
         ..Load::default()

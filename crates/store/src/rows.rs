@@ -1,0 +1,228 @@
+//! Rows of runs: what of a record goes into which table.
+
+use crate::blob;
+use crate::owner::Owner;
+use crate::read::status_text;
+use rusqlite::{Row, Transaction, params};
+use stripewise_results::{Interval, JobRecord, RunRecord};
+use stripewise_stats::Histogram;
+
+/// An interval on its way to the file.
+#[derive(Debug)]
+pub(crate) struct PendingInterval {
+    pub(crate) job_index: usize,
+    pub(crate) interval_index: u64,
+    pub(crate) interval: Interval,
+    /// Of reads, writes and syncs.
+    pub(crate) blobs: [Option<Vec<u8>>; 3],
+}
+
+/// `None` when the id is taken.
+pub(crate) fn insert_run(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    owner: &Owner,
+) -> rusqlite::Result<Option<i64>> {
+    let inserted = transaction.execute(
+        "INSERT INTO runs (id, started_at, status, label, series, series_part, host, warnings, \
+         owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+         ON CONFLICT (id) DO NOTHING",
+        params![
+            record.id,
+            record.started_at,
+            status_text(record.status),
+            record.label,
+            record.series,
+            record.series_part,
+            record.host.name,
+            warnings(record),
+            owner.pid,
+            owner.process_start,
+            owner.boot_id,
+            owner.pid_namespace,
+            owner.host,
+        ],
+    )?;
+    if inserted == 0 {
+        return Ok(None);
+    }
+    let run_number = transaction.last_insert_rowid();
+    store_record(transaction, run_number, record)?;
+    Ok(Some(run_number))
+}
+
+/// Everything about a run that has its final record. Also used by recovery.
+pub(crate) fn finish(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
+    transaction.execute(
+        "UPDATE runs SET started_at = ?2, status = ?3, label = ?4, series = ?5, \
+         series_part = ?6, host = ?7, warnings = ?8 WHERE run_number = ?1",
+        params![
+            run_number,
+            record.started_at,
+            status_text(record.status),
+            record.label,
+            record.series,
+            record.series_part,
+            record.host.name,
+            warnings(record),
+        ],
+    )?;
+    store_record(transaction, run_number, record)?;
+    transaction.execute("DELETE FROM histograms WHERE run_number = ?1", [run_number])?;
+    for (job_index, job) in record.jobs.iter().enumerate() {
+        let outcome = &job.outcome;
+        let sync = outcome
+            .sync
+            .as_ref()
+            .and_then(|sync| sync.histogram.as_ref());
+        store_histogram(
+            transaction,
+            run_number,
+            job_index,
+            "read",
+            outcome.read.histogram.as_ref(),
+        )?;
+        store_histogram(
+            transaction,
+            run_number,
+            job_index,
+            "write",
+            outcome.write.histogram.as_ref(),
+        )?;
+        store_histogram(transaction, run_number, job_index, "sync", sync)?;
+        crate::compact::compact(transaction, run_number, job_index)?;
+    }
+    Ok(())
+}
+
+fn store_record(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
+    let json = json_of(record)?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO records (run_number, json) VALUES (?1, ?2)",
+        params![run_number, json],
+    )?;
+    transaction.execute("DELETE FROM jobs WHERE run_number = ?1", [run_number])?;
+    for (job_index, job) in record.jobs.iter().enumerate() {
+        store_job(transaction, run_number, job_index, job)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn json_of(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+fn store_job(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+    job: &JobRecord,
+) -> rusqlite::Result<()> {
+    let outcome = &job.outcome;
+    let workload = &job.workload;
+    transaction
+        .prepare_cached(
+            "INSERT INTO jobs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
+             ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            run_number,
+            job_index.cast_signed(),
+            job.name,
+            job.target.name,
+            workload.read_percent,
+            job.pattern_name(),
+            workload.block_size_bytes.cast_signed(),
+            workload.threads,
+            workload.outstanding,
+            outcome.duration_ns.cast_signed(),
+            outcome.operations.cast_signed(),
+            outcome.iops,
+            outcome.mib_per_s,
+            outcome
+                .read
+                .latency_ns
+                .map(|latency| latency.p99.cast_signed()),
+            outcome
+                .write
+                .latency_ns
+                .map(|latency| latency.p99.cast_signed()),
+            outcome.errors.total.cast_signed(),
+        ])?;
+    Ok(())
+}
+
+fn store_histogram(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+    kind: &str,
+    histogram: Option<&Histogram>,
+) -> rusqlite::Result<()> {
+    let Some(blob) = blob::encode(histogram) else {
+        return Ok(());
+    };
+    transaction
+        .prepare_cached("INSERT INTO histograms VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run_number, job_index.cast_signed(), kind, blob])?;
+    Ok(())
+}
+
+pub(crate) fn insert_interval(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    pending: &PendingInterval,
+) -> rusqlite::Result<()> {
+    let interval = &pending.interval;
+    let [read, write, sync] = &pending.blobs;
+    transaction
+        .prepare_cached(
+            "INSERT INTO intervals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+             ?13, ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            run_number,
+            pending.job_index.cast_signed(),
+            pending.interval_index.cast_signed(),
+            interval.start_ns.cast_signed(),
+            interval.duration_ns.cast_signed(),
+            interval.read_operations.cast_signed(),
+            interval.write_operations.cast_signed(),
+            interval.bytes.cast_signed(),
+            interval.latency_ns_mean,
+            interval.latency_ns_p99.map(u64::cast_signed),
+            interval.latency_ns_p99_is_bound,
+            interval.latency_ns_max.cast_signed(),
+            interval.errors.cast_signed(),
+            read,
+            write,
+            sync,
+        ])?;
+    Ok(())
+}
+
+fn warnings(record: &RunRecord) -> i64 {
+    let jobs: usize = record.jobs.iter().map(|job| job.warnings.len()).sum();
+    (record.warnings.len() + jobs) as i64
+}
+
+/// The owner in five columns from `first` on.
+pub(crate) fn owner_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Owner> {
+    Ok(Owner {
+        pid: row.get(first)?,
+        process_start: row.get(first + 1)?,
+        boot_id: row.get(first + 2)?,
+        pid_namespace: row.get(first + 3)?,
+        host: row.get(first + 4)?,
+    })
+}
