@@ -10,8 +10,8 @@ mkdir -p "$out"
 # One file, by absolute path. Kernel files have no length, so read them.
 copy() {
     [ -f "$1" ] && [ -r "$1" ] || return 0
-    mkdir -p "$out$(dirname "$1")"
-    timeout 2 head -c 1048576 "$1" >"$out$1" 2>/dev/null || rm -f "$out$1"
+    [ -d "$out${1%/*}" ] || mkdir -p "$out${1%/*}"
+    cat "$1" >"$out$1" 2>/dev/null || rm -f "$out$1"
 }
 
 for file in /proc/self/mountinfo /proc/self/cgroup /proc/1/cgroup /proc/swaps \
@@ -57,21 +57,21 @@ awk '$0 ~ / - cgroup2? / { print $5 }' /proc/self/mountinfo | while read -r moun
     done
 done
 
-# Block devices: files two levels deep, then the links that tie them together.
+# Block devices: the files that are read, then the links that tie them together.
 for link in /sys/class/block/*; do
     [ -e "$link" ] || continue
     real=$(readlink -f "$link")
-    for file in "$real"/* "$real"/queue/* "$real"/loop/* "$real"/md/* "$real"/dm/* \
-        "$real"/device/model "$real"/device/vendor "$real"/device/name \
-        "$real"/device/queue_depth; do
-        case $file in
-        */uevent | */serial | */wwid) continue ;;
-        */device/*) # The device is a link to somewhere else; keep it as files here.
-            [ -f "$file" ] && mkdir -p "$out$real/device" &&
-                cat "$file" >"$out$real/device/$(basename "$file")" 2>/dev/null
-            ;;
-        *) copy "$file" ;;
-        esac
+    for name in dev size ro stat inflight partition start \
+        loop/backing_file loop/offset loop/dio dm/name dm/uuid \
+        md/level md/chunk_size md/raid_disks md/array_state md/sync_action \
+        queue/logical_block_size queue/physical_block_size queue/rotational \
+        queue/scheduler queue/nr_requests queue/max_sectors_kb queue/write_cache \
+        queue/fua queue/zoned queue/optimal_io_size queue/minimum_io_size queue/iostats; do
+        copy "$real/$name"
+    done
+    # The device is a link to somewhere else; its files are kept here.
+    for name in model vendor name queue_depth; do
+        copy "$real/device/$name"
     done
     for queue in "$real"/mq/[0-9]*; do
         [ -d "$queue" ] && mkdir -p "$out$queue" && : >"$out$queue/.keep"
