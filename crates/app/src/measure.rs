@@ -9,7 +9,7 @@ use crate::show::progress::Progress;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
-use stripewise_results::{HostFacts, RunRecord};
+use stripewise_results::{HostFacts, JobRecord, RunRecord};
 use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Settings, run_real, run_simulated};
 use stripewise_store::Store;
@@ -33,6 +33,8 @@ pub struct How {
     pub cache_size_bytes: Option<u64>,
     pub quick: bool,
     pub own_cost_ns: Option<f64>,
+    /// Jobs of the grid so far, for its last run.
+    pub earlier: Vec<JobRecord>,
     pub faults: Option<FaultPlan>,
 }
 
@@ -131,15 +133,17 @@ fn settings(context: &Context, how: &How) -> Settings {
         cache_size_bytes: how.cache_size_bytes,
         quick: how.quick,
         own_cost_ns: how.own_cost_ns,
+        earlier: how.earlier.clone(),
         faults: how.faults.clone(),
     }
 }
 
-fn run_failure(error: Error) -> Failure {
+/// A run that could not start, as an exit code.
+pub fn run_failure(error: Error) -> Failure {
     let hint = error.hint().map(str::to_owned);
     match error {
         Error::Target { source, .. } => crate::aim::target_failure(*source),
-        Error::Plan(_) => Failure {
+        Error::Plan(_) | Error::Memory { .. } => Failure {
             exit: Exit::Usage,
             error: error.into(),
             hint,

@@ -162,7 +162,10 @@ pub fn largest_within<'a>(climbed: &'a [Step], bisected: &'a [Step], slo: Slo) -
     climbed
         .iter()
         .chain(bisected)
-        .filter(|step| step.latency_ns.is_some_and(|latency_ns| slo.is_met_by(latency_ns)))
+        .filter(|step| {
+            step.latency_ns
+                .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
+        })
         .max_by_key(|step| step.load.in_flight())
 }
 
@@ -282,8 +285,16 @@ mod tests {
 
     #[test]
     fn the_answer_is_the_largest_load_that_meets_the_limit() {
-        let climbed = [step(8, 1_000_000), step(16, 6_000_000), step(32, 4_000_000), step(64, 9_000_000)];
-        assert_eq!(largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()), Some(32));
+        let climbed = [
+            step(8, 1_000_000),
+            step(16, 6_000_000),
+            step(32, 4_000_000),
+            step(64, 9_000_000),
+        ];
+        assert_eq!(
+            largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()),
+            Some(32)
+        );
         assert_eq!(largest_within(&[step(1, 6_000_000)], &[], SLO), None);
     }
 }

@@ -35,6 +35,14 @@ pub enum Error {
         #[source]
         source: Box<stripewise_target::Error>,
     },
+    /// The buffers would not fit into memory.
+    #[error("the buffers need {needed}, and {available} of memory are available")]
+    Memory {
+        /// For all threads.
+        needed: String,
+        /// On this machine, or left by its control group.
+        available: String,
+    },
     /// The plan contradicts itself.
     #[error("{0}")]
     Plan(String),
@@ -58,6 +66,7 @@ impl Error {
                 Some("try another engine with --engine, or fewer threads or outstanding")
             }
             Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
+            Error::Memory { .. } => Some("use a smaller --block, fewer --threads or a smaller --outstanding"),
             Error::Plan(_) | Error::Target { .. } => None,
             Error::TimeStandsStill { .. } => {
                 Some("give the simulated array a service time above 0, or limit the operations")

@@ -12,7 +12,7 @@ use crate::show::runs;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{
-    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, SeriesKind, StepRunner, climb, plan_bench,
+    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, SeriesKind, StepRunner, StepTime, climb, plan_bench,
 };
 use stripewise_report::{bench_sentences, series_table, warnings_text};
 use stripewise_results::{Document, RunRecord};
@@ -240,6 +240,7 @@ fn how(
         } else {
             own_cost_ns(SECOND_NS / 50)
         },
+        earlier: Vec::new(),
         faults: None,
     }
 }
@@ -255,7 +256,9 @@ fn run_series(arguments: &Bench, plan: &BenchPlan, steps: &mut Steps<'_>) -> Out
         Some(budget_ns.saturating_sub(steps.started_ns))
     };
     for (index, series) in plan.series.iter().enumerate() {
-        let first_to_write = !plan.series[..index].iter().any(|earlier| earlier.kind.writes());
+        let first_to_write = !plan.series[..index]
+            .iter()
+            .any(|earlier| earlier.kind.writes());
         if arguments.qualify && series.kind.writes() && first_to_write {
             steps.precondition(series.workload.seed)?;
         }
@@ -295,22 +298,46 @@ impl Steps<'_> {
     /// writes, so that writes meet a device without fresh space. Its record is
     /// kept under the series' id, as a part of its own that has no ladder.
     fn precondition(&mut self, seed: u64) -> Outcome<()> {
-        let time = StepTime { ramp_ns: 0, duration_ns: PRECONDITION_TIME_MAX_NS };
+        let time = StepTime {
+            ramp_ns: 0,
+            duration_ns: PRECONDITION_TIME_MAX_NS,
+        };
         let pass = Workload {
             outstanding: 32,
             ..SeriesKind::SequentialWrite.workload(PRECONDITION_BLOCK_BYTES, time, seed)
         };
         let operations = self.aimed[0].limits().size_bytes / PRECONDITION_BLOCK_BYTES;
         let how = How {
-            series: self.how.series.clone().map(|(id, _)| (id, "precondition".to_owned())),
+            series: self
+                .how
+                .series
+                .clone()
+                .map(|(id, _)| (id, "precondition".to_owned())),
             operations_max_per_thread: Some(operations.max(1)),
             operations_min: 0,
             ..self.how.clone()
         };
-        let wish = JobWish { name: "precondition".to_owned(), workload: pass, targets: vec![0] };
+        let wish = JobWish {
+            name: "precondition".to_owned(),
+            workload: pass,
+            targets: vec![0],
+        };
         let elapsed_ns = self.elapsed_ns();
-        let place = Place { title: "Preconditioning", before_ns: elapsed_ns, expected_ns: 0, after_ns: self.series_left_ns };
-        let record = measure(self.context, self.store, self.aimed, &[wish], &how, &self.progress, &place)?;
+        let place = Place {
+            title: "Preconditioning",
+            before_ns: elapsed_ns,
+            expected_ns: 0,
+            after_ns: self.series_left_ns,
+        };
+        let record = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &how,
+            &self.progress,
+            &place,
+        )?;
         self.records.push(record);
         Ok(())
     }

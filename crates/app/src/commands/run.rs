@@ -5,14 +5,15 @@ use crate::cli::run::Run;
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::keep::Place;
-use crate::measure::{How, JobWish, exit_of, measure};
+use crate::measure::{How, JobWish, exit_of, measure, run_failure};
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
 use crate::show::runs;
 use crate::wishes::{Wish, Wishes, span_needed, wishes};
+use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
-use stripewise_runner::session::own_cost_ns;
+use stripewise_runner::session::{check_memory, own_cost_ns};
 use stripewise_store::Store;
 use stripewise_target::Size;
 use stripewise_units::format_duration;
@@ -29,6 +30,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let wishes = wishes(arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
+    check_buffers(&wishes, engine)?;
     let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
     let how = How {
@@ -55,6 +57,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         } else {
             own_cost_ns(OWN_COST_NS)
         },
+        earlier: Vec::new(),
         faults: arguments.how.inject.clone(),
     };
     let records = run_all(context, &mut store, &aimed, &wishes, &how)?;
@@ -69,6 +72,30 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         runs::print_whole(context, &document);
     }
     Ok(exit)
+}
+
+/// Memory is looked at before a test file is filled.
+fn check_buffers(wishes: &Wishes, engine: EngineName) -> Outcome<()> {
+    if wishes
+        .targets
+        .iter()
+        .all(|target| target.starts_with("sim:"))
+    {
+        return Ok(());
+    }
+    let memory = System::live().host().memory;
+    let available = match (memory.available_bytes, memory.limit_bytes) {
+        (Some(available), Some(limit)) => Some(available.min(limit)),
+        (one, other) => one.or(other),
+    };
+    for run in &wishes.runs {
+        let loads: Vec<_> = run
+            .iter()
+            .map(|wish| (&wish.workload, wish.targets.len()))
+            .collect();
+        check_memory(engine, &loads, available).map_err(run_failure)?;
+    }
+    Ok(())
 }
 
 fn aim_all(

@@ -9,12 +9,14 @@ mod engine;
 mod evidence;
 mod host;
 mod listen;
+mod memory;
 mod policy;
 mod record;
 
 pub use engine::own_cost_ns;
 pub use host::host_facts;
 pub use listen::Listener;
+pub use memory::check_memory;
 
 use crate::drive::virtual_time::{self, SimulatedJob};
 use crate::trust;
@@ -129,6 +131,9 @@ pub struct Settings {
     pub quick: bool,
     /// The program's own cost, see [`own_cost_ns`].
     pub own_cost_ns: Option<f64>,
+    /// Jobs of the earlier runs of the same grid, where this run is its last:
+    /// together they tell of caps.
+    pub earlier: Vec<JobRecord>,
     /// Faults to inject, for tests of the whole program.
     pub faults: Option<FaultPlan>,
 }
@@ -159,6 +164,7 @@ pub fn run_real(
     }
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
     attach(&mut skeleton, &evidence);
+    judge_grid(&mut skeleton, settings, &evidence);
     Ok(skeleton)
 }
 
@@ -313,4 +319,14 @@ fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
     for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
         job.warnings = trust::judge(evidence);
     }
+}
+
+/// Warnings over a whole grid, said by its last run.
+fn judge_grid(record: &mut RunRecord, settings: &Settings, evidence: &[trust::Evidence]) {
+    if settings.earlier.is_empty() {
+        return;
+    }
+    let jobs: Vec<&JobRecord> = settings.earlier.iter().chain(&record.jobs).collect();
+    let throttles: Vec<_> = evidence.iter().flat_map(|evidence| evidence.throttles.iter().cloned()).collect();
+    record.warnings = trust::judge_series(&jobs, &throttles);
 }
