@@ -143,12 +143,7 @@ impl Made {
             .path
             .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
         let cannot = |os: Errno| match os {
-            Errno::EXIST => Error::new(
-                ErrorKind::Refused,
-                path.display(),
-                "exists already, and is not replaced",
-            )
-            .with_hint("Choose another name, or remove it yourself."),
+            Errno::EXIST => super::test_file::exists(path.display()),
             os => failed(
                 path.display(),
                 "cannot keep the test file under this name",

@@ -27,12 +27,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
             .with_hint("Give the path of the file to make, like `/data/stripewise.test`.")
     })?;
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            name,
-            "exists already, and is not replaced",
-        )
-        .with_hint("Choose another name, or remove it yourself."));
+        return Err(exists(name));
     }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -47,6 +42,16 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
         ));
     }
     plan_in(found, name, intent, Some(file_name.to_owned()))
+}
+
+/// Names that are taken stay with whom they belong to.
+pub(super) fn exists(path: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        path,
+        "exists already, and is not replaced",
+    )
+    .with_hint("Choose another name, or remove it yourself.")
 }
 
 /// A test file in a directory, under `kept_name` if there is one.
@@ -130,6 +135,17 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
         Space::of(&handle, in_memory, &plan.name)?.fill_plan(&intent, &plan.path, &plan.name)?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
     let kept_name = kept_c_name(plan.detail.kept_name.as_ref(), &plan.name)?;
+    if let Some(kept_name) = &kept_name
+        && Status::of_name(directory.file, kept_name).is_ok()
+    {
+        // Told before all the writing; the link at the end decides.
+        return Err(exists(
+            found
+                .path
+                .join(plan.detail.kept_name.unwrap_or_default())
+                .display(),
+        ));
+    }
     let mut made = Made::new(directory, kept_name.is_some())?;
 
     let mut facts = surroundings::facts(TargetKind::TestFile, &plan.name, &storage);

@@ -2,6 +2,8 @@
 //! mark, inode, birth time, size and the store together.
 
 use crate::support::*;
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use stripewise_target::ErrorKind::{NeedsOverwrite, Refused, Usage};
 use stripewise_target::{Intent, Knowledge, MadeFile};
@@ -45,6 +47,22 @@ fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
     let moved = top.path().join("moved");
     std::fs::rename(&path, &moved).expect("renamed");
     plan_known(&moved, &made).expect("still ours");
+}
+
+#[test]
+fn an_ordinary_user_keeps_a_file_and_is_recognised() {
+    let top = directory();
+    std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
+    let path = top.path().join("kept");
+    as_ordinary_user(|| {
+        let made = kept(&path);
+        plan_known(&path, &made).expect("ours");
+    });
+    let mode = std::fs::metadata(&path)
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600, "nobody else's business");
 }
 
 #[test]
@@ -148,10 +166,17 @@ fn making_a_kept_file_never_replaces_anything() {
             "name of a file",
         );
     }
-    // Made by somebody else after the plan.
+    // Made by somebody else after the plan, or while the file is being filled.
     let path = top.path().join("late");
     let planned = plan(&path, &keeping()).expect("a free name");
-    users_file(top.path(), "late", MIB);
+    let mut progress = Watching::new(|_| {
+        if !path.exists() {
+            users_file(top.path(), "late", MIB);
+        }
+        ControlFlow::Continue(())
+    });
+    let filled = stripewise_target::prepare(planned.clone(), &Knowledge::none(), &mut progress);
+    refused(filled, Refused, "exists already");
     refused(prepare(planned), Refused, "exists already");
     assert_untouched(&path, MIB);
     assert_untouched(&file, MIB);
