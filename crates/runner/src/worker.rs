@@ -11,14 +11,16 @@
 //! one that no completion has, so the short path asks no further questions.
 //! It takes 40 and 34 instructions on x86-64; `examples/hot_path.rs` measures.
 
-use crate::errors::{ErrorCount, Failure};
-use crate::lane::{Lane, Offer};
+mod long_path;
+mod source;
+
+use crate::lane::Lane;
 use crate::plan::{JobPlan, RunPlan};
 use crate::recorder::Recorder;
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::{Phase, Span, Times, Window};
 use std::sync::Arc;
-use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
+use stripewise_io_engine::Kind;
 use stripewise_workload::{Streams, Workload};
 
 /// A result that no completion has: error numbers end far above it.
@@ -40,18 +42,6 @@ struct Slot {
     next_free: u32,
     lane: u16,
     kind: Kind,
-}
-
-/// What the long path answers, beside a number: a [`Next`] that fits two
-/// registers. With an answer through memory the compiler would keep every
-/// operation of the short path there, too.
-enum Answer {
-    /// Issue the operation of the slot of this number.
-    Operation,
-    Full,
-    /// Nothing is due before this time.
-    NotBefore,
-    Finished,
 }
 
 /// A closed interval on its way to the coordinator.
@@ -261,6 +251,12 @@ impl Worker {
         }
     }
 
+    /// There is a closed interval that was not taken yet.
+    #[inline]
+    pub(crate) fn has_report(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
     /// The oldest closed interval that was not taken yet.
     #[inline]
     pub(crate) fn take_report(&mut self) -> Option<Report> {
@@ -327,213 +323,5 @@ impl Worker {
             recorder: std::mem::replace(&mut self.recorder, fresh),
             cpu: CpuTimes::default(),
         });
-    }
-
-    fn leave_short_path(&mut self) {
-        self.simple = false;
-        self.short_result = NO_RESULT;
-        while let Some(slot) = self.slots.get(self.short_free as usize) {
-            self.free.push(self.short_free);
-            self.short_free = slot.next_free;
-        }
-    }
-
-    /// Books the arrivals that were due and will never be issued.
-    fn give_up_arrivals(&mut self) {
-        if self.interval.phase != Phase::Measuring {
-            return;
-        }
-        let (from_ns, until_ns) = (self.times.measure_from_ns, self.times.stop_at_ns);
-        let given_up = self.first.give_up_arrivals(from_ns, until_ns)
-            + self
-                .others
-                .iter_mut()
-                .map(|lane| lane.give_up_arrivals(from_ns, until_ns))
-                .sum::<u64>();
-        self.recorder.open_loop.arrivals_due += given_up;
-    }
-
-    #[inline(never)]
-    fn next_long(&mut self, now_ns: u64) -> (Answer, u64) {
-        if self.is_finished() {
-            return (Answer::Finished, 0);
-        }
-        let Some(&slot) = self.free.last() else {
-            return (Answer::Full, 0);
-        };
-        let lanes = self.others.len() + 1;
-        let mut not_before_ns = u64::MAX;
-        for _ in 0..lanes {
-            let lane = self.turn as u16;
-            self.turn = (self.turn + 1) % lanes;
-            match self.lane(lane).offer(now_ns) {
-                Offer::Operation {
-                    kind,
-                    offset_bytes,
-                    intended_ns,
-                } => {
-                    self.free.pop();
-                    self.slots[slot as usize] = Slot {
-                        start_ns: intended_ns.unwrap_or(now_ns),
-                        issued_ns: now_ns,
-                        offset_bytes,
-                        next_free: NO_SLOT,
-                        lane,
-                        kind,
-                    };
-                    if let Some(intended_ns) = intended_ns {
-                        self.issued(intended_ns, now_ns);
-                    }
-                    if kind != Kind::Sync {
-                        self.remaining -= 1;
-                    }
-                    return (Answer::Operation, u64::from(slot));
-                }
-                Offer::Full => {}
-                Offer::NotBefore(due_ns) => not_before_ns = not_before_ns.min(due_ns),
-            }
-        }
-        match not_before_ns {
-            u64::MAX => (Answer::Full, 0),
-            due_ns => (Answer::NotBefore, due_ns),
-        }
-    }
-
-    /// Books an arrival that was due at `intended_ns` and is issued now.
-    fn issued(&mut self, intended_ns: u64, now_ns: u64) {
-        if intended_ns < self.times.measure_from_ns {
-            return;
-        }
-        let open_loop = &mut self.recorder.open_loop;
-        let lag_ns = now_ns - intended_ns;
-        open_loop.arrivals_due += 1;
-        open_loop.arrivals_issued += 1;
-        open_loop.schedule_lag_ns_max = open_loop.schedule_lag_ns_max.max(lag_ns);
-    }
-
-    #[inline(never)]
-    fn complete_long(&mut self, number: u32, result: i32, at_ns: u64) {
-        let slot = self.slots[number as usize];
-        let expected = match slot.kind {
-            Kind::Sync => 0,
-            Kind::Read | Kind::Write => self.length_bytes as i32,
-        };
-        let whole = result == expected;
-        let latency_ns = at_ns.saturating_sub(slot.start_ns);
-        if self.simple {
-            self.slots[number as usize].next_free = self.short_free;
-            self.short_free = number;
-        } else {
-            self.free.push(number);
-        }
-        if self.lanes_count {
-            self.lane(slot.lane).completed(slot.kind, whole);
-        }
-        if self.interval.phase == Phase::Draining {
-            self.drain.operations += 1;
-            self.drain.errors += u64::from(!whole);
-            self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
-        } else if whole {
-            self.recorder.kinds[slot.kind.index()].record(latency_ns);
-            if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
-                && slot.kind != Kind::Sync
-            {
-                *sum_ns += at_ns.saturating_sub(slot.issued_ns);
-            }
-        } else {
-            self.failed(slot, result, at_ns);
-        }
-    }
-
-    /// Books a failure; with too many in a row stops the run.
-    #[cold]
-    #[inline(never)]
-    fn failed(&mut self, slot: Slot, result: i32, at_ns: u64) {
-        self.recorder.errors.add(ErrorCount {
-            kind: slot.kind,
-            failure: match result {
-                0.. => Failure::Short,
-                code => Failure::Os(code.saturating_neg()),
-            },
-            count: 1,
-            first_file: slot.lane,
-            first_offset_bytes: slot.offset_bytes,
-            first_at_ns: at_ns,
-        });
-        let fingerprint = self.recorder.fingerprint();
-        if fingerprint != self.fingerprint {
-            self.fingerprint = fingerprint;
-            self.failures_in_a_row = 0;
-        }
-        self.failures_in_a_row += 1;
-        if self.failures_in_a_row >= self.failures_in_a_row_max && !self.gave_up {
-            self.gave_up = true;
-            self.leave_short_path();
-            self.window.give_up(self.job, at_ns);
-        }
-    }
-}
-
-impl Source for Worker {
-    // Always: as a call it would pass its answer through memory.
-    #[inline(always)]
-    fn next(&mut self, now_ns: u64) -> Next {
-        let slot = self.short_free;
-        let Some(entry) = self.slots.get_mut(slot as usize) else {
-            return match self.next_long(now_ns) {
-                (Answer::Operation, slot) => {
-                    let slot = slot as u32;
-                    let entry = self.slots[slot as usize];
-                    let sync = entry.kind == Kind::Sync;
-                    Next::Operation(Operation {
-                        slot,
-                        // Lane n works on file n.
-                        file: entry.lane,
-                        kind: entry.kind,
-                        offset_bytes: entry.offset_bytes,
-                        length_bytes: if sync { 0 } else { self.length_bytes },
-                    })
-                }
-                (Answer::Full, _) => Next::Full,
-                (Answer::NotBefore, due_ns) => Next::NotBefore(due_ns),
-                (Answer::Finished, _) => Next::Finished,
-            };
-        };
-        let (kind, offset_bytes) = self.first.stream.next();
-        self.short_free = entry.next_free;
-        entry.start_ns = now_ns;
-        entry.offset_bytes = offset_bytes;
-        entry.kind = kind;
-        Next::Operation(Operation {
-            slot,
-            file: 0,
-            kind,
-            offset_bytes,
-            length_bytes: self.length_bytes,
-        })
-    }
-
-    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        let lane = self.slots[operation.slot as usize].lane;
-        let data = &mut self.lane(lane).data;
-        data.fill(operation.offset_bytes, buffer);
-    }
-
-    #[inline(always)]
-    fn complete(&mut self, done: Completion) {
-        if done.at_ns >= self.boundary_ns {
-            self.cross(done.at_ns);
-        }
-        if done.result != self.short_result {
-            return self.complete_long(done.slot, done.result, done.at_ns);
-        }
-        let Some(entry) = self.slots.get_mut(done.slot as usize) else {
-            debug_assert!(false, "an engine completed a slot that does not exist");
-            return;
-        };
-        entry.next_free = self.short_free;
-        self.short_free = done.slot;
-        let latency_ns = done.at_ns.wrapping_sub(entry.start_ns);
-        self.recorder.kinds[entry.kind.index()].record(latency_ns);
     }
 }

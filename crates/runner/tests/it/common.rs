@@ -118,3 +118,10 @@ pub fn sum_of_intervals(kept: &Kept, job: usize) -> JobCounts {
     }
     sum
 }
+
+/// A counted, named skip; a failure where the tools are required.
+pub fn skip(test: &str, needs: &str) {
+    eprintln!("skipped: {test}: needs {needs}");
+    let required = std::env::var("STRIPEWISE_REQUIRE_TOOLS").is_ok_and(|value| value == "1");
+    assert!(!required, "{test} needs {needs}, and tools are required");
+}

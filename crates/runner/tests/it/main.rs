@@ -6,6 +6,7 @@ mod arrays;
 mod common;
 mod engines;
 mod faults;
+mod files;
 mod memory;
 mod open_loop;
 mod real_time;

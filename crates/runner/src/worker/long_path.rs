@@ -1,0 +1,169 @@
+//! The long path of a worker: open loops, several files, syncs, failures, the
+//! drain. Out of line, so that the short path stays short.
+
+use super::{NO_RESULT, NO_SLOT, Slot, Worker};
+use crate::errors::{ErrorCount, Failure};
+use crate::lane::Offer;
+use crate::window::Phase;
+use stripewise_io_engine::Kind;
+
+/// What the long path answers, beside a number: a [`Next`] that fits two
+/// registers. With an answer through memory the compiler would keep every
+/// operation of the short path there, too.
+pub(super) enum Answer {
+    /// Issue the operation of the slot of this number.
+    Operation,
+    Full,
+    /// Nothing is due before this time.
+    NotBefore,
+    Finished,
+}
+
+impl Worker {
+    /// Makes the short path ask the long one from here on.
+    pub(super) fn leave_short_path(&mut self) {
+        self.simple = false;
+        self.short_result = NO_RESULT;
+        while let Some(slot) = self.slots.get(self.short_free as usize) {
+            self.free.push(self.short_free);
+            self.short_free = slot.next_free;
+        }
+    }
+
+    /// Books the arrivals that were due and will never be issued.
+    pub(super) fn give_up_arrivals(&mut self) {
+        if self.interval.phase != Phase::Measuring {
+            return;
+        }
+        let (from_ns, until_ns) = (self.times.measure_from_ns, self.times.stop_at_ns);
+        let given_up = self.first.give_up_arrivals(from_ns, until_ns)
+            + self
+                .others
+                .iter_mut()
+                .map(|lane| lane.give_up_arrivals(from_ns, until_ns))
+                .sum::<u64>();
+        self.recorder.open_loop.arrivals_due += given_up;
+    }
+
+    /// What to issue at `now_ns`.
+    #[inline(never)]
+    pub(super) fn next_long(&mut self, now_ns: u64) -> (Answer, u64) {
+        if self.is_finished() {
+            return (Answer::Finished, 0);
+        }
+        let Some(&slot) = self.free.last() else {
+            return (Answer::Full, 0);
+        };
+        let lanes = self.others.len() + 1;
+        let mut not_before_ns = u64::MAX;
+        for _ in 0..lanes {
+            let lane = self.turn as u16;
+            self.turn = (self.turn + 1) % lanes;
+            match self.lane(lane).offer(now_ns) {
+                Offer::Operation {
+                    kind,
+                    offset_bytes,
+                    intended_ns,
+                } => {
+                    self.free.pop();
+                    self.slots[slot as usize] = Slot {
+                        start_ns: intended_ns.unwrap_or(now_ns),
+                        issued_ns: now_ns,
+                        offset_bytes,
+                        next_free: NO_SLOT,
+                        lane,
+                        kind,
+                    };
+                    if let Some(intended_ns) = intended_ns {
+                        self.issued(intended_ns, now_ns);
+                    }
+                    if kind != Kind::Sync {
+                        self.remaining -= 1;
+                    }
+                    return (Answer::Operation, u64::from(slot));
+                }
+                Offer::Full => {}
+                Offer::NotBefore(due_ns) => not_before_ns = not_before_ns.min(due_ns),
+            }
+        }
+        match not_before_ns {
+            u64::MAX => (Answer::Full, 0),
+            due_ns => (Answer::NotBefore, due_ns),
+        }
+    }
+
+    /// Books an arrival that was due at `intended_ns` and is issued now.
+    fn issued(&mut self, intended_ns: u64, now_ns: u64) {
+        if intended_ns < self.times.measure_from_ns {
+            return;
+        }
+        let open_loop = &mut self.recorder.open_loop;
+        let lag_ns = now_ns - intended_ns;
+        open_loop.arrivals_due += 1;
+        open_loop.arrivals_issued += 1;
+        open_loop.schedule_lag_ns_max = open_loop.schedule_lag_ns_max.max(lag_ns);
+    }
+
+    /// Takes any completion.
+    #[inline(never)]
+    pub(super) fn complete_long(&mut self, number: u32, result: i32, at_ns: u64) {
+        let slot = self.slots[number as usize];
+        let expected = match slot.kind {
+            Kind::Sync => 0,
+            Kind::Read | Kind::Write => self.length_bytes as i32,
+        };
+        let whole = result == expected;
+        let latency_ns = at_ns.saturating_sub(slot.start_ns);
+        if self.simple {
+            self.slots[number as usize].next_free = self.short_free;
+            self.short_free = number;
+        } else {
+            self.free.push(number);
+        }
+        if self.lanes_count {
+            self.lane(slot.lane).completed(slot.kind, whole);
+        }
+        if self.interval.phase == Phase::Draining {
+            self.drain.operations += 1;
+            self.drain.errors += u64::from(!whole);
+            self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
+        } else if whole {
+            self.recorder.kinds[slot.kind.index()].record(latency_ns);
+            if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
+                && slot.kind != Kind::Sync
+            {
+                *sum_ns += at_ns.saturating_sub(slot.issued_ns);
+            }
+        } else {
+            self.failed(slot, result, at_ns);
+        }
+    }
+
+    /// Books a failure; with too many in a row stops the run.
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, slot: Slot, result: i32, at_ns: u64) {
+        self.recorder.errors.add(ErrorCount {
+            kind: slot.kind,
+            failure: match result {
+                0.. => Failure::Short,
+                code => Failure::Os(code.saturating_neg()),
+            },
+            count: 1,
+            first_file: slot.lane,
+            first_offset_bytes: slot.offset_bytes,
+            first_at_ns: at_ns,
+        });
+        let fingerprint = self.recorder.fingerprint();
+        if fingerprint != self.fingerprint {
+            self.fingerprint = fingerprint;
+            self.failures_in_a_row = 0;
+        }
+        self.failures_in_a_row += 1;
+        if self.failures_in_a_row >= self.failures_in_a_row_max && !self.gave_up {
+            self.gave_up = true;
+            self.leave_short_path();
+            self.window.give_up(self.job, at_ns);
+        }
+    }
+}

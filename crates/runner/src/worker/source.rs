@@ -1,0 +1,69 @@
+//! The short path of a worker, and where it turns to the long one.
+
+use super::Worker;
+use super::long_path::Answer;
+use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
+
+impl Source for Worker {
+    // Always: as a call it would pass its answer through memory.
+    #[inline(always)]
+    fn next(&mut self, now_ns: u64) -> Next {
+        let slot = self.short_free;
+        let Some(entry) = self.slots.get_mut(slot as usize) else {
+            return match self.next_long(now_ns) {
+                (Answer::Operation, slot) => {
+                    let slot = slot as u32;
+                    let entry = self.slots[slot as usize];
+                    let sync = entry.kind == Kind::Sync;
+                    Next::Operation(Operation {
+                        slot,
+                        // Lane n works on file n.
+                        file: entry.lane,
+                        kind: entry.kind,
+                        offset_bytes: entry.offset_bytes,
+                        length_bytes: if sync { 0 } else { self.length_bytes },
+                    })
+                }
+                (Answer::Full, _) => Next::Full,
+                (Answer::NotBefore, due_ns) => Next::NotBefore(due_ns),
+                (Answer::Finished, _) => Next::Finished,
+            };
+        };
+        let (kind, offset_bytes) = self.first.stream.next();
+        self.short_free = entry.next_free;
+        entry.start_ns = now_ns;
+        entry.offset_bytes = offset_bytes;
+        entry.kind = kind;
+        Next::Operation(Operation {
+            slot,
+            file: 0,
+            kind,
+            offset_bytes,
+            length_bytes: self.length_bytes,
+        })
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        let lane = self.slots[operation.slot as usize].lane;
+        let data = &mut self.lane(lane).data;
+        data.fill(operation.offset_bytes, buffer);
+    }
+
+    #[inline(always)]
+    fn complete(&mut self, done: Completion) {
+        if done.at_ns >= self.boundary_ns {
+            self.cross(done.at_ns);
+        }
+        if done.result != self.short_result {
+            return self.complete_long(done.slot, done.result, done.at_ns);
+        }
+        let Some(entry) = self.slots.get_mut(done.slot as usize) else {
+            debug_assert!(false, "an engine completed a slot that does not exist");
+            return;
+        };
+        entry.next_free = self.short_free;
+        self.short_free = done.slot;
+        let latency_ns = done.at_ns.wrapping_sub(entry.start_ns);
+        self.recorder.kinds[entry.kind.index()].record(latency_ns);
+    }
+}
