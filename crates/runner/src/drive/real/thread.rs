@@ -13,6 +13,10 @@ use stripewise_io_engine::{Capabilities, Engine, Next, OpenPlan};
 /// No wait is longer, so that a stop is seen although nothing completes.
 const WAIT_NS_MAX: u64 = 50_000_000;
 
+/// Emptied recorders are looked for so long before an edge: more than a wait, so
+/// that every edge is preceded by a look.
+const RETURN_NS: u64 = 2 * WAIT_NS_MAX;
+
 /// What a worker thread tells the coordinator.
 pub(super) enum Event {
     /// Its engine is open, or could not be opened.
@@ -99,7 +103,7 @@ impl WorkerThread {
         self.worker.begin();
         let failure = self.drive(&mut engine).err();
         self.worker.finish();
-        self.exchange();
+        self.exchange(u64::MAX);
         let mut drain = self.worker.drain();
         // Whoever was in flight has had the drain limit already.
         drain.abandoned += u64::from(engine.close(0).operations);
@@ -116,7 +120,7 @@ impl WorkerThread {
             let filled = engine.fill(&mut self.worker, now_ns);
             in_flight += filled.taken;
             self.in_flight.store(in_flight, Ordering::Relaxed);
-            self.exchange();
+            self.exchange(now_ns);
             let mut until_ns = self.worker.boundary_ns().min(now_ns + WAIT_NS_MAX);
             if self.worker.is_finished() {
                 if in_flight == 0 || self.has_drained_long_enough(now_ns) {
@@ -139,9 +143,19 @@ impl WorkerThread {
         now_ns >= limit_ns || self.shared.hurry.load(Ordering::Relaxed)
     }
 
-    /// Sends what is ready, takes back what was emptied.
+    /// Sends what is ready, takes back what was emptied: the latter only when an
+    /// edge is near, as looking into the channel costs as much as an operation.
     #[inline]
-    fn exchange(&mut self) {
+    fn exchange(&mut self, now_ns: u64) {
+        let edge_is_near = self.worker.boundary_ns() <= now_ns.saturating_add(RETURN_NS);
+        if self.worker.has_report() || (edge_is_near && self.worker.wants_spare()) {
+            self.exchange_now();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exchange_now(&mut self) {
         if self.worker.wants_spare()
             && let Ok(recorder) = self.returned.try_recv()
         {
