@@ -83,7 +83,7 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
         .iter()
         .find(|device| device.queue.write_cache.as_deref() == Some("write back"))?;
     let message = format!(
-        "{} has a volatile write cache: writes counted as complete would be lost with the power",
+        "{} has a volatile write cache: writes counted as complete may be lost with the power",
         device.name
     );
     let hint = "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync";

@@ -24,7 +24,7 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
         (None, Some(memory)) => (memory, "this machine's memory"),
         (None, None) => (
             CACHE_ASSUMED_BYTES,
-            "what caches of disks and controllers commonly have",
+            "the cache that a disk or controller commonly has",
         ),
     };
     let span = evidence.span_bytes();
