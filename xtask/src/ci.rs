@@ -13,12 +13,13 @@ const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
 type Step = (&'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("formatting", format),
     ("tidy", crate::tidy::run),
     ("clippy", clippy),
     ("type-check for Windows", windows),
     ("user instructions per operation", instructions),
+    ("simulated arrays beside published tables", accuracy),
     ("tests, as the README has them", tests),
 ];
 
@@ -94,6 +95,10 @@ fn add_target(root: &Path) -> Result<()> {
 
 fn instructions(_root: &Path) -> Result<()> {
     gate::run()
+}
+
+fn accuracy(_root: &Path) -> Result<()> {
+    crate::accuracy::run()
 }
 
 fn tests(root: &Path) -> Result<()> {

@@ -1,10 +1,11 @@
-//! The project's own chores: `cargo xtask tidy | ci | perf | agree | nightly`.
+//! The project's own chores: `cargo xtask tidy | ci | accuracy | perf | agree | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
 //! architecture; `perf` and `agree` compare with fio; `nightly` is what takes
 //! longer than a change can wait.
 #![forbid(unsafe_code)]
 
+mod accuracy;
 mod arguments;
 mod ci;
 mod nightly;
@@ -23,6 +24,8 @@ usage: cargo xtask COMMAND
   tidy                    check arrows between crates, banned calls, unsafe code,
                           lengths of files, words, links
   ci                      what continuous integration runs
+  accuracy                simulated arrays beside the published tables; fails where
+                          a figure is not what docs/ARRAY_MODEL.md claims
   perf [--gate]           instructions per operation and IOPS beside fio's;
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
                           --gate: only the limit on our own instructions
@@ -51,6 +54,10 @@ fn run() -> Result<()> {
         Some("ci") => {
             arguments.finish()?;
             ci::run(&root::path())
+        }
+        Some("accuracy") => {
+            arguments.finish()?;
+            accuracy::run()
         }
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),

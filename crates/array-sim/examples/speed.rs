@@ -2,41 +2,71 @@
 //! simulation costs in real time.
 //!
 //! ```text
-//! cargo run --release -p stripewise-array-sim --example speed
+//! cargo run --release -p stripewise-array-sim --example speed [NAME OUTSTANDING OPERATIONS]
 //! ```
+//! With arguments: one run, once, for counting its instructions with callgrind.
+//! Time is that on the processor where the kernel tells it, so that other work
+//! on the machine disturbs less.
 
 use std::time::Instant;
 use stripewise_array_sim::accuracy::{Load, Positions, closed_loop};
 use stripewise_array_sim::{ArraySpec, Kind};
 
+const NAMES: [&str; 5] = [
+    "oja-nisula-2007",
+    "oja-nisula-2007?offset=63s",
+    "raid10-10k",
+    "raid5-7k2",
+    "nvme",
+];
+
+/// Nanoseconds this thread has spent on a processor; `None` beyond Linux.
+fn on_processor_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// Seconds that one closed loop takes.
+fn seconds(spec: &ArraySpec, outstanding: u32, operations: u64) -> f64 {
+    let load = Load {
+        kind: Kind::Read,
+        positions: Positions::Random,
+        block_bytes: 8_192,
+        outstanding,
+        warm_up: 0,
+        operations,
+        seed: 1,
+    };
+    let mut array = spec.build();
+    let (started, before) = (Instant::now(), on_processor_ns());
+    closed_loop(&mut array, &load);
+    match (before, on_processor_ns()) {
+        (Some(before), Some(after)) => (after - before) as f64 / 1e9,
+        _ => started.elapsed().as_secs_f64(),
+    }
+}
+
+fn bundled(target: &str) -> ArraySpec {
+    ArraySpec::bundled(target).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn main() {
-    println!("array                      outstanding   operations/s of real time");
-    for name in [
-        "oja-nisula-2007",
-        "oja-nisula-2007?offset=63s",
-        "raid10-10k",
-        "raid5-7k2",
-        "nvme",
-    ] {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [name, outstanding, operations] = arguments.as_slice() {
+        let outstanding = outstanding
+            .parse()
+            .expect("a number of outstanding operations");
+        let operations = operations.parse().expect("a number of operations");
+        let seconds = seconds(&bundled(name), outstanding, operations);
+        println!("{:.0} operations/s", operations as f64 / seconds);
+        return;
+    }
+    println!("array                      outstanding   operations/s of processor time");
+    for name in NAMES {
         for outstanding in [1, 32, 256] {
-            let spec = ArraySpec::bundled(name).unwrap_or_else(|error| panic!("{error}"));
-            let load = Load {
-                kind: Kind::Read,
-                positions: Positions::Random,
-                block_bytes: 8_192,
-                outstanding,
-                warm_up: 0,
-                operations: 400_000,
-                seed: 1,
-            };
-            // The best of five: what the machine can do when nobody disturbs it.
+            // The best of five: what the machine can do when least disturbed.
             let best = (0..5)
-                .map(|_| {
-                    let mut array = spec.build();
-                    let started = Instant::now();
-                    closed_loop(&mut array, &load);
-                    load.operations as f64 / started.elapsed().as_secs_f64()
-                })
+                .map(|_| 300_000.0 / seconds(&bundled(name), outstanding, 300_000))
                 .fold(0.0, f64::max);
             println!("{name:26} {outstanding:11}   {best:>12.0}");
         }

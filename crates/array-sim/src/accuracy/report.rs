@@ -41,6 +41,7 @@ pub fn report(operations: u64) -> Report {
     let mut rows = Vec::new();
     rows::oja_nisula(&context, &mut rows);
     rows::held_out(&context, &mut rows);
+    rows::allocation_unit(&context, &mut rows);
     rows::mssqltips(&context, &mut rows);
     rows::eva8100(&context, &mut rows);
     rows::headlines(&context, &mut rows);

@@ -5,6 +5,9 @@ use crate::{ArraySpec, Kind};
 
 /// The published 2007 table of two partition offsets.
 pub const OJA_NISULA_2007_OFFSET: &str = include_str!("../../data/oja-nisula-2007-offset.csv");
+/// The published 2007 table of two allocation units.
+pub const OJA_NISULA_2007_ALLOCATION_UNIT: &str =
+    include_str!("../../data/oja-nisula-2007-allocation-unit.csv");
 /// The published 2009 table of five partition offsets.
 pub const EVA8100_2009_OFFSET: &str = include_str!("../../data/eva8100-2009-offset.csv");
 /// The published series of tip 2127.
@@ -100,6 +103,18 @@ fn offset_cells(
 #[must_use]
 pub fn oja_nisula_2007() -> Vec<Cell> {
     offset_cells(OJA_NISULA_2007_OFFSET, &[(3, 32_256), (4, 65_536)], 4)
+}
+
+/// (kind, threads, published difference in percent) of the random rows of the
+/// 2007 table of two allocation units.
+#[must_use]
+pub fn published_allocation_unit_differences() -> Vec<(Kind, u32, f64)> {
+    rows(OJA_NISULA_2007_ALLOCATION_UNIT)
+        .skip(1)
+        .filter(|row| row[1] == "random")
+        .map(|row| (kind(row[0]), number(row[2]) as u32, number(row[5])))
+        .filter(|(_, threads, _)| *threads <= THREADS_MAX)
+        .collect()
 }
 
 /// The one cell that no model of ours explains: 31.5K, random read, one thread

@@ -85,7 +85,9 @@ impl Controller {
         seed_and_row: (u64, u64),
     ) -> u32 {
         let copies = first..first + count;
-        let distance = |&disk: &u32| drives[disk as usize].distance(offset_bytes);
+        // All copies lie at the same place of equal drives.
+        let cylinder = drives[first as usize].cylinder_of(offset_bytes);
+        let distance = |&disk: &u32| drives[disk as usize].distance(cylinder);
         let load = |disk: u32| drives[disk as usize].load();
         let chosen = match self.model.mirror_read {
             MirrorRead::Hash => {

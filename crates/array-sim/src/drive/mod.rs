@@ -75,10 +75,18 @@ impl Drive {
         }
     }
 
-    /// Cylinders between the arm and a byte offset; 0 without an arm.
-    pub(crate) fn distance(&self, offset_bytes: u64) -> u32 {
+    /// The cylinder of a byte offset; 0 without an arm.
+    pub(crate) fn cylinder_of(&self, offset_bytes: u64) -> u32 {
         match self {
-            Drive::Rotating(disk) => disk.distance(offset_bytes),
+            Drive::Rotating(disk) => disk.cylinder_of(offset_bytes),
+            Drive::Flash(_) => 0,
+        }
+    }
+
+    /// Cylinders between the arm and a cylinder; 0 without an arm.
+    pub(crate) fn distance(&self, cylinder: u32) -> u32 {
+        match self {
+            Drive::Rotating(disk) => disk.distance(cylinder),
             Drive::Flash(_) => 0,
         }
     }

@@ -70,17 +70,11 @@ struct Waiting {
     track: u32,
     cylinder: u32,
     angle: f64,
-    sectors_per_track: f64,
+    /// Revolutions that one sector takes.
+    sector_turns: f64,
     sector: u64,
     sectors: u64,
     arrived_ns: u64,
-}
-
-/// Times of one access from where the arm is now, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Reach {
-    arm_ns: f64,
-    wait_ns: f64,
 }
 
 /// One spindle.
@@ -137,7 +131,7 @@ impl RotatingDrive {
             track: position.track,
             cylinder: position.cylinder,
             angle: position.angle,
-            sectors_per_track: position.sectors_per_track,
+            sector_turns: 1.0 / position.sectors_per_track,
             sector,
             sectors: u64::from(access.length_bytes).div_ceil(SECTOR_BYTES),
             arrived_ns: now_ns,
@@ -182,13 +176,13 @@ impl RotatingDrive {
             + usize::from(self.serving.is_some())
     }
 
-    pub(crate) fn distance(&self, offset_bytes: u64) -> u32 {
+    pub(crate) fn cylinder_of(&self, offset_bytes: u64) -> u32 {
         let sector = self.model.sector(offset_bytes);
-        self.model
-            .geometry
-            .position(sector)
-            .cylinder
-            .abs_diff(self.cylinder)
+        self.model.geometry.position(sector).cylinder
+    }
+
+    pub(crate) fn distance(&self, cylinder: u32) -> u32 {
+        cylinder.abs_diff(self.cylinder)
     }
 
     pub(crate) fn busy_ns(&self) -> u64 {
@@ -215,25 +209,46 @@ impl RotatingDrive {
 
     /// The window's cheapest access, or the oldest if it has waited too long.
     fn take_best(&mut self, now_ns: u64) -> Option<Waiting> {
+        if self.model.wait_limit_ns < u64::MAX
+            && let Some(place) = self.starving(now_ns)
+        {
+            return Some(self.window.remove(place));
+        }
         let turned = self.turned(now_ns);
         let weight = self.model.rotation_weight;
         let (mut best, mut best_cost) = (None, f64::INFINITY);
-        let mut oldest_ns = u64::MAX;
-        let mut oldest = 0;
+        // The seek alone from this distance on costs more than the best so far:
+        // farther accesses need not be looked at.
+        let mut hopeless = u32::MAX;
         for (place, waiting) in self.window.iter().enumerate() {
-            let reach = self.reach(turned, waiting);
-            let cost = reach.arm_ns + weight * reach.wait_ns;
+            let distance = waiting.cylinder.abs_diff(self.cylinder);
+            if distance >= hopeless {
+                continue;
+            }
+            let arm_ns = self.arm_ns(distance, waiting);
+            if arm_ns >= best_cost {
+                // Seeks rise with the distance, and a write settles besides. (At
+                // distance 0 the time is a head switch or nothing: no bound.)
+                if !waiting.write && distance > 0 {
+                    hopeless = distance;
+                }
+                continue;
+            }
+            let cost = arm_ns + weight * self.wait_ns(turned, arm_ns, waiting);
             if cost < best_cost {
                 (best, best_cost) = (Some(place), cost);
             }
-            if waiting.arrived_ns < oldest_ns {
-                (oldest, oldest_ns) = (place, waiting.arrived_ns);
-            }
         }
-        let starving = now_ns.saturating_sub(oldest_ns) > self.model.wait_limit_ns;
-        let place = if starving { oldest } else { best? };
         // `remove`, not `swap_remove`: equal costs are settled by order of arrival.
-        Some(self.window.remove(place))
+        best.map(|place| self.window.remove(place))
+    }
+
+    /// The place of the oldest access, if it has waited too long.
+    fn starving(&self, now_ns: u64) -> Option<usize> {
+        let places = 0..self.window.len();
+        let oldest = places.min_by_key(|&place| self.window[place].arrived_ns)?;
+        let waited_ns = now_ns.saturating_sub(self.window[oldest].arrived_ns);
+        (waited_ns > self.model.wait_limit_ns).then_some(oldest)
     }
 
     /// Revolutions this spindle has made, fractional part only.
@@ -241,10 +256,10 @@ impl RotatingDrive {
         fraction(now_ns as f64 * self.turns_per_ns + self.phase)
     }
 
-    fn reach(&self, turned: f64, waiting: &Waiting) -> Reach {
-        let distance = waiting.cylinder.abs_diff(self.cylinder);
+    /// Time until the head is on the track, settled.
+    fn arm_ns(&self, distance: u32, waiting: &Waiting) -> f64 {
         let model = &self.model;
-        let arm_ns = if distance > 0 {
+        if distance > 0 {
             let settle_ns = if waiting.write {
                 model.write_settle_ns
             } else {
@@ -255,25 +270,30 @@ impl RotatingDrive {
             model.head_switch_ns
         } else {
             0.0
-        };
+        }
+    }
+
+    /// Rotational wait from then on.
+    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &Waiting) -> f64 {
         let under_head = fraction(turned + arm_ns * self.turns_per_ns);
         let ahead = waiting.angle - under_head;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
         // An exact continuation may come out a rounding error too late; within
         // a sector and a half it is on time.
-        let late = 1.0 - 1.5 / waiting.sectors_per_track;
-        let wait = if ahead > late { 0.0 } else { ahead };
-        Reach {
-            arm_ns,
-            wait_ns: wait * self.revolution_ns,
+        let late = 1.0 - 1.5 * waiting.sector_turns;
+        if ahead > late {
+            0.0
+        } else {
+            ahead * self.revolution_ns
         }
     }
 
     /// Service from the medium; moves the arm.
     fn mechanical_ns(&mut self, now_ns: u64, next: &Waiting) -> f64 {
-        let reach = self.reach(self.turned(now_ns), next);
+        let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.cylinder), next);
+        let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
         let (transfer_ns, switches) = self.transfer(next);
-        let service_ns = reach.arm_ns + reach.wait_ns + transfer_ns;
+        let service_ns = arm_ns + wait_ns + transfer_ns;
         self.track = next.track + switches;
         self.cylinder = self.model.geometry.cylinder(self.track);
         self.streamed_to = (self.model.read_ahead_sectors > 0 && !next.write)
@@ -285,7 +305,7 @@ impl RotatingDrive {
     /// Each boundary costs the skew, which is the head-switch time.
     fn transfer(&self, next: &Waiting) -> (f64, u32) {
         let geometry = &self.model.geometry;
-        let turns = next.sectors as f64 / next.sectors_per_track;
+        let turns = next.sectors as f64 * next.sector_turns;
         // The angle within the track, the skew taken out again.
         let skewed = fraction(f64::from(next.track) * geometry.skew());
         let inside = fraction(next.angle - skewed + 1.0);
@@ -301,7 +321,7 @@ impl RotatingDrive {
         if next.write || next.sector != end {
             return None;
         }
-        let sector_ns = self.revolution_ns / next.sectors_per_track;
+        let sector_ns = self.revolution_ns * next.sector_turns;
         let read_on = now_ns.saturating_sub(end_ns) as f64 / sector_ns;
         let limit = self.model.read_ahead_sectors as f64;
         let wanted = next.sectors as f64;

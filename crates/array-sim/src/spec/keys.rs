@@ -7,7 +7,7 @@ use super::{ArraySpec, DriveKind};
 use crate::controller::MirrorRead;
 use crate::drive::rotating::Scheduling;
 use crate::layout::{Level, ParityWrite};
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, Nanoseconds, parse_count};
 
 /// A reference to the field of a key.
 pub(super) enum Slot<'a> {
@@ -276,51 +276,36 @@ impl Key {
     /// Sets the field from text; the error lacks origin and line.
     pub(super) fn set(&self, spec: &mut ArraySpec, text: &str) -> Result<(), SpecError> {
         let inside = |value: f64| value >= self.range.0 && value <= self.range.1;
-        let whole = |text: &str| stripewise_units::parse_count(text).map_err(|_| ());
+        let whole = |value: u64| {
+            if inside(value as f64) {
+                Ok(value)
+            } else {
+                Err(())
+            }
+        };
+        let count = |text: &str| parse_count(text).map_err(drop).and_then(whole);
         let done = match (self.slot)(spec) {
             Slot::Text(target) => {
                 text.clone_into(target);
                 Ok(())
             }
-            Slot::Flag(target) => text.parse().map(|value| *target = value).map_err(|_| ()),
-            Slot::Count(target) => whole(text).and_then(|value| {
-                if inside(value as f64) {
-                    Ok(*target = value)
-                } else {
-                    Err(())
-                }
-            }),
-            Slot::Small(target) => whole(text).and_then(|value| {
-                if inside(value as f64) {
-                    Ok(*target = value as u32)
-                } else {
-                    Err(())
-                }
-            }),
-            Slot::Bytes(target) => text.parse::<ByteSize>().map_err(|_| ()).and_then(|size| {
-                if inside(size.0 as f64) {
-                    Ok(*target = size.0)
-                } else {
-                    Err(())
-                }
-            }),
-            Slot::Time(target) => text
-                .parse::<Nanoseconds>()
-                .map_err(|_| ())
-                .and_then(|time| {
-                    if inside(time.0 as f64) {
-                        Ok(*target = time.0)
-                    } else {
-                        Err(())
-                    }
-                }),
-            Slot::Number(target) => text.parse::<f64>().map_err(|_| ()).and_then(|value| {
-                if inside(value) {
-                    Ok(*target = value)
-                } else {
-                    Err(())
-                }
-            }),
+            Slot::Flag(target) => text.parse().map(|value| *target = value).map_err(drop),
+            Slot::Count(target) => count(text).map(|value| *target = value),
+            Slot::Small(target) => count(text).map(|value| *target = value as u32),
+            Slot::Bytes(target) => {
+                let size = text.parse::<ByteSize>().map_err(drop);
+                size.and_then(|size| whole(size.0))
+                    .map(|value| *target = value)
+            }
+            Slot::Time(target) => {
+                let time = text.parse::<Nanoseconds>().map_err(drop);
+                time.and_then(|time| whole(time.0))
+                    .map(|value| *target = value)
+            }
+            Slot::Number(target) => {
+                let number = text.parse::<f64>().ok().filter(|&value| inside(value));
+                number.map(|value| *target = value).ok_or(())
+            }
             Slot::Level(target) => choose(target, &Level::ALL, text),
             Slot::Drive(target) => choose(target, DRIVES, text),
             Slot::Scheduling(target) => choose(target, SCHEDULINGS, text),

@@ -39,8 +39,10 @@ fn a_description_reads_back_to_the_same_array() {
         let (a, b) = (spec.build(), again.build());
         assert_eq!(a.size_bytes(), b.size_bytes());
     }
-    let mut spec = ArraySpec::default();
-    spec.title = "with \"quotes\"\nand a line".to_owned();
+    let mut spec = ArraySpec {
+        title: "with \"quotes\"\nand a line".to_owned(),
+        ..ArraySpec::default()
+    };
     spec.disk.rotation_weight = 0.1;
     spec.disk.seek_track_ns = 123_457;
     assert_eq!(ArraySpec::parse(&spec.describe(), "x").unwrap(), spec);
@@ -57,7 +59,7 @@ fn overrides_replace_what_the_file_says() {
     let facts = spec.facts();
     assert_eq!(facts.partition_offset_bytes, 32_256);
     assert_eq!(facts.stripe_unit_bytes, 256 << 10);
-    assert_eq!(facts.stripe_width_bytes, 6 * 256 << 10);
+    assert_eq!(facts.stripe_width_bytes, 6 * (256 << 10));
     assert_eq!(
         facts.file_offset_bytes,
         64 << 10,
@@ -71,152 +73,55 @@ fn overrides_replace_what_the_file_says() {
     assert_eq!(aligned.build().size_bytes(), 10 << 30);
 }
 
+/// What stands in a file, and what its error must say: line, key, words of the
+/// problem, words of the hint.
+type Bad = (
+    &'static str,
+    Option<usize>,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+/// Lines appended to a good file of five.
+#[rustfmt::skip]
+const BAD_LINES: &[Bad] = &[
+    ("rmp = 1", Some(6), "disk.rmp", "no such key", "disk.rpm"),
+    ("seek_track = \"1s\"", Some(6), "disk.seek_track", "from 0s to 100ms", "seek to"),
+    ("seek_track = 0.3", Some(6), "disk.seek_track", "a time with its unit", "seek to"),
+    ("cylinders = 0", Some(6), "disk.cylinders", "from 1 to 1000000", "arm"),
+    ("heads = \"many\"", Some(6), "disk.heads", "`many` is not a whole number", "tracks"),
+    ("scheduling = \"fast\"", Some(6), "disk.scheduling", "blend, first-come", "chooses"),
+    ("rotation_weight = nan", Some(6), "disk.rotation_weight", "from 0 to 1", "SATF"),
+    ("rotation_weight = [1]", Some(6), "disk.rotation_weight", "a single value", "quotes"),
+    ("[raid]\nx = 1", Some(6), "raid", "no such section", "[controller]"),
+    ("[ssd]\nchannels = 8", Some(7), "ssd.channels", "other kind", "drive ="),
+    ("seek_average = \"90ms\"", Some(6), "disk.seek_average", "rising curve", "typical"),
+];
+
+/// Whole files.
+#[rustfmt::skip]
+const BAD_FILES: &[Bad] = &[
+    ("level = \"10\"\ndisks = 5\n", Some(2), "disks", "pairs", "even"),
+    ("level = \"6\"\ndisks = 3\n", Some(2), "disks", "at least 4", "RAID 6"),
+    ("level = \"5\"\n", None, "disks", "does not have", "at least 3"),
+    ("disks = 4\n", None, "level", "does not have", "level ="),
+    ("level = \"0\"\ndisks = 1\nstripe_unit = \"1000\"\n", Some(3), "stripe_unit", "multiple", "512"),
+    ("level = \"single\"\noffset = \"900G\"\n", Some(2), "offset", "beyond the end", "inside"),
+    ("level = \"single\"\nsize = \"900G\"\n", Some(2), "size", "has room for", "smaller"),
+    ("level = \"5\"\ndisks = 3\nstripe_unit = \"6K\"\n", Some(3), "stripe_unit", "multiple of 4K", "4K"),
+    ("level = \"single\"\n[faults]\nstall = \"2s\"\nstall_interval = \"1s\"\n", Some(3), "faults.stall", "never end", "several"),
+    ("level = \"single\"\n[limit]\nburst_operations = 5\n", Some(3), "limit.burst_operations", "without a cap", "limit.iops"),
+    ("level = \n", Some(1), "", "", "key = value"),
+];
+
 #[test]
 fn bad_files_are_refused_with_line_key_range_and_hint() {
-    let with = |line: &str| format!("{FILE}{line}\n");
-    for (text, line, key, says, hints) in [
-        (
-            with("rmp = 1"),
-            Some(6),
-            "disk.rmp",
-            "no such key",
-            "disk.rpm",
-        ),
-        (
-            with("seek_track = \"1s\""),
-            Some(6),
-            "disk.seek_track",
-            "from 0s to 100ms",
-            "seek to",
-        ),
-        (
-            with("seek_track = 0.3"),
-            Some(6),
-            "disk.seek_track",
-            "a time with its unit",
-            "seek to",
-        ),
-        (
-            with("cylinders = 0"),
-            Some(6),
-            "disk.cylinders",
-            "from 1 to 1000000",
-            "arm",
-        ),
-        (
-            with("heads = \"many\""),
-            Some(6),
-            "disk.heads",
-            "`many` is not a whole number",
-            "tracks",
-        ),
-        (
-            with("scheduling = \"fast\""),
-            Some(6),
-            "disk.scheduling",
-            "blend, first-come",
-            "chooses",
-        ),
-        (
-            with("rotation_weight = nan"),
-            Some(6),
-            "disk.rotation_weight",
-            "from 0 to 1",
-            "SATF",
-        ),
-        (
-            with("rotation_weight = [1]"),
-            Some(6),
-            "disk.rotation_weight",
-            "a single value",
-            "quotes",
-        ),
-        (
-            with("[raid]\nx = 1"),
-            Some(6),
-            "raid",
-            "no such section",
-            "[controller]",
-        ),
-        (
-            with("[ssd]\nchannels = 8"),
-            Some(7),
-            "ssd.channels",
-            "other kind",
-            "drive =",
-        ),
-        (
-            with("seek_average = \"90ms\""),
-            Some(6),
-            "disk.seek_average",
-            "rising curve",
-            "typical",
-        ),
-        (
-            "level = \"10\"\ndisks = 5\n".to_owned(),
-            Some(2),
-            "disks",
-            "pairs",
-            "even",
-        ),
-        (
-            "level = \"6\"\ndisks = 3\n".to_owned(),
-            Some(2),
-            "disks",
-            "at least 4",
-            "RAID 6",
-        ),
-        (
-            "level = \"5\"\n".to_owned(),
-            None,
-            "disks",
-            "does not have",
-            "at least 3",
-        ),
-        (
-            "disks = 4\n".to_owned(),
-            None,
-            "level",
-            "does not have",
-            "level =",
-        ),
-        (
-            "level = \"0\"\ndisks = 1\nstripe_unit = \"1000\"\n".to_owned(),
-            Some(3),
-            "stripe_unit",
-            "multiple",
-            "512",
-        ),
-        (
-            "level = \"single\"\noffset = \"900G\"\n".to_owned(),
-            Some(2),
-            "offset",
-            "beyond the end",
-            "inside",
-        ),
-        (
-            "level = \"single\"\nsize = \"900G\"\n".to_owned(),
-            Some(2),
-            "size",
-            "has room for",
-            "smaller",
-        ),
-        (
-            "level = \"5\"\ndisks = 3\nstripe_unit = \"6K\"\n".to_owned(),
-            Some(3),
-            "stripe_unit",
-            "multiple of 4K",
-            "4K",
-        ),
-        (
-            "level = \"single\"\n[faults]\nstall = \"2s\"\nstall_interval = \"1s\"\n".to_owned(),
-            Some(3),
-            "faults.stall",
-            "never end",
-            "several",
-        ),
-        ("level = \n".to_owned(), Some(1), "", "", "key = value"),
-    ] {
+    let appended = BAD_LINES
+        .iter()
+        .map(|bad| (format!("{FILE}{}\n", bad.0), bad));
+    let whole = BAD_FILES.iter().map(|bad| (bad.0.to_owned(), bad));
+    for (text, &(_, line, key, says, hints)) in appended.chain(whole) {
         let error = error(&text);
         let shown = format!("{error}; hint: {}", error.hint());
         assert_eq!(error.line(), line, "{shown}");
