@@ -177,8 +177,8 @@ pub trait Engine: Sized {
     /// without asking.
     ///
     /// # Panics
-    /// On a bug of the source: a slot out of range or already in flight, or a
-    /// length above [`OpenPlan::slot_size_bytes`]. A wrong file index is not
+    /// On a bug of the source, in engines that own buffers: a slot out of range
+    /// or already in flight, or a length above [`OpenPlan::slot_size_bytes`]. A wrong file index is not
     /// one: it completes with "bad file descriptor".
     fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled;
     /// Submits what was filled and waits until `at_least` completions are there
@@ -187,11 +187,13 @@ pub trait Engine: Sized {
     /// (and not at all if that is `None`). Returns `Ok` early when interrupted
     /// by a signal: call [`Engine::reap`] and decide anew.
     ///
-    /// Pass `at_least` = 1. It adds nothing to any latency, and batches form by
-    /// themselves: while one batch is handled the next one completes, the more
-    /// so the faster the device. Waiting for more holds finished operations
-    /// back: their latency grows and the device sees fewer outstanding than
-    /// were asked for. 0 submits without waiting.
+    /// Pass `at_least` = 1. Batches form by themselves: while one is handled the
+    /// next one completes, and an engine may wait a little longer for a few more
+    /// where that cannot be seen in the numbers, by no more than
+    /// [`Capabilities::completion_hold_ns_max`]. A larger `at_least` holds
+    /// finished operations back for as long as the others take: their latency
+    /// grows, and the device sees fewer outstanding than were asked for.
+    /// 0 submits without waiting.
     ///
     /// # Errors
     /// When the ring or pool itself is broken.
