@@ -6,16 +6,11 @@ use crate::table::{draw, number, words};
 use std::fmt::Write;
 use stripewise_results::{JobRecord, KindOutcome, RunRecord, Status};
 use stripewise_units::{format_bytes, format_count, format_duration};
-use stripewise_workload::{Pattern, Workload};
 
 /// `random read`, `sequential write`, `random 70 % read`.
-pub(crate) fn kind_of_load(workload: &Workload) -> String {
-    let pattern = match workload.pattern {
-        Pattern::Random { .. } => "random",
-        Pattern::Sequential { .. } => "sequential",
-        Pattern::Stride { .. } => "stride",
-    };
-    match workload.read_percent {
+pub(crate) fn kind_of_load(job: &JobRecord) -> String {
+    let pattern = job.pattern_name();
+    match job.workload.read_percent {
         100 => format!("{pattern} read"),
         0 => format!("{pattern} write"),
         percent => format!("{pattern} {percent} % read"),
@@ -90,7 +85,7 @@ fn row(
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
     let mut cells = vec![
         name.to_owned(),
-        format!("{}{kind}", kind_of_load(workload)),
+        format!("{}{kind}", kind_of_load(job)),
         stripewise_units::ByteSize(workload.block_size_bytes).to_string(),
         if any_offset {
             stripewise_units::ByteSize(workload.base_offset_bytes).to_string()
