@@ -3,7 +3,7 @@
 use super::report::Row;
 use super::tables::{
     Cell, Scored, eva8100_2009, is_unexplained, largest_error, mean_absolute_error, mssqltips_2127,
-    oja_nisula_2007, run_cell, run_cells,
+    oja_nisula_2007, published_allocation_unit_differences, run_cell, run_cells,
 };
 use super::{Load, Positions, closed_loop};
 use crate::{ArraySpec, Kind};
