@@ -44,8 +44,8 @@ pub struct FillProgress {
 pub trait Progress {
     /// Monotonic nanoseconds since any origin.
     fn now_ns(&mut self) -> u64;
-    /// Called once before the first byte, about ten times a second while
-    /// filling and once at the end. `Break` stops the preparation
+    /// Called once before the first byte, at least ten times a second
+    /// while filling and once at the end. `Break` stops the preparation
     /// ([`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted)), and what
     /// was made is removed.
     fn report(&mut self, progress: FillProgress) -> std::ops::ControlFlow<()>;

@@ -152,21 +152,17 @@ impl Filling<'_> {
             }
             drop(send);
             loop {
+                if stop.is_none() {
+                    stop = self.watch(&shared, reserved, started_ns, progress);
+                    shared.stop.fetch_or(stop.is_some(), Ordering::Relaxed);
+                }
                 match receive.recv_timeout(REPORT_EVERY) {
-                    Ok(Ok(())) => {}
                     // The first failure tells; others follow from it mostly.
-                    Ok(Err(failure)) => {
-                        if !matches!(stop, Some(Stop::Write { .. })) {
-                            stop = Some(failure);
-                        }
+                    Ok(Err(failure)) if !matches!(stop, Some(Stop::Write { .. })) => {
+                        stop = Some(failure);
                     }
+                    Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => {}
                     Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                    Err(mpsc::RecvTimeoutError::Timeout) => {
-                        if stop.is_none() {
-                            stop = self.watch(&shared, reserved, started_ns, progress);
-                            shared.stop.store(stop.is_some(), Ordering::Relaxed);
-                        }
-                    }
                 }
             }
         });
