@@ -217,7 +217,8 @@ pub struct RunTotals {
     pub stop_reason: StopReason,
     /// In the order of the jobs.
     pub jobs: Vec<JobTotals>,
-    /// The engine's own failure, where [`StopReason::EngineFailed`] says so.
+    /// The failure of an engine that broke, as [`StopReason::EngineFailed`] says;
+    /// also of one that broke while it drained.
     pub failure: Option<stripewise_io_engine::Error>,
     /// Small lacks that are nobody's fault: a thread could not be pinned...
     /// One sentence each.
