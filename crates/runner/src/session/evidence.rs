@@ -47,7 +47,7 @@ impl Watch {
         let storages: Vec<Option<Storage>> =
             files.iter().map(|files| system.storage_of_file(files.first()?).ok()).collect();
         let mut devices: Vec<DeviceNumber> =
-            storages.iter().flatten().filter_map(|storage| Some(storage.nearest()?.number)).collect();
+            storages.iter().flatten().flat_map(Storage::layers).map(|device| device.number).collect();
         devices.sort_unstable();
         devices.dedup();
         let before = snapshot(&system, &devices, &files);
