@@ -1,4 +1,5 @@
 //! Stripewise: find out what a disk can do, and whether it is laid out right.
+#![forbid(unsafe_code)]
 
 mod aim;
 mod cli;
