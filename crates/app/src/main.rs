@@ -1,5 +1,6 @@
 //! Stripewise: find out what a disk can do, and whether it is laid out right.
 #![forbid(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod aim;
 mod cli;
