@@ -20,8 +20,10 @@ enum Made {
     Given,
     /// Compressed memory, by its number.
     Zram(String),
-    /// A file in a folder of its own.
+    /// A loop device on a file in a folder of its own.
     Loop { _folder: tempfile::TempDir },
+    /// The file alone.
+    File { _folder: tempfile::TempDir },
 }
 
 impl Device {
@@ -65,6 +67,17 @@ impl Device {
         Ok(Some(device))
     }
 
+    /// A file full of data: anybody can make one.
+    pub fn file(bytes: u64) -> Result<Device> {
+        let folder = tempfile::tempdir().context("cannot make a folder")?;
+        let path = folder.path().join("disk");
+        fill(&path, bytes)?;
+        Ok(Device {
+            path,
+            made: Made::File { _folder: folder },
+        })
+    }
+
     /// A loop device without the page cache, on a file full of data.
     pub fn loop_device(bytes: u64) -> Result<Option<Device>> {
         let folder = tempfile::tempdir().context("cannot make a folder")?;
@@ -94,6 +107,7 @@ impl Device {
             Made::Given => path.to_string(),
             Made::Zram(_) => format!("{path}, zram made for this"),
             Made::Loop { .. } => format!("{path}, loop device made for this"),
+            Made::File { .. } => format!("{path}, file made for this"),
         }
     }
 }
@@ -101,7 +115,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         match &self.made {
-            Made::Given => {}
+            Made::Given | Made::File { .. } => {}
             Made::Zram(number) => {
                 // Somebody may still be looking at it, having been told of it.
                 for _ in 0..50 {

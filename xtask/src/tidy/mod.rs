@@ -7,6 +7,7 @@
 mod arrows;
 mod bans;
 mod config;
+mod layout;
 mod lengths;
 mod links;
 mod source;
@@ -48,6 +49,7 @@ pub fn run(root: &Path) -> Result<()> {
     findings.extend(bans::check(&sources, &config));
     findings.extend(unsafety::check(&sources, &config));
     findings.extend(words::check(&sources, &config));
+    findings.extend(layout::check(&sources));
     findings.extend(links::check(root, &sources));
     let lengths = lengths::measure(&sources, &config);
     findings.extend(lengths.findings);
