@@ -6,6 +6,21 @@
 //! of the float library only `sqrt`, which IEEE 754 defines exactly: the same
 //! array, seed and requests give the same completions on every machine.
 //!
+//! ```
+//! use stripewise_array_sim::{ArraySpec, Finished, Kind, Request, Simulate};
+//!
+//! let spec = ArraySpec::bundled("raid10-10k?offset=63s&stripe_unit=64K")?;
+//! let mut array = spec.build();
+//! let request = Request { token: 7, kind: Kind::Read, durable: false, offset_bytes: 0, length_bytes: 8192 };
+//! array.submit(0, request);
+//! let mut finished = Vec::new();
+//! while let Some(next_ns) = array.next_event_ns() {
+//!     array.advance(next_ns, &mut |done: Finished| finished.push(done));
+//! }
+//! assert_eq!((finished[0].token, finished[0].result), (7, 8192));
+//! # Ok::<(), stripewise_array_sim::SpecError>(())
+//! ```
+//!
 //! `docs/ARRAY_MODEL.md` has the equations, their sources, how well they meet
 //! published tables, and what they do not explain.
 #![forbid(unsafe_code)]

@@ -81,3 +81,28 @@ impl fmt::Display for Report {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failed_row_fails_the_report_and_notes_do_not_count() {
+        let row = |passed| Row {
+            group: "a table",
+            name: "an error".to_owned(),
+            value: "1 %".to_owned(),
+            required: "at most 2 %".to_owned(),
+            passed,
+        };
+        let mut report = Report {
+            rows: vec![row(None), row(Some(true))],
+        };
+        assert!(report.passed());
+        report.rows.push(row(Some(false)));
+        assert!(!report.passed());
+        let text = report.to_string();
+        assert_eq!(text.lines().count(), 4, "the group once, then its rows");
+        assert!(text.ends_with("at most 2 %  FAILED\n"), "{text}");
+    }
+}

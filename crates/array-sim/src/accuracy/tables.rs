@@ -217,3 +217,48 @@ pub fn largest_error<'a>(scored: impl IntoIterator<Item = &'a Scored>) -> f64 {
         .map(|scored| scored.error_percent().abs())
         .fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_tables_have_the_cells_that_are_scored() {
+        let oja = oja_nisula_2007();
+        assert_eq!(oja.len(), 28);
+        assert_eq!(oja.iter().filter(|cell| is_unexplained(cell)).count(), 1);
+        assert!(oja.iter().all(|cell| cell.outstanding == 4 * cell.threads));
+        assert_eq!(eva8100_2009(Kind::Read).len(), 30);
+        assert_eq!(mssqltips_2127(Kind::Read).len(), 11);
+        assert_eq!(mssqltips_2127(Kind::Write).len(), 4);
+        assert_eq!(published_allocation_unit_differences().len(), 14);
+    }
+
+    #[test]
+    fn the_published_differences_follow_from_the_published_rates() {
+        for row in rows(OJA_NISULA_2007_OFFSET).skip(1) {
+            let (a, b) = (number(row[3]), number(row[4]));
+            let difference = (b / a - 1.0) * 100.0;
+            assert!(
+                (difference - number(row[5])).abs() < 0.0051,
+                "{row:?}: {difference}"
+            );
+        }
+    }
+
+    #[test]
+    fn errors_are_relative_to_the_published_figure() {
+        let scored = |published, predicted| Scored {
+            cell: Cell {
+                published,
+                ..oja_nisula_2007()[0].clone()
+            },
+            predicted,
+            outstanding: 4.0,
+        };
+        let all = [scored(100.0, 110.0), scored(200.0, 190.0)];
+        assert!((mean_absolute_error(&all) - 7.5).abs() < 1e-9);
+        assert!((largest_error(&all) - 10.0).abs() < 1e-9);
+        assert!(mean_absolute_error(&[]).abs() < 1e-9);
+    }
+}

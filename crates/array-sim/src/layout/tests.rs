@@ -11,7 +11,6 @@ const PAGE: u64 = 4;
 
 fn fixed() -> Config {
     Config {
-        cases: 256,
         rng_seed: RngSeed::Fixed(2127),
         failure_persistence: None,
         ..Config::default()

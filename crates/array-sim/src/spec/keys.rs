@@ -306,7 +306,12 @@ impl Key {
                 let number = text.parse::<f64>().ok().filter(|&value| inside(value));
                 number.map(|value| *target = value).ok_or(())
             }
-            Slot::Level(target) => choose(target, &Level::ALL, text),
+            // People write `raid10` as often as `10`.
+            Slot::Level(target) => choose(
+                target,
+                &Level::ALL,
+                text.trim_start_matches("raid").trim_start(),
+            ),
             Slot::Drive(target) => choose(target, DRIVES, text),
             Slot::Scheduling(target) => choose(target, SCHEDULINGS, text),
             Slot::Mirror(target) => choose(target, MIRRORS, text),

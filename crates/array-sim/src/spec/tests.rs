@@ -69,6 +69,8 @@ fn overrides_replace_what_the_file_says() {
         (spec.seed, spec.disk.rpm, spec.cache.size_bytes),
         (7, 15_000, 1 << 20)
     );
+    let named = ArraySpec::bundled("raid10-10k?level=raid5").unwrap();
+    assert_eq!(named.level, crate::layout::Level::Raid5);
     let aligned = ArraySpec::from_target("raid10-10k?size=10G", |_| unreachable!()).unwrap();
     assert_eq!(aligned.build().size_bytes(), 10 << 30);
 }

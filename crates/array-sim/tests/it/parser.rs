@@ -7,7 +7,6 @@ use stripewise_array_sim::{bundled, spec::fuzz_array_file};
 
 fn fixed() -> Config {
     Config {
-        cases: 400,
         rng_seed: RngSeed::Fixed(63),
         failure_persistence: None,
         ..Config::default()
