@@ -227,6 +227,19 @@ fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
         Refused,
         "written",
     );
+    drop(target);
+    // The kernel would let these pass: relatives in use without a claim.
+    let holder = Holder::of(Path::new(&part(1)));
+    let says = format!("pid {}", holder.pid());
+    check_never_written(&device.device, device.name(), &says);
+    plan(Path::new(&part(2)), &destroying(&second)).expect("a sibling is no relative");
+    drop(holder);
+    let holder = Holder::of(&device.device);
+    let says = format!("pid {}", holder.pid());
+    check_never_written(Path::new(&part(2)), &second, &says);
+    drop(holder);
+    let _above = Loop::stacked(Path::new(&part(1)));
+    check_never_written(&device.device, device.name(), "/dev/loop");
 }
 
 /// A partition table in the old style: two partitions of 30 MiB from 1 MiB on.
