@@ -188,9 +188,9 @@ pub trait Engine: Sized {
     /// by a signal: call [`Engine::reap`] and decide anew.
     ///
     /// Pass `at_least` = 1. Batches form by themselves: while one is handled the
-    /// next one completes, and an engine may wait a little longer for a few more
-    /// where that cannot be seen in the numbers, by no more than
-    /// [`Capabilities::completion_hold_ns_max`]. A larger `at_least` holds
+    /// next one completes, and an engine may wait for a few more where they come
+    /// fast (at most a sixteenth of a mean latency, and no longer than
+    /// [`Capabilities::completion_hold_ns_max`]). A larger `at_least` holds
     /// finished operations back for as long as the others take: their latency
     /// grows, and the device sees fewer outstanding than were asked for.
     /// 0 submits without waiting.
