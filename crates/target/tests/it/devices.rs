@@ -81,6 +81,9 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
     // While it is claimed nobody can mount it.
     let top = directory();
     let mounted = try_run("mount", &[text(&device.device), text(top.path())]);
+    if mounted {
+        unmount(top.path());
+    }
     assert!(!mounted, "the claim keeps others out");
     let file = target
         .open(CacheMode::DirectSync, Access::ReadWrite)

@@ -187,8 +187,20 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.path).output();
+        unmount(&self.path);
     }
+}
+
+/// Unmounts for certain. Another test that starts a program holds our files for
+/// a moment, between fork and exec.
+pub fn unmount(path: &Path) {
+    for _ in 0..40 {
+        if try_run("umount", &[text(path)]) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    try_run("umount", &["--lazy", text(path)]);
 }
 
 /// Runs something when the test ends, however it ends.

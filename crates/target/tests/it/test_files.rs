@@ -323,7 +323,7 @@ fn a_container_s_file_system_of_layers_gets_a_dense_file_too() {
         return skip_kernel(TEST, "overlay over the temporary directory");
     }
     let _undo = Cleanup(|| {
-        try_run("umount", &[text(place.path())]);
+        unmount(place.path());
     });
     let target = target(place.path(), &filling(4));
     assert_eq!(target.size_bytes(), 4 * MIB);
