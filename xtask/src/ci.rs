@@ -94,7 +94,7 @@ fn add_target(root: &Path) -> Result<()> {
 }
 
 fn instructions(_root: &Path) -> Result<()> {
-    gate::run()
+    gate::run(None)
 }
 
 fn accuracy(_root: &Path) -> Result<()> {

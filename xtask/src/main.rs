@@ -28,8 +28,9 @@ usage: cargo xtask COMMAND
                           a figure is not what docs/ARRAY_MODEL.md claims
   perf [--gate]           instructions per operation and IOPS beside fio's;
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
+       [--binary PATH]    instead of building one
                           --gate: only the limit on our own instructions
-  agree [--device DEV] [--pairs 30] [--seconds 1]
+  agree [--device DEV] [--pairs 30] [--seconds 1] [--binary PATH]
                           agreement with fio on a target that the disk bounds
   nightly                 long property tests, agree, diskstats
 ";

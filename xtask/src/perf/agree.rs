@@ -10,7 +10,7 @@ use super::device::{Device, Throttle};
 use super::programs::{self, Load, Program};
 use super::ratio;
 use crate::arguments::Arguments;
-use crate::{ci, root, shell};
+use crate::shell;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 
@@ -20,9 +20,10 @@ const RATIO_HIGH: f64 = 1.03;
 const LEVEL: f64 = 0.90;
 
 /// What the throttled disk gives.
-const READS_PER_S: u32 = 2_000;
+const READS_PER_S: u32 = 1_000;
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
+    let binary: Option<PathBuf> = arguments.value("--binary")?;
     let given: Option<PathBuf> = arguments.value("--device")?;
     let pairs: usize = arguments.value("--pairs")?.unwrap_or(30);
     let seconds: u32 = arguments.value("--seconds")?.unwrap_or(1);
@@ -30,7 +31,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     if !shell::has("fio") {
         return shell::skip("agreement with fio", "fio");
     }
-    let binary = ci::release_binary(&root::path())?;
+    let binary = super::built(binary)?;
     let device = match given {
         Some(path) => Device::given(path),
         None => match Device::loop_device(1 << 30)? {

@@ -23,17 +23,21 @@ use std::path::{Path, PathBuf};
 /// Size of the device that is made where none is given.
 const DEVICE_BYTES: u64 = 4 << 30;
 
+/// So long that starting is little beside what it costs to run.
+const COST_SECONDS: u32 = 20;
+
 pub fn run(mut arguments: Arguments) -> Result<()> {
+    let binary: Option<PathBuf> = arguments.value("--binary")?;
     if arguments.flag("--gate") {
         arguments.finish()?;
-        return gate::run();
+        return gate::run(binary);
     }
     let given: Option<PathBuf> = arguments.value("--device")?;
     let t_io_uring: Option<PathBuf> = arguments.value("--t-io-uring")?;
     let pairs: usize = arguments.value("--pairs")?.unwrap_or(20);
     let seconds: u32 = arguments.value("--seconds")?.unwrap_or(2);
     arguments.finish()?;
-    let stripewise = ci::release_binary(&root::path())?;
+    let stripewise = built(binary)?;
     let device = match given {
         Some(path) => Device::given(path),
         None => Device::fastest(DEVICE_BYTES)?
@@ -44,17 +48,24 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         seconds,
         ..Load::default()
     };
-    let mut programs = vec![programs::stripewise(&stripewise, device.path(), load)?];
-    if shell::has("fio") {
-        programs.push(programs::fio(device.path(), load));
-    } else {
+    let programs = |load| -> Result<Vec<Program>> {
+        let mut programs = vec![programs::stripewise(&stripewise, device.path(), load)?];
+        if shell::has("fio") {
+            programs.push(programs::fio(device.path(), load));
+        }
+        if let Some(path) = &t_io_uring {
+            programs.push(programs::t_io_uring(path, device.path(), load));
+        }
+        Ok(programs)
+    };
+    if !shell::has("fio") {
         shell::skip("the comparison with fio", "fio")?;
     }
-    if let Some(path) = &t_io_uring {
-        programs.push(programs::t_io_uring(path, device.path(), load));
-    }
-    costs(&programs)?;
-    rates(&programs, pairs)?;
+    costs(&programs(Load {
+        seconds: COST_SECONDS,
+        ..load
+    })?)?;
+    rates(&programs(load)?, pairs)?;
     drop(device);
     Ok(())
 }
@@ -80,7 +91,7 @@ fn costs(programs: &[Program]) -> Result<()> {
         println!(
             "  {:<12} {:>8.1} instructions, {cycles} ({} operations)",
             program.name,
-            cost.instructions as f64 / cost.operations as f64,
+            cost.instructions_per_operation(),
             cost.operations
         );
     }
@@ -111,6 +122,11 @@ fn rates(programs: &[Program], pairs: usize) -> Result<()> {
         println!("  stripewise / {:<12} {ratio} (95 %)", program.name);
     }
     Ok(())
+}
+
+/// The binary that was named, else one built now as users build it.
+pub fn built(binary: Option<PathBuf>) -> Result<PathBuf> {
+    binary.map_or_else(|| ci::release_binary(&root::path()), Ok)
 }
 
 /// A path as text, for command lines.
