@@ -65,17 +65,6 @@ impl Level {
         }
     }
 
-    /// Drives that may fail, whichever they are, without loss of data.
-    #[must_use]
-    pub const fn losses_survived(self, disks: u32) -> u32 {
-        match self {
-            Level::Single | Level::Linear | Level::Raid0 => 0,
-            Level::Raid1 => disks - 1,
-            Level::Raid10 | Level::Raid5 => 1,
-            Level::Raid6 => 2,
-        }
-    }
-
     /// Whether addresses are dealt out in stripe units at all.
     #[must_use]
     pub const fn striped(self) -> bool {
@@ -173,6 +162,25 @@ impl Layout {
             Level::Raid1 => self.disks,
             Level::Raid10 => 2,
             _ => 1,
+        }
+    }
+
+    /// Whether all data can still be had when exactly these drives are lost.
+    #[must_use]
+    pub fn survives(&self, lost: &[u32]) -> bool {
+        let is_lost = |disk: u32| lost.contains(&disk);
+        let count = (0..self.disks).filter(|&disk| is_lost(disk)).count();
+        match self.level {
+            Level::Single | Level::Linear | Level::Raid0 => count == 0,
+            Level::Raid5 | Level::Raid6 => count <= self.level.parities() as usize,
+            Level::Raid1 | Level::Raid10 => {
+                let copies = self.copies();
+                let sets = self.disks / copies;
+                (0..sets).all(|set| {
+                    let first = set * copies;
+                    (first..first + copies).any(|disk| !is_lost(disk))
+                })
+            }
         }
     }
 

@@ -1,13 +1,14 @@
 //! From a specification to an array that runs.
 
 use super::{ArraySpec, DriveKind};
-use crate::array::{Array, Parts, VolumeFacts};
+use crate::array::{Array, Parts};
 use crate::controller::cache::{Cache, CacheModel};
 use crate::controller::limiter::Limiter;
 use crate::controller::{Controller, ControllerModel};
 use crate::drive::Drive;
 use crate::drive::flash::{FlashDrive, FlashModel};
 use crate::drive::rotating::{DiskModel, RotatingDrive, SECTOR_BYTES};
+use crate::facts::VolumeFacts;
 use crate::faults::Faults;
 use crate::geometry::Geometry;
 use crate::random::{Entity, draw, unit};
