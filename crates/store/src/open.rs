@@ -170,7 +170,12 @@ fn refuse_foreign(path: &Path, doing: &'static str) -> Result<()> {
         Ok(metadata) if (1..512).contains(&metadata.len()) => {
             return foreign("too short for a SQLite file");
         }
-        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
+        // A device has a size of 0 here: SQLite would write its first page over
+        // whatever is on it.
+        Ok(metadata) if !metadata.is_file() => {
+            return foreign("a device, pipe or socket, not a file");
+        }
+        Ok(metadata) if metadata.len() > 0 => {}
         _ => return Ok(()),
     }
     let identity = if has_log(path) {

@@ -72,6 +72,24 @@ fn a_directory_is_refused() {
     assert!(matches!(error.kind(), ErrorKind::Foreign { .. }), "{error}");
 }
 
+/// SQLite takes what has no size for an empty file: on a disk it would write
+/// its first page over the partition table.
+#[cfg(unix)]
+#[test]
+fn devices_and_sockets_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let link = directory.path().join("link");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    for path in [Path::new("/dev/null"), &socket, &link] {
+        let error = open(path).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Foreign { .. }), "{error}");
+        let error = Store::open_read_only(path).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Foreign { .. }), "{error}");
+    }
+}
+
 #[test]
 fn a_store_of_a_newer_version_is_refused_untouched() {
     let directory = tempfile::tempdir().unwrap();
