@@ -9,7 +9,7 @@ use crate::platform;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hasher};
+use std::sync::LazyLock;
 
 /// The unit in which devices deduplicate and compress, and in which we judge.
 pub const BLOCK_BYTES: usize = 4096;
@@ -41,9 +41,7 @@ pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
                 content.blocks_zero += 1;
                 continue;
             }
-            let mut hasher = DefaultHasher::new();
-            hasher.write(block);
-            if !seen.insert(hasher.finish()) {
+            if !seen.insert(digest(block)) {
                 content.blocks_repeated += 1;
             } else if compressible(block) {
                 content.blocks_compressible += 1;
@@ -67,23 +65,68 @@ fn compressible(block: &[u8]) -> bool {
         counts[usize::from(*byte)] += 1;
     }
     let length = block.len() as f64;
-    let entropy: f64 = counts
-        .iter()
-        .filter(|count| **count > 0)
-        .map(|count| {
-            let share = f64::from(*count) / length;
-            -share * share.log2()
+    // -sum(p log p) with p = c/n is log n - sum(c log c)/n; the logarithms of
+    // the counts that random bytes have are looked up, as a target is sampled
+    // before every run.
+    let weighted: f64 = counts.iter().map(|&count| count_log_count(count)).sum();
+    let entropy = length.log2() - weighted / length;
+    entropy <= ENTROPY_BITS_MAX || repeated_words(block) * 8 * 10 >= block.len()
+}
+
+/// c log2 c.
+fn count_log_count(count: u32) -> f64 {
+    static SMALL: LazyLock<[f64; 64]> = LazyLock::new(|| {
+        std::array::from_fn(|count| {
+            if count == 0 {
+                0.0
+            } else {
+                count as f64 * (count as f64).log2()
+            }
         })
-        .sum();
-    if entropy <= ENTROPY_BITS_MAX {
-        return true;
+    });
+    match SMALL.get(count as usize) {
+        Some(known) => *known,
+        None => f64::from(count) * f64::from(count).log2(),
     }
-    let mut words = HashSet::with_capacity(block.len() / 8);
-    let repeated = block
+}
+
+/// An odd number near 2^64 over the golden ratio: spreads words over the top bits.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn words(block: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    block
         .chunks_exact(8)
-        .filter(|word| !words.insert(*word))
-        .count();
-    repeated * 8 * 10 >= block.len()
+        .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+}
+
+/// 64 bits that tell blocks apart; not for input that is made to collide.
+fn digest(block: &[u8]) -> u64 {
+    words(block).fold(0, |digest, word| {
+        (digest.rotate_left(5) ^ word).wrapping_mul(SPREAD)
+    })
+}
+
+/// Words of eight bytes that occurred before in the block, by an open table
+/// that is never more than half full.
+fn repeated_words(block: &[u8]) -> usize {
+    const SLOTS: usize = 2 * BLOCK_BYTES / 8;
+    let mut table = [0u64; SLOTS];
+    let mut zero_seen = false;
+    let mut repeated = 0;
+    for word in words(block) {
+        if word == 0 {
+            // Zero marks a free slot, so it is counted apart.
+            repeated += usize::from(std::mem::replace(&mut zero_seen, true));
+            continue;
+        }
+        let mut slot = (word.wrapping_mul(SPREAD) >> 32) as usize % SLOTS;
+        while table[slot] != 0 && table[slot] != word {
+            slot = (slot + 1) % SLOTS;
+        }
+        repeated += usize::from(table[slot] == word);
+        table[slot] = word;
+    }
+    repeated
 }
 
 /// Reads `pieces` pieces of 64 KiB, evenly spread over `span` bytes from

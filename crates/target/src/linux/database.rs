@@ -1,10 +1,10 @@
 //! Whether a place looks like a live database.
 //!
 //! Files are known by name only; nothing is opened. In the directory that is
-//! measured, and two levels below it, such a file is enough. Elsewhere on the
-//! volume (from its root two levels down, and in the homes that packages give
-//! their servers) the server must be running as well: an installed but idle
-//! server on the system's disk is no reason to refuse. At most 10,000 names are
+//! measured, and two levels below it, such a file is enough, and so it is from
+//! the root of its volume two levels down. On the system's own volume, though,
+//! (from its root, and in the homes that packages give their servers) the server
+//! must be running as well: an installed but idle one is no reason to refuse. At most 10,000 names are
 //! looked at from each start, never in another file system, never through a
 //! symbolic link.
 
@@ -165,6 +165,11 @@ fn search(
 /// Looks around a directory and through its volume, given where that is mounted.
 pub(super) fn look_around(directory: &Path, mount_point: Option<&Path>) -> Option<Sign> {
     if let Some(sign) = search(directory, NAMES_MAX, &|_| true) {
+        return Some(sign);
+    }
+    if let Some(volume) = mount_point.filter(|mount_point| *mount_point != Path::new("/"))
+        && let Some(sign) = search(volume, NAMES_MAX, &|_| true)
+    {
         return Some(sign);
     }
     let running = running();
