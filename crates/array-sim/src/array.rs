@@ -68,10 +68,12 @@ pub(crate) struct Parts {
 /// A simulated array with one partition, in virtual time.
 #[derive(Clone, Debug)]
 pub struct Array {
+    /// Which bytes lie where; copied into each call, it is a few words.
     layout: Layout,
     drives: Vec<Drive>,
     controller: Controller,
     cache: Cache,
+    /// The cap on the array as a whole.
     limiter: Limiter,
     /// Nanoseconds between accesses of one drive; 0: no cap.
     drive_share_ns: u64,
@@ -84,8 +86,11 @@ pub struct Array {
     drift_percent_per_hour: f64,
     seed: u64,
     now_ns: u64,
+    /// Operations so far: the number of an operation decides its fate.
     submitted: u64,
+    /// Host commands in use, at most `command_cap`.
     in_flight: u32,
+    /// Operations that wait for a command.
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
     accesses: Arena<PendingAccess>,
@@ -95,6 +100,7 @@ pub struct Array {
 
 #[derive(Clone, Copy, Debug)]
 struct PendingAccess {
+    /// The operation that waits for it.
     operation: u32,
     disk: u32,
     offset_bytes: u64,
@@ -209,6 +215,8 @@ impl Array {
         }
     }
 
+    /// An operation reaches the controller. A stalled controller takes it up when
+    /// the stall ends.
     fn start(&mut self, index: u32) {
         let now_ns = self.faults.after_stall_ns(self.now_ns);
         let operation = self.operations[index];
@@ -238,6 +246,7 @@ impl Array {
         }
     }
 
+    /// A volatile cache must not acknowledge what has to survive a power cut.
     fn caches(&self, request: &Request) -> bool {
         self.cache.enabled() && (!request.durable || self.cache.model.nonvolatile)
     }
@@ -331,6 +340,7 @@ impl Array {
         }
     }
 
+    /// An access reaches its drive.
     fn arrive(&mut self, index: u32) {
         let access = self.accesses[index];
         let stretch = self.stretch();
@@ -348,6 +358,7 @@ impl Array {
         }
     }
 
+    /// A rotating disk has finished one access and may have started the next.
     fn drive_done(&mut self, disk: u32) {
         let stretch = self.stretch();
         let (access, next_ns) = self.drives[disk as usize].done(self.now_ns, stretch);
@@ -357,6 +368,7 @@ impl Array {
         self.access_done(access);
     }
 
+    /// One access has ended; the last of its phase moves the operation on.
     fn access_done(&mut self, access: u32) {
         let index = self.accesses.remove(access).operation;
         let operation = &mut self.operations[index];
@@ -366,6 +378,7 @@ impl Array {
         }
     }
 
+    /// All accesses of a phase have ended: on to the next, or to the end.
     fn phase_done(&mut self, index: u32, at_ns: u64) {
         let operation = self.operations[index];
         if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
@@ -385,6 +398,8 @@ impl Array {
         }
     }
 
+    /// Dirty data is on the drives: syncs that waited for it end, writes that
+    /// waited for its room are acknowledged, and the freed slot is used again.
     fn destaged(&mut self, destage: Destage, at_ns: u64) {
         self.cache.destaged(destage);
         while let Some(sync) = self.cache.synced.pop() {
@@ -415,6 +430,7 @@ impl Array {
         self.events.push_completion(at_ns, number, index);
     }
 
+    /// The host sees an operation end; its command goes to the next in line.
     fn complete(&mut self, index: u32, finished: &mut impl FnMut(Finished)) {
         let operation = self.operations.remove(index);
         let Origin::Host(request) = operation.origin else {
@@ -437,6 +453,8 @@ impl Array {
         });
     }
 
+    /// Applies an acknowledged write, or what the fault plan made of it, to the
+    /// content.
     fn remember(&mut self, request: &Request, number: u64) {
         let sector = u64::from(self.facts.sector_bytes);
         let length = u64::from(request.length_bytes);

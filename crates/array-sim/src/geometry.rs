@@ -25,8 +25,11 @@ pub(crate) struct Position {
 pub(crate) struct Geometry {
     tracks: u32,
     heads: u32,
+    /// Sectors on track 0.
     outer: f64,
+    /// k in S(t) = outer*t - k*t^2: half of what each track loses to the one before.
     taper: f64,
+    /// Revolutions by which each track starts later than the one before.
     skew: f64,
 }
 

@@ -87,6 +87,7 @@ impl Load {
 /// Runs the loop on an array that is at rest.
 pub fn closed_loop(array: &mut impl Simulate, load: &Load) -> Measured {
     let size_bytes = array.size_bytes();
+    // Each slot always has one operation in flight; its number is the token.
     let mut issued = u64::from(load.outstanding);
     for slot in 0..issued {
         array.submit(0, load.request(slot, slot, size_bytes));
@@ -108,6 +109,8 @@ pub fn closed_loop(array: &mut impl Simulate, load: &Load) -> Measured {
         for finished in batch.drain(..) {
             let slot = finished.token as usize;
             completed += 1;
+            // The clock starts with the last completion of the warm-up: rate and
+            // latency then refer to the same operations.
             if completed <= load.warm_up {
                 from_ns = finished.at_ns;
             } else if measured.operations < load.operations {

@@ -23,9 +23,13 @@ pub enum MirrorRead {
 /// Fixed costs of the controller, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ControllerModel {
+    /// Processor time per operation.
     pub operation_ns: u64,
+    /// Processor time per stripe unit touched beyond the first.
     pub split_ns: u64,
+    /// Latency to a drive; any number of commands may be under way.
     pub command_ns: u64,
+    /// Latency from a drive; likewise.
     pub completion_ns: u64,
     /// Bytes a second of the link to the host; 0: no limit.
     pub link_bytes_per_s: u64,

@@ -20,15 +20,25 @@ use crate::random::{Entity, draw, unit};
 /// What all solid-state drives of an array have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashModel {
+    /// Units that read and program independently: channels times dies.
     pub channels: u32,
+    /// Unit of reading, programming and mapping.
     pub page_bytes: u64,
+    /// Read of a page, its way to the controller included.
     pub read_ns: f64,
+    /// Program of a page.
     pub program_ns: f64,
+    /// Erase of a block.
     pub erase_ns: f64,
+    /// Longest wait of a read for the program in progress.
     pub suspend_ns: u64,
+    /// Pages erased at once.
     pub pages_per_block: u32,
+    /// Pages of acknowledged writes, over all channels, that may wait for flash.
     pub buffer_pages: u64,
+    /// Page times vary evenly by this share either way.
     pub jitter: f64,
+    /// What the drive offers.
     pub capacity_bytes: u64,
     /// Spare flash as a share of the capacity.
     pub spare: f64,
@@ -50,17 +60,23 @@ struct Channel {
 #[derive(Clone, Debug)]
 pub(crate) struct FlashDrive {
     model: FlashModel,
+    /// The drive's number in its array: the index of its random numbers.
     number: u64,
     channels: Vec<Channel>,
+    /// Since it was new; collection begins when all flash has been used once.
     written_bytes: u64,
+    /// Counter of its random numbers.
     pages_accessed: u64,
     /// Extra pages moved per page written, in steady state.
     moved_per_page: f64,
+    /// Accesses that have arrived and not ended.
     load: usize,
+    /// Time that channels were occupied, summed over channels.
     busy_ns: u64,
 }
 
 impl FlashDrive {
+    /// A drive at rest.
     pub(crate) fn new(model: FlashModel, number: u64) -> Self {
         let amplification = (1.0 + model.spare) / (2.0 * model.spare);
         let channels = vec![Channel::default(); model.channels as usize];
@@ -77,7 +93,8 @@ impl FlashDrive {
         }
     }
 
-    /// When the access that arrives now will be done.
+    /// When the access that arrives now will be done. Known at once, since
+    /// nothing that comes later can hold it up.
     pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> u64 {
         self.load += 1;
         let page_bytes = self.model.page_bytes;
@@ -153,6 +170,8 @@ impl FlashDrive {
         } else {
             self.read_page(now_ns, page, stretch)
         };
+        // Collection is spread evenly over the writes that cause it: each pays for
+        // the pages that greedy collection moves per page written.
         let mut work_ns = self.model.program_ns;
         let flash_bytes = self.model.capacity_bytes as f64 * (1.0 + self.model.spare);
         let collecting = self.written_bytes as f64 >= flash_bytes;

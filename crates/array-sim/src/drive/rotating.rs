@@ -31,13 +31,21 @@ pub enum Scheduling {
 /// What all disks of an array have in common. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskModel {
+    /// Where sectors lie.
     pub geometry: Geometry,
+    /// How long the arm takes.
     pub seek: SeekCurve,
+    /// To another track of the same cylinder.
     pub head_switch_ns: f64,
+    /// After a seek, before a write.
     pub write_settle_ns: f64,
+    /// What firmware adds to each access that moves the arm.
     pub occupancy_ns: f64,
+    /// How the next access is chosen.
     pub scheduling: Scheduling,
+    /// w in seek + w * rotational wait.
     pub rotation_weight: f64,
+    /// Accesses the drive knows of at once; it chooses among them.
     pub queue_depth: usize,
     /// An access that has waited longer goes first; `u64::MAX`: never.
     pub wait_limit_ns: u64,
@@ -84,11 +92,16 @@ pub(crate) struct RotatingDrive {
     /// Nanoseconds per revolution of this very spindle.
     revolution_ns: f64,
     turns_per_ns: f64,
+    /// Angle at time 0, in revolutions.
     phase: f64,
+    /// What the drive chooses from (`Scheduling::Blend`).
     window: Vec<Waiting>,
+    /// What waits for a place in the window, by sector.
     backlog: Elevator,
     backlog_items: crate::arena::Arena<Waiting>,
+    /// The whole queue under `Scheduling::FirstCome`.
     first_come: VecDeque<Waiting>,
+    /// The access in service; the arm is already where it will end.
     serving: Option<u32>,
     cylinder: u32,
     track: u32,

@@ -14,6 +14,7 @@ pub const fn multiply(a: u8, b: u8) -> u8 {
             product ^= a;
         }
         a <<= 1;
+        // Reduce by the field's polynomial when x^8 appears.
         if a & 0x100 != 0 {
             a ^= 0x11D;
         }

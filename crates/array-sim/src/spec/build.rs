@@ -16,7 +16,8 @@ use crate::random::{Entity, draw, unit};
 /// Spindles of one model differ in speed by up to this much either way.
 const SPEED_SPREAD: f64 = 0.001;
 
-/// Room made at the start for operations in flight.
+/// Room made at the start for operations in flight. More of them are fine: the
+/// queues then grow once.
 const OPERATIONS_EXPECTED: usize = 4_096;
 
 impl ArraySpec {
@@ -105,6 +106,8 @@ impl ArraySpec {
         }
     }
 
+    /// One disk. Its phase and speed depend on the seed and its number alone, so
+    /// they stay the same whatever else is changed in the array.
     fn spindle(&self, model: &DiskModel, number: u64) -> Drive {
         let phase = unit(draw(self.seed, Entity::Spindle, number, 0));
         let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
