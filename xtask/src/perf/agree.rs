@@ -80,6 +80,8 @@ fn cells(seconds: u32) -> Vec<Load> {
                     block_size_bytes,
                     outstanding,
                     seconds,
+                    // What a throttled disk lets through at first is no rate.
+                    ramp_seconds: 1,
                     batch_min: 1,
                     engine,
                 });

@@ -13,6 +13,8 @@ pub struct Load {
     pub block_size_bytes: u64,
     pub outstanding: u32,
     pub seconds: u32,
+    /// Time before measuring starts.
+    pub ramp_seconds: u32,
     /// Operations that fio lets complete before it looks at any, at least 1.
     pub batch_min: u32,
     /// `uring` or `threads`.
@@ -25,6 +27,7 @@ impl Default for Load {
             block_size_bytes: 8 << 10,
             outstanding: 128,
             seconds: 2,
+            ramp_seconds: 0,
             batch_min: 32,
             engine: "uring",
         }
@@ -79,12 +82,13 @@ impl Program {
 pub fn stripewise(binary: &Path, target: &Path, load: Load) -> Result<Program> {
     let folder = tempfile::tempdir().context("cannot make a folder for results")?;
     let words = format!(
-        "run {} --read --random --block {} --threads 1 --outstanding {} --engine {} --duration {}s \
+        "run {} --read --random --block {} --threads 1 --outstanding {} --engine {} --ramp {}s --duration {}s \
          --busy-ok --json --store {}",
         text(target),
         load.block_size_bytes,
         load.outstanding,
         load.engine,
+        load.ramp_seconds,
         load.seconds,
         text(&folder.path().join("store.db")),
     );
@@ -109,11 +113,12 @@ pub fn fio(target: &Path, load: Load) -> Program {
         "--name=perf --filename={} --readonly --rw=randread --bs={} --direct=1 --thread \
          --ioengine={engine} --iodepth={} --iodepth_batch_submit={batch} \
          --iodepth_batch_complete_min={} --iodepth_batch_complete_max={batch} --norandommap \
-         --time_based --runtime={} --output-format=json",
+         --time_based --ramp_time={} --runtime={} --output-format=json",
         text(target),
         load.block_size_bytes,
         load.outstanding,
         load.batch_min.min(batch),
+        load.ramp_seconds,
         load.seconds,
     );
     Program {
