@@ -23,6 +23,8 @@ pub(super) struct Watch {
     files: Vec<Vec<Arc<File>>>,
     /// Of each job, what lies below its first file.
     storages: Vec<Option<Storage>>,
+    /// Of each job: its files lie on several devices.
+    spread: Vec<bool>,
     devices: Vec<DeviceNumber>,
     before: Snapshot,
     samples: Vec<Vec<InFlight>>,
@@ -34,6 +36,7 @@ pub(super) struct Seen {
     observed: Observed,
     files: Vec<Vec<FileObserved>>,
     storages: Vec<Option<Storage>>,
+    spread: Vec<bool>,
     throttles: Vec<Vec<Throttle>>,
     samples: Vec<Vec<InFlight>>,
     /// Of each job: bytes read and written before measuring.
@@ -46,12 +49,18 @@ impl Watch {
         let files: Vec<Vec<Arc<File>>> = jobs.iter().map(|job| job.files.clone()).collect();
         let storages: Vec<Option<Storage>> =
             files.iter().map(|files| system.storage_of_file(files.first()?).ok()).collect();
+        let nearest = |file: &Arc<File>| Some(system.storage_of_file(file).ok()?.nearest()?.number);
+        let spread = files
+            .iter()
+            .map(|files| files.len() > 1 && files.iter().any(|file| nearest(file) != nearest(&files[0])))
+            .collect();
         let mut devices: Vec<DeviceNumber> =
             storages.iter().flatten().flat_map(Storage::layers).map(|device| device.number).collect();
         devices.sort_unstable();
         devices.dedup();
         let before = snapshot(&system, &devices, &files);
-        Watch { samples: vec![Vec::new(); jobs.len()], system, files, storages, devices, before, next_sample_ns: 0 }
+        let samples = vec![Vec::new(); jobs.len()];
+        Watch { samples, system, files, storages, spread, devices, before, next_sample_ns: 0 }
     }
 
     /// Looks at the devices' queues; called about 20 times a second.
@@ -85,7 +94,15 @@ impl Watch {
                 self.system.throttles(&layers.collect::<Vec<_>>())
             })
             .collect();
-        Seen { observed, files, storages: self.storages, throttles, samples: self.samples, ramp_bytes }
+        Seen {
+            observed,
+            files,
+            storages: self.storages,
+            spread: self.spread,
+            throttles,
+            samples: self.samples,
+            ramp_bytes,
+        }
     }
 }
 
@@ -110,6 +127,7 @@ pub(super) fn gather(
     let Some(seen) = seen else { return all };
     for (index, evidence) in all.iter_mut().enumerate() {
         evidence.storage.clone_from(&seen.storages[index]);
+        evidence.spread = seen.spread[index];
         evidence.throttles.clone_from(&seen.throttles[index]);
         evidence.in_flight.clone_from(&seen.samples[index]);
         evidence.observed = Some(Observed { files: seen.files[index].clone(), ..seen.observed.clone() });

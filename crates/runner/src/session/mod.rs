@@ -310,6 +310,9 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         job.outcome = record::outcome(&of_job.counts, totals.measured_ns, job.workload.rate.is_some(), intervals);
         job.outcome.drain = record::drain(&of_job.drain);
         record::engine(&mut job.engine, &of_job.capabilities);
+        // What went a little wrong (a thread not pinned, or left behind) belongs
+        // to the run; each of its jobs says so.
+        job.engine.fallbacks.extend(totals.notes.iter().cloned());
     }
     record::status(record, totals);
 }

@@ -41,7 +41,7 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
 
 /// More asked for than the block layer or the device takes.
 pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.outstanding_asked()?;
+    let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
     let layers = evidence.storage.as_ref()?.layers();
     let limits = layers.iter().flat_map(|device| {
         let queue = &device.queue;
@@ -111,7 +111,7 @@ fn is_merged(evidence: &Evidence) -> bool {
 
 /// At the device: what the program keeps in flight does not all arrive.
 pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.outstanding_asked()?;
+    let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
     // The program's own lack has its own warning, as have operations that need
     // no device at all, and one in flight cannot be less.
     let explained = outstanding_below_asked(evidence).is_some()

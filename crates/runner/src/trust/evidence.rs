@@ -16,6 +16,9 @@ pub struct Evidence {
     /// Number of files or devices that the job works on, at least 1: each
     /// thread keeps `workload.outstanding` in flight on each.
     pub targets: u32,
+    /// The targets lie on several devices: what that of the first one did is
+    /// only a part of the job, and is not held against the whole.
+    pub spread: bool,
     /// What was asked for, with the cache mode that came into effect.
     pub workload: Workload,
     /// Why `O_DIRECT` was not to be had, where it was asked for.
@@ -73,6 +76,7 @@ impl Evidence {
         Evidence {
             target,
             targets: 1,
+            spread: false,
             workload,
             direct_refused: None,
             engine,

@@ -37,7 +37,7 @@ fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<Moved> {
 
 /// The device moved fewer bytes than the program: caches, holes, compression.
 pub fn device_saw_less(evidence: &Evidence) -> Option<Warning> {
-    let storage = evidence.storage.as_ref()?;
+    let storage = evidence.storage.as_ref().filter(|_| !evidence.spread)?;
     let nearest: Vec<&BlockDevice> = storage.devices.iter().collect();
     // The bottom last: a loop device sees everything and its disk nothing.
     [nearest, storage.bottom()].iter().find_map(|devices| {

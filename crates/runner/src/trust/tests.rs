@@ -89,6 +89,27 @@ fn every_code_has_a_case() {
 }
 
 #[test]
+fn a_job_over_several_devices_is_not_held_against_the_first_of_them() {
+    let cases = || {
+        CASES.iter().filter(|case| {
+            matches!(
+                case.code,
+                Code::DeviceSawLess | Code::DeviceQueueLimit | Code::DeviceDepthBelowAsked
+            )
+        })
+    };
+    assert!(cases().count() >= 3);
+    for case in cases() {
+        let mut evidence = clean();
+        (case.fires)(&mut evidence);
+        evidence.targets = 3;
+        evidence.spread = true;
+        let name = case.code.as_str();
+        assert!(!codes(&evidence).iter().any(|code| code == name), "{name}");
+    }
+}
+
+#[test]
 fn the_gravest_warning_comes_first() {
     let mut evidence = clean();
     evidence.quick = true;
