@@ -230,8 +230,8 @@ fn tell(target: &Target) {
             }
         );
     }
-    if let Some(refused) = target.direct_refused() {
-        eprintln!("note: buffered, as O_DIRECT is not to be had here: {refused}");
+    for note in target.notes() {
+        eprintln!("note: {note}");
     }
 }
 

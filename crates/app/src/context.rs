@@ -11,7 +11,7 @@ use std::time::Instant;
 use stripewise_disk_inspect::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
-use stripewise_store::{Owner, Store};
+use stripewise_store::{ErrorKind, Owner, Store};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -75,6 +75,20 @@ impl Context {
             );
         }
         Ok(store)
+    }
+
+    /// Opens the store to look at it: one that cannot be written to will do.
+    pub fn open_store_to_read(&self) -> Outcome<Store> {
+        self.open_store().or_else(|failure| {
+            let cannot_write = failure
+                .error
+                .downcast_ref::<stripewise_store::Error>()
+                .is_some_and(|error| matches!(error.kind(), ErrorKind::ReadOnly { .. }));
+            if !cannot_write {
+                return Err(failure);
+            }
+            Store::open_read_only(&self.store_path()?).map_err(|_| failure)
+        })
     }
 
     /// Now, RFC 3339 in UTC with milliseconds.

@@ -1,6 +1,5 @@
 //! Stripewise: find out what a disk can do, and whether it is laid out right.
 #![forbid(unsafe_code)]
-#![forbid(unsafe_code)]
 
 mod aim;
 mod cli;
@@ -23,7 +22,10 @@ use failure::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return cli::complain(&error),
+    };
     match dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -46,6 +46,14 @@ pub struct JobWish {
     pub targets: Vec<usize>,
 }
 
+/// A run that took place, and whether the store has it.
+pub struct Measured {
+    pub record: RunRecord,
+    /// The failure of the store, if it could not be kept: measured is measured,
+    /// so the record is shown all the same.
+    pub kept: Outcome<()>,
+}
+
 /// Runs jobs at once and keeps the record.
 pub fn measure(
     context: &Context,
@@ -55,7 +63,7 @@ pub fn measure(
     how: &How,
     progress: &Progress,
     place: &Place<'_>,
-) -> Outcome<RunRecord> {
+) -> Outcome<Measured> {
     let jobs = jobs(aimed, wishes)?;
     let settings = settings(context, how);
     let stop = AtomicU8::new(u8::from(context.interrupt.signal().is_some()));
@@ -72,8 +80,8 @@ pub fn measure(
         run_real(&jobs, &settings, &mut keeper, &stop)
     }
     .map_err(run_failure)?;
-    keeper.finish(&record)?;
-    Ok(record)
+    let kept = keeper.finish(&record);
+    Ok(Measured { record, kept })
 }
 
 fn jobs<'a>(aimed: &'a [Aimed], wishes: &[JobWish]) -> Outcome<Vec<Job<'a>>> {

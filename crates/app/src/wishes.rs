@@ -38,6 +38,10 @@ pub struct Wishes {
 pub fn wishes(arguments: &Run) -> Outcome<Wishes> {
     match (&arguments.plan, &arguments.target) {
         (Some(path), _) => of_plan(arguments, path),
+        (None, Some(_)) if arguments.how.alone => Err(Failure::usage(
+            "--alone is about the jobs of a plan, and there is none",
+            "leave it out, or give the jobs with --plan FILE.toml",
+        )),
         (None, Some(target)) => of_switches(arguments, target),
         (None, None) => Err(Failure::usage(
             "no target is named",
@@ -209,7 +213,7 @@ fn engine_of(arguments: &Run, plan: &Plan) -> Outcome<Option<EngineName>> {
         (Some(engine), _) => Ok(Some(engine)),
         (None, []) => Ok(None),
         (None, [one]) => one.parse().map(Some).map_err(|error| {
-            Failure::usage(format!("{error}"), "engine is auto, uring, threads or null")
+            Failure::usage(error, "engine is auto, uring, threads or null")
         }),
         (None, several) => Err(Failure::usage(
             format!(

@@ -5,8 +5,13 @@ pub mod bench;
 pub mod run;
 pub mod small;
 
+use crate::exit_codes::Exit;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand, ValueEnum};
+use std::error::Error;
 use std::path::PathBuf;
+use std::process::ExitCode;
+use stripewise_units::ParseError;
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -69,4 +74,29 @@ pub enum Command {
     Completions(small::Completions),
     /// Write the man pages into a directory
     Man(small::Man),
+}
+
+/// Says what is wrong with a command line, with a hint as all errors have it; or
+/// prints what `--help` and `--version` asked for.
+pub fn complain(error: &clap::Error) -> ExitCode {
+    // A closed pipe ends the output quietly.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Done.into();
+    }
+    eprintln!("hint: {}", hint(error));
+    Exit::Usage.into()
+}
+
+/// The hint of whatever could not read a value, else where the switches are
+/// explained.
+fn hint(error: &clap::Error) -> String {
+    let parse = error
+        .source()
+        .and_then(|source| source.downcast_ref::<ParseError>());
+    match (parse, error.get(ContextKind::SuggestedArg)) {
+        (Some(parse), _) if !parse.hint().is_empty() => parse.hint().to_owned(),
+        (_, Some(ContextValue::String(meant))) => format!("did you mean {meant}?"),
+        _ => "`stripewise COMMAND --help` explains every switch".to_owned(),
+    }
 }

@@ -132,7 +132,7 @@ pub struct HowArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// With --plan: each job also alone, before all together
-    #[arg(long, requires = "plan", action = ArgAction::SetTrue)]
+    #[arg(long, action = ArgAction::SetTrue)]
     pub alone: bool,
     /// Your words for this run
     #[arg(long, value_name = "TEXT")]

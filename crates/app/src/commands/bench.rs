@@ -74,6 +74,10 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let records = std::mem::take(&mut steps.records);
     drop(steps);
     aimed.finish()?;
+    if records.is_empty() {
+        outcome?;
+        return Ok(exit_of(context, &records));
+    }
     let document = runs::document(records);
     let exit = exit_of(context, &document.runs);
     if context.global.json {
@@ -267,7 +271,7 @@ fn run_series(arguments: &Bench, plan: &BenchPlan, steps: &mut Steps<'_>) -> Out
             end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed_ns(), end_ns));
         steps.series_left_ns = plan.series[index + 1..]
             .iter()
-            .map(|later| stripewise_lab::longest_ns(later))
+            .map(stripewise_lab::longest_ns)
             .sum();
         let (_, ended) = climb(&series, steps)?;
         if ended == Ended::Partial || steps.context.interrupt.signal().is_some() {
@@ -329,7 +333,7 @@ impl Steps<'_> {
             expected_ns: 0,
             after_ns: self.series_left_ns,
         };
-        let record = measure(
+        let measured = measure(
             self.context,
             self.store,
             self.aimed,
@@ -338,8 +342,8 @@ impl Steps<'_> {
             &self.progress,
             &place,
         )?;
-        self.records.push(record);
-        Ok(())
+        self.records.push(measured.record);
+        measured.kept
     }
 
     fn step(&mut self, kind: SeriesKind, workload: Workload) -> Outcome<RunRecord> {
@@ -368,7 +372,7 @@ impl Steps<'_> {
         if let Some(series) = &mut self.how.series {
             kind.name().clone_into(&mut series.1);
         }
-        let record = measure(
+        let measured = measure(
             self.context,
             self.store,
             self.aimed,
@@ -378,15 +382,16 @@ impl Steps<'_> {
             &place,
         )?;
         if is_simulated(&self.aimed[0]) {
-            self.virtual_ns += record
+            self.virtual_ns += measured
+                .record
                 .jobs
                 .iter()
                 .map(|job| job.outcome.duration_ns)
                 .max()
                 .unwrap_or(0);
         }
-        self.records.push(record.clone());
-        Ok(record)
+        self.records.push(measured.record.clone());
+        measured.kept.map(|()| measured.record)
     }
 }
 

@@ -21,7 +21,7 @@ pub fn history(context: &Context, arguments: &History) -> Outcome {
 }
 
 fn list(context: &Context, limit: u32) -> Outcome {
-    let store = context.open_store()?;
+    let store = context.open_store_to_read()?;
     let filter = Filter {
         limit: Some(limit),
         ..Filter::default()
@@ -147,7 +147,7 @@ fn row(run: &RunSummary) -> HistoryRow {
 }
 
 fn show(context: &Context, names: &[String]) -> Outcome {
-    let store = context.open_store()?;
+    let store = context.open_store_to_read()?;
     let mut records = Vec::new();
     for name in names {
         records.extend(load(&store, name)?);

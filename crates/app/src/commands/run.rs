@@ -3,7 +3,7 @@
 use crate::aim::{Aimed, Need, aim, aim_at_nothing};
 use crate::cli::run::Run;
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, exit_of, measure, run_failure};
 use crate::show::document::print_text;
@@ -30,6 +30,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let wishes = wishes(arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
+    check_clocks(&wishes)?;
     check_buffers(&wishes, engine)?;
     let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
@@ -60,9 +61,14 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         earlier: Vec::new(),
         faults: arguments.how.inject.clone(),
     };
-    let records = run_all(context, &mut store, &aimed, &wishes, &how)?;
+    let mut records = Vec::new();
+    let outcome = run_all(context, &mut store, &aimed, &wishes, &how, &mut records);
     for target in aimed {
         target.finish()?;
+    }
+    if records.is_empty() {
+        outcome?;
+        return Ok(exit_of(context, &records));
     }
     let exit = exit_of(context, &records);
     let document = runs::document(records);
@@ -71,7 +77,29 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     } else {
         runs::print_whole(context, &document);
     }
+    // What was measured before a failure is shown; then the failure.
+    outcome?;
     Ok(exit)
+}
+
+/// Virtual time and real time do not run side by side; said before a test file
+/// is filled.
+fn check_clocks(wishes: &Wishes) -> Outcome<()> {
+    let of = |run: &Vec<Wish>, simulated: bool| {
+        let mut targets = run.iter().flat_map(|wish| &wish.targets);
+        targets.any(|&target| wishes.targets[target].starts_with("sim:") == simulated)
+    };
+    if wishes
+        .runs
+        .iter()
+        .any(|run| of(run, true) && of(run, false))
+    {
+        return Err(Failure::usage(
+            "real and simulated targets cannot run at once: they have different clocks",
+            "put them into two plans, or run the jobs one after the other: run = \"alone\"",
+        ));
+    }
+    Ok(())
 }
 
 /// Memory is looked at before a test file is filled.
@@ -160,8 +188,9 @@ fn run_all(
     aimed: &[Aimed],
     wishes: &Wishes,
     how: &How,
-) -> Outcome<Vec<RunRecord>> {
-    let lengths: Vec<u64> = wishes.runs.iter().map(length_ns).collect();
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    let lengths: Vec<u64> = wishes.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns: u64 = lengths.iter().sum();
     let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
     if real && !context.global.quiet && lengths.len() > 1 {
@@ -172,7 +201,6 @@ fn run_all(
         );
     }
     let progress = Progress::start(context.global.quiet || !real, total_ns, "Measuring");
-    let mut records = Vec::new();
     let mut before_ns = 0;
     for (index, run) in wishes.runs.iter().enumerate() {
         let jobs: Vec<JobWish> = run
@@ -194,18 +222,32 @@ fn run_all(
             expected_ns: lengths[index],
             after_ns,
         };
-        records.push(measure(
-            context, store, aimed, &jobs, how, &progress, &place,
-        )?);
+        // The last run of a grid judges all of it: caps show over block sizes.
+        let last = index + 1 == wishes.runs.len();
+        let earlier = if last {
+            records
+                .iter()
+                .flat_map(|run| run.jobs.iter().cloned())
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let how = How {
+            earlier,
+            ..how.clone()
+        };
+        let measured = measure(context, store, aimed, &jobs, &how, &progress, &place)?;
+        records.push(measured.record);
+        measured.kept?;
         before_ns += lengths[index];
         if context.interrupt.signal().is_some() {
             break;
         }
     }
-    Ok(records)
+    Ok(())
 }
 
-fn length_ns(run: &Vec<Wish>) -> u64 {
+fn length_ns(run: &[Wish]) -> u64 {
     run.iter()
         .map(|wish| wish.workload.ramp_ns + wish.workload.duration_ns)
         .max()

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::series_of;
 use stripewise_report::{
-    bench_sentences, job_details, run_rows_table, series_table, warnings_text,
+    bench_sentences, job_details, run_rows_table, series_table, warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 
@@ -51,7 +51,7 @@ pub fn partial_lines(runs: &[RunRecord]) -> String {
                 .partial_because
                 .as_deref()
                 .unwrap_or("it did not end as planned");
-            format!("partial: {} ({because})\n", run.id)
+            wrapped(&format!("partial: {} ({because})", run.id), "  ")
         })
         .collect()
 }
