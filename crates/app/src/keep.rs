@@ -65,12 +65,15 @@ impl<'a> Keeper<'a> {
     /// Stores the final record. The first failure of the store on the way is
     /// told here: measuring went on without it.
     pub fn finish(mut self, record: &RunRecord) -> Outcome<()> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
-        match self.handle.take() {
-            Some(handle) => self.store.finish_run(handle, record).map_err(store_failure),
-            None => self.store.save_run(record).map_err(store_failure),
+        // Also where an interval could not be kept: the record is worth more.
+        let kept = match self.handle.take() {
+            Some(handle) => self.store.finish_run(handle, record),
+            None => self.store.save_run(record),
+        };
+        match (kept, self.failure.take()) {
+            (Err(error), _) => Err(store_failure(error)),
+            (Ok(()), Some(failure)) => Err(failure),
+            (Ok(()), None) => Ok(()),
         }
     }
 

@@ -10,6 +10,7 @@ mod failure;
 mod interrupt;
 mod keep;
 mod measure;
+mod parallel;
 mod show;
 mod simulated;
 mod wishes;

@@ -11,7 +11,7 @@ use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{HostFacts, JobRecord, RunRecord};
 use stripewise_runner::Error;
-use stripewise_runner::session::{Job, Settings, run_real, run_simulated};
+use stripewise_runner::session::{Job, Listener, Settings, run_real, run_simulated};
 use stripewise_store::Store;
 use stripewise_workload::{Workload, validate};
 
@@ -64,24 +64,41 @@ pub fn measure(
     progress: &Progress,
     place: &Place<'_>,
 ) -> Outcome<Measured> {
-    let jobs = jobs(aimed, wishes)?;
-    let settings = settings(context, how);
+    let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
     let stop = AtomicU8::new(u8::from(context.interrupt.signal().is_some()));
     let mut keeper = Keeper::new(context, store, &stop, progress, place);
-    let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
-    let record = if simulated {
-        let mut arrays: Vec<Array> = aimed
-            .iter()
-            .filter_map(Aimed::simulated)
-            .map(|simulated| simulated.build())
-            .collect();
-        run_simulated(&jobs, &mut arrays, &settings, &mut keeper, &stop)
+    let mut used = wishes.iter().flat_map(|wish| &wish.targets);
+    let record = if used.any(|&target| aimed[target].simulated().is_some()) {
+        simulate(aimed, &jobs, &settings, &mut keeper, &stop)
     } else {
         run_real(&jobs, &settings, &mut keeper, &stop)
     }
     .map_err(run_failure)?;
     let kept = keeper.finish(&record);
     Ok(Measured { record, kept })
+}
+
+/// The jobs of a run, checked against their targets, and its settings.
+pub fn prepare_run<'a>(
+    context: &Context,
+    aimed: &'a [Aimed],
+    wishes: &[JobWish],
+    how: &How,
+) -> Outcome<(Vec<Job<'a>>, Settings)> {
+    Ok((jobs(aimed, wishes)?, settings(context, how)))
+}
+
+/// Runs jobs on simulated arrays, each built anew.
+pub fn simulate(
+    aimed: &[Aimed],
+    jobs: &[Job<'_>],
+    settings: &Settings,
+    listener: &mut dyn Listener,
+    stop: &AtomicU8,
+) -> Result<RunRecord, Error> {
+    let simulated = aimed.iter().filter_map(Aimed::simulated);
+    let mut arrays: Vec<Array> = simulated.map(|simulated| simulated.build()).collect();
+    run_simulated(jobs, &mut arrays, settings, listener, stop)
 }
 
 fn jobs<'a>(aimed: &'a [Aimed], wishes: &[JobWish]) -> Outcome<Vec<Job<'a>>> {

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::measure::workload_failure;
 use stripewise_io_engine::EngineName;
 use stripewise_units::ByteSize;
-use stripewise_workload::{Plan, PlanJob, PlanOrder, Workload, WorkloadOptions};
+use stripewise_workload::{Plan, PlanJob, PlanOrder, Workload, WorkloadOptions, derived_seed};
 
 /// One job of a run, before its targets are opened.
 #[derive(Clone, Debug)]
@@ -68,16 +68,18 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Wishes> {
         ..Wishes::default()
     };
     let cells = cells(load);
-    for _ in 0..arguments.how.repeat {
+    for repetition in 0..u64::from(arguments.how.repeat) {
         for cell in &cells {
             let options = WorkloadOptions {
                 duration: arguments.how.duration,
                 ramp: arguments.how.ramp,
                 ..cell.clone()
             };
-            let workload = options
+            let mut workload = with_room_for_arrivals(options)
                 .build(&Workload::default())
                 .map_err(workload_failure)?;
+            // A repetition draws anew; the first one has the seed that was given.
+            workload.seed = derived_seed(workload.seed, repetition);
             wishes.runs.push(vec![Wish {
                 name: "job".to_owned(),
                 targets: vec![0],
@@ -138,7 +140,38 @@ fn each<T: Copy>(list: &[T]) -> Vec<Option<T>> {
     }
 }
 
+/// Operations that an open loop may have in flight over all threads where no
+/// number is given: with few, arrivals would wait for one another and not for
+/// the disk alone.
+const OPEN_LOOP_IN_FLIGHT: u32 = 256;
+
+/// An open loop without a number of outstanding gets enough of them.
+fn with_room_for_arrivals(options: WorkloadOptions) -> WorkloadOptions {
+    if options.rate.is_none() || options.outstanding.is_some() {
+        return options;
+    }
+    let threads = options.threads.unwrap_or(1).max(1);
+    WorkloadOptions {
+        outstanding: Some((OPEN_LOOP_IN_FLIGHT / threads).max(1)),
+        ..options
+    }
+}
+
+/// Switches that say what a job does belong into the plan when there is one.
+fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
+    let cells = cells(&arguments.load);
+    let says_load = cells != [WorkloadOptions::default()];
+    if says_load || arguments.how.duration.is_some() || arguments.how.ramp.is_some() {
+        return Err(Failure::usage(
+            "a switch of the workload is given beside --plan, which says what each job does",
+            "write it into [defaults] of the plan, or leave it out",
+        ));
+    }
+    Ok(())
+}
+
 fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
+    refuse_beside_plan(arguments)?;
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::usage(
             format!("cannot read the plan {}: {error}", path.display()),
@@ -167,7 +200,21 @@ fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
         .iter()
         .map(|job| wish_of(job, &mut wishes.targets))
         .collect();
-    for _ in 0..arguments.how.repeat {
+    for repetition in 0..u64::from(arguments.how.repeat) {
+        let jobs: Vec<Wish> = jobs
+            .iter()
+            .map(|wish| {
+                let seed = derived_seed(wish.workload.seed, repetition);
+                let workload = Workload {
+                    seed,
+                    ..wish.workload.clone()
+                };
+                Wish {
+                    workload,
+                    ..wish.clone()
+                }
+            })
+            .collect();
         if plan.order != PlanOrder::Together || arguments.how.alone {
             wishes.runs.extend(jobs.iter().map(|job| vec![job.clone()]));
         }
@@ -196,8 +243,17 @@ fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> Wish {
     Wish {
         name: job.name.clone(),
         targets: indices,
-        workload: job.workload.clone(),
+        workload: plan_workload(job),
     }
+}
+
+/// As [`with_room_for_arrivals`], for a job of a plan.
+fn plan_workload(job: &PlanJob) -> Workload {
+    let mut workload = job.workload.clone();
+    if workload.rate.is_some() && job.options.outstanding.is_none() {
+        workload.outstanding = (OPEN_LOOP_IN_FLIGHT / workload.threads.max(1)).max(1);
+    }
+    workload
 }
 
 /// Jobs that run at once run on one engine.
@@ -212,9 +268,10 @@ fn engine_of(arguments: &Run, plan: &Plan) -> Outcome<Option<EngineName>> {
     match (arguments.how.engine, named.as_slice()) {
         (Some(engine), _) => Ok(Some(engine)),
         (None, []) => Ok(None),
-        (None, [one]) => one.parse().map(Some).map_err(|error| {
-            Failure::usage(error, "engine is auto, uring, threads or null")
-        }),
+        (None, [one]) => one
+            .parse()
+            .map(Some)
+            .map_err(|error| Failure::usage(error, "engine is auto, uring, threads or null")),
         (None, several) => Err(Failure::usage(
             format!(
                 "the jobs of the plan ask for different engines: {}",

@@ -3,6 +3,9 @@
 use crate::number::rate;
 use crate::table::{draw, number, words};
 
+/// The longest line of a table.
+const COLUMNS_MAX: usize = 100;
+
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryRow {
@@ -34,21 +37,32 @@ pub fn history_table(rows: &[HistoryRow]) -> String {
         words("Status"),
         words("Label"),
     ];
-    let cells: Vec<Vec<String>> = rows
-        .iter()
+    // The user's own words give way first, then the target's.
+    let widths = [(22, 16), (22, 12), (22, 8), (18, 8), (14, 8), (10, 6)];
+    let tables = widths.map(|(target, label)| draw(&columns, &cells(rows, target, label)));
+    let fits = |table: &&String| {
+        table
+            .lines()
+            .all(|line| line.chars().count() <= COLUMNS_MAX)
+    };
+    let [.., narrowest] = &tables;
+    tables.iter().find(fits).unwrap_or(narrowest).clone()
+}
+
+fn cells(rows: &[HistoryRow], target: usize, label: usize) -> Vec<Vec<String>> {
+    rows.iter()
         .map(|row| {
             vec![
                 row.id.clone(),
                 row.series.clone(),
-                shorten(&row.target, 22),
+                shorten(&row.target, target),
                 row.what.clone(),
                 row.iops.map(rate).unwrap_or_default(),
                 row.status.clone(),
-                shorten(&row.label, 16),
+                shorten(&row.label, label),
             ]
         })
-        .collect();
-    draw(&columns, &cells)
+        .collect()
 }
 
 /// The end of a long text, which for a path is what tells it from others.

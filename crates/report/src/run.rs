@@ -3,6 +3,7 @@
 use crate::history::shorten;
 use crate::number::{latency, latency_cells, rate};
 use crate::table::{draw, number, words};
+use crate::warnings::wrapped;
 use std::fmt::Write;
 use stripewise_results::{JobRecord, KindOutcome, RunRecord, Status};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -111,17 +112,18 @@ fn row(
 pub fn job_details(job: &JobRecord) -> String {
     let outcome = &job.outcome;
     let mut text = format!(
-        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}; {:.0} ns user and {:.0} ns system CPU an operation\n",
+        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}{:.0} ns user and {:.0} ns system CPU an operation\n",
         job.name,
         format_count(outcome.operations),
         format_bytes(outcome.bytes),
         format_duration(outcome.duration_ns),
         outcome.outstanding_mean,
         job.engine.name,
-        if job.engine.registered_buffers {
-            " (registered buffers)"
-        } else {
-            ""
+        match (job.engine.name.is_empty(), job.engine.registered_buffers) {
+            // Rebuilt after its process was killed: nobody knows.
+            (true, _) => "",
+            (false, true) => " (registered buffers); ",
+            (false, false) => "; ",
         },
         outcome.cpu_user_ns_per_operation,
         outcome.cpu_system_ns_per_operation,
@@ -164,5 +166,5 @@ pub fn job_details(job: &JobRecord) -> String {
             latency(Some(outcome.drain.latency_ns_max)),
         );
     }
-    text
+    text.lines().map(|line| wrapped(line, "    ")).collect()
 }

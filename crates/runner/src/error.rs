@@ -66,8 +66,11 @@ impl Error {
                 Some("try another engine with --engine, or fewer threads or outstanding")
             }
             Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
-            Error::Memory { .. } => Some("use a smaller --block, fewer --threads or a smaller --outstanding"),
-            Error::Plan(_) | Error::Target { .. } => None,
+            Error::Memory { .. } => {
+                Some("use a smaller --block, fewer --threads or a smaller --outstanding")
+            }
+            Error::Plan(_) => Some("change the switch or the key of the plan that it names"),
+            Error::Target { .. } => None,
             Error::TimeStandsStill { .. } => {
                 Some("give the simulated array a service time above 0, or limit the operations")
             }

@@ -66,7 +66,7 @@ pub struct LoadArguments {
         long,
         value_name = "N",
         value_delimiter = ',',
-        help = "Operations that each thread keeps in flight, or a list [default: 1]"
+        help = "Operations that each thread keeps in flight, or a list [default: 1; with --rate 256 over all threads]"
     )]
     pub outstanding: Vec<u32>,
     /// First byte to use, or a list: 63s, 64K, 1M

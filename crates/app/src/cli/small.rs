@@ -32,7 +32,7 @@ pub struct History {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
     /// Rows at most
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 

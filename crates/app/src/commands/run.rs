@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, exit_of, measure, run_failure};
+use crate::parallel::simulate_all;
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
 use crate::show::runs;
@@ -16,7 +17,7 @@ use stripewise_results::RunRecord;
 use stripewise_runner::session::{check_memory, own_cost_ns};
 use stripewise_store::Store;
 use stripewise_target::Size;
-use stripewise_units::format_duration;
+use stripewise_units::{Nanoseconds, format_duration};
 use stripewise_workload::CacheMode;
 
 /// Operations that a run on a simulated array has at least where no duration is
@@ -27,6 +28,7 @@ const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
 const OWN_COST_NS: u64 = 20_000_000;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
+    check_interval(arguments.how.interval)?;
     let wishes = wishes(arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
@@ -190,6 +192,11 @@ fn run_all(
     how: &How,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
+    let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
+    if simulated && wishes.runs.len() > 1 {
+        let runs: Vec<Vec<JobWish>> = wishes.runs.iter().map(|run| job_wishes(run)).collect();
+        return simulate_all(context, store, aimed, &runs, how, records);
+    }
     let lengths: Vec<u64> = wishes.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns: u64 = lengths.iter().sum();
     let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
@@ -203,14 +210,7 @@ fn run_all(
     let progress = Progress::start(context.global.quiet || !real, total_ns, "Measuring");
     let mut before_ns = 0;
     for (index, run) in wishes.runs.iter().enumerate() {
-        let jobs: Vec<JobWish> = run
-            .iter()
-            .map(|wish| JobWish {
-                name: wish.name.clone(),
-                workload: wish.workload.clone(),
-                targets: wish.targets.clone(),
-            })
-            .collect();
+        let jobs = job_wishes(run);
         let title = match wishes.runs.len() {
             1 => "Measuring".to_owned(),
             count => format!("Run {} of {count}", index + 1),
@@ -245,6 +245,27 @@ fn run_all(
         }
     }
     Ok(())
+}
+
+fn job_wishes(run: &[Wish]) -> Vec<JobWish> {
+    run.iter()
+        .map(|wish| JobWish {
+            name: wish.name.clone(),
+            workload: wish.workload.clone(),
+            targets: wish.targets.clone(),
+        })
+        .collect()
+}
+
+/// Intervals outside of this are refused before anything is prepared.
+fn check_interval(interval: Nanoseconds) -> Outcome<()> {
+    if (1_000_000..=10_000_000_000).contains(&interval.ns()) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("--interval {interval} is out of range"),
+        "give 1ms to 10s; 1s is the default",
+    ))
 }
 
 fn length_ns(run: &[Wish]) -> u64 {

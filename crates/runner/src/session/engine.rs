@@ -5,7 +5,9 @@ use crate::{AsPlanned, Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use stripewise_io_engine::backend::{faulty::Faulty, linux_io_uring::Uring, null::Null, portable_threads::Threads};
+use stripewise_io_engine::backend::{
+    faulty::Faulty, linux_io_uring::Uring, null::Null, portable_threads::Threads,
+};
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_workload::{Span, Workload};
 
@@ -43,8 +45,12 @@ pub(super) fn drive(
     let cpus = &settings.cpus;
     let totals = match (choice.engine, faults.is_some()) {
         (EngineName::Null, _) => real::run::<Null>(&jobs, cpus, plan, policy, observer, interrupt),
-        (EngineName::Threads, false) => real::run::<Threads>(&jobs, cpus, plan, policy, observer, interrupt),
-        (EngineName::Threads, true) => real::run::<Faulty<Threads>>(&jobs, cpus, plan, policy, observer, interrupt),
+        (EngineName::Threads, false) => {
+            real::run::<Threads>(&jobs, cpus, plan, policy, observer, interrupt)
+        }
+        (EngineName::Threads, true) => {
+            real::run::<Faulty<Threads>>(&jobs, cpus, plan, policy, observer, interrupt)
+        }
         (_, false) => real::run::<Uring>(&jobs, cpus, plan, policy, observer, interrupt),
         (_, true) => real::run::<Faulty<Uring>>(&jobs, cpus, plan, policy, observer, interrupt),
     }?;
@@ -56,8 +62,15 @@ pub(super) fn drive(
 /// `None` where that could not be measured.
 #[must_use]
 pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
-    let workload = Workload { outstanding: 32, ..Workload::default() };
-    let span = Span { start_bytes: 0, block_size_bytes: workload.block_size_bytes, blocks: 1 << 20 };
+    let workload = Workload {
+        outstanding: 32,
+        ..Workload::default()
+    };
+    let span = Span {
+        start_bytes: 0,
+        block_size_bytes: workload.block_size_bytes,
+        blocks: 1 << 20,
+    };
     let job = RealJob {
         plan: JobPlan::new(workload, span, 0),
         files: Vec::new(),

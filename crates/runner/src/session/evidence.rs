@@ -47,20 +47,37 @@ impl Watch {
     pub(super) fn start(jobs: &[OpenJob]) -> Self {
         let system = System::live();
         let files: Vec<Vec<Arc<File>>> = jobs.iter().map(|job| job.files.clone()).collect();
-        let storages: Vec<Option<Storage>> =
-            files.iter().map(|files| system.storage_of_file(files.first()?).ok()).collect();
+        let storages: Vec<Option<Storage>> = files
+            .iter()
+            .map(|files| system.storage_of_file(files.first()?).ok())
+            .collect();
         let nearest = |file: &Arc<File>| Some(system.storage_of_file(file).ok()?.nearest()?.number);
         let spread = files
             .iter()
-            .map(|files| files.len() > 1 && files.iter().any(|file| nearest(file) != nearest(&files[0])))
+            .map(|files| {
+                files.len() > 1 && files.iter().any(|file| nearest(file) != nearest(&files[0]))
+            })
             .collect();
-        let mut devices: Vec<DeviceNumber> =
-            storages.iter().flatten().flat_map(Storage::layers).map(|device| device.number).collect();
+        let mut devices: Vec<DeviceNumber> = storages
+            .iter()
+            .flatten()
+            .flat_map(Storage::layers)
+            .map(|device| device.number)
+            .collect();
         devices.sort_unstable();
         devices.dedup();
         let before = snapshot(&system, &devices, &files);
         let samples = vec![Vec::new(); jobs.len()];
-        Watch { samples, system, files, storages, spread, devices, before, next_sample_ns: 0 }
+        Watch {
+            samples,
+            system,
+            files,
+            storages,
+            spread,
+            devices,
+            before,
+            next_sample_ns: 0,
+        }
     }
 
     /// Looks at the devices' queues; called about 20 times a second.
@@ -69,7 +86,9 @@ impl Watch {
             return;
         }
         for (storage, samples) in self.storages.iter().zip(&mut self.samples) {
-            let Some(device) = storage.as_ref().and_then(Storage::nearest) else { continue };
+            let Some(device) = storage.as_ref().and_then(Storage::nearest) else {
+                continue;
+            };
             if let Some(in_flight) = self.system.in_flight(device.number)
                 && samples.len() < SAMPLES_MAX
             {
@@ -83,14 +102,23 @@ impl Watch {
     }
 
     pub(super) fn finish(self, ramp_bytes: Vec<[u64; 2]>) -> Seen {
-        let observed = self.before.difference(&snapshot(&self.system, &self.devices, &self.files));
+        let observed = self
+            .before
+            .difference(&snapshot(&self.system, &self.devices, &self.files));
         let mut all = observed.files.iter().copied();
-        let files = self.files.iter().map(|files| all.by_ref().take(files.len()).collect()).collect();
+        let files = self
+            .files
+            .iter()
+            .map(|files| all.by_ref().take(files.len()).collect())
+            .collect();
         let throttles = self
             .storages
             .iter()
             .map(|storage| {
-                let layers = storage.iter().flat_map(Storage::layers).map(|device| device.number);
+                let layers = storage
+                    .iter()
+                    .flat_map(Storage::layers)
+                    .map(|device| device.number);
                 self.system.throttles(&layers.collect::<Vec<_>>())
             })
             .collect();
@@ -130,13 +158,21 @@ pub(super) fn gather(
         evidence.spread = seen.spread[index];
         evidence.throttles.clone_from(&seen.throttles[index]);
         evidence.in_flight.clone_from(&seen.samples[index]);
-        evidence.observed = Some(Observed { files: seen.files[index].clone(), ..seen.observed.clone() });
+        evidence.observed = Some(Observed {
+            files: seen.files[index].clone(),
+            ..seen.observed.clone()
+        });
         evidence.moved = Some(moved_on_device_of(index, jobs, seen, totals));
     }
     all
 }
 
-fn of_job(job: &Job<'_>, of_record: &JobRecord, settings: &Settings, record: &RunRecord) -> Evidence {
+fn of_job(
+    job: &Job<'_>,
+    of_record: &JobRecord,
+    settings: &Settings,
+    record: &RunRecord,
+) -> Evidence {
     let first = job.places.first().map(|(place, _)| place);
     let target = match first {
         Some(Place::Real(target)) => Some(*target),
@@ -144,10 +180,13 @@ fn of_job(job: &Job<'_>, of_record: &JobRecord, settings: &Settings, record: &Ru
     };
     Evidence {
         targets: u32::try_from(job.places.len()).unwrap_or(u32::MAX),
-        direct_refused: target.and_then(|target| target.direct_refused()).map(str::to_owned),
+        direct_refused: target
+            .and_then(|target| target.direct_refused())
+            .map(str::to_owned),
         host: record.host.clone(),
         data: target.and_then(|target| target.data_facts()).cloned(),
         cache_size_bytes: settings.cache_size_bytes,
+        faults_injected: settings.faults.is_some(),
         quick: settings.quick,
         interrupted: record.status == Status::Partial,
         ..Evidence::new(
@@ -162,7 +201,12 @@ fn of_job(job: &Job<'_>, of_record: &JobRecord, settings: &Settings, record: &Ru
 /// What all jobs together moved on the device of job `index`, over the whole
 /// time between the snapshots.
 fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunTotals) -> Moved {
-    let device = |index: usize| seen.storages[index].as_ref().and_then(Storage::nearest).map(|device| device.number);
+    let device = |index: usize| {
+        seen.storages[index]
+            .as_ref()
+            .and_then(Storage::nearest)
+            .map(|device| device.number)
+    };
     let mine = device(index);
     let mut moved = Moved::default();
     for (other, of_job) in totals.jobs.iter().enumerate() {

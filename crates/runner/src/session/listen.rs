@@ -8,7 +8,7 @@ use stripewise_results::{Interval, IntervalSeries, RunRecord};
 
 /// Who keeps and shows a run. All calls come on the thread that runs the session.
 pub trait Listener {
-    /// The run is about to start.
+    /// The engines are open and the workers were let go.
     fn begin(&mut self, skeleton: &RunRecord);
     /// A measured interval of all jobs is complete: numbers in `intervals`,
     /// histograms in `summary`.
@@ -60,6 +60,8 @@ impl Observer for Ears<'_> {
         for (job, capabilities) in self.record.jobs.iter_mut().zip(capabilities) {
             record::engine(&mut job.engine, capabilities);
         }
+        // Not earlier: a run whose engine could not be opened was none.
+        self.listener.begin(self.record);
     }
 
     fn interval(&mut self, summary: &IntervalSummary) {

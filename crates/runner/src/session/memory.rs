@@ -32,7 +32,10 @@ pub fn check_memory(
         .fold(0, u64::saturating_add);
     match available_bytes {
         Some(available_bytes) if needed_bytes as f64 > available_bytes as f64 * SHARE_MAX => {
-            Err(Error::Memory { needed: format_bytes(needed_bytes), available: format_bytes(available_bytes) })
+            Err(Error::Memory {
+                needed: format_bytes(needed_bytes),
+                available: format_bytes(available_bytes),
+            })
         }
         _ => Ok(()),
     }
@@ -44,11 +47,23 @@ mod tests {
 
     #[test]
     fn buffers_that_do_not_fit_are_refused_with_both_numbers() {
-        let large = Workload { block_size_bytes: 64 << 20, outstanding: 1024, ..Workload::default() };
-        let error = check_memory(EngineName::Uring, &[(&large, 1)], Some(8 << 30)).expect_err("64 GiB");
+        let large = Workload {
+            block_size_bytes: 64 << 20,
+            outstanding: 1024,
+            ..Workload::default()
+        };
+        let error =
+            check_memory(EngineName::Uring, &[(&large, 1)], Some(8 << 30)).expect_err("64 GiB");
         assert!(error.to_string().contains("8 GiB"), "{error}");
         assert!(error.hint().is_some());
-        assert!(check_memory(EngineName::Uring, &[(&Workload::default(), 1)], Some(1 << 30)).is_ok());
+        assert!(
+            check_memory(
+                EngineName::Uring,
+                &[(&Workload::default(), 1)],
+                Some(1 << 30)
+            )
+            .is_ok()
+        );
         assert!(check_memory(EngineName::Uring, &[(&large, 1)], None).is_ok());
     }
 }

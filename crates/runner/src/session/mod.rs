@@ -28,7 +28,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Simulate;
 use stripewise_io_engine::{EngineName, FaultPlan};
-use stripewise_results::{EngineFacts, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts, TargetKind};
+use stripewise_results::{
+    EngineFacts, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts, TargetKind,
+};
 use stripewise_target::{Access, Target};
 use stripewise_workload::{CacheMode, Span, Workload};
 
@@ -152,10 +154,10 @@ pub fn run_real(
     let opened = open_all(jobs, &skeleton)?;
     let mut watch = Watch::start(&opened);
     let plan = run_plan(jobs, settings);
-    listener.begin(&skeleton);
     let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
     let mut policy = Enough::new(&plan, settings.operations_min);
-    let (totals, asked_more) = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
+    let (totals, asked_more) =
+        engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
     let ramp_bytes = ears.ramp_bytes();
     let seen = watch.finish(ramp_bytes);
     finish(&mut skeleton, &totals);
@@ -191,11 +193,13 @@ pub fn run_simulated<A: Simulate>(
                 Place::Simulated { array, .. } => Ok(*array),
                 _ => Err(mixed_clocks()),
             });
-            Ok(SimulatedJob { plan: job_plan(job, 0), arrays: arrays.collect::<Result<_, Error>>()? })
+            Ok(SimulatedJob {
+                plan: job_plan(job, 0),
+                arrays: arrays.collect::<Result<_, Error>>()?,
+            })
         })
         .collect::<Result<_, _>>()?;
     let plan = run_plan(jobs, settings);
-    listener.begin(&skeleton);
     let mut ears = Ears::new(&mut skeleton, listener, None);
     let mut policy = Enough::new(&plan, settings.operations_min);
     let plan = policy.open_ended(plan);
@@ -229,12 +233,25 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
 
 fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
     let mut facts = job.places.iter().map(|(place, _)| place.facts());
-    let cache = job.places.iter().map(|(place, _)| place.cache_in_effect(job.workload.cache)).next_back();
+    let cache = job
+        .places
+        .iter()
+        .map(|(place, _)| place.cache_in_effect(job.workload.cache))
+        .next_back();
     JobRecord {
         name: job.name.clone(),
-        target: facts.next().unwrap_or_else(|| Place::Nothing { name: String::new(), size_bytes: 0 }.facts()),
+        target: facts.next().unwrap_or_else(|| {
+            Place::Nothing {
+                name: String::new(),
+                size_bytes: 0,
+            }
+            .facts()
+        }),
         further_targets: facts.collect(),
-        workload: Workload { cache: cache.unwrap_or(job.workload.cache), ..job.workload.clone() },
+        workload: Workload {
+            cache: cache.unwrap_or(job.workload.cache),
+            ..job.workload.clone()
+        },
         engine: EngineFacts {
             asked: settings.engine.to_string(),
             null_ns_per_operation: settings.own_cost_ns,
@@ -247,7 +264,8 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
 
 /// The times that all jobs share: the longest of what they ask for.
 fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
-    let longest = |of: fn(&Workload) -> u64| jobs.iter().map(|job| of(&job.workload)).max().unwrap_or(0);
+    let longest =
+        |of: fn(&Workload) -> u64| jobs.iter().map(|job| of(&job.workload)).max().unwrap_or(0);
     RunPlan {
         interval_ns: settings.interval_ns,
         ramp_ns: longest(|workload| workload.ramp_ns),
@@ -260,7 +278,11 @@ fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
 
 fn job_plan(job: &Job<'_>, data_salt: u64) -> JobPlan {
     let spans = job.places.iter().map(|(_, span)| *span).collect();
-    JobPlan { workload: job.workload.clone(), spans, data_salt }
+    JobPlan {
+        workload: job.workload.clone(),
+        spans,
+        data_salt,
+    }
 }
 
 /// Opens each job's files through its targets, under the targets' rules.
@@ -273,20 +295,28 @@ fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJo
                     Place::Real(target) => {
                         let file = target
                             .open(job.workload.cache, access(&job.workload))
-                            .map_err(|source| Error::Target { job: job.name.clone(), source: Box::new(source) })?;
+                            .map_err(|source| Error::Target {
+                                job: job.name.clone(),
+                                source: Box::new(source),
+                            })?;
                         files.push(Arc::new(file));
                     }
                     Place::Nothing { .. } => {}
                     Place::Simulated { .. } => return Err(mixed_clocks()),
                 }
             }
-            Ok(engine::OpenJob { plan: job_plan(job, salt(&skeleton.id)), files })
+            Ok(engine::OpenJob {
+                plan: job_plan(job, salt(&skeleton.id)),
+                files,
+            })
         })
         .collect()
 }
 
 fn mixed_clocks() -> Error {
-    Error::Plan("real and simulated targets cannot run at once: they have different clocks".to_owned())
+    Error::Plan(
+        "real and simulated targets cannot run at once: they have different clocks".to_owned(),
+    )
 }
 
 fn access(workload: &Workload) -> Access {
@@ -300,14 +330,21 @@ fn access(workload: &Workload) -> Access {
 /// Written data differs from run to run, so that a deduplicating device sees new
 /// blocks: FNV-1a of the run's id.
 fn salt(id: &str) -> u64 {
-    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Enters what the driver found.
 fn finish(record: &mut RunRecord, totals: &RunTotals) {
     for (job, of_job) in record.jobs.iter_mut().zip(&totals.jobs) {
         let intervals = std::mem::take(&mut job.outcome.intervals);
-        job.outcome = record::outcome(&of_job.counts, totals.measured_ns, job.workload.rate.is_some(), intervals);
+        job.outcome = record::outcome(
+            &of_job.counts,
+            totals.measured_ns,
+            job.workload.rate.is_some(),
+            intervals,
+        );
         job.outcome.drain = record::drain(&of_job.drain);
         record::engine(&mut job.engine, &of_job.capabilities);
         // What went a little wrong (a thread not pinned, or left behind) belongs
@@ -330,6 +367,9 @@ fn judge_grid(record: &mut RunRecord, settings: &Settings, evidence: &[trust::Ev
         return;
     }
     let jobs: Vec<&JobRecord> = settings.earlier.iter().chain(&record.jobs).collect();
-    let throttles: Vec<_> = evidence.iter().flat_map(|evidence| evidence.throttles.iter().cloned()).collect();
+    let throttles: Vec<_> = evidence
+        .iter()
+        .flat_map(|evidence| evidence.throttles.iter().cloned())
+        .collect();
     record.warnings = trust::judge_series(&jobs, &throttles);
 }

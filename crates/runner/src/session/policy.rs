@@ -15,12 +15,23 @@ pub(super) struct Enough {
 
 impl Enough {
     pub(super) fn new(plan: &RunPlan, operations_min: u64) -> Self {
-        Enough { duration_ns: plan.duration_ns, operations_min, operations: 0 }
+        Enough {
+            duration_ns: plan.duration_ns,
+            operations_min,
+            operations: 0,
+        }
     }
 
     /// The plan without an end where this policy is to find it.
     pub(super) fn open_ended(&self, plan: RunPlan) -> RunPlan {
-        if self.operations_min == 0 { plan } else { RunPlan { duration_ns: u64::MAX, ..plan } }
+        if self.operations_min == 0 {
+            plan
+        } else {
+            RunPlan {
+                duration_ns: u64::MAX,
+                ..plan
+            }
+        }
     }
 }
 
@@ -29,7 +40,11 @@ impl Policy for Enough {
         if self.operations_min == 0 || summary.phase != Phase::Measuring {
             return Decision::Continue;
         }
-        self.operations += summary.jobs.iter().map(crate::JobCounts::operations).sum::<u64>();
+        self.operations += summary
+            .jobs
+            .iter()
+            .map(crate::JobCounts::operations)
+            .sum::<u64>();
         let passed_ns = summary.start_ns + summary.duration_ns;
         let enough = self.operations >= self.operations_min && passed_ns >= self.duration_ns;
         if enough || passed_ns >= self.duration_ns.saturating_mul(LONGEST) {

@@ -1,15 +1,23 @@
 //! From counts to the fields of a record.
 
-use crate::{DrainCounts, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts, RunTotals, StopReason};
-use stripewise_io_engine::{Capabilities, Kind, error_name};
-use stripewise_stats::Histogram;
-use stripewise_results::{
-    Drain, EngineFacts, Errors, Interval, KindParts, OpenLoop, Outcome, OutcomeParts, RunRecord, Status,
+use crate::{
+    DrainCounts, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts, RunTotals,
+    StopReason,
 };
+use stripewise_io_engine::{Capabilities, Kind, error_name};
+use stripewise_results::{
+    Drain, EngineFacts, Errors, Interval, KindParts, OpenLoop, Outcome, OutcomeParts, RunRecord,
+    Status,
+};
+use stripewise_stats::Histogram;
 
 /// One measured interval of one job.
 /// `latency_ns` are those of its reads and writes.
-pub(super) fn interval(summary: &IntervalSummary, counts: &JobCounts, latency_ns: &Histogram) -> Interval {
+pub(super) fn interval(
+    summary: &IntervalSummary,
+    counts: &JobCounts,
+    latency_ns: &Histogram,
+) -> Interval {
     Interval {
         start_ns: summary.start_ns,
         duration_ns: summary.duration_ns,
@@ -25,7 +33,12 @@ pub(super) fn interval(summary: &IntervalSummary, counts: &JobCounts, latency_ns
 }
 
 /// The outcome of a job, without its drain. `open`: it has a rate.
-pub(super) fn outcome(counts: &JobCounts, measured_ns: u64, open: bool, intervals: Vec<Interval>) -> Outcome {
+pub(super) fn outcome(
+    counts: &JobCounts,
+    measured_ns: u64,
+    open: bool,
+    intervals: Vec<Interval>,
+) -> Outcome {
     let sync = counts.kind(Kind::Sync);
     Outcome::from_parts(OutcomeParts {
         duration_ns: measured_ns,
@@ -47,11 +60,18 @@ pub(super) fn outcome(counts: &JobCounts, measured_ns: u64, open: bool, interval
 }
 
 fn kind(counts: &KindCounts) -> KindParts {
-    KindParts { operations: counts.operations, bytes: counts.bytes, histogram: counts.latency_ns.clone() }
+    KindParts {
+        operations: counts.operations,
+        bytes: counts.bytes,
+        histogram: counts.latency_ns.clone(),
+    }
 }
 
 fn errors(counts: &ErrorCounts) -> Errors {
-    let mut errors = Errors { total: counts.total(), ..Errors::default() };
+    let mut errors = Errors {
+        total: counts.total(),
+        ..Errors::default()
+    };
     for entry in counts.entries() {
         let reason = format!("{} {}", kind_word(entry.kind), reason(entry.failure));
         *errors.by_reason.entry(reason).or_default() += entry.count;
@@ -110,14 +130,33 @@ pub(super) fn status(record: &mut RunRecord, totals: &RunTotals) {
         StopReason::Interrupted => Some("interrupted".to_owned()),
         StopReason::Errors { job } => {
             let job = &record.jobs[job];
-            let first = job.outcome.errors.first.clone().unwrap_or_else(|| "operations failed".to_owned());
-            Some(format!("too many failed operations in a row in job {}; first: {first}", job.name))
+            let first = job
+                .outcome
+                .errors
+                .first
+                .clone()
+                .unwrap_or_else(|| "operations failed".to_owned());
+            Some(format!(
+                "too many failed operations in a row in job {}; first: {first}",
+                job.name
+            ))
         }
         StopReason::EngineFailed { job } => {
-            let words = totals.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-            Some(format!("the engine of job {} failed: {words}", record.jobs[job].name))
+            let words = totals
+                .failure
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            Some(format!(
+                "the engine of job {} failed: {words}",
+                record.jobs[job].name
+            ))
         }
     };
-    record.status = if because.is_some() { Status::Partial } else { Status::Complete };
+    record.status = if because.is_some() {
+        Status::Partial
+    } else {
+        Status::Complete
+    };
     record.partial_because = because;
 }

@@ -97,6 +97,8 @@ codes! {
     EngineFallback = "engine-fallback",
     /// No disk was measured.
     NullEngine = "null-engine",
+    /// Faults were injected on purpose.
+    FaultsInjected = "faults-injected",
     /// Others used the device.
     OtherLoad = "other-load",
     /// An array rebuilds or checks itself.

@@ -49,6 +49,16 @@ fn advice(reasons: &str) -> &'static str {
     }
 }
 
+/// Somebody tests the program itself.
+pub fn faults_injected(evidence: &Evidence) -> Option<Warning> {
+    if !evidence.faults_injected {
+        return None;
+    }
+    let message = "faults were injected on purpose: errors and delays are the program's own";
+    let hint = "leave out --inject to measure the disk";
+    Some(Code::FaultsInjected.warning(Severity::Void, message, hint))
+}
+
 /// The null engine does nothing, fast.
 pub fn null_engine(evidence: &Evidence) -> Option<Warning> {
     if evidence.target.kind != TargetKind::Null && evidence.engine.name != "null" {

@@ -49,7 +49,9 @@ pub struct Evidence {
     pub skipped: Vec<String>,
     /// Cache of the device or controller, where the user told.
     pub cache_size_bytes: Option<u64>,
-    /// A short run on a fresh file.
+    /// Faults were injected, to test the program itself.
+    pub faults_injected: bool,
+    /// A short run, mostly on a fresh file.
     pub quick: bool,
     /// Stopped before its time, so that there is less of everything.
     pub interrupted: bool,
@@ -90,6 +92,7 @@ impl Evidence {
             throttles: Vec::new(),
             skipped: Vec::new(),
             cache_size_bytes: None,
+            faults_injected: false,
             quick: false,
             interrupted: false,
         }

@@ -29,7 +29,7 @@ pub use caps::{flat_bandwidth, flat_iops, io_throttled};
 pub use code::Code;
 pub use data::{compressible_data, never_written, repeating_data, sparse_file, zero_data};
 pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
-pub use engine::{engine_fallback, null_engine};
+pub use engine::{engine_fallback, faults_injected, null_engine};
 pub use evidence::{Evidence, Moved};
 pub use file_system::{
     compressed_file_system, copy_on_write, remote_file_system, volatile_write_cache,
@@ -85,6 +85,7 @@ const JUDGES: &[Judge] = &[
     thermal_throttling,
     power_saving,
     engine_fallback,
+    faults_injected,
     other_load,
     array_syncing,
     io_throttled,

@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
 
 /// Times the cache's size that a span needs so that hits hardly count.
@@ -90,7 +90,9 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
         names.join(", "),
         format_bytes(size)
     );
-    let hint = if evidence.quick {
+    let hint = if evidence.target.kind == TargetKind::Device {
+        "leave out --size to use all of the device"
+    } else if evidence.quick {
         "bench --qualify with a larger --size, or measure the device itself (reads need no permission)"
     } else {
         "use a larger --size, or measure the device itself (reads need no permission)"

@@ -2,9 +2,9 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_stats::{SteadyRule, mean, step_down};
-use stripewise_units::{format_duration, format_iops};
+use stripewise_units::{Nanoseconds, format_duration, format_iops};
 
 /// A fall by less than this may be anything.
 const DROP_SHARE_MIN: f64 = 0.2;
@@ -103,9 +103,14 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     };
     let hint = format!(
         "{reason}: the lower rate is the lasting one; measure it alone with --ramp {} or more",
-        format_duration(at_ns.max(1_000_000_000).saturating_mul(2))
+        Nanoseconds(round_to_seconds(at_ns.saturating_mul(2)))
     );
     Some(Code::StepDown.warning(Severity::Warning, message, hint))
+}
+
+/// Whole seconds, at least one: as one types them.
+fn round_to_seconds(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000_000).max(1) * 1_000_000_000
 }
 
 /// Quick mode's own reservation.
@@ -114,8 +119,13 @@ pub fn quick_run(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "caches and bursts possible: {} measured on a fresh file",
-        format_duration(evidence.outcome.duration_ns)
+        "caches and bursts possible: {} measured{}",
+        format_duration(evidence.outcome.duration_ns),
+        if evidence.target.kind == TargetKind::TestFile {
+            " on a fresh file"
+        } else {
+            ""
+        }
     );
     let hint = "bench --qualify for a number to rely on";
     Some(Code::QuickRun.warning(Severity::Note, message, hint))

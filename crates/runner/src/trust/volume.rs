@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::evidence::{Evidence, percent, percent_of};
 use stripewise_results::{P999_OPERATIONS_MIN, Severity, Warning};
-use stripewise_units::{format_count, format_duration};
+use stripewise_units::{Nanoseconds, format_count, format_duration};
 
 /// Below this even a mean is rough (10 % standard error where arrivals are random).
 const OPERATIONS_MIN: u64 = 100;
@@ -30,7 +30,9 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
         ),
         _ => return None,
     };
-    let hint = if evidence.interrupted {
+    let hint = if evidence.outcome.errors.total > 0 && operations == 0 {
+        "every operation failed: look at the errors".to_owned()
+    } else if evidence.interrupted {
         "it was stopped early: let it run to its end".to_owned()
     } else if operations == 0 {
         "look at the drain and the errors: the device may have stalled".to_owned()
@@ -75,7 +77,7 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
         .div_ceil(least.max(1));
     let hint = format!(
         "--duration {} would do",
-        format_duration(round_up_to_seconds(longer))
+        Nanoseconds(round_up_to_seconds(longer))
     );
     Some(Code::FewForP999.warning(Severity::Note, message, hint))
 }

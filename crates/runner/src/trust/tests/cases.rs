@@ -671,6 +671,13 @@ pub const CASES: &[Case] = &[
         near_miss: |e| e.engine.name = "threads".into(),
     },
     Case {
+        code: FaultsInjected,
+        severity: Void,
+        says: &["on purpose"],
+        fires: |e| e.faults_injected = true,
+        near_miss: |e| e.faults_injected = false,
+    },
+    Case {
         code: OtherLoad,
         severity: Warning,
         says: &["sda", "156.3 MiB"],

@@ -1,0 +1,90 @@
+//! Runs on simulated arrays have no clock in common with anything: the cells of
+//! a grid are computed on all cores and kept in order, with the same records as
+//! one after the other.
+
+use crate::aim::Aimed;
+use crate::context::{Context, store_failure};
+use crate::failure::Outcome;
+use crate::measure::{How, JobWish, prepare_run, run_failure, simulate};
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use stripewise_results::{Interval, RunRecord};
+use stripewise_runner::IntervalSummary;
+use stripewise_runner::session::Listener;
+use stripewise_store::Store;
+
+/// Hears nothing: a simulated run is over before anybody could look.
+struct Quiet;
+
+impl Listener for Quiet {
+    fn begin(&mut self, _skeleton: &RunRecord) {}
+    fn interval(&mut self, _summary: &IntervalSummary, _intervals: &[Interval]) {}
+    fn measured(&mut self, _record: &RunRecord) {}
+    fn tick(&mut self, _now_ns: u64) {}
+}
+
+/// Runs all cells and keeps their records in the order of `runs`; `records` has
+/// what was done when it returns, also with an error.
+pub fn simulate_all(
+    context: &Context,
+    store: &mut Store,
+    aimed: &[Aimed],
+    runs: &[Vec<JobWish>],
+    how: &How,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    let cells = runs
+        .iter()
+        .map(|wishes| prepare_run(context, aimed, wishes, how))
+        .collect::<Outcome<Vec<_>>>()?;
+    let next = AtomicUsize::new(0);
+    let stop = AtomicU8::new(0);
+    let cores = std::thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(cells.len());
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            let (sender, next, stop, cells) = (sender.clone(), &next, &stop, &cells);
+            scope.spawn(move || {
+                while stop.load(Ordering::Relaxed) == 0 {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((jobs, settings)) = cells.get(index) else {
+                        break;
+                    };
+                    let record = simulate(aimed, jobs, settings, &mut Quiet, stop);
+                    if sender.send((index, record)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        loop {
+            match receiver.recv_timeout(Duration::from_millis(50)) {
+                Ok((index, record)) => drop(early.insert(index, record)),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            if context.interrupt.signal().is_some() {
+                stop.store(1, Ordering::Relaxed);
+            }
+            while let Some(record) = early.remove(&records.len()) {
+                let kept = record.map_err(run_failure).and_then(|record| {
+                    let kept = store.save_run(&record).map_err(store_failure);
+                    records.push(record);
+                    kept
+                });
+                if kept.is_err() {
+                    stop.store(1, Ordering::Relaxed);
+                    return kept;
+                }
+            }
+        }
+        Ok(())
+    })
+}
