@@ -35,6 +35,8 @@ pub struct How {
     pub own_cost_ns: Option<f64>,
     /// Jobs of the grid so far, for its last run.
     pub earlier: Vec<JobRecord>,
+    /// Cells of the grid that were left out, each with its reason.
+    pub skipped: Vec<String>,
     pub faults: Option<FaultPlan>,
 }
 
@@ -159,6 +161,7 @@ fn settings(context: &Context, how: &How) -> Settings {
         quick: how.quick,
         own_cost_ns: how.own_cost_ns,
         earlier: how.earlier.clone(),
+        skipped: how.skipped.clone(),
         faults: how.faults.clone(),
     }
 }

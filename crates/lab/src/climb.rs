@@ -60,7 +60,7 @@ impl Ended {
             Ended::Ladder(Stop::NothingCompleted) => "no operation completed",
             Ended::SingleStep => "one step",
             Ended::TimeSpent => "the time was spent",
-            Ended::Partial => "interrupted",
+            Ended::Partial => "broken off",
         }
     }
 }

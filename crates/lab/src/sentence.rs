@@ -1,5 +1,6 @@
 //! The answer of a series in plain words, one sentence.
 
+use crate::climb::Ended;
 use crate::ladder::Step;
 use crate::series::SeriesKind;
 use stripewise_results::{LatencySummary, SeriesRecord, StepRecord};
@@ -7,7 +8,13 @@ use stripewise_units::{Slo, format_duration, format_iops};
 
 /// "Random read: 9,800 IOPS at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64."
-pub(crate) fn answer(kind: SeriesKind, slo: Slo, series: &SeriesRecord, view: &[Step]) -> String {
+pub(crate) fn answer(
+    kind: SeriesKind,
+    slo: Slo,
+    ended: Ended,
+    series: &SeriesRecord,
+    view: &[Step],
+) -> String {
     if kind == SeriesKind::Log {
         return log(series);
     }
@@ -16,7 +23,13 @@ pub(crate) fn answer(kind: SeriesKind, slo: Slo, series: &SeriesRecord, view: &[
         return format!("{title}: nothing was measured.");
     };
     let top = format!(
-        "the ceiling is {} at {}",
+        "{} {} at {}",
+        // Only a ladder that ran its course has found the ceiling.
+        match ended {
+            Ended::Ladder(_) | Ended::SingleStep => "the ceiling is",
+            Ended::TimeSpent => "the most measured in the time given is",
+            Ended::Partial => "the most measured before it was broken off is",
+        },
         throughput(kind, ceiling),
         in_flight(ceiling)
     );

@@ -119,9 +119,15 @@ pub fn summarise(
         .map(|(run, job, bisection)| step_record(run, job, *bisection))
         .collect();
     let view: Vec<Step> = steps.iter().map(|(_, job, _)| step_of(job, slo)).collect();
-    let within = largest_within(&view, &[], slo).map(|step| step.load);
+    let judged = judged_steps(&steps);
+    let judged_view: Vec<Step> = judged.iter().map(|&index| view[index]).collect();
+    let within = largest_within(&judged_view, &[], slo).map(|step| step.load);
     let within_limit = within.and_then(|load| view.iter().position(|step| step.load == load));
-    let ceiling = (0..view.len()).max_by(|&a, &b| view[a].iops.total_cmp(&view[b].iops));
+    let ceiling = judged
+        .iter()
+        .copied()
+        .max_by(|&a, &b| view[a].iops.total_cmp(&view[b].iops));
+    let ended = ended(kind, slo, records);
     // Bisection steps lie between doublings; the knee is a property of the
     // doublings, which are evenly spaced on log2.
     steps.retain(|(_, _, bisection)| !bisection);
@@ -134,10 +140,10 @@ pub fn summarise(
         knee: kind.climbs().then(|| knee(&rates)).flatten(),
         within_limit,
         ceiling,
-        stopped: ended(kind, slo, records).words().to_owned(),
+        stopped: ended.words().to_owned(),
         sentence: String::new(),
     };
-    series.sentence = sentence::answer(kind, slo, &series, &view);
+    series.sentence = sentence::answer(kind, slo, ended, &series, &view);
     Some(series)
 }
 
@@ -156,6 +162,20 @@ fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobR
     }
     steps.sort_by_key(|(_, job, _)| load_of(job).in_flight());
     steps
+}
+
+/// Indices of the steps that answers may rest on: a step that was broken off
+/// may have had a very lucky or unlucky moment, so it counts only where there is
+/// nothing else.
+fn judged_steps(steps: &[(&RunRecord, &JobRecord, bool)]) -> Vec<usize> {
+    let whole: Vec<usize> = (0..steps.len())
+        .filter(|&index| steps[index].0.status == Status::Complete)
+        .collect();
+    if whole.is_empty() {
+        (0..steps.len()).collect()
+    } else {
+        whole
+    }
 }
 
 /// Why a series ended, read off its runs: what the ladder's rules say of them,

@@ -5,7 +5,7 @@ use crate::number::{latency, latency_cells, rate};
 use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
 use std::fmt::Write;
-use stripewise_results::{JobRecord, KindOutcome, RunRecord, Status};
+use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord, Status};
 use stripewise_units::{format_bytes, format_count, format_duration};
 
 /// `random read`, `sequential write`, `random 70 % read`.
@@ -166,5 +166,29 @@ pub fn job_details(job: &JobRecord) -> String {
             latency(Some(outcome.drain.latency_ns_max)),
         );
     }
+    if outcome.drain.latency_ns_max > longest_measured_ns(outcome) {
+        let _ = writeln!(
+            text,
+            "  after the stop: {} operations completed, the slowest after {}",
+            outcome.drain.operations,
+            latency(Some(outcome.drain.latency_ns_max)),
+        );
+    }
     text.lines().map(|line| wrapped(line, "    ")).collect()
+}
+
+/// The largest latency of the measured window, of any kind.
+fn longest_measured_ns(outcome: &Outcome) -> u64 {
+    let kinds = [
+        Some(&outcome.read),
+        Some(&outcome.write),
+        outcome.sync.as_ref(),
+    ];
+    kinds
+        .into_iter()
+        .flatten()
+        .filter_map(|kind| kind.latency_ns.as_ref())
+        .map(|latency| latency.max)
+        .max()
+        .unwrap_or(0)
 }

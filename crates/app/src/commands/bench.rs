@@ -245,6 +245,7 @@ fn how(
             own_cost_ns(SECOND_NS / 50)
         },
         earlier: Vec::new(),
+        skipped: Vec::new(),
         faults: None,
     }
 }

@@ -5,7 +5,7 @@ use crate::cli::run::Run;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, exit_of, measure, run_failure};
+use crate::measure::{How, JobWish, exit_of, measure, run_failure, workload_failure};
 use crate::parallel::simulate_all;
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
@@ -18,7 +18,7 @@ use stripewise_runner::session::{check_memory, own_cost_ns};
 use stripewise_store::Store;
 use stripewise_target::Size;
 use stripewise_units::{Nanoseconds, format_duration};
-use stripewise_workload::CacheMode;
+use stripewise_workload::{CacheMode, validate};
 
 /// Operations that a run on a simulated array has at least where no duration is
 /// given: the coefficient of variation of its mean is then about 0.7 %.
@@ -29,7 +29,7 @@ const OWN_COST_NS: u64 = 20_000_000;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
     check_interval(arguments.how.interval)?;
-    let wishes = wishes(arguments)?;
+    let mut wishes = wishes(arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
     check_clocks(&wishes)?;
@@ -61,7 +61,12 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
             own_cost_ns(OWN_COST_NS)
         },
         earlier: Vec::new(),
+        skipped: Vec::new(),
         faults: arguments.how.inject.clone(),
+    };
+    let how = How {
+        skipped: leave_out_what_does_not_fit(&mut wishes, &aimed)?,
+        ..how
     };
     let mut records = Vec::new();
     let outcome = run_all(context, &mut store, &aimed, &wishes, &how, &mut records);
@@ -245,6 +250,39 @@ fn run_all(
         }
     }
     Ok(())
+}
+
+/// Checks every run against its targets before the first one starts. Cells of a
+/// grid whose offset or block the device's sector forbids are left out, and the
+/// records of the others say so; anything else is a mistake.
+fn leave_out_what_does_not_fit(wishes: &mut Wishes, aimed: &[Aimed]) -> Outcome<Vec<String>> {
+    let grid = wishes.runs.len() > 1;
+    let mut skipped: Vec<String> = Vec::new();
+    let mut kept = Vec::new();
+    let mut first = None;
+    for run in std::mem::take(&mut wishes.runs) {
+        let fits = run.iter().try_for_each(|wish| {
+            let mut targets = wish.targets.iter().map(|&index| aimed[index].limits());
+            targets.try_for_each(|limits| validate(&wish.workload, limits).map(drop))
+        });
+        match fits {
+            Ok(()) => kept.push(run),
+            Err(error) if grid && matches!(error.option(), "block" | "base-offset") => {
+                let reason = format!("--{error}");
+                if !skipped.contains(&reason) {
+                    eprintln!("note: left out: {reason}");
+                    skipped.push(reason);
+                }
+                first.get_or_insert(error);
+            }
+            Err(error) => return Err(workload_failure(error)),
+        }
+    }
+    wishes.runs = kept;
+    match first {
+        Some(error) if wishes.runs.is_empty() => Err(workload_failure(error)),
+        _ => Ok(skipped),
+    }
 }
 
 fn job_wishes(run: &[Wish]) -> Vec<JobWish> {

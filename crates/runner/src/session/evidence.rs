@@ -186,6 +186,7 @@ fn of_job(
         host: record.host.clone(),
         data: target.and_then(|target| target.data_facts()).cloned(),
         cache_size_bytes: settings.cache_size_bytes,
+        skipped: settings.skipped.clone(),
         faults_injected: settings.faults.is_some(),
         quick: settings.quick,
         interrupted: record.status == Status::Partial,

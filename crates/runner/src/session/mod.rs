@@ -136,6 +136,8 @@ pub struct Settings {
     /// Jobs of the earlier runs of the same grid, where this run is its last:
     /// together they tell of caps.
     pub earlier: Vec<JobRecord>,
+    /// Cells of the grid that were left out, each with its reason.
+    pub skipped: Vec<String>,
     /// Faults to inject, for tests of the whole program.
     pub faults: Option<FaultPlan>,
 }

@@ -97,6 +97,8 @@ codes! {
     EngineFallback = "engine-fallback",
     /// No disk was measured.
     NullEngine = "null-engine",
+    /// Operations took far longer after the stop than any before it.
+    StalledAtEnd = "stalled-at-end",
     /// Faults were injected on purpose.
     FaultsInjected = "faults-injected",
     /// Others used the device.

@@ -39,7 +39,9 @@ pub use processor::{cpu_bound, cpu_quota, cpu_steal};
 pub use reconcile::{array_syncing, device_saw_less, other_load};
 pub use size::{narrow_span, smaller_than_cache};
 pub use steadiness::{fell_once, not_steady, quick_run};
-pub use volume::{abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped};
+pub use volume::{
+    abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, stalled_at_end,
+};
 
 use stripewise_disk_inspect::storage::Throttle;
 use stripewise_results::{JobRecord, Warning};
@@ -73,6 +75,7 @@ const JUDGES: &[Judge] = &[
     few_for_p999,
     errors,
     abandoned,
+    stalled_at_end,
     arrivals_not_issued,
     outstanding_below_asked,
     device_queue_limit,

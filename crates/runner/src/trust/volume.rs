@@ -86,6 +86,37 @@ fn round_up_to_seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000).saturating_mul(1_000_000_000)
 }
 
+/// A stall that the measured window did not see: in a closed loop nothing
+/// completes while the device is silent, so the slow operations are those that
+/// were in flight at the stop.
+pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
+    const RATIO_MIN: u64 = 10;
+    const LATENCY_NS_MIN: u64 = 100_000_000;
+    let outcome = &evidence.outcome;
+    let kinds = [
+        Some(&outcome.read),
+        Some(&outcome.write),
+        outcome.sync.as_ref(),
+    ];
+    let longest_ns = kinds
+        .into_iter()
+        .flatten()
+        .filter_map(|kind| Some(kind.latency_ns?.max))
+        .max()
+        .unwrap_or(0);
+    let drained_ns = outcome.drain.latency_ns_max;
+    if drained_ns < LATENCY_NS_MIN || drained_ns < longest_ns.saturating_mul(RATIO_MIN) {
+        return None;
+    }
+    let message = format!(
+        "the device stalled at the end: operations in flight at the stop took up to {}, those counted at most {}",
+        format_duration(drained_ns),
+        format_duration(longest_ns)
+    );
+    let hint = "run it longer; if it stalls again and again, look at the kernel's log and the device's health";
+    Some(Code::StalledAtEnd.warning(Severity::Warning, message, hint))
+}
+
 /// Failed operations.
 pub fn errors(evidence: &Evidence) -> Option<Warning> {
     let errors = &evidence.outcome.errors;

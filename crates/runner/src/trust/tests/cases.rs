@@ -671,6 +671,13 @@ pub const CASES: &[Case] = &[
         near_miss: |e| e.engine.name = "threads".into(),
     },
     Case {
+        code: StalledAtEnd,
+        severity: Warning,
+        says: &["6 s"],
+        fires: |e| e.outcome.drain.latency_ns_max = 6_000_000_000,
+        near_miss: |e| e.outcome.drain.latency_ns_max = 99_000_000,
+    },
+    Case {
         code: FaultsInjected,
         severity: Void,
         says: &["on purpose"],
