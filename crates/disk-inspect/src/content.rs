@@ -32,23 +32,31 @@ pub struct Content {
 /// found within the pieces given together, by 64-bit hash.
 #[must_use]
 pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
-    let mut content = Content::default();
-    let mut seen = HashSet::new();
-    for piece in pieces {
+    let mut examiner = Examiner::default();
+    pieces.into_iter().for_each(|piece| examiner.add(piece));
+    examiner.content
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Examiner {
+    content: Content,
+    seen: HashSet<u64>,
+}
+
+impl Examiner {
+    fn add(&mut self, piece: &[u8]) {
         for block in piece.chunks_exact(BLOCK_BYTES) {
-            content.blocks += 1;
+            self.content.blocks += 1;
             if block.iter().all(|byte| *byte == 0) {
-                content.blocks_zero += 1;
-                continue;
-            }
-            if !seen.insert(digest(block)) {
-                content.blocks_repeated += 1;
+                self.content.blocks_zero += 1;
+            } else if !self.seen.insert(digest(block)) {
+                self.content.blocks_repeated += 1;
             } else if compressible(block) {
-                content.blocks_compressible += 1;
+                self.content.blocks_compressible += 1;
             }
         }
     }
-    content
 }
 
 /// Whether a compressor would save a tenth: by the skew of its byte values (as
@@ -136,28 +144,23 @@ fn repeated_words(block: &[u8]) -> usize {
 pub fn sample(file: &File, start_bytes: u64, span_bytes: u64, pieces: u32) -> Content {
     const PIECE_BYTES: u64 = 64 << 10;
     let pieces = u64::from(pieces.clamp(1, 256)).min((span_bytes / PIECE_BYTES).max(1));
-    let mut kept: Vec<Vec<u8>> = Vec::new();
+    let length = PIECE_BYTES
+        .min(span_bytes)
+        .next_multiple_of(BLOCK_BYTES as u64) as usize;
+    // Direct I/O wants the buffer on a sector boundary: start inside a larger one.
+    let mut buffer = vec![0u8; length + BLOCK_BYTES];
+    let start = buffer.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
+    let piece = &mut buffer[start..start + length];
+    let mut examiner = Examiner::default();
     for index in 0..pieces {
         let reach = span_bytes.saturating_sub(PIECE_BYTES.min(span_bytes));
         let step = u128::from(reach) * u128::from(index) / u128::from((pieces - 1).max(1));
         let offset = (start_bytes + u64::try_from(step).unwrap_or(0)) / 4096 * 4096;
-        if let Some(piece) = read_piece(file, offset, PIECE_BYTES.min(span_bytes)) {
-            kept.push(piece);
+        if let Ok(got) = platform::read_at(file, piece, offset) {
+            examiner.add(&piece[..got]);
         }
     }
-    examine(kept.iter().map(Vec::as_slice))
-}
-
-/// One aligned read; `None` when it fails or gives nothing.
-fn read_piece(file: &File, offset_bytes: u64, length_bytes: u64) -> Option<Vec<u8>> {
-    let length = usize::try_from(length_bytes)
-        .ok()?
-        .next_multiple_of(BLOCK_BYTES);
-    // Direct I/O wants the buffer on a sector boundary: start inside a larger one.
-    let mut buffer = vec![0u8; length + BLOCK_BYTES];
-    let start = buffer.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
-    let got = platform::read_at(file, &mut buffer[start..start + length], offset_bytes).ok()?;
-    (got > 0).then(|| buffer[start..start + got].to_vec())
+    examiner.content
 }
 
 #[cfg(test)]

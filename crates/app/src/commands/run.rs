@@ -24,8 +24,8 @@ use stripewise_workload::{CacheMode, validate};
 /// given: the coefficient of variation of its mean is then about 0.7 %.
 const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
 
-/// How long the program's own cost is measured.
-const OWN_COST_NS: u64 = 20_000_000;
+/// How long the program's own cost is measured: some 200,000 operations.
+const OWN_COST_NS: u64 = 5_000_000;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
     check_interval(arguments.how.interval)?;
