@@ -60,6 +60,10 @@ fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
     Error::new(ErrorKind::NeedsOverwrite, name, what).with_hint(hint)
 }
 
+/// What to do about a file that somebody has open.
+pub(super) const HINT_OPEN: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give \
+                                    a directory to have a test file made instead.";
+
 fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
     Error::new(ErrorKind::Refused, name, what).with_hint(hint)
 }
@@ -182,8 +186,6 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
 
 /// Nobody else has it open, or nothing is written.
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
-    const HINT: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give a directory \
-                        to have a test file made instead.";
     const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
                           no process of this one has.";
     let wanted = Wanted::file(&status.identity);
@@ -194,14 +196,8 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
         sole = sole_opener(file);
         (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
     });
-    if let Some(first) = openers.others.first() {
-        let more = openers.others.len() - 1;
-        let and = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        return Err(refuse(name, format!("is open in {first}{and}"), HINT));
+    if let Some(what) = openers.refusal() {
+        return Err(refuse(name, what, HINT_OPEN));
     }
     // Servers grant leases as they like: there a refusal says nothing.
     let remote = || {
@@ -215,7 +211,7 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
         Sole::No => Err(refuse(
             name,
             "is open elsewhere (the kernel says so; the process is not visible from here)",
-            HINT,
+            HINT_OPEN,
         )),
         Sole::Unknown(_) if openers.complete => Ok(vec![UNSEEN.to_owned()]),
         Sole::Unknown(os) => Err(refuse(

@@ -1,8 +1,10 @@
 //! The open side of a target: one guard descriptor, from which all others derive.
 
 use super::access::reopen_quietly;
+use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
+use super::users::{self, Wanted};
 use crate::{Access, Error, ErrorKind, Result};
 use rustix::fs::{FileType, OFlags};
 use std::fs::File;
@@ -61,30 +63,45 @@ impl Opened {
             CacheMode::BufferedSync => OFlags::DSYNC,
         };
         if access.writes() {
-            self.still_one_name()?;
+            self.still_ours_alone()?;
         }
         let flags = access_flags | cache_flags | OFlags::NONBLOCK;
         reopen_quietly(self.file(), &self.identity, flags, &self.name)
             .map_err(|error| explain_direct(error, cache))
     }
 
-    /// An existing file that got a second name since it was judged is not
-    /// written any more.
-    fn still_one_name(&self) -> Result<()> {
+    /// An existing file that got a second name or another user since it was
+    /// judged is not written any more: a grid opens it for every run, maybe
+    /// hours later. The kernel's lease, which sees users that `/proc` does not
+    /// show, cannot be asked here, as our own descriptors stand in its way.
+    fn still_ours_alone(&self) -> Result<()> {
         let Guard::Existing(file) = &self.guard else {
             return Ok(());
         };
-        if self.identity.kind == FileType::RegularFile
-            && Status::of(file).is_ok_and(|status| status.links > 1)
-        {
-            return Err(Error::new(
-                ErrorKind::Refused,
-                &self.name,
-                "got a second name (hard link) since it was judged",
-            )
-            .with_hint("Find out who linked it; run the command again when that is undone."));
+        if self.identity.kind != FileType::RegularFile {
+            return Ok(());
         }
-        Ok(())
+        let refuse = |what: String, hint: &str| {
+            Err(Error::new(ErrorKind::Refused, &self.name, what).with_hint(hint))
+        };
+        if Status::of(file).is_ok_and(|status| status.links > 1) {
+            return refuse(
+                "got a second name (hard link) since it was judged".to_owned(),
+                "Find out who linked it; run the command again when that is undone.",
+            );
+        }
+        let wanted = Wanted::file(&self.identity);
+        if let Some(device) = users::loop_devices(&wanted).first() {
+            return refuse(
+                format!("became the backing of /dev/{device} since it was judged"),
+                HINT_OPEN,
+            );
+        }
+        // A child of ours between fork and exec is gone at the second look.
+        match users::patiently(|| users::openers(&wanted).refusal()) {
+            Some(what) => refuse(format!("{what}, since it was judged"), HINT_OPEN),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_disk_inspect::storage::BlockDeviceKind;
@@ -173,6 +174,18 @@ pub(super) struct Openers {
     pub complete: bool,
 }
 
+impl Openers {
+    /// `is open in cp (pid 123) and 2 more`; `None` where nobody was seen.
+    pub fn refusal(&self) -> Option<String> {
+        let first = self.others.first()?;
+        let and = match self.others.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("is open in {first}{and}"))
+    }
+}
+
 /// Looks through the descriptors of all processes; best effort.
 pub(super) fn openers(wanted: &Wanted) -> Openers {
     let own = std::process::id();
@@ -220,18 +233,37 @@ pub(super) fn openers(wanted: &Wanted) -> Openers {
     found
 }
 
+/// Another descriptor than `file` of this very process is open on it. Mere
+/// handles (`O_PATH`) do not count: nothing is read or written through them.
+pub(super) fn open_twice_here(file: &File, wanted: &Wanted) -> bool {
+    let own = Path::new("/proc/self");
+    let this = file.as_raw_fd().to_string();
+    let descriptors = std::fs::read_dir(own.join("fd"));
+    descriptors
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|descriptor| {
+            let number = descriptor.file_name();
+            number != *this
+                && wanted.is_at(&descriptor.path())
+                && flags_of(own, &number).is_some_and(|flags| flags & libc::O_PATH == 0)
+        })
+}
+
 /// A known daemon, and open for reading only.
 fn merely_watches(process: &Path, descriptor: &OsStr) -> bool {
     let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
-    if !WATCHERS.contains(&name.trim_end()) {
-        return false;
-    }
-    let text = std::fs::read_to_string(process.join("fdinfo").join(descriptor));
-    let flags = text.ok().and_then(|text| {
-        let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
-        i32::from_str_radix(octal.trim(), 8).ok()
-    });
-    flags.is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
+    WATCHERS.contains(&name.trim_end())
+        && flags_of(process, descriptor)
+            .is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
+}
+
+/// The flags with which a descriptor was opened.
+fn flags_of(process: &Path, descriptor: &OsStr) -> Option<i32> {
+    let text = std::fs::read_to_string(process.join("fdinfo").join(descriptor)).ok()?;
+    let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    i32::from_str_radix(octal.trim(), 8).ok()
 }
 
 /// We are not in a process namespace of our own (a container), which hides

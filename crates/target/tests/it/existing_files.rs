@@ -228,6 +228,45 @@ fn a_file_opened_between_plan_and_preparation_is_not_written() {
 }
 
 #[test]
+fn a_file_opened_by_somebody_after_the_preparation_is_not_opened_for_writing_again() {
+    let top = directory();
+    let path = users_file(top.path(), "data", BYTES);
+    let target = target(&path, &overwriting());
+    // Our own descriptor of an earlier run is no obstacle.
+    let _earlier = target
+        .open(CacheMode::Direct, Access::Write)
+        .expect("ours alone");
+    let holder = Holder::of(&path);
+    for access in [Access::Write, Access::ReadWrite] {
+        let late = target.open(CacheMode::Direct, access);
+        refused(late, Refused, &format!("pid {}", holder.pid()));
+    }
+    target
+        .open(CacheMode::Direct, Access::Read)
+        .expect("reading hurts nobody");
+    drop(holder);
+    target
+        .open(CacheMode::Direct, Access::Write)
+        .expect("ours alone again");
+    assert_untouched(&path, BYTES);
+}
+
+#[test]
+fn a_file_that_becomes_a_loop_backing_is_not_opened_for_writing_again() {
+    const TEST: &str = "a_file_that_becomes_a_loop_backing_is_not_opened_for_writing_again";
+    if !can_run(TEST, &["losetup"]) {
+        return;
+    }
+    let top = directory();
+    let path = users_file(top.path(), "data", BYTES);
+    let target = target(&path, &overwriting());
+    let _device = Loop::stacked(&path);
+    let late = target.open(CacheMode::Direct, Access::Write);
+    refused(late, Refused, "backing of /dev/loop");
+    assert_untouched(&path, BYTES);
+}
+
+#[test]
 fn a_running_program_is_never_written() {
     let top = directory();
     let path = top.path().join("program");
