@@ -26,8 +26,20 @@ pub(crate) const fn number(heading: &'static str) -> Column {
 }
 
 /// Draws rows under columns. Columns whose cells are all empty are left out, so
-/// that a narrow question gets a narrow table.
+/// that a narrow question gets a narrow table; a wide one moves them closer.
 pub(crate) fn draw(columns: &[Column], rows: &[Vec<String>]) -> String {
+    let wide = draw_apart(columns, rows, 2);
+    if wide.lines().all(|line| line.chars().count() <= COLUMNS_MAX) {
+        return wide;
+    }
+    draw_apart(columns, rows, 1)
+}
+
+/// The longest line that a table should have.
+const COLUMNS_MAX: usize = 100;
+
+/// Draws with so many blanks between columns.
+fn draw_apart(columns: &[Column], rows: &[Vec<String>], blanks: u16) -> String {
     let used: Vec<usize> = (0..columns.len())
         .filter(|&index| {
             rows.iter()
@@ -45,7 +57,7 @@ pub(crate) fn draw(columns: &[Column], rows: &[Vec<String>]) -> String {
     }
     for (position, &index) in used.iter().enumerate() {
         if let Some(column) = table.column_mut(position) {
-            column.set_padding((0, 2));
+            column.set_padding((0, blanks));
             if columns[index].number {
                 column.set_cell_alignment(CellAlignment::Right);
             }

@@ -1,0 +1,140 @@
+//! Ways to do I/O agree with each other.
+
+use crate::support::{Desk, codes};
+
+#[test]
+fn engines_count_the_same_bytes_of_the_same_file() {
+    let desk = Desk::new();
+    let file = desk.file("kept");
+    desk.run(&["prepare", &file, "--size", "8M", "--busy-ok"])
+        .done();
+    for engine in ["auto", "uring", "threads", "null"] {
+        for outstanding in ["1", "16"] {
+            let job = desk.job(&[
+                "run",
+                &file,
+                "--busy-ok",
+                "--duration",
+                "100ms",
+                "--engine",
+                engine,
+                "--block",
+                "16K",
+                "--outstanding",
+                outstanding,
+            ]);
+            let outcome = job.at("outcome");
+            let operations = outcome.at("operations").count();
+            assert!(operations > 0, "{engine}");
+            assert_eq!(
+                outcome.at("bytes").count(),
+                operations * (16 << 10),
+                "{engine}"
+            );
+            assert_eq!(outcome.at("errors.total").count(), 0, "{engine}");
+            assert_eq!(job.at("engine.asked").text(), engine);
+            let name = job.at("engine.name").text();
+            let expected: &[&str] = match engine {
+                "auto" => &["io_uring", "threads"],
+                "uring" => &["io_uring"],
+                "threads" => &["threads"],
+                _ => &["null"],
+            };
+            assert!(expected.contains(&name.as_str()), "{engine}: {name}");
+            let null = codes(&job).contains(&"null-engine".to_owned());
+            assert_eq!(null, engine == "null");
+        }
+    }
+}
+
+#[test]
+fn engines_write_what_they_say() {
+    let desk = Desk::new();
+    for engine in ["uring", "threads"] {
+        let file = desk.file(engine);
+        desk.run(&["prepare", &file, "--size", "1M", "--busy-ok"])
+            .done();
+        let before = std::fs::read(&file).expect("the file");
+        // More than enough blocks to meet each of the 16 of the second half.
+        let job = desk.job(&[
+            "run",
+            &file,
+            "--busy-ok",
+            "--write",
+            "--sequential",
+            "--block",
+            "64K",
+            "--base-offset",
+            "512K",
+            "--size",
+            "512K",
+            "--duration",
+            "300ms",
+            "--engine",
+            engine,
+        ]);
+        let after = std::fs::read(&file).expect("the file");
+        assert_eq!(after.len(), 1 << 20);
+        assert!(
+            before[..512 << 10] == after[..512 << 10],
+            "{engine}: outside of the span"
+        );
+        let written =
+            job.at("outcome.write.operations").count() + job.at("outcome.drain.operations").count();
+        let changed = (0..8)
+            .filter(|block| {
+                let range = (512 << 10) + (block << 16)..(512 << 10) + ((block + 1) << 16);
+                before[range.clone()] != after[range]
+            })
+            .count() as u64;
+        assert_eq!(changed, written.min(8), "{engine}");
+        // Unique per 4 KiB block, never zeros, also on rewrite.
+        let mut blocks: Vec<&[u8]> = after.chunks(4096).collect();
+        blocks.sort();
+        blocks.dedup();
+        assert_eq!(blocks.len(), 256, "{engine}");
+    }
+}
+
+#[test]
+fn four_thousand_outstanding_of_one_thread_work() {
+    let desk = Desk::new();
+    for engine in ["uring", "threads"] {
+        let job = desk.job_on_file(&["--outstanding", "4096", "--block", "4K", "--engine", engine]);
+        let outcome = job.at("outcome");
+        assert_eq!(outcome.at("errors.total").count(), 0, "{engine}");
+        assert_eq!(outcome.at("drain.abandoned").count(), 0, "{engine}");
+        let done = outcome.at("operations").count() + outcome.at("drain.operations").count();
+        assert!(done >= 4096, "{engine}: {done}");
+    }
+}
+
+#[test]
+fn two_hundred_and_fifty_six_threads_work_on_a_file() {
+    let desk = Desk::new();
+    let job = desk.job_on_file(&["--threads", "256", "--block", "4K", "--duration", "300ms"]);
+    let outcome = job.at("outcome");
+    assert_eq!(outcome.at("errors.total").count(), 0);
+    let done = outcome.at("operations").count() + outcome.at("drain.operations").count();
+    assert!(done >= 256, "{done}");
+}
+
+#[test]
+fn threads_stay_on_the_processors_that_were_named() {
+    let desk = Desk::new();
+    let job = desk.job_on_file(&["--cpus", "0", "--threads", "2"]);
+    assert!(job.at("outcome.operations").count() > 0);
+    let volume = desk.volume();
+    desk.run(&[
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "50ms",
+        "--cpus",
+        "9999",
+    ])
+    .failed(2, &["9999"]);
+}

@@ -1,0 +1,294 @@
+//! Failing operations, stalls, full and vanishing places.
+
+use crate::support::{Desk, Loop, MIB, Mount, can_run, codes, names, run, users_file};
+use rustix::process::Signal;
+
+#[test]
+fn a_failing_operation_is_counted_kept_and_told() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for engine in ["uring", "threads"] {
+        let answer = desk
+            .run(&[
+                "run",
+                &volume,
+                "--busy-ok",
+                "--size",
+                "4M",
+                "--duration",
+                "200ms",
+                "--engine",
+                engine,
+                "--outstanding",
+                "4",
+                "--inject",
+                "fail=5@nth=20",
+                "--json",
+            ])
+            .ended(4);
+        let job = crate::support::only_job(&answer.json());
+        let errors = job.at("outcome.errors");
+        assert_eq!(errors.at("total").count(), 1, "{engine}");
+        assert_eq!(errors.at("by_reason").at("read EIO").count(), 1);
+        assert!(errors.at("first").text().contains("EIO"));
+        assert!(codes(&job).contains(&"errors".to_owned()));
+        // The others counted.
+        let operations = job.at("outcome.operations").count();
+        assert!(operations >= 19, "{operations}");
+        assert_eq!(job.at("outcome.read.operations").count(), operations);
+        let shown = desk.run(&["history", "show", "last", "--json"]).done();
+        assert_eq!(shown.stdout, answer.stdout);
+    }
+    let words = desk.run(&["history", "show", "last"]).done().stdout;
+    assert!(words.contains("EIO"), "{words}");
+    assert!(names(&volume).is_empty());
+}
+
+#[test]
+fn failing_writes_and_short_transfers_are_told_apart() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for (inject, kind, reason) in [
+        ("fail=28@every=10 write", "--write", "write ENOSPC"),
+        ("fail=5@every=10 read", "--read", "read EIO"),
+    ] {
+        let answer = desk
+            .run(&[
+                "run",
+                &volume,
+                "--busy-ok",
+                "--size",
+                "4M",
+                "--duration",
+                "100ms",
+                kind,
+                "--inject",
+                inject,
+                "--json",
+            ])
+            .ended(4);
+        let job = crate::support::only_job(&answer.json());
+        let failed = job.at("outcome.errors.by_reason").at(reason).count();
+        let worked = job.at("outcome.operations").count();
+        // One in ten, give or take what was in flight at either end.
+        assert!(
+            failed.abs_diff((worked + failed) / 10) <= 2,
+            "{failed} {worked}"
+        );
+    }
+    let answer = desk.run(&[
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "100ms",
+        "--inject",
+        "short=512@nth=5",
+        "--json",
+    ]);
+    let job = crate::support::only_job(&answer.ended(4).json());
+    assert_eq!(job.at("outcome.errors.total").count(), 1);
+}
+
+#[test]
+fn a_stall_of_a_second_shows_in_an_open_loop_and_hides_in_a_closed_one() {
+    let desk = Desk::new();
+    // In memory, where nothing but the stall takes long, if there is such a place.
+    let memory = tempfile::Builder::new()
+        .prefix("stripewise-app-")
+        .tempdir_in("/dev/shm");
+    let place = match &memory {
+        Ok(memory) => crate::support::text(memory.path()).to_owned(),
+        Err(_) => desk.volume(),
+    };
+    let p999 = |load: &[&str]| {
+        let mut all = vec![
+            "run",
+            &place,
+            "--busy-ok",
+            "--size",
+            "8M",
+            "--inject",
+            "stall@between=500000000..1500000000",
+        ];
+        all.extend(load);
+        desk.job(&all).at("outcome.read.latency_ns.p999").count()
+    };
+    // A third of 12,000 arrivals fall into the stall and wait for half a second on
+    // average; p99.9 is that of the twelve that wait longest.
+    let open = p999(&["--rate", "4000", "--outstanding", "64", "--duration", "3s"]);
+    // Of more than 10,000 operations, one waits.
+    let closed = p999(&["--duration", "3s"]);
+    assert!(open >= 500_000_000, "open loop: {open}");
+    assert!(closed < 100_000_000, "closed loop: {closed}");
+}
+
+#[test]
+fn a_stall_of_a_real_file_counts_from_the_intended_start() {
+    let desk = Desk::new();
+    let stalled = |load: &[&str]| {
+        let mut all = vec![
+            "--duration",
+            "2s",
+            "--inject",
+            "stall@between=500000000..1500000000",
+        ];
+        all.extend(load);
+        desk.job_on_file(&all).at("outcome")
+    };
+    // Half of all arrivals fall into the stall and wait for its end.
+    let open = stalled(&["--rate", "200", "--outstanding", "16"]);
+    assert!(open.at("read.latency_ns.p99").count() >= 500_000_000);
+    assert!(open.at("read.latency_ns.p90").count() >= 500_000_000);
+    // One operation waits, those that it kept from starting are not there.
+    let closed = stalled(&[]);
+    assert!(closed.at("read.latency_ns.max").count() >= 500_000_000);
+    assert!(closed.at("read.latency_ns.p90").count() < 100_000_000);
+}
+
+#[test]
+fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
+    let test = "a_volume_that_fills_up_while_the_test_file_is_made_is_told";
+    if !can_run(test, &["root", "mount", "fallocate"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::new(3 << 30);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F", "-m", "0"], &device, &[]);
+    let mut running = desk.start(&[
+        "run",
+        &mount.path,
+        "--size",
+        "500M",
+        "--duration",
+        "60s",
+        "--busy-ok",
+    ]);
+    running.until("Filling");
+    running.signal(Signal::STOP);
+    let hog = format!("{}/hog", mount.path);
+    let free = run("stat", &["-f", "-c", "%a %S", &mount.path]);
+    let free: Vec<u64> = free
+        .split(' ')
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let bytes = (free[0] * free[1]).saturating_sub(16 * MIB).to_string();
+    run("fallocate", &["-l", &bytes, &hog]);
+    running.signal(Signal::CONT);
+    running.wait().failed(3, &["free", &mount.path]);
+    assert_eq!(names(&mount.path), ["hog"]);
+    assert!(desk.ids().is_empty());
+}
+
+#[test]
+fn a_read_only_file_system_is_told_and_can_be_read() {
+    let test = "a_read_only_file_system_is_told_and_can_be_read";
+    if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::new(64 * MIB);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let file = format!("{}/data", mount.path);
+    users_file(&file, 4 * MIB);
+    run("mount", &["-o", "remount,ro", &mount.path]);
+    let load = ["--duration", "50ms", "--busy-ok"];
+    let run = |target: &str, more: &[&str]| {
+        let mut all = vec!["run", target];
+        all.extend(load);
+        all.extend(more);
+        desk.run(&all)
+    };
+    run(&mount.path, &["--size", "1M"]).failed(3, &["read-only", &mount.path]);
+    run(&file, &["--write", "--overwrite"]).failed(3, &["ead-only"]);
+    run(&file, &[]).done();
+    let made = format!("{}/made", mount.path);
+    desk.run(&["prepare", &made, "--size", "1M", "--busy-ok"])
+        .failed(3, &["ead-only"]);
+}
+
+#[test]
+fn a_file_that_vanishes_before_it_is_used_is_told() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 4 * MIB);
+    std::fs::remove_file(&file).expect("removed");
+    desk.run(&["run", &file, "--busy-ok"]).failed(3, &[&file]);
+}
+
+#[test]
+fn a_file_that_vanishes_while_it_is_read_ends_well() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 4 * MIB);
+    let mut running = desk.start(&["run", &file, "--busy-ok", "--duration", "300ms", "--json"]);
+    running.until("Measuring");
+    std::fs::remove_file(&file).expect("removed");
+    // Its blocks live as long as it is open.
+    let job = crate::support::only_job(&running.wait().done().json());
+    assert_eq!(job.at("outcome.errors.total").count(), 0);
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_read_is_counted_as_errors() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 4 * MIB);
+    let mut running = desk.start(&["run", &file, "--busy-ok", "--duration", "1s", "--json"]);
+    running.until("Measuring");
+    std::fs::File::options()
+        .write(true)
+        .open(&file)
+        .and_then(|file| file.set_len(4096))
+        .expect("shrunk");
+    let answer = running.wait().ended(4);
+    let job = crate::support::only_job(&answer.json());
+    assert!(job.at("outcome.errors.total").count() > 0);
+    assert_eq!(desk.ids().len(), 1);
+}
+
+#[test]
+fn a_device_that_is_gone_is_told() {
+    let test = "a_device_that_is_gone_is_told";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(4 * MIB, &[]);
+    run("losetup", &["-d", &device.device]);
+    let answer = desk.run(&["run", &device.device, "--busy-ok", "--duration", "50ms"]);
+    // Another test may have taken the number meanwhile.
+    if answer.code != Some(0) {
+        answer.failed(3, &[&device.device]);
+    }
+}
+
+#[test]
+fn a_device_below_that_fails_is_counted() {
+    let test = "a_device_below_that_fails_is_counted";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(4 * MIB, &[]);
+    // The backing file loses its second half: the loop device reports I/O errors.
+    std::fs::File::options()
+        .write(true)
+        .open(&device.backing)
+        .and_then(|file| file.set_len(2 * MIB))
+        .expect("shrunk");
+    let answer = desk.run(&[
+        "run",
+        &device.device,
+        "--busy-ok",
+        "--duration",
+        "200ms",
+        "--json",
+    ]);
+    let document = answer.ended(4).json();
+    let job = crate::support::only_job(&document);
+    assert!(job.at("outcome.errors.by_reason").at("read EIO").count() > 0);
+    assert!(job.at("outcome.operations").count() > 0);
+}

@@ -1,0 +1,203 @@
+//! What is stored and how it is found again.
+
+use crate::support::{Desk, names};
+
+/// `history show` prints the bytes that the command printed.
+fn check_shown_again(desk: &Desk, printed: &str, ids: &[&str]) {
+    let mut arguments = vec!["history", "show"];
+    arguments.extend(ids);
+    arguments.push("--json");
+    let shown = desk.run(&arguments).done();
+    assert!(shown.stdout == printed, "{ids:?} differ");
+}
+
+#[test]
+fn history_show_is_byte_identical_for_a_run() {
+    let desk = Desk::new();
+    let printed = desk
+        .run(&[
+            "run",
+            "sim:raid10-10k",
+            "--duration",
+            "3s",
+            "--label",
+            "Ünïcode \"x\"",
+            "--json",
+        ])
+        .done();
+    let id = &desk.ids()[0];
+    for name in [id.as_str(), "last", &id[..id.len() - 1]] {
+        check_shown_again(&desk, &printed.stdout, &[name]);
+    }
+}
+
+#[test]
+fn history_show_is_byte_identical_for_a_real_file() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let printed = desk
+        .run(&[
+            "run",
+            &volume,
+            "--busy-ok",
+            "--size",
+            "8M",
+            "--duration",
+            "300ms",
+            "--interval",
+            "100ms",
+            "--write",
+            "--sync",
+            "fdatasync:4",
+            "--json",
+        ])
+        .done();
+    check_shown_again(&desk, &printed.stdout, &["last"]);
+}
+
+#[test]
+fn history_show_is_byte_identical_for_a_grid() {
+    let desk = Desk::new();
+    let printed = desk
+        .run(&[
+            "run",
+            "sim:nvme",
+            "--duration",
+            "20ms",
+            "--threads",
+            "1,2",
+            "--block",
+            "8K,64K",
+            "--json",
+        ])
+        .done();
+    let mut ids = desk.ids();
+    ids.reverse();
+    assert_eq!(ids.len(), 4);
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    check_shown_again(&desk, &printed.stdout, &ids);
+}
+
+#[test]
+fn history_show_is_byte_identical_for_a_bench_by_the_id_of_its_series() {
+    let desk = Desk::new();
+    let printed = desk.run(&["bench", "sim:sata-ssd", "--json"]).done();
+    let series = printed.json().at("series.0.id").text();
+    check_shown_again(&desk, &printed.stdout, &[&series]);
+}
+
+#[test]
+fn history_lists_the_newest_first_and_no_more_than_asked() {
+    let desk = Desk::new();
+    for label in ["one", "two", "three"] {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms", "--label", label]);
+    }
+    let labels = |arguments: &[&str]| -> Vec<String> {
+        let listed = desk.json(arguments);
+        let rows = listed.at("history").items();
+        rows.iter().map(|row| row.at("label").text()).collect()
+    };
+    assert_eq!(labels(&["history"]), ["three", "two", "one"]);
+    assert_eq!(labels(&["history", "--limit", "2"]), ["three", "two"]);
+    let listed = desk.run(&["history"]).done();
+    let position = |label: &str| listed.stdout.find(label).expect("listed");
+    assert!(position("three") < position("one"));
+}
+
+#[test]
+fn last_counts_backwards() {
+    let desk = Desk::new();
+    for label in ["one", "two"] {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms", "--label", label]);
+    }
+    for (name, label) in [("last", "two"), ("last~1", "one")] {
+        let shown = desk.json(&["history", "show", name]);
+        assert_eq!(shown.at("runs.0.label").text(), label);
+    }
+    desk.run(&["history", "show", "last~2"])
+        .failed(2, &["last~2"]);
+}
+
+#[test]
+fn an_id_that_is_not_there_or_not_unique_is_a_mistake_in_use() {
+    let desk = Desk::new();
+    for _ in 0..2 {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    }
+    desk.run(&["history", "show", "19990101-000000-0000"])
+        .failed(2, &["19990101-000000-0000", "stripewise history"]);
+    // Both ids begin with the century.
+    desk.run(&["history", "show", "20"])
+        .failed(2, &["may mean any of", "more of the id"]);
+    desk.run(&["history", "delete", "20"])
+        .failed(2, &["may mean any of"]);
+    assert_eq!(desk.ids().len(), 2);
+}
+
+#[test]
+fn history_delete_removes_what_is_named_and_nothing_else() {
+    let desk = Desk::new();
+    for _ in 0..3 {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    }
+    let ids = desk.ids();
+    let deleted = desk.json(&["history", "delete", &ids[1]]);
+    assert_eq!(deleted.at("deleted.0").text(), ids[1]);
+    assert_eq!(desk.ids(), [ids[0].clone(), ids[2].clone()]);
+    desk.run(&["history", "show", &ids[1]])
+        .failed(2, &[&ids[1]]);
+    // `last` is another run each time: too easy to delete one too many.
+    desk.run(&["history", "delete", "last"])
+        .failed(2, &["last"]);
+    // One bad name, and nothing is deleted.
+    desk.run(&["history", "delete", &ids[0], "nonsense"])
+        .failed(2, &["nonsense"]);
+    assert_eq!(desk.ids().len(), 2);
+    let words = desk.run(&["history", "delete", &ids[0], &ids[2]]).done();
+    assert_eq!(words.stdout, "Deleted 2 runs.\n");
+    assert!(desk.ids().is_empty());
+}
+
+#[test]
+fn a_whole_bench_is_deleted_by_the_id_of_its_series() {
+    let desk = Desk::new();
+    let bench = desk.json(&["bench", "sim:nvme", "--series", "log"]);
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let count = bench.at("runs").items().len();
+    let series = bench.at("series.0.id").text();
+    let deleted = desk.json(&["history", "delete", &series]);
+    assert_eq!(deleted.at("deleted").items().len(), count);
+    assert_eq!(desk.ids().len(), 1);
+}
+
+#[test]
+fn a_desk_without_results_says_so_and_is_no_failure() {
+    let desk = Desk::new();
+    let empty = desk.run(&["history"]).done();
+    assert!(
+        empty.stdout.contains("Nothing is stored yet"),
+        "{}",
+        empty.stdout
+    );
+    assert!(desk.json(&["history"]).at("history").items().is_empty());
+    desk.run(&["history", "show", "last"]).failed(2, &["last"]);
+}
+
+#[test]
+fn the_store_of_the_user_is_in_the_data_directory() {
+    let desk = Desk::new();
+    let data = desk.file("data");
+    let mut command = std::process::Command::new(crate::support::program());
+    command
+        .args(["run", "sim:nvme", "--duration", "10ms"])
+        .env("XDG_DATA_HOME", &data)
+        .env("HOME", desk.path());
+    crate::support::Answer::of(&mut command).done();
+    assert!(!names(&data).is_empty(), "no store in {data}");
+    let mut homeless = std::process::Command::new(crate::support::program());
+    homeless
+        .args(["history"])
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("HOME");
+    crate::support::Answer::of(&mut homeless).failed(5, &["--store FILE"]);
+}

@@ -1,0 +1,215 @@
+//! Signals at every stage: what was measured is kept, what was made is gone.
+
+use crate::support::{Answer, Desk, Running, names};
+use rustix::process::Signal;
+
+/// A run that would take a minute, in its measurement.
+fn measuring(desk: &Desk, more: &[&str]) -> Running {
+    let volume = desk.volume();
+    let mut all = vec![
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "60s",
+        "--interval",
+        "100ms",
+        "--json",
+    ];
+    all.extend(more);
+    let mut running = desk.start(&all);
+    running.until("Measuring");
+    running
+}
+
+/// Waits until intervals of the run are in the store.
+fn until_stored(desk: &Desk, running: &mut Running, intervals: i64) {
+    let store = desk.store();
+    running.until_true("stored intervals", || {
+        let open = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let Ok(connection) = rusqlite::Connection::open_with_flags(&store, open) else {
+            return false;
+        };
+        connection
+            .query_row("SELECT count(*) FROM intervals", [], |row| row.get(0))
+            .is_ok_and(|count: i64| count >= intervals)
+    });
+}
+
+fn check_partial(desk: &Desk, answer: &Answer) {
+    let printed = answer.json();
+    assert_eq!(printed.at("runs.0.status").text(), "partial");
+    printed.at("runs.0.partial_because");
+    assert!(printed.at("runs.0.jobs.0.outcome.operations").count() > 0);
+    let shown = desk.run(&["history", "show", "last", "--json"]).done();
+    assert_eq!(shown.stdout, answer.stdout);
+    let listed = desk.json(&["history"]);
+    assert_eq!(listed.at("history.0.status").text(), "partial");
+    assert!(names(desk.volume()).is_empty());
+}
+
+#[test]
+fn a_signal_ends_a_run_and_what_was_measured_is_kept() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let desk = Desk::new();
+        let mut running = measuring(&desk, &[]);
+        until_stored(&desk, &mut running, 1);
+        running.signal(signal);
+        let answer = running.wait().ended(code);
+        check_partial(&desk, &answer);
+        let duration = answer
+            .json()
+            .at("runs.0.jobs.0.outcome.duration_ns")
+            .count();
+        assert!(duration < 59_000_000_000, "{duration}");
+    }
+}
+
+#[test]
+fn a_partial_run_says_so_in_words() {
+    let desk = Desk::new();
+    let mut running = measuring(&desk, &[]);
+    until_stored(&desk, &mut running, 1);
+    running.signal(Signal::INT);
+    running.wait().ended(130);
+    let shown = desk.run(&["history", "show", "last"]).done();
+    assert!(shown.stdout.contains("partial"), "{}", shown.stdout);
+    assert!(desk.run(&["history"]).done().stdout.contains("partial"));
+}
+
+#[test]
+fn an_interrupted_grid_keeps_what_it_has() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mut running = desk.start(&[
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "60s",
+        "--interval",
+        "100ms",
+        "--outstanding",
+        "1,2,4",
+        "--json",
+    ]);
+    running.until("Measuring");
+    until_stored(&desk, &mut running, 1);
+    running.signal(Signal::INT);
+    let answer = running.wait().ended(130);
+    assert_eq!(answer.json().at("runs").items().len(), 1);
+    check_partial(&desk, &answer);
+}
+
+#[test]
+fn an_interrupted_bench_prints_and_keeps_its_steps() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mut running = desk.start(&[
+        "bench",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "8M",
+        "--step",
+        "100ms",
+        "--json",
+    ]);
+    running.until("Measuring");
+    until_stored(&desk, &mut running, 2);
+    running.signal(Signal::INT);
+    let answer = running.wait().ended(130);
+    assert!(!answer.json().at("runs").items().is_empty());
+    assert!(!desk.ids().is_empty());
+    assert!(names(&volume).is_empty());
+}
+
+#[test]
+fn a_second_signal_stops_at_once_and_loses_nothing_that_was_stored() {
+    let desk = Desk::new();
+    // The device falls silent: the first signal waits for the operations in
+    // flight, for half a minute at most.
+    let mut running = measuring(&desk, &["--inject", "stall@between=500000000..55000000000"]);
+    until_stored(&desk, &mut running, 1);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let began = std::time::Instant::now();
+    running.signal(Signal::INT);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    running.signal(Signal::INT);
+    running.wait().ended(130);
+    assert!(began.elapsed().as_secs() < 15, "{:?}", began.elapsed());
+    let listed = desk.json(&["history"]);
+    assert_eq!(listed.at("history.0.status").text(), "partial");
+    assert!(names(desk.volume()).is_empty());
+}
+
+#[test]
+fn killed_in_the_middle_it_leaves_a_readable_store_no_lock_and_no_file() {
+    let desk = Desk::new();
+    let mut running = measuring(&desk, &[]);
+    until_stored(&desk, &mut running, 3);
+    running.signal(Signal::KILL);
+    running.wait().ended(137);
+    assert!(names(desk.volume()).is_empty());
+    let listed = desk.run(&["history", "--json"]).done();
+    assert!(listed.stderr.contains("partial"), "{}", listed.stderr);
+    let row = listed.json().at("history.0");
+    assert_eq!(row.at("status").text(), "partial");
+    assert!(row.at("jobs.0.iops").number() > 0.0);
+    let shown = desk.json(&["history", "show", "last"]);
+    let outcome = shown.at("runs.0.jobs.0.outcome");
+    let intervals = outcome.at("intervals").items();
+    assert!(intervals.len() >= 3);
+    let operations: u64 = intervals
+        .iter()
+        .map(|interval| interval.at("read_operations").count())
+        .sum();
+    assert_eq!(outcome.at("operations").count(), operations);
+    assert!(outcome.at("read.latency_ns.p99").count() > 0);
+    // And the next one works.
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    assert_eq!(desk.ids().len(), 2);
+}
+
+#[test]
+fn a_signal_while_filling_leaves_nothing() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::KILL, 137)] {
+        let desk = Desk::new();
+        let volume = desk.volume();
+        let mut running = desk.start(&[
+            "run",
+            &volume,
+            "--busy-ok",
+            "--size",
+            "1G",
+            "--duration",
+            "60s",
+            "--json",
+        ]);
+        running.until("Filling");
+        running.signal(signal);
+        let answer = running.wait().ended(code);
+        assert_eq!(answer.stdout, "");
+        assert!(names(&volume).is_empty());
+        assert!(desk.ids().is_empty());
+    }
+}
+
+#[test]
+fn a_signal_while_preparing_leaves_no_half_file() {
+    let desk = Desk::new();
+    let file = desk.file("made");
+    let mut running = desk.start(&["prepare", &file, "--size", "1G", "--busy-ok"]);
+    running.until("Filling");
+    running.signal(Signal::INT);
+    running.wait().ended(130);
+    let left: Vec<String> = names(desk.path())
+        .into_iter()
+        .filter(|name| !name.starts_with("results.db"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

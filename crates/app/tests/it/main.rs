@@ -1,0 +1,24 @@
+//! The program as a user runs it: command lines in; exit codes, one JSON document
+//! on stdout, and words on stderr out.
+//!
+//! Each test has a directory and a store of its own and leaves nothing behind.
+//! What needs root or a tool that is not there is skipped by name, or fails where
+//! `STRIPEWISE_REQUIRE_TOOLS=1`. Nothing here depends on how fast the machine is.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+mod bench;
+mod documents;
+mod engines;
+mod faults;
+mod grids;
+mod history;
+mod interruption;
+mod limits;
+mod output;
+mod plans;
+mod safety;
+mod stores;
+mod trust;
+mod trust_caps;

@@ -1,0 +1,463 @@
+//! Nothing is destroyed that Stripewise did not make. Everything here is tried on
+//! files, loop devices and mounts that the tests make themselves.
+
+use crate::support::{Answer, Desk, Loop, MIB, Mount, can_run, codes, names, run, users_file};
+
+const SHORT: [&str; 3] = ["--duration", "100ms", "--busy-ok"];
+
+fn writing<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["run", target, "--write"];
+    all.extend(SHORT);
+    all.extend(more);
+    all
+}
+
+fn reading(target: &str) -> Vec<&str> {
+    let mut all = vec!["run", target];
+    all.extend(SHORT);
+    all
+}
+
+#[test]
+fn a_users_file_is_not_written_without_leave() {
+    let desk = Desk::new();
+    let file = desk.file("precious");
+    let data = users_file(&file, 4 * MIB);
+    for switches in [
+        &["--write"][..],
+        &["--read-percent", "99"],
+        &["--write", "--keep"],
+    ] {
+        let mut all = vec!["run", &file];
+        all.extend(SHORT);
+        all.extend(switches);
+        desk.run(&all).failed(3, &["--overwrite", &file]);
+    }
+    desk.run(&["prepare", &file, "--size", "8M", "--busy-ok"])
+        .failed(3, &[&file]);
+    assert!(
+        std::fs::read(&file).expect("there") == data,
+        "it was changed"
+    );
+    desk.run(&reading(&file)).done();
+    assert!(
+        std::fs::read(&file).expect("there") == data,
+        "reading changed it"
+    );
+    assert_eq!(desk.ids().len(), 1);
+}
+
+#[test]
+fn bench_reads_a_users_file_and_says_why_it_does_not_write() {
+    let desk = Desk::new();
+    let file = desk.file("precious");
+    let data = users_file(&file, 16 * MIB);
+    let arguments = [
+        "bench",
+        &file,
+        "--busy-ok",
+        "--time",
+        "2s",
+        "--step",
+        "50ms",
+        "--json",
+    ];
+    let answer = desk.run(&arguments).done();
+    assert!(
+        answer.stderr.contains("only reads are measured"),
+        "{}",
+        answer.stderr
+    );
+    for run in answer.json().at("runs").items() {
+        assert_eq!(run.at("jobs.0.workload.read_percent").count(), 100);
+    }
+    assert!(
+        std::fs::read(&file).expect("there") == data,
+        "it was changed"
+    );
+}
+
+#[test]
+fn with_leave_a_users_file_is_written_and_keeps_its_size() {
+    let desk = Desk::new();
+    let file = desk.file("scratch");
+    // No multiple of a block.
+    let data = users_file(&file, MIB + 100);
+    let job = desk.job(&writing(&file, &["--overwrite"]));
+    assert!(job.at("outcome.write.operations").count() > 0);
+    let after = std::fs::read(&file).expect("there");
+    assert_eq!(after.len(), data.len());
+    assert!(after != data, "nothing was written");
+}
+
+#[test]
+fn a_file_with_two_names_is_never_written() {
+    let desk = Desk::new();
+    let (file, other) = (desk.file("one"), desk.file("two"));
+    let data = users_file(&file, MIB);
+    std::fs::hard_link(&file, &other).expect("a link");
+    for name in [&file, &other] {
+        desk.run(&writing(name, &["--overwrite"]))
+            .failed(3, &["2 names"]);
+    }
+    assert!(
+        std::fs::read(&other).expect("there") == data,
+        "it was changed"
+    );
+}
+
+#[test]
+fn the_backing_of_a_loop_device_is_never_written() {
+    let test = "the_backing_of_a_loop_device_is_never_written";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(4 * MIB, &[]);
+    let backing = crate::support::text(&device.backing);
+    let before = std::fs::read(backing).expect("there");
+    desk.run(&writing(backing, &["--overwrite"]))
+        .failed(3, &[&device.device]);
+    assert!(
+        std::fs::read(backing).expect("there") == before,
+        "it was changed"
+    );
+}
+
+#[test]
+fn a_swap_file_is_never_written() {
+    let test = "a_swap_file_is_never_written";
+    if !can_run(test, &["root", "mkswap", "swapon", "swapoff"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let file = desk.file("swap");
+    users_file(&file, 4 * MIB);
+    run("chmod", &["600", &file]);
+    run("mkswap", &[&file]);
+    if !std::process::Command::new("swapon")
+        .arg(&file)
+        .output()
+        .is_ok_and(|on| on.status.success())
+    {
+        return crate::support::machine::skip_kernel(test, "swap files here");
+    }
+    let _off = Swap(file.clone());
+    let before = std::fs::read(&file).expect("there");
+    desk.run(&writing(&file, &["--overwrite"]))
+        .failed(3, &["swap"]);
+    assert!(
+        std::fs::read(&file).expect("there") == before,
+        "it was changed"
+    );
+}
+
+/// Takes a swap file out of use.
+struct Swap(String);
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("swapoff").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_link_is_followed_to_a_file_and_not_to_a_new_one() {
+    let desk = Desk::new();
+    let (file, link) = (desk.file("file"), desk.file("link"));
+    let data = users_file(&file, MIB);
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    desk.run(&reading(&link)).done();
+    desk.run(&writing(&link, &[])).failed(3, &["--overwrite"]);
+    assert!(
+        std::fs::read(&file).expect("there") == data,
+        "it was changed"
+    );
+    let dangling = desk.file("dangling");
+    let victim = desk.file("victim");
+    std::os::unix::fs::symlink(&victim, &dangling).expect("a link");
+    let prepared = desk.run(&["prepare", &dangling, "--size", "4M", "--busy-ok"]);
+    prepared.failed(3, &["dangling"]);
+    assert!(
+        std::fs::symlink_metadata(&victim).is_err(),
+        "made through a link"
+    );
+}
+
+#[test]
+fn test_files_have_no_name_and_are_gone_afterwards() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mut running = desk.start(&[
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "400ms",
+        "--write",
+    ]);
+    running.until("Measuring");
+    // While it runs: a file without a name, or, where that is not possible, one
+    // that is made by us alone.
+    let during = names(&volume);
+    running.wait().done();
+    assert!(during.len() <= 1, "{during:?}");
+    assert!(names(&volume).is_empty());
+}
+
+#[test]
+fn a_kept_file_is_known_and_used_again_without_leave() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    desk.run(&[
+        "run",
+        &volume,
+        "--size",
+        "4M",
+        "--keep",
+        "--duration",
+        "50ms",
+        "--busy-ok",
+    ])
+    .done();
+    let kept = names(&volume);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let kept = format!("{volume}/{}", kept[0]);
+    let job = desk.job(&writing(&kept, &[]));
+    assert_eq!(job.at("target.size_bytes").count(), 4 * MIB);
+    assert!(std::fs::metadata(&kept).expect("it stays").len() == 4 * MIB);
+    // A copy carries the mark, and is the user's all the same.
+    let copy = format!("{volume}/copy");
+    run("cp", &["-a", &kept, &copy]);
+    desk.run(&writing(&copy, &[]))
+        .failed(3, &["--overwrite", "copy"]);
+    // So is our file to somebody with another store.
+    let other = Desk::new();
+    other.run(&writing(&kept, &[])).failed(3, &["--overwrite"]);
+}
+
+#[test]
+fn prepare_makes_a_dense_file_of_data_that_does_not_repeat() {
+    use std::os::unix::fs::MetadataExt;
+    let desk = Desk::new();
+    let file = desk.file("made");
+    let made = desk.json(&["prepare", &file, "--size", "4M", "--busy-ok"]);
+    assert_eq!(made.at("path").text(), file);
+    assert_eq!(made.at("size_bytes").count(), 4 * MIB);
+    let metadata = std::fs::metadata(&file).expect("made");
+    assert_eq!(metadata.len(), 4 * MIB);
+    assert!(metadata.blocks() * 512 >= 4 * MIB, "sparse");
+    let data = std::fs::read(&file).expect("readable");
+    let mut blocks: Vec<&[u8]> = data.chunks(4096).collect();
+    blocks.sort();
+    blocks.dedup();
+    assert_eq!(blocks.len(), 1024);
+    // Every byte value about equally often: 4 MiB of noise.
+    let mut counts = [0_u32; 256];
+    data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    assert!(counts.iter().all(|count| (15_000..18_000).contains(count)));
+    desk.run(&["prepare", &file, "--size", "4M", "--busy-ok"])
+        .failed(3, &[&file]);
+    assert!(std::fs::read(&file).expect("readable") == data);
+}
+
+#[test]
+fn a_directory_of_a_database_needs_leave() {
+    let desk = Desk::new();
+    for name in ["ibdata1", "PG_VERSION", "master.mdf", "sales.LDF"] {
+        let directory = desk.file(&format!("of-{name}"));
+        std::fs::create_dir(&directory).expect("a directory");
+        std::fs::write(format!("{directory}/{name}"), "x").expect("a file");
+        let refused = ["run", &directory, "--size", "4M", "--duration", "50ms"];
+        desk.run(&refused)
+            .failed(3, &["database", name, "--busy-ok"]);
+        assert_eq!(names(&directory), [name]);
+        let mut allowed = refused.to_vec();
+        allowed.push("--busy-ok");
+        desk.run(&allowed).done();
+        assert_eq!(names(&directory), [name]);
+    }
+}
+
+#[test]
+fn a_devices_data_stays_without_leave_by_name() {
+    let test = "a_devices_data_stays_without_leave_by_name";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(16 * MIB, &[]);
+    let before = std::fs::read(&device.device).expect("readable");
+    desk.run(&writing(&device.device, &[]))
+        .failed(3, &["--destroy", device.name()]);
+    desk.run(&writing(&device.device, &["--overwrite"]))
+        .failed(3, &["--destroy"]);
+    for wrong in ["", "yes", "loop", "sda", "/dev/null"] {
+        desk.run(&writing(&device.device, &["--destroy", wrong]))
+            .failed(3, &[device.name()]);
+    }
+    let bench = [
+        "bench",
+        &device.device,
+        "--busy-ok",
+        "--time",
+        "2s",
+        "--step",
+        "50ms",
+        "--json",
+    ];
+    let answer = desk.run(&bench).done();
+    for word in ["only reads are measured", "--destroy", "Writes: nothing"] {
+        assert!(answer.stderr.contains(word), "{word}: {}", answer.stderr);
+    }
+    let document = answer.json();
+    for series in document.at("series").items() {
+        assert!(series.at("name").text().ends_with("-read"));
+    }
+    assert!(
+        std::fs::read(&device.device).expect("readable") == before,
+        "it was changed"
+    );
+    let job = desk.job(&writing(&device.device, &["--destroy", device.name()]));
+    assert_eq!(job.at("target.kind").text(), "device");
+    assert_eq!(job.at("target.device.name").text(), device.name());
+    assert!(std::fs::read(&device.device).expect("readable") != before);
+}
+
+#[test]
+fn a_mounted_device_is_never_written() {
+    let test = "a_mounted_device_is_never_written";
+    if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::new(32 * MIB);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let file = format!("{}/precious", mount.path);
+    let data = users_file(&file, MIB);
+    desk.run(&writing(&device.device, &["--destroy", device.name()]))
+        .failed(3, &["mounted", &mount.path]);
+    desk.run(&reading(&device.device)).done();
+    assert!(std::fs::read(&file).expect("there") == data);
+}
+
+#[test]
+fn a_volume_keeps_its_free_space() {
+    let test = "a_volume_keeps_its_free_space";
+    if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::new(64 * MIB);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    for arguments in [
+        &["run", &mount.path, "--size", "4M", "--busy-ok"][..],
+        &["bench", &mount.path, "--busy-ok"],
+        &[
+            "prepare",
+            &format!("{}/made", mount.path),
+            "--size",
+            "4M",
+            "--busy-ok",
+        ],
+    ] {
+        desk.run(arguments).failed(3, &["2 GiB", "free"]);
+    }
+    assert!(names(&mount.path).is_empty());
+}
+
+#[test]
+fn more_than_256_in_flight_must_be_asked_for_by_number() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let plan = |load: &str| {
+        let jobs: String = (0..5)
+            .map(|job| {
+                format!(
+                    "[[job]]\nname = \"j{job}\"\ntarget = \"{volume}\"\nsize = \"1M\"\n\
+                     duration = \"50ms\"\n{load}\n"
+                )
+            })
+            .collect();
+        desk.write("plan.toml", &jobs)
+    };
+    let path = plan("threads = 2\noutstanding = 32");
+    desk.run(&["run", "--plan", &path, "--busy-ok"]).done();
+    // The ladders of bench end at 256 unless told otherwise.
+    let document = desk.json(&["bench", "sim:nvme", "--series", "random-read"]);
+    let most = document
+        .at("series.0.steps")
+        .items()
+        .iter()
+        .map(|step| step.at("threads").count() * step.at("outstanding").count())
+        .max();
+    assert_eq!(most, Some(256));
+}
+
+#[test]
+fn odd_targets_are_refused_with_words() {
+    let desk = Desk::new();
+    let fifo = desk.file("fifo");
+    run("mkfifo", &[&fifo]);
+    let empty = desk.write("empty", "");
+    for target in [
+        fifo.as_str(),
+        &empty,
+        "/dev/null",
+        "/dev/zero",
+        "/proc/version",
+    ] {
+        let answer: Answer = desk.run(&reading(target));
+        assert!(
+            matches!(answer.code, Some(2 | 3)),
+            "{target}: {:?}",
+            answer.code
+        );
+        answer.said(&[target]);
+    }
+    // The store itself is never a target to write to.
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let store = desk.file("results.db");
+    desk.run(&writing(&store, &["--overwrite"]))
+        .failed(3, &["results.db"]);
+    assert_eq!(desk.ids().len(), 1);
+}
+
+#[test]
+fn a_clean_run_on_a_prepared_file_has_no_grave_warning() {
+    let desk = Desk::new();
+    let file = desk.file("made");
+    desk.run(&["prepare", &file, "--size", "8M", "--busy-ok"])
+        .done();
+    let job = desk.job(&reading(&file));
+    let found = codes(&job);
+    for grave in [
+        "sparse-file",
+        "never-written",
+        "zero-data",
+        "repeating-data",
+        "compressible-data",
+        "page-cache",
+        "loop-cached",
+        "io-throttled",
+        "cpu-quota",
+        "errors",
+        "null-engine",
+        "skipped",
+        "clock-jump",
+        "suspended",
+        "abandoned-operations",
+        "arrivals-not-issued",
+    ] {
+        assert!(!found.contains(&grave.to_owned()), "{grave} in {found:?}");
+    }
+    let warnings = job.at("warnings").items();
+    assert!(
+        warnings
+            .iter()
+            .all(|warning| warning.at("severity").text() != "void"),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,226 @@
+//! Stores that are locked, damaged, foreign, or cannot be written.
+
+use crate::support::{Answer, Desk, Json, as_nobody, can_run, names, text};
+use std::os::unix::fs::PermissionsExt;
+
+/// Every command that needs the store fails with this, and leaves the file alone.
+fn check_refused(desk: &Desk, says: &[&str]) {
+    let before = std::fs::read(desk.store()).expect("there");
+    for arguments in [
+        &["history"][..],
+        &["history", "show", "last"],
+        &["history", "delete", "2026"],
+        &["run", "sim:nvme", "--duration", "10ms"],
+        &["bench", "sim:nvme", "--series", "log"],
+    ] {
+        desk.run(arguments).failed(5, says);
+        assert!(
+            std::fs::read(desk.store()).expect("there") == before,
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(names(desk.path()), ["results.db"]);
+}
+
+#[test]
+fn a_file_that_is_no_store_is_told_and_left_alone() {
+    let noise: String = ('a'..='z').cycle().take(20_000).collect();
+    for content in ["", "my shopping list\n", &noise] {
+        if content.is_empty() {
+            continue;
+        }
+        let desk = Desk::new();
+        desk.write("results.db", content);
+        check_refused(&desk, &["not a store of Stripewise", "--store FILE"]);
+    }
+}
+
+#[test]
+fn another_programs_database_is_told_and_left_alone() {
+    let desk = Desk::new();
+    let connection = rusqlite::Connection::open(desk.store()).expect("a database");
+    connection
+        .execute_batch("CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('mine');")
+        .expect("a table");
+    drop(connection);
+    check_refused(&desk, &["another program", "--store FILE"]);
+}
+
+#[test]
+fn a_store_of_a_later_version_is_told_and_left_alone() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    connection
+        .execute_batch("PRAGMA user_version = 999; PRAGMA wal_checkpoint(TRUNCATE);")
+        .expect("a version");
+    drop(connection);
+    for name in names(desk.path()) {
+        if name != "results.db" {
+            std::fs::remove_file(desk.file(&name)).expect("removed");
+        }
+    }
+    desk.run(&["history"]).failed(5, &["999", "newer"]);
+    desk.run(&["run", "sim:nvme"]).failed(5, &["999", "newer"]);
+}
+
+#[test]
+fn a_damaged_store_is_told_with_what_can_be_saved() {
+    let desk = Desk::new();
+    for _ in 0..4 {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    }
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    connection
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE);")
+        .expect("one file");
+    drop(connection);
+    let mut bytes = std::fs::read(desk.store()).expect("the store");
+    let length = bytes.len();
+    bytes[4096..length].fill(0xa5);
+    std::fs::write(desk.store(), &bytes).expect("damaged");
+    desk.run(&["history"])
+        .failed(5, &["damaged", ".recover", "--store"]);
+    desk.run(&["run", "sim:nvme", "--duration", "10ms"])
+        .failed(5, &["damaged"]);
+    assert!(
+        std::fs::read(desk.store()).expect("there") == bytes,
+        "it was changed"
+    );
+}
+
+/// Holds the only lock for writing.
+fn lock(desk: &Desk) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    connection
+        .execute_batch("BEGIN EXCLUSIVE")
+        .expect("the lock");
+    connection
+}
+
+#[test]
+fn a_locked_store_can_be_read() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let lock = lock(&desk);
+    assert_eq!(desk.ids().len(), 1);
+    drop(lock);
+}
+
+#[test]
+fn with_a_locked_store_the_result_is_not_lost() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let lock = lock(&desk);
+    let answer = desk
+        .run(&["run", "sim:nvme", "--duration", "10ms", "--json"])
+        .ended(5)
+        .said(&["locked by", "--store FILE"]);
+    // Measured is measured: what could not be kept is printed.
+    let job = crate::support::only_job(&answer.json());
+    assert!(job.at("outcome.operations").count() > 0);
+    drop(lock);
+    assert_eq!(desk.ids().len(), 1);
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    assert_eq!(desk.ids().len(), 2);
+}
+
+#[test]
+fn a_lock_that_comes_and_goes_is_waited_for() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let lock = lock(&desk);
+    let mut running = desk.start(&["run", "sim:nvme", "--duration", "10ms"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let still = !ended(&mut running);
+    drop(lock);
+    running.wait().done();
+    assert!(still, "it did not wait");
+    assert_eq!(desk.ids().len(), 2);
+}
+
+fn ended(running: &mut crate::support::Running) -> bool {
+    let pid = rustix::process::Pid::from_raw(running.pid()).expect("an id");
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    state.is_ok_and(|state| state.contains(") Z "))
+}
+
+#[test]
+fn a_store_in_a_place_that_cannot_be_written_is_told() {
+    let test = "a_store_in_a_place_that_cannot_be_written_is_told";
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let listed = desk.run(&["history", "--json"]).done().stdout;
+    let opened = |mode: u32| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(desk.path(), permissions).expect("permissions");
+    };
+    let root = crate::support::machine::is_root();
+    if root && !can_run(test, &["setpriv"]) {
+        return;
+    }
+    let ask = |arguments: &[&str]| {
+        let command = desk.command(arguments);
+        if root {
+            Answer::of(&mut as_nobody(&command, &[]))
+        } else {
+            let mut command = command;
+            Answer::of(&mut command)
+        }
+    };
+    // Everybody may look, nobody may write.
+    for name in names(desk.path()) {
+        let permissions = std::fs::Permissions::from_mode(0o444);
+        std::fs::set_permissions(desk.file(&name), permissions).expect("permissions");
+    }
+    opened(0o555);
+    let run = ask(&["run", "sim:nvme", "--duration", "10ms"]);
+    let history = ask(&["history", "--json"]);
+    opened(0o755);
+    run.ended(5).said(&["cannot be written", "--store FILE"]);
+    // What is stored can still be read.
+    assert_eq!(history.done().stdout, listed);
+}
+
+#[test]
+fn a_directory_that_does_not_exist_is_made_and_a_bad_path_is_told() {
+    let desk = Desk::new();
+    let mut command = std::process::Command::new(crate::support::program());
+    let deep = desk.path().join("a/b/results.db");
+    command.args([
+        "run",
+        "sim:nvme",
+        "--duration",
+        "10ms",
+        "--store",
+        text(&deep),
+    ]);
+    Answer::of(&mut command).done();
+    assert!(deep.exists());
+    let mut command = std::process::Command::new(crate::support::program());
+    command.args(["history", "--store", "/proc/nowhere/results.db"]);
+    Answer::of(&mut command).failed(5, &["/proc/nowhere", "--store FILE"]);
+    let mut command = std::process::Command::new(crate::support::program());
+    command.args(["history", "--store", text(desk.path())]);
+    Answer::of(&mut command).failed(5, &["--store FILE"]);
+}
+
+#[test]
+fn two_programs_share_a_store() {
+    let desk = Desk::new();
+    let running: Vec<_> = (0..4)
+        .map(|_| desk.start(&["run", "sim:sata-ssd", "--duration", "500ms", "--json"]))
+        .collect();
+    let printed: Vec<Json> = running
+        .into_iter()
+        .map(|one| one.wait().done().json())
+        .collect();
+    let mut expected: Vec<String> = printed
+        .iter()
+        .map(|document| document.at("runs.0.id").text())
+        .collect();
+    let mut ids = desk.ids();
+    expected.sort();
+    ids.sort();
+    assert_eq!(ids, expected);
+}

@@ -1,0 +1,361 @@
+//! A desk to work at: a directory, a store, and the program. Guards for loop
+//! devices, mounts and control groups are in `machine`, reading JSON in `json`.
+
+pub mod json;
+pub mod machine;
+
+pub use json::Json;
+pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, run, text};
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+pub const MIB: u64 = 1 << 20;
+
+/// The longest that anything here may take before it counts as hung.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A directory with a store in it.
+pub struct Desk {
+    directory: TempDir,
+}
+
+impl Desk {
+    pub fn new() -> Desk {
+        Desk {
+            directory: tempfile::Builder::new()
+                .prefix("stripewise-app-")
+                .tempdir()
+                .expect("a temporary directory"),
+        }
+    }
+
+    /// Where tests may make files.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path().join("results.db")
+    }
+
+    /// A directory to measure, apart from the store.
+    pub fn volume(&self) -> String {
+        let path = self.path().join("volume");
+        std::fs::create_dir_all(&path).expect("a directory");
+        text(&path).to_owned()
+    }
+
+    /// The path of a file in this directory, as text.
+    pub fn file(&self, name: &str) -> String {
+        text(&self.path().join(name)).to_owned()
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, content: &str) -> String {
+        let path = self.file(name);
+        std::fs::write(&path, content).expect("a file");
+        path
+    }
+
+    /// The program with arguments and the store of this desk.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command
+            .args(arguments)
+            .arg("--store")
+            .arg(self.store())
+            .current_dir(self.path())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, arguments: &[&str]) -> Answer {
+        Answer::of(&mut self.command(arguments))
+    }
+
+    /// Runs it with `--json`; it must succeed.
+    pub fn json(&self, arguments: &[&str]) -> Json {
+        self.run(&with_json(arguments)).done().json()
+    }
+
+    /// The only job of the only run of a `run --json` that must succeed.
+    pub fn job(&self, arguments: &[&str]) -> Json {
+        only_job(&self.json(arguments))
+    }
+
+    /// `run` on a test file of this desk's volume, which may be busy with other tests.
+    pub fn job_on_file(&self, arguments: &[&str]) -> Json {
+        let volume = self.volume();
+        let mut all = vec!["run", &volume, "--busy-ok"];
+        all.extend(arguments);
+        for (switch, value) in [("--size", "8M"), ("--duration", "100ms")] {
+            if !arguments.contains(&switch) {
+                all.extend([switch, value]);
+            }
+        }
+        self.job(&all)
+    }
+
+    /// Starts the program and leaves it running.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        Running::start(self.command(arguments))
+    }
+
+    /// Ids that `history` lists, newest first.
+    pub fn ids(&self) -> Vec<String> {
+        let listed = self.json(&["history"]);
+        let rows = listed.at("history").items();
+        rows.iter().map(|row| row.at("id").text()).collect()
+    }
+}
+
+pub fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_stripewise")
+}
+
+pub fn with_json<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    arguments.iter().copied().chain(["--json"]).collect()
+}
+
+/// The only job of the only run of a document.
+pub fn only_job(document: &Json) -> Json {
+    let runs = document.at("runs").items();
+    assert_eq!(runs.len(), 1, "one run");
+    let jobs = runs[0].at("jobs").items();
+    assert_eq!(jobs.len(), 1, "one job");
+    jobs[0].clone()
+}
+
+/// Codes of all warnings of a document or job, with those of its runs and jobs.
+pub fn codes(value: &Json) -> Vec<String> {
+    let mut codes: Vec<String> = value
+        .all("warnings")
+        .iter()
+        .flat_map(Json::items)
+        .map(|warning| warning.at("code").text())
+        .collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+/// How a command ended.
+pub struct Answer {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    /// What was run, for messages.
+    pub line: String,
+}
+
+impl Answer {
+    pub fn of(command: &mut Command) -> Answer {
+        Running::of(command).wait()
+    }
+
+    /// It ended with this code.
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Answer {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "{}\nstdout: {}\nstderr: {}",
+            self.line,
+            self.stdout.chars().take(2_000).collect::<String>(),
+            self.stderr
+        );
+        self
+    }
+
+    /// It ended well.
+    #[track_caller]
+    pub fn done(self) -> Answer {
+        self.ended(0)
+    }
+
+    /// It failed with this code, printed nothing, and said what is wrong and what
+    /// to do: every text of `says` is in what it said.
+    #[track_caller]
+    pub fn failed(self, code: i32, says: &[&str]) -> Answer {
+        let answer = self.ended(code);
+        assert_eq!(answer.stdout, "", "{}", answer.line);
+        answer.said(says)
+    }
+
+    /// stderr has an error, a hint, and these words.
+    #[track_caller]
+    pub fn said(self, words: &[&str]) -> Answer {
+        for word in ["error: ", "hint: "].iter().chain(words) {
+            assert!(
+                self.stderr.contains(word),
+                "{}: `{word}` is not in\n{}",
+                self.line,
+                self.stderr
+            );
+        }
+        self
+    }
+
+    /// The one JSON document on stdout: nothing before it, nothing after it.
+    #[track_caller]
+    pub fn json(&self) -> Json {
+        Json::parse(&self.stdout).unwrap_or_else(|error| {
+            panic!("{}: {error}\n{}\n{}", self.line, self.stdout, self.stderr)
+        })
+    }
+}
+
+/// The exit code; 128 and its number for a signal, as a shell has it.
+fn code_of(status: ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))
+}
+
+/// The program while it runs. Killed if the test ends before it does.
+pub struct Running {
+    child: Option<Child>,
+    line: String,
+    /// Lines of stderr read so far.
+    seen: String,
+    stderr: BufReader<std::process::ChildStderr>,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Running {
+        Running::of(&mut command)
+    }
+
+    fn of(command: &mut Command) -> Running {
+        let line = format!("{command:?}");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        Running {
+            child: Some(child),
+            line,
+            seen: String::new(),
+            stderr,
+        }
+    }
+
+    pub fn pid(&self) -> i32 {
+        let child = self.child.as_ref().expect("it runs");
+        i32::try_from(child.id()).expect("a process id")
+    }
+
+    /// Reads stderr until a line contains `word`.
+    pub fn until(&mut self, word: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.stderr.read_line(&mut line).expect("stderr is text");
+            assert!(read > 0, "{}: no `{word}` in\n{}", self.line, self.seen);
+            self.seen.push_str(&line);
+            if line.contains(word) {
+                return;
+            }
+        }
+    }
+
+    /// Waits until a question is answered with yes.
+    pub fn until_true(&mut self, what: &str, mut question: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !question() {
+            assert!(began.elapsed() < PATIENCE, "{}: never {what}", self.line);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid()).expect("a process id");
+        rustix::process::kill_process(pid, signal).expect("a signal");
+    }
+
+    /// Waits for the end, which must come within `PATIENCE`.
+    pub fn wait(mut self) -> Answer {
+        let mut child = self.child.take().expect("it runs");
+        let mut out = child.stdout.take().expect("a pipe");
+        let began = Instant::now();
+        let (line, seen) = (self.line.clone(), self.seen.clone());
+        let stderr = &mut self.stderr;
+        std::thread::scope(|scope| {
+            let stdout = scope.spawn(move || read_all(&mut out));
+            let stderr = scope.spawn(move || read_all(stderr));
+            let status = loop {
+                match child.try_wait().expect("a status") {
+                    Some(status) => break status,
+                    None if began.elapsed() > PATIENCE => {
+                        let _ = child.kill();
+                        let _ = child.wait();
+                        panic!("{line} hangs");
+                    }
+                    None => std::thread::sleep(Duration::from_millis(5)),
+                }
+            };
+            Answer {
+                code: code_of(status),
+                stdout: stdout.join().expect("the reader"),
+                stderr: seen + &stderr.join().expect("the reader"),
+                line,
+            }
+        })
+    }
+}
+
+fn read_all(from: &mut impl std::io::Read) -> String {
+    let mut text = String::new();
+    from.read_to_string(&mut text)
+        .expect("the program prints text");
+    text
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Names in a directory, sorted.
+pub fn names(directory: impl AsRef<Path>) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("readable");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name != "lost+found")
+        .collect();
+    names.sort();
+    names
+}
+
+/// A user's own file: written in full with noise, the same each time.
+pub fn users_file(path: &str, bytes: u64) -> Vec<u8> {
+    let mut state = 42_u64;
+    let mut data = Vec::new();
+    while (data.len() as u64) < bytes {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        data.extend((word ^ (word >> 31)).to_le_bytes());
+    }
+    data.truncate(usize::try_from(bytes).expect("a small file"));
+    std::fs::write(path, &data).expect("a user's file");
+    std::fs::File::open(path)
+        .and_then(|file| file.sync_all())
+        .expect("synced");
+    data
+}
