@@ -199,6 +199,14 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
     if let Some(what) = openers.refusal() {
         return Err(refuse(name, what, HINT_OPEN));
     }
+    if !matches!(sole, Sole::Yes) && users::open_twice_here(file, &wanted) {
+        return Err(refuse(
+            name,
+            "is already in use by this very run, as a target under another name or through a \
+             link",
+            "Name it the same way in all jobs, then they share it.",
+        ));
+    }
     // Servers grant leases as they like: there a refusal says nothing.
     let remote = || {
         storage_of(file)

@@ -210,11 +210,31 @@ fn files_open_elsewhere_are_never_written() {
     let holder = Holder::of(&path);
     check_never_written(&path, &format!("pid {}", holder.pid()));
     drop(holder);
-    // In this very process, where looking through /proc leaves it out.
     let own = File::open(&path).expect("opens");
-    check_never_written(&path, "is open");
+    check_never_written(&path, "by this very run");
     drop(own);
     plan(&path, &overwriting()).expect("nobody has it open any more");
+}
+
+#[test]
+fn a_file_under_two_spellings_in_one_run_is_told_as_that() {
+    let top = directory();
+    let path = users_file(top.path(), "data", BYTES);
+    let link = top.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    let other_spelling = top.path().join(".").join("data");
+    let plans = [&link, &other_spelling].map(|name| plan(name, &overwriting()).expect("free"));
+    let first = target(&path, &overwriting());
+    for plan in plans {
+        let error = refused(prepare(plan), Refused, "by this very run");
+        assert!(error.hint.contains("the same way in all jobs"), "{error:?}");
+    }
+    drop(first);
+    target(&link, &overwriting());
+    // A handle through which nothing can be read or written is no use.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let _handle = rustix::fs::open(&path, flags, rustix::fs::Mode::empty()).expect("opens");
+    target(&path, &overwriting());
 }
 
 #[test]
