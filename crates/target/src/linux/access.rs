@@ -66,6 +66,10 @@ pub(super) fn reopen(
     };
     let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
     if status.identity != *identity {
+        let same_inode = identity.is_inode(status.identity.device, status.identity.inode);
+        if same_inode && super::overlay::is_on_overlay(&file) {
+            return Err(copied_up(name));
+        }
         return Err(Error::new(
             ErrorKind::Refused,
             name,
@@ -74,6 +78,18 @@ pub(super) fn reopen(
         .with_hint("Somebody replaced it; run the command again to see the new plan."));
     }
     Ok(file)
+}
+
+/// Where the upper directory of an overlay is out of sight, the opening for
+/// writing itself shows the layer: the file gets another birth time.
+fn copied_up(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        name,
+        "lay in a lower layer of its overlay file system, which copied it to the upper one just \
+         now, as it was opened for writing; it is not the file that was judged any more",
+    )
+    .with_hint("Its contents are unchanged. Run the command again to measure the copy.")
 }
 
 /// [`reopen`] for files that will be read: without making the file system write

@@ -11,6 +11,7 @@ use super::existing::storage_of;
 use super::identity::Status;
 use super::ioctl::{Sole, sole_opener};
 use super::mark::{Maker, maker};
+use super::overlay::{self, Layer};
 use super::space;
 use super::users::{self, Wanted};
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
@@ -164,8 +165,19 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
 }
 
 /// A sparse file grows on disk when it is written, and so do extents that are
-/// shared with snapshots or clones.
+/// shared with snapshots or clones; a file in a lower layer of an overlay would
+/// be copied whole, whatever part of it is written.
 fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result<()> {
+    let layer = overlay::layer_of(file, status);
+    if layer == Layer::Lower {
+        return Err(refuse(
+            name,
+            "lies in a lower layer of an overlay file system, and would first be copied whole to \
+             the upper one",
+            "Make a copy under another name (`cp`) and give that one, or choose a volume that is \
+             no overlay.",
+        ));
+    }
     let layout = layout(file).unwrap_or_default();
     let missing = status.size_bytes.saturating_sub(status.allocated_bytes);
     let growth = missing
@@ -175,13 +187,23 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
         Size::Auto => status.size_bytes,
         Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(status.size_bytes),
     };
+    let (growth, what) = match layer {
+        Layer::Unknown => (
+            status.size_bytes,
+            "may lie in a lower layer of its overlay file system and be copied whole to the upper \
+             one first",
+        ),
+        _ => (
+            growth.min(span),
+            "is sparse, compressed or shares its blocks",
+        ),
+    };
     if growth == 0 {
         return Ok(());
     }
     let storage = storage_of(file);
     let in_memory = storage.file_system.is_some_and(|found| found.in_memory);
-    let what = "is sparse, compressed or shares its blocks";
-    space::judge_growth(file, in_memory, growth.min(span), name, what)
+    space::judge_growth(file, in_memory, growth, name, what)
 }
 
 /// Nobody else has it open, or nothing is written.

@@ -4,7 +4,7 @@
 //! | file | question |
 //! |---|---|
 //! | `access` | what does a path lead to, looked at once |
-//! | `file_rules`, `device_rules` | may it be written |
+//! | `file_rules`, `device_rules`, `overlay` | may it be written |
 //! | `users`, `ioctl` | who uses it |
 //! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
 //! | `signature` | what would be lost |
@@ -26,6 +26,7 @@ mod ioctl;
 mod make;
 mod mark;
 mod opened;
+mod overlay;
 mod signature;
 mod space;
 mod surroundings;

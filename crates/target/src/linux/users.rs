@@ -88,7 +88,7 @@ pub(super) fn swap_names(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Octal escapes of `/proc/swaps` and `/proc/*/mountinfo`: `\040` is a space.
-fn unescape(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

@@ -8,6 +8,7 @@ mod devices;
 mod existing_files;
 mod kept_files;
 mod odd_paths;
+mod overlays;
 mod places;
 mod support;
 mod test_files;

@@ -1,0 +1,132 @@
+//! In which layer of an overlay file system a file lies.
+//!
+//! Opening a file of a lower layer for writing copies all of it to the upper
+//! one first: it takes space, may take minutes, and leaves the descriptor that
+//! was judged on the old file. The kernel does not tell the layer; the mount
+//! table names the upper directory, and what is in there is in the upper layer.
+//! In containers that directory is mostly out of sight.
+
+use super::identity::Status;
+use super::users::unescape;
+use rustix::fs::{AtFlags, FileType};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+/// `OVERLAYFS_SUPER_MAGIC` of `linux/magic.h`.
+const MAGIC: i64 = 0x794c_7630;
+
+/// What is known about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// Not on an overlay file system, or all of it in the upper layer.
+    Writable,
+    /// Written, it would be copied first.
+    Lower,
+    /// On an overlay file system whose upper directory cannot be seen, or
+    /// maybe only half copied.
+    Unknown,
+}
+
+/// The file lies on an overlay file system.
+pub(super) fn is_on_overlay(file: &impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as i64 & 0xffff_ffff == MAGIC)
+}
+
+/// Finds the layer of an open file.
+pub(super) fn layer_of(file: &File, status: &Status) -> Layer {
+    if !is_on_overlay(file) {
+        return Layer::Writable;
+    }
+    match upper_path(file) {
+        Some(path) => layer_by(&path, status),
+        None => Layer::Unknown,
+    }
+}
+
+/// Compares with what lies at the file's place in the upper directory.
+fn layer_by(upper: &Path, status: &Status) -> Layer {
+    match Status::of_path(upper, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => {
+            let is_it = found.identity.kind == FileType::RegularFile
+                && found.size_bytes == status.size_bytes
+                && found.identity.birth_time_ns == status.identity.birth_time_ns;
+            // With `metacopy` the upper file may be a shell without data.
+            let has_data = found.allocated_bytes >= found.size_bytes;
+            if is_it && has_data {
+                Layer::Writable
+            } else {
+                Layer::Unknown
+            }
+        }
+        Err(os) if os.kind() == std::io::ErrorKind::NotFound => Layer::Lower,
+        Err(_) => Layer::Unknown,
+    }
+}
+
+/// Where the file would be in the upper directory, if that can be seen.
+fn upper_path(file: &File) -> Option<PathBuf> {
+    let number = file.as_raw_fd();
+    let path = std::fs::read_link(format!("/proc/self/fd/{number}")).ok()?;
+    let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
+    let mount = facts
+        .lines()
+        .find_map(|line| line.strip_prefix("mnt_id:"))?;
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let (upper, in_overlay) = place_of(&table, mount.trim(), &path)?;
+    upper.is_dir().then(|| upper.join(in_overlay))
+}
+
+/// The upper directory of a mount, and the path of a file in the overlay.
+fn place_of(table: &str, mount: &str, path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let line = table
+        .lines()
+        .find(|line| line.split(' ').next() == Some(mount))?;
+    let (left, right) = line.split_once(" - ")?;
+    let mut left = left.split(' ').skip(3);
+    let root = unescape(left.next()?);
+    let mount_point = unescape(left.next()?);
+    let mut right = right.split(' ');
+    if right.next()? != "overlay" {
+        return None;
+    }
+    let options = right.nth(1)?;
+    let upper = options
+        .split(',')
+        .find_map(|option| option.strip_prefix("upperdir="))?;
+    let upper = PathBuf::from(unescape(upper));
+    // A relative one counts from the directory in which somebody mounted it.
+    let in_overlay = Path::new(root.trim_start_matches('/'));
+    let in_overlay = in_overlay.join(path.strip_prefix(mount_point).ok()?);
+    upper.is_absolute().then_some((upper, in_overlay))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_in_the_upper_directory_is_read_from_the_mount_table() {
+        let table = "\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:39 / /merged rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w
+31 22 0:39 /part /bound\\040here rw shared:2 - overlay overlay rw,lowerdir=/l,upperdir=/u\\040x
+32 22 0:40 / /relative rw - overlay overlay rw,lowerdir=l,upperdir=u,workdir=w
+33 22 0:41 / /reading ro - overlay overlay ro,lowerdir=/a:/b
+";
+        let cases = [
+            ("30", "/merged/a/b", Some(("/u", "a/b"))),
+            ("31", "/bound here/b", Some(("/u x", "part/b"))),
+            ("31", "/elsewhere/b", None),
+            ("32", "/relative/b", None),
+            ("33", "/reading/b", None),
+            ("22", "/b", None),
+            ("3", "/merged/a", None),
+        ];
+        for (mount, path, want) in cases {
+            let found = place_of(table, mount, Path::new(path));
+            let want = want.map(|(upper, file)| (PathBuf::from(upper), PathBuf::from(file)));
+            assert_eq!(found, want, "{mount} {path}");
+        }
+    }
+}
