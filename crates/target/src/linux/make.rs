@@ -4,7 +4,9 @@
 //! process however that dies. Where the file system has none, a file with a
 //! random name is made with `O_CREAT|O_EXCL|O_NOFOLLOW` and loses its name at
 //! once; where even that does not work (some network file systems), it keeps
-//! the name until the end. Names are only ever looked up in the directory's
+//! the name until the end, and so does one that is to be kept where there is no
+//! `O_TMPFILE`: only these two leave a `.stripewise-*.tmp` behind when the
+//! process is killed with no chance to clean up. Names are only ever looked up in the directory's
 //! descriptor, and removed only while they still stand for our inode.
 
 use super::access::{failed, reopen};
@@ -105,8 +107,6 @@ impl Made {
             let name = CString::new(text.as_str()).map_err(|_| {
                 Error::new(ErrorKind::Usage, shown, "a name cannot contain a NUL byte")
             })?;
-            let flags = base | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-            let opened = rustix::fs::openat(directory.file, &name, flags, mode).map_err(cannot)?;
             let directory_again = directory
                 .file
                 .try_clone()
@@ -116,9 +116,19 @@ impl Made {
                 name,
                 path: directory.path.join(text),
             };
+            let flags = base | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+            let opened =
+                rustix::fs::openat(directory.file, &named.name, flags, mode).map_err(cannot)?;
             (File::from(opened), Some(named))
         };
-        let status = Status::of(&file).map_err(|os| failed(shown, "cannot look at it", os))?;
+        let status = Status::of(&file).map_err(|os| {
+            // Without an identity there is nothing to compare; the name is random,
+            // and was new a moment ago.
+            if let Some(named) = &named {
+                let _ = rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty());
+            }
+            failed(shown, "cannot look at it", os)
+        })?;
         let mut made = Made {
             file,
             identity: status.identity,
@@ -188,12 +198,13 @@ impl Made {
         let shown = &named.path.display().to_string();
         match Status::of_name(&named.directory, &named.name) {
             Ok(found) if found.identity == self.identity => {
-                rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty()).map_err(
-                    |os| {
-                        failed(shown, "cannot remove the test file", os.into())
-                            .with_hint("Remove it by hand.")
-                    },
-                )
+                let removed = rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty());
+                removed.map_err(|os| {
+                    // Dropping tries once more.
+                    self.named = Some(named);
+                    failed(shown, "cannot remove the test file", os.into())
+                        .with_hint("Remove it by hand.")
+                })
             }
             Ok(_) => Err(Error::new(
                 ErrorKind::Refused,
@@ -232,7 +243,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn with_directory(check: impl Fn(Directory<'_>)) {
+    fn with_directory(mut check: impl FnMut(Directory<'_>)) {
         let top = tempfile::tempdir().expect("a directory");
         let file = File::open(top.path()).expect("it opens");
         check(Directory {
@@ -271,6 +282,57 @@ mod tests {
                 assert_eq!(names(directory), Vec::<String>::new(), "{way:?}");
             });
         }
+    }
+
+    const SHORT_OF: &str = "STRIPEWISE_TEST_SHORT_OF_DESCRIPTORS";
+
+    /// Does nothing but in a process of its own, whose limit it lowers.
+    #[test]
+    fn short_of_descriptors() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        if std::env::var_os(SHORT_OF).is_none() {
+            return;
+        }
+        for way in Way::ALL {
+            let mut failures = 0;
+            with_directory(|directory| {
+                // Descriptors are given out from below: this is the first free one.
+                let free = directory.file.try_clone().expect("one more").as_raw_fd();
+                let maximum = getrlimit(Resource::Nofile).maximum;
+                let limit = |current: Option<u64>| {
+                    setrlimit(Resource::Nofile, Rlimit { current, maximum }).expect("lowered");
+                };
+                for left in 0.. {
+                    limit(Some(free as u64 + left));
+                    let made = Made::by(way, directory, false);
+                    limit(maximum);
+                    match made {
+                        Ok(_) => break,
+                        Err(_) => failures += 1,
+                    }
+                    assert_eq!(
+                        names(directory),
+                        Vec::<String>::new(),
+                        "{way:?}, {left} left"
+                    );
+                }
+            });
+            assert!(failures > 1, "{way:?}: the limit bit");
+        }
+        println!("all ways were tried");
+    }
+
+    #[test]
+    fn failing_half_way_leaves_nothing_behind() {
+        let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "linux::make::tests::short_of_descriptors"])
+            .args(["--nocapture", "--test-threads=1"])
+            .env(SHORT_OF, "1")
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("all ways were tried"), "{output:?}");
+        assert!(output.status.success(), "{output:?}");
     }
 
     #[test]
