@@ -359,3 +359,31 @@ fn bursts_that_end_are_told() {
     ]);
     warning(&job, "step-down");
 }
+
+#[test]
+fn cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told() {
+    let test = "cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(8 * MIB, &["--sector-size", "4096"]);
+    let load = ["--busy-ok", "--duration", "50ms", "--block", "512,4K,8K"];
+    let mut all = vec!["run", &device.device, "--json"];
+    all.extend(load);
+    let answer = desk.run(&all).done();
+    assert!(
+        answer.stderr.contains("left out: --block 512"),
+        "{}",
+        answer.stderr
+    );
+    let runs = answer.json().at("runs").items();
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        let told = warning(&run.at("jobs.0"), "skipped");
+        assert!(told.at("message").text().contains("512"));
+    }
+    // One that leaves nothing is a mistake.
+    desk.run(&["run", &device.device, "--busy-ok", "--block", "512"])
+        .failed(2, &["4096"]);
+}
