@@ -42,10 +42,7 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
             .duration_ns
             .saturating_mul(P99_OPERATIONS_MIN)
             .div_ceil(operations);
-        format!(
-            "measure longer: --duration {}",
-            format_duration(round_up_to_seconds(longer))
-        )
+        format!("measure longer: {}", longer_run(evidence, longer))
     };
     Some(Code::FewOperations.warning(severity, message, hint))
 }
@@ -75,11 +72,18 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
         .duration_ns
         .saturating_mul(P999_OPERATIONS_MIN)
         .div_ceil(least.max(1));
-    let hint = format!(
-        "--duration {} would do",
-        Nanoseconds(round_up_to_seconds(longer))
-    );
+    let hint = format!("{} would do", longer_run(evidence, longer));
     Some(Code::FewForP999.warning(Severity::Note, message, hint))
+}
+
+/// The switch that makes a run as long as this, ready to be typed.
+fn longer_run(evidence: &Evidence, ns: u64) -> String {
+    let switch = if evidence.quick {
+        "--step"
+    } else {
+        "--duration"
+    };
+    format!("{switch} {}", Nanoseconds(round_up_to_seconds(ns)))
 }
 
 fn round_up_to_seconds(ns: u64) -> u64 {
