@@ -4,8 +4,13 @@
 //! - [`plan`] opens nothing for writing; [`prepare`] carries out a plan and
 //!   judges again on the open descriptors, so nothing that changes in between
 //!   passes.
-//! - Nothing is ever truncated, extended, renamed or removed that this process
-//!   did not make itself, checked by device and inode on descriptors.
+//! - Nothing is ever truncated, renamed or removed that this process did not
+//!   make itself, checked by device and inode on descriptors.
+//! - Nothing else is extended either: no size is ever set, and only the span
+//!   below the size that was judged is written. Should somebody cut the file
+//!   while it is being measured, though, writes above its new end let it grow
+//!   again, to the size that was judged at most; the next open notices a file
+//!   that became smaller and refuses.
 //! - Later opens derive from the descriptor that was judged, never from a path.
 //! - Where a rule cannot be verified, writing is refused; the two exceptions
 //!   (other machines on a network file system, processes outside a container) are

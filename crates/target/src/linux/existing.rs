@@ -147,7 +147,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let storage = storage_of(&guard);
     let mut facts = surroundings::facts(plan.kind, &plan.name, &storage);
     facts.size_bytes = whole_bytes;
-    let opened = Opened::existing(guard, identity, &plan.name);
+    let opened = Opened::existing(guard, whole_bytes, identity, &plan.name);
     let mut notes = plan.notes;
     let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
     let sector = u64::from(facts.logical_sector_bytes);

@@ -8,6 +8,7 @@ use super::users::{self, Wanted};
 use crate::{Access, Error, ErrorKind, Result};
 use rustix::fs::{FileType, OFlags};
 use std::fs::File;
+use stripewise_units::format_bytes;
 use stripewise_workload::CacheMode;
 
 /// Keeps the guard open: for a device that is written it carries the claim
@@ -21,14 +22,15 @@ pub(crate) struct Opened {
 
 #[derive(Debug)]
 enum Guard {
-    Existing(File),
+    Existing { file: File, judged_bytes: u64 },
     Made(Made),
 }
 
 impl Opened {
-    pub(super) fn existing(file: File, identity: Identity, name: &str) -> Self {
+    /// `judged_bytes`: its size when it was judged.
+    pub(super) fn existing(file: File, judged_bytes: u64, identity: Identity, name: &str) -> Self {
         Opened {
-            guard: Guard::Existing(file),
+            guard: Guard::Existing { file, judged_bytes },
             identity,
             name: name.to_owned(),
         }
@@ -44,7 +46,7 @@ impl Opened {
 
     pub(super) fn file(&self) -> &File {
         match &self.guard {
-            Guard::Existing(file) => file,
+            Guard::Existing { file, .. } => file,
             Guard::Made(made) => &made.file,
         }
     }
@@ -70,12 +72,12 @@ impl Opened {
             .map_err(|error| explain_direct(error, cache))
     }
 
-    /// An existing file that got a second name or another user since it was
+    /// An existing file that got a second name or another user, or was cut, since it was
     /// judged is not written any more: a grid opens it for every run, maybe
     /// hours later. The kernel's lease, which sees users that `/proc` does not
     /// show, cannot be asked here, as our own descriptors stand in its way.
     fn still_ours_alone(&self) -> Result<()> {
-        let Guard::Existing(file) = &self.guard else {
+        let Guard::Existing { file, judged_bytes } = &self.guard else {
             return Ok(());
         };
         if self.identity.kind != FileType::RegularFile {
@@ -84,7 +86,19 @@ impl Opened {
         let refuse = |what: String, hint: &str| {
             Err(Error::new(ErrorKind::Refused, &self.name, what).with_hint(hint))
         };
-        if Status::of(file).is_ok_and(|status| status.links > 1) {
+        let status = Status::of(file)
+            .map_err(|os| super::access::failed(&self.name, "cannot look at it", os))?;
+        if status.size_bytes < *judged_bytes {
+            return refuse(
+                format!(
+                    "was cut from {} to {} since it was judged, and writing would let it grow again",
+                    format_bytes(*judged_bytes),
+                    format_bytes(status.size_bytes)
+                ),
+                "Find out who works on it; run the command again when that is done.",
+            );
+        }
+        if status.links > 1 {
             return refuse(
                 "got a second name (hard link) since it was judged".to_owned(),
                 "Find out who linked it; run the command again when that is undone.",
@@ -106,7 +120,7 @@ impl Opened {
 
     pub(crate) fn finish(&mut self) -> Result<()> {
         match &mut self.guard {
-            Guard::Existing(_) => Ok(()),
+            Guard::Existing { .. } => Ok(()),
             Guard::Made(made) => made.remove(),
         }
     }

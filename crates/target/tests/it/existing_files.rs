@@ -113,6 +113,25 @@ fn a_second_name_made_after_the_plan_or_after_the_opening_stops_the_writing() {
 }
 
 #[test]
+fn a_file_cut_after_the_opening_is_not_made_to_grow_again_by_later_opens() {
+    let top = directory();
+    let path = users_file(top.path(), "data", BYTES);
+    let target = target(&path, &overwriting());
+    let cut = |bytes| {
+        let file = File::options().write(true).open(&path).expect("opens");
+        file.set_len(bytes).expect("cut");
+    };
+    cut(BYTES / 2);
+    let late = target.open(CacheMode::Direct, Access::Write);
+    refused(late, Refused, "was cut from 256 KiB to 128 KiB");
+    assert_untouched(&path, BYTES / 2);
+    cut(BYTES * 2);
+    target
+        .open(CacheMode::Direct, Access::Write)
+        .expect("what came behind it is not written");
+}
+
+#[test]
 fn a_file_replaced_after_the_plan_is_not_touched() {
     let top = directory();
     for with_link in [false, true] {
