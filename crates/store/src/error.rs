@@ -44,6 +44,13 @@ pub enum ErrorKind {
         /// What it is, as far as one can see.
         detail: String,
     },
+    /// Where the store would be begun, a file lies that SQLite would take for
+    /// the journal or log of the new one, and remove.
+    #[error("there is no store yet, but {} lies beside it, which SQLite would remove", .beside.display())]
+    Orphan {
+        /// That file.
+        beside: PathBuf,
+    },
     /// A later version of this program wrote the file.
     #[error("its schema has version {found}, and this program knows up to {known}")]
     Newer {
@@ -183,6 +190,10 @@ impl Error {
             ),
             ErrorKind::Foreign { .. } => format!(
                 "{path} was not touched; name another file with `--store FILE`"
+            ),
+            ErrorKind::Orphan { beside } => format!(
+                "nothing was touched; if the database that {} belongs to was moved, put it back beside it or move that file \
+                 away, or name another file with `--store FILE`", beside.display()
             ),
             ErrorKind::Newer { .. } => {
                 "use the newer program that wrote it, or another store with `--store FILE`; the file was not touched".to_owned()

@@ -7,7 +7,8 @@
 //!
 //! Invariants: a record is given back byte for byte as it was printed; a file
 //! that is not ours, is newer than this program or is damaged is never written
-//! to, replaced or deleted. This crate reads no clock: times come with records.
+//! to, replaced or deleted, nor are files beside it that SQLite would take for
+//! leftovers of a store that is not there. This crate reads no clock: times come with records.
 #![forbid(unsafe_code)]
 
 mod blob;
@@ -21,6 +22,7 @@ mod read;
 mod recover;
 mod rows;
 mod schema;
+mod sidecars;
 mod types;
 mod write;
 

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::location::{Journal, journal_for};
 use crate::owner::Owner;
 use crate::schema::{self, Identity};
+use crate::sidecars;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,6 +55,7 @@ impl Store {
         const DOING: &str = "open the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
         refuse_foreign(path, DOING)?;
+        sidecars::refuse_orphans(path, DOING)?;
         let directory = make_directory(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -97,6 +99,7 @@ impl Store {
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
         std::fs::metadata(path).map_err(|error| Error::from_io(path, DOING, &error))?;
         refuse_foreign(path, DOING)?;
+        sidecars::refuse_orphans(path, DOING)?;
         let (connection, identity) = open_for_reading(path).map_err(sqlite)?;
         identity.check(path, DOING)?;
         if identity.is_new() {

@@ -131,3 +131,64 @@ fn reading_where_nothing_was_stored_yet_says_how_to_begin() {
     );
     assert!(!path.parent().unwrap().exists());
 }
+
+/// SQLite takes a journal or log beside an empty or missing file for leftovers.
+#[test]
+fn files_beside_a_store_that_is_not_there_are_left_alone() {
+    for suffix in ["-journal", "-wal", "-shm"] {
+        for place in ["missing", "empty", "link"] {
+            if place == "link" && !cfg!(unix) {
+                continue;
+            }
+            let directory = tempfile::tempdir().unwrap();
+            let real = directory.path().join("real.db");
+            let path = if place == "link" {
+                directory.path().join("link.db")
+            } else {
+                real.clone()
+            };
+            #[cfg(unix)]
+            if place == "link" {
+                std::os::unix::fs::symlink("real.db", &path).unwrap();
+            }
+            if place == "empty" {
+                std::fs::write(&real, b"").unwrap();
+            }
+            let beside = directory.path().join(format!("real.db{suffix}"));
+            let precious = b"the last commits of somebody ".repeat(100);
+            std::fs::write(&beside, &precious).unwrap();
+            let names = || std::fs::read_dir(directory.path()).unwrap().count();
+            let before = names();
+
+            let error = open(&path).unwrap_err();
+            let ErrorKind::Orphan { beside: named } = error.kind() else {
+                panic!("{suffix} {place}: {error:?}");
+            };
+            assert!(named.ends_with(format!("real.db{suffix}")), "{error}");
+            assert!(error.hint().contains("--store"), "{}", error.hint());
+            Store::open_read_only(&path).unwrap_err();
+            assert_eq!(std::fs::read(&beside).unwrap(), precious);
+            assert_eq!(names(), before, "{suffix} {place}: nothing was made");
+
+            std::fs::write(&beside, b"").unwrap();
+            open(&path).unwrap().check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_store_whose_making_was_killed_is_begun_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (other, path) = (
+        directory.path().join("other.db"),
+        directory.path().join("store.db"),
+    );
+    let making = rusqlite::Connection::open(&other).unwrap();
+    making.execute_batch("BEGIN; CREATE TABLE t (x)").unwrap();
+    let journal = std::fs::read(directory.path().join("other.db-journal")).unwrap();
+    assert!(!journal.is_empty());
+    assert_eq!(std::fs::metadata(&other).unwrap().len(), 0);
+    std::fs::write(&path, b"").unwrap();
+    std::fs::write(directory.path().join("store.db-journal"), journal).unwrap();
+    open(&path).unwrap().check().unwrap();
+}
