@@ -78,11 +78,18 @@ pub trait Source {
     const LOOKS: bool = false;
 
     /// What to issue at `now_ns`. Called until it answers something else than
-    /// an operation.
+    /// an operation; `now_ns` moves on when making data has taken time.
     fn next(&mut self, now_ns: u64) -> Next;
     /// Puts the data to be written by `operation` into `buffer`, which has its
     /// length. Called once for every write, before it is issued.
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]);
+    /// The data of the write on `slot` is made and it is issued, at `now_ns`:
+    /// its latency counts from here, as making data is the program's work and
+    /// not the device's. Called once for every write, after [`Source::data`];
+    /// never for reads and syncs, which are issued when they are asked for.
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        let _ = (slot, now_ns);
+    }
     /// Takes a completion. Its slot is free again.
     fn complete(&mut self, done: Completion);
     /// Sees the transferred bytes of `slot`'s buffer, just before the completion
@@ -174,7 +181,8 @@ pub trait Engine: Sized {
     fn now_ns(&self) -> u64;
     /// Pulls operations from `source` until it has no more for now. With
     /// [`OpenPlan::slots`] in flight the engine answers [`Next::Full`] itself,
-    /// without asking.
+    /// without asking. Submits what is ready where that would otherwise wait for
+    /// the data of other writes; errors of that show in [`Engine::submit_and_wait`].
     ///
     /// # Panics
     /// On a bug of the source, in engines that own buffers: a slot out of range
@@ -189,7 +197,7 @@ pub trait Engine: Sized {
     ///
     /// Pass `at_least` = 1. Batches form by themselves: while one is handled the
     /// next one completes, and an engine may wait for a few more where they come
-    /// fast (at most a sixteenth of a mean latency, and no longer than
+    /// fast and steadily (at most a 32nd of a mean latency, and no longer than
     /// [`Capabilities::completion_hold_ns_max`]). A larger `at_least` holds
     /// finished operations back for as long as the others take: their latency
     /// grows, and the device sees fewer outstanding than were asked for.

@@ -79,6 +79,10 @@ impl<S: Source> Source for Injector<'_, S> {
         self.source.data(operation, buffer);
     }
 
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        self.source.ready(slot, now_ns);
+    }
+
     fn complete(&mut self, mut done: Completion) {
         let mut due_ns = done.at_ns;
         match self.state.struck[done.slot as usize].take() {

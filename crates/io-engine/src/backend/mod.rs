@@ -5,6 +5,7 @@
 //! elsewhere than on Linux opening it says that it is not there.
 
 pub(crate) mod buffers;
+mod data_pace;
 pub mod faulty;
 pub mod null;
 pub mod portable_threads;

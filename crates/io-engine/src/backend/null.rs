@@ -80,7 +80,7 @@ impl Engine for Null {
     }
 
     #[inline]
-    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+    fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
         let mut taken = 0;
         loop {
             if self.done.len() == self.slots {
@@ -93,6 +93,8 @@ impl Engine for Null {
                 Next::Operation(operation) => {
                     if operation.kind == Kind::Write {
                         self.make_data(&operation, source);
+                        now_ns = self.clock.now_ns();
+                        source.ready(operation.slot, now_ns);
                     }
                     self.done.push(Done {
                         slot: operation.slot,

@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::buffers::Buffers;
+use super::data_pace::DataPace;
 use super::sys;
 use crate::{
     Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Next,
@@ -42,6 +43,7 @@ pub struct Threads {
     busy: Box<[bool]>,
     /// Filled or submitted, and not reaped.
     in_flight: u32,
+    pace: DataPace,
     slot_size_bytes: u32,
     capabilities: Capabilities,
 }
@@ -180,6 +182,19 @@ impl Shared {
     }
 }
 
+impl Threads {
+    /// Gives the helpers what was filled.
+    fn hand_over(&mut self) {
+        let count = self.filled.len();
+        lock(&self.shared.queue)
+            .operations
+            .extend(self.filled.drain(..));
+        for _ in 0..count.min(self.helpers.len()) {
+            self.shared.work.notify_one();
+        }
+    }
+}
+
 /// Starts the helpers, as many as there may and can be.
 fn start_helpers(
     shared: &Arc<Shared>,
@@ -269,6 +284,7 @@ impl Engine for Threads {
             reaped: Vec::with_capacity(plan.slots as usize),
             busy: vec![false; plan.slots as usize].into_boxed_slice(),
             in_flight: 0,
+            pace: DataPace::default(),
             slot_size_bytes: plan.slot_size_bytes,
             capabilities,
         })
@@ -282,9 +298,10 @@ impl Engine for Threads {
         self.shared.clock.now_ns()
     }
 
-    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+    fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
         let room = self.busy.len() as u32 - self.in_flight;
         let mut taken = 0;
+        self.pace.begin(now_ns);
         let then = loop {
             if taken == room {
                 break Next::Full;
@@ -301,10 +318,17 @@ impl Engine for Threads {
             );
             *busy = true;
             if operation.kind == Kind::Write {
+                if !self.filled.is_empty() && self.pace.is_too_slow(now_ns) {
+                    self.hand_over();
+                }
                 let address = self.shared.buffers.address(slot).as_ptr();
                 // SAFETY: the slot's own bytes; nothing was in flight on it.
                 let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
                 source.data(&operation, data);
+                let start_ns = std::mem::replace(&mut now_ns, self.shared.clock.now_ns());
+                source.ready(slot, now_ns);
+                let first = self.filled.is_empty();
+                self.pace.made(start_ns, now_ns, first);
             }
             self.filled.push(operation);
             taken += 1;
@@ -319,13 +343,7 @@ impl Engine for Threads {
                 self.reaped.push(self.shared.perform(&operation));
             }
         } else if !self.filled.is_empty() {
-            let count = self.filled.len();
-            lock(&self.shared.queue)
-                .operations
-                .extend(self.filled.drain(..));
-            for _ in 0..count.min(self.helpers.len()) {
-                self.shared.work.notify_one();
-            }
+            self.hand_over();
         }
         if self.in_flight == 0 {
             // `wait` for something that cannot come ends at `until_ns`.

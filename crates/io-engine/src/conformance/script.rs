@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{pattern, patterns};
+use crate::backend::sys;
 use crate::{Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source};
 
 /// Plays operations in order, as far as their slots are free.
@@ -17,6 +19,8 @@ pub(super) struct Script {
     pub done: Vec<(Operation, Completion)>,
     /// What the last operation of each slot transferred.
     pub seen: BTreeMap<u32, Vec<u8>>,
+    /// Writes in flight whose data was asked for, and when it was ready.
+    pub ready: BTreeMap<u32, Option<u64>>,
     /// How often the engine asked in vain.
     pub refused: u32,
 }
@@ -74,6 +78,13 @@ impl Source for Script {
         for (offset, byte) in (operation.offset_bytes..).zip(buffer) {
             *byte = !pattern(offset);
         }
+        let before = self.ready.insert(operation.slot, None);
+        assert_eq!(before, None, "data is asked for once");
+    }
+
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        let before = self.ready.insert(slot, Some(now_ns));
+        assert_eq!(before, Some(None), "a write is ready once, after its data");
     }
 
     fn complete(&mut self, done: Completion) {
@@ -85,6 +96,11 @@ impl Source for Script {
                 done.result as u64,
                 "looked before completing"
             );
+        }
+        if operation.kind == Kind::Write {
+            let ready_ns = self.ready.remove(&done.slot).flatten();
+            let ready_ns = ready_ns.expect("a write was ready before it completed");
+            assert!(ready_ns <= done.at_ns, "{operation:?} was ready before");
         }
         self.done.push((operation, done));
     }
@@ -105,6 +121,64 @@ impl Source for Script {
             }
         }
         self.seen.insert(slot, transferred.to_vec());
+    }
+}
+
+/// Eight writes whose data takes long: that of each is done only when the write
+/// before it has arrived in the file.
+pub(super) struct SlowWrites {
+    file: File,
+    clock: Clock,
+    issued: u32,
+    ready_ns: u64,
+    pub completed: u32,
+}
+
+impl SlowWrites {
+    pub(super) fn new(file: File, clock: Clock) -> Self {
+        SlowWrites {
+            file,
+            clock,
+            issued: 0,
+            ready_ns: 0,
+            completed: 0,
+        }
+    }
+}
+
+impl Source for SlowWrites {
+    fn next(&mut self, now_ns: u64) -> Next {
+        assert!(now_ns >= self.ready_ns, "time moves on with the data");
+        if self.issued == 8 {
+            return Next::Finished;
+        }
+        self.issued += 1;
+        let slot = self.issued - 1;
+        Next::Operation(write(slot, u64::from(slot) * 4096, 4096))
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        buffer.fill(b'w');
+        std::thread::sleep(Duration::from_millis(1));
+        let Some(before) = operation.offset_bytes.checked_sub(4096) else {
+            return;
+        };
+        let limit_ns = self.clock.now_ns() + 20_000_000_000;
+        let mut byte = [0];
+        while sys::read_at(&self.file, &mut byte, before).expect("reads") == 0 || byte != *b"w" {
+            assert!(self.clock.now_ns() < limit_ns, "it was not submitted");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn ready(&mut self, _slot: u32, now_ns: u64) {
+        assert!(now_ns <= self.clock.now_ns());
+        self.ready_ns = now_ns;
+    }
+
+    fn complete(&mut self, done: Completion) {
+        assert_eq!(done.result, 4096);
+        self.completed += 1;
     }
 }
 

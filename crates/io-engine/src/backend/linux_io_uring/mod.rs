@@ -24,6 +24,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::buffers::Buffers;
+use super::data_pace::DataPace;
 use super::sys;
 use crate::{
     Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Next, OpenPlan,
@@ -67,13 +68,12 @@ pub struct Uring {
     /// What each slot has in flight.
     states: Box<[State]>,
     slot_size_bytes: u32,
-    /// Pushed, and not yet taken by the kernel.
-    pending: u32,
-    /// Pending or with the kernel.
+    /// Pushed, whether the kernel has taken it yet or not.
     in_flight: u32,
     shortages: u32,
-    /// The time of the last `fill`, unless that took long.
+    /// The time of the last `fill`, or when the last data in it was made.
     seen_ns: Option<u64>,
+    pace: DataPace,
     batching: Batching,
     clock: Clock,
     capabilities: Capabilities,
@@ -95,8 +95,9 @@ const IN_FLIGHT: State = 2;
 impl Uring {
     /// Writes one operation into its slot's entry: the usual kind of operation
     /// here, any other in [`Uring::push_other`].
+    /// Returns the time, which was `now_ns` before.
     #[inline]
-    fn push(&mut self, operation: Operation, source: &mut impl Source) {
+    fn push(&mut self, operation: Operation, source: &mut impl Source, now_ns: u64) -> u64 {
         let slot = operation.slot;
         match self.states.get_mut(slot as usize) {
             Some(state)
@@ -120,9 +121,10 @@ impl Uring {
         // look-up above has checked the range; nothing was in flight.
         let entry = unsafe { self.ring.push(slot) };
         entry.offset_bytes = operation.offset_bytes;
+        now_ns
     }
 
-    /// Writes any operation into its slot's entry.
+    /// Writes any operation into its slot's entry; returns the time.
     #[inline(never)]
     fn push_other(
         &mut self,
@@ -132,7 +134,7 @@ impl Uring {
         kind: Kind,
         offset_bytes: u64,
         length_bytes: u32,
-    ) {
+    ) -> u64 {
         assert!(
             length_bytes <= self.slot_size_bytes,
             "{length_bytes} bytes are too many for slot {slot}"
@@ -150,13 +152,7 @@ impl Uring {
                 offset_bytes,
                 length_bytes,
             };
-            // SAFETY: the slot's own bytes, of which the kernel has none, as
-            // nothing was in flight on this slot.
-            source.data(&operation, unsafe {
-                std::slice::from_raw_parts_mut(address.as_ptr(), length_bytes as usize)
-            });
-            // Making data takes time.
-            self.seen_ns = None;
+            self.make_data(&operation, source);
         }
         let file = self.file_numbers.get(usize::from(file));
         // SAFETY: the slot exists and had nothing in flight, as just checked.
@@ -173,6 +169,31 @@ impl Uring {
             entry.length = u64::from(length_bytes);
             entry.buffer = u64::from(slot >> self.buffer_shift);
         }
+        self.seen_ns.unwrap_or_default()
+    }
+
+    /// Lets the source make the data of a write, after submitting what would
+    /// wait too long for that, and says when it is ready.
+    fn make_data(&mut self, operation: &Operation, source: &mut impl Source) {
+        let start_ns = self.seen_ns.unwrap_or_default();
+        if self.ring.untaken() > 0 && self.pace.is_too_slow(start_ns) {
+            self.ring.publish();
+            // What fails here fails again when submitting the rest.
+            if let Ok(count) = self.ring.enter(self.ring.untaken(), 0, Limits::NONE) {
+                self.ring.took(count);
+            }
+        }
+        let address = self.buffers.address(operation.slot).as_ptr();
+        // SAFETY: the slot's own bytes, at least `length_bytes` of them, of which
+        // the kernel has none, as nothing was in flight on this slot.
+        source.data(operation, unsafe {
+            std::slice::from_raw_parts_mut(address, operation.length_bytes as usize)
+        });
+        let ready_ns = self.clock.now_ns();
+        source.ready(operation.slot, ready_ns);
+        let first = self.ring.untaken() == 0;
+        self.pace.made(start_ns, ready_ns, first);
+        self.seen_ns = Some(ready_ns);
     }
 
     /// How long until `until_ns`. Far from it the time of the last `fill` is good
@@ -193,7 +214,7 @@ impl Uring {
     fn entered(&mut self, submitted: rustix::io::Result<u32>) -> Result<()> {
         match submitted {
             Ok(count) => {
-                self.pending -= count;
+                self.ring.took(count);
                 self.shortages = 0;
                 Ok(())
             }
@@ -216,7 +237,7 @@ impl Uring {
 
     /// Operations that the kernel has.
     fn with_kernel(&self) -> u32 {
-        self.in_flight - self.pending
+        self.in_flight - self.ring.untaken()
     }
 
     /// Takes completions without telling anybody.
@@ -286,10 +307,10 @@ impl Engine for Uring {
             buffer_shift: buffer_shift.unwrap_or(31),
             states: vec![FREE_OTHER; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
-            pending: 0,
             in_flight: 0,
             shortages: 0,
             seen_ns: None,
+            pace: DataPace::default(),
             batching,
             clock: plan.clock,
             capabilities,
@@ -307,23 +328,23 @@ impl Engine for Uring {
     }
 
     #[inline]
-    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+    fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
         let room = self.states.len() as u32 - self.in_flight;
         let mut left = room;
         self.seen_ns = Some(now_ns);
+        self.pace.begin(now_ns);
         let then = loop {
             if left == 0 {
                 break Next::Full;
             }
             match source.next(now_ns) {
-                Next::Operation(operation) => self.push(operation, source),
+                Next::Operation(operation) => now_ns = self.push(operation, source, now_ns),
                 then => break then,
             }
             left -= 1;
         };
         let taken = room - left;
         self.ring.publish();
-        self.pending += taken;
         self.in_flight += taken;
         Filled { taken, then }
     }
@@ -347,7 +368,7 @@ impl Engine for Uring {
         if complete == 1 {
             (complete, limits) = self.batching.widen(self.in_flight, limits);
         }
-        let submitted = self.ring.enter(self.pending, complete, limits);
+        let submitted = self.ring.enter(self.ring.untaken(), complete, limits);
         self.entered(submitted)
     }
 

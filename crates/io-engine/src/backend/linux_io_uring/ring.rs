@@ -121,6 +121,8 @@ pub(super) struct Ring {
     submission_mask: u32,
     /// Our end of the submission ring; published by [`Ring::publish`].
     tail: u32,
+    /// Entries that the kernel has taken, modulo 2^32 like the tail.
+    taken: u32,
     completions: *const CompletionEntry,
     completion_head: *const AtomicU32,
     completion_tail: *const AtomicU32,
@@ -174,6 +176,7 @@ impl Ring {
             submission_tail: rings.at(sq.tail),
             submission_mask,
             tail: 0,
+            taken: 0,
             completions: rings.at(cq.cqes),
             completion_head: rings.at(cq.head),
             completion_tail: rings.at(cq.tail),
@@ -254,6 +257,18 @@ impl Ring {
         // SAFETY: the ring has an entry per slot, and the kernel reads it only
         // within `enter`.
         unsafe { &mut *self.submissions.add(slot as usize) }
+    }
+
+    /// Entries pushed that the kernel has not taken.
+    #[inline]
+    pub(super) fn untaken(&self) -> u32 {
+        self.tail.wrapping_sub(self.taken)
+    }
+
+    /// The kernel took so many entries more.
+    #[inline]
+    pub(super) fn took(&mut self, count: u32) {
+        self.taken = self.taken.wrapping_add(count);
     }
 
     /// Shows the kernel all that was pushed.
