@@ -134,6 +134,9 @@ pub(crate) struct Recorder {
     pub(crate) kinds: [KindRecorder; 3],
     /// Open loop only: sum of completion minus issue of reads and writes.
     pub(crate) from_issue_ns_sum: Option<u64>,
+    /// Sum of completion minus issue of failed reads and writes: they have no
+    /// latency, but they were in flight.
+    pub(crate) failed_ns_sum: u64,
     /// Failed operations.
     pub(crate) errors: ErrorCounts,
     /// Open loop only.
@@ -150,6 +153,7 @@ impl Recorder {
                 KindRecorder::new(),
             ],
             from_issue_ns_sum: open_loop.then_some(0),
+            failed_ns_sum: 0,
             errors: ErrorCounts::with_room(),
             open_loop: OpenLoopCounts::default(),
         }
@@ -167,6 +171,7 @@ impl Recorder {
         let closed_ns =
             self.kinds[Kind::Read.index()].sum_ns + self.kinds[Kind::Write.index()].sum_ns;
         into.in_flight_ns_sum += u128::from(self.from_issue_ns_sum.unwrap_or(closed_ns));
+        into.in_flight_ns_sum += u128::from(self.failed_ns_sum);
         for kind in Kind::ALL {
             let bytes = if kind == Kind::Sync {
                 0
@@ -178,6 +183,7 @@ impl Recorder {
         into.errors.merge(&self.errors);
         into.open_loop.merge(&self.open_loop);
         self.from_issue_ns_sum = self.from_issue_ns_sum.map(|_| 0);
+        self.failed_ns_sum = 0;
         self.errors.clear();
         self.open_loop = OpenLoopCounts::default();
     }

@@ -79,7 +79,8 @@ impl OpenLoopCounts {
 pub struct JobCounts {
     /// By kind, at [`Kind::index`].
     pub kinds: [KindCounts; 3],
-    /// Sum over whole reads and writes of completion minus issue: over the
+    /// Sum over reads and writes, failed ones too, of completion minus issue
+    /// (of writes: from when their data was made): over the
     /// duration it is the mean number in flight (Little's law), also where
     /// latency counts from an intended start.
     pub in_flight_ns_sum: u128,

@@ -97,11 +97,17 @@ impl Worker {
         if intended_ns < self.times.measure_from_ns {
             return;
         }
-        let open_loop = &mut self.recorder.open_loop;
-        let lag_ns = now_ns - intended_ns;
-        open_loop.arrivals_due += 1;
-        open_loop.arrivals_issued += 1;
-        open_loop.schedule_lag_ns_max = open_loop.schedule_lag_ns_max.max(lag_ns);
+        self.recorder.open_loop.arrivals_due += 1;
+        self.recorder.open_loop.arrivals_issued += 1;
+        self.issued_late(intended_ns, now_ns);
+    }
+
+    /// Books how late an arrival is issued; again when a write's data is made.
+    pub(super) fn issued_late(&mut self, intended_ns: u64, now_ns: u64) {
+        if intended_ns >= self.times.measure_from_ns {
+            let lag_ns_max = &mut self.recorder.open_loop.schedule_lag_ns_max;
+            *lag_ns_max = (*lag_ns_max).max(now_ns - intended_ns);
+        }
     }
 
     /// Takes any completion.
@@ -143,6 +149,14 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn failed(&mut self, slot: Slot, result: i32, at_ns: u64) {
+        if slot.kind != Kind::Sync {
+            let from_ns = if self.open_loop {
+                slot.issued_ns
+            } else {
+                slot.start_ns
+            };
+            self.recorder.failed_ns_sum += at_ns.saturating_sub(from_ns);
+        }
         self.recorder.errors.add(ErrorCount {
             kind: slot.kind,
             failure: match result {

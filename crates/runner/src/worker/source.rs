@@ -49,6 +49,19 @@ impl Source for Worker {
         data.fill(operation.offset_bytes, buffer);
     }
 
+    /// Making data is not the device's work: a closed loop's latency counts from
+    /// here, and so does the time in flight.
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        let slot = &mut self.slots[slot as usize];
+        slot.issued_ns = now_ns;
+        if self.open_loop {
+            let intended_ns = slot.start_ns;
+            self.issued_late(intended_ns, now_ns);
+        } else {
+            slot.start_ns = now_ns;
+        }
+    }
+
     #[inline(always)]
     fn complete(&mut self, done: Completion) {
         if done.at_ns >= self.boundary_ns {

@@ -29,6 +29,10 @@ impl<S: Source> Source for Listening<'_, S> {
         self.0.data(operation, buffer);
     }
 
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        self.0.ready(slot, now_ns);
+    }
+
     fn complete(&mut self, done: Completion) {
         self.0.complete(done);
     }

@@ -65,6 +65,36 @@ fn a_short_transfer_is_a_failure_of_its_own_kind() {
 }
 
 #[test]
+fn failed_operations_were_in_flight_too() {
+    // Half of the reads are short; four are in flight all the time.
+    let half_short = || Scripted {
+        fail_every: (2, 512),
+        ..Scripted::new(100_000)
+    };
+    let closed = Workload {
+        outstanding: 4,
+        ..workload()
+    };
+    let totals = simulate(closed, half_short(), &plan(SECOND));
+    let counts = &totals.jobs[0].counts;
+    assert_eq!((counts.operations(), counts.errors.total()), (5_000, 4_999));
+    let in_flight = counts.in_flight_ns_sum as f64 / totals.measured_ns as f64;
+    assert!((in_flight - 4.0).abs() < 0.002, "{in_flight}");
+    // One in flight, half of the time.
+    let open = Workload {
+        rate: Some(Rate {
+            iops: 5_000.0,
+            arrivals: Arrivals::Fixed,
+        }),
+        outstanding: 4,
+        ..workload()
+    };
+    let totals = simulate(open, half_short(), &plan(SECOND));
+    let in_flight = totals.jobs[0].counts.in_flight_ns_sum as f64 / totals.measured_ns as f64;
+    assert!((in_flight - 0.5).abs() < 0.002, "{in_flight}");
+}
+
+#[test]
 fn a_device_that_only_fails_ends_the_run_early() {
     let array = Scripted {
         fail_every: (1, -19),
