@@ -6,7 +6,7 @@
 
 use crate::plan::JobPlan;
 use stripewise_io_engine::Kind;
-use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams};
+use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams, derived_seed};
 
 /// What a lane has to offer.
 pub(crate) enum Offer {
@@ -39,6 +39,18 @@ impl Arrivals {
     }
 }
 
+/// The arrivals of one thread on one file: every lane of the job has an equal
+/// share of its rate. Fixed ones interleave with equal gaps, in the job as a
+/// whole and on each of its files.
+fn arrivals(job: &JobPlan, file: usize, thread: u32) -> Option<ArrivalSchedule> {
+    let rate = job.workload.rate?;
+    let files = job.spans.len() as u32;
+    let lanes = job.workload.threads * files;
+    let lane = thread * files + file as u32;
+    let seed = derived_seed(job.workload.seed, file as u64);
+    Some(ArrivalSchedule::new(rate, lanes, lane, seed))
+}
+
 /// A sync after every so many writes. Completed writes are counted, so each
 /// sync makes at least that many of them durable.
 struct Syncs {
@@ -60,15 +72,15 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// The lane of `thread` on one file of a job; `streams` is the job's for
-    /// that file, the same for all threads.
-    pub(crate) fn new(job: &JobPlan, streams: &Streams, thread: u32) -> Self {
+    /// The lane of `thread` on file number `file` of a job; `streams` is the
+    /// job's for that file, the same for all threads.
+    pub(crate) fn new(job: &JobPlan, streams: &Streams, file: usize, thread: u32) -> Self {
         Lane {
             stream: streams.stream(thread),
             data: streams.data(thread, job.data_salt),
             limit: job.workload.outstanding,
             in_flight: 0,
-            arrivals: streams.arrivals(thread).map(|schedule| Arrivals {
+            arrivals: arrivals(job, file, thread).map(|schedule| Arrivals {
                 schedule,
                 origin_ns: 0,
                 next_ns: 0,

@@ -13,6 +13,8 @@
 
 mod long_path;
 mod source;
+#[cfg(test)]
+mod tests;
 
 use crate::lane::Lane;
 use crate::plan::{JobPlan, RunPlan};
@@ -21,7 +23,7 @@ use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::{Phase, Span, Times, Window};
 use std::sync::Arc;
 use stripewise_io_engine::Kind;
-use stripewise_workload::{Streams, Workload};
+use stripewise_workload::{Streams, Workload, derived_seed};
 
 /// A result that no completion has: error numbers end far above it.
 const NO_RESULT: i32 = i32::MIN;
@@ -35,7 +37,7 @@ const NO_SLOT: u32 = u32::MAX;
 struct Slot {
     /// Latency counts from here.
     start_ns: u64,
-    /// When it was issued; kept on the long path only.
+    /// When it was issued; of reads kept on the long path only.
     issued_ns: u64,
     offset_bytes: u64,
     /// While free, on the short path: the next free slot.
@@ -99,17 +101,12 @@ pub(crate) struct Worker {
 /// The streams of a job, one for each of its files. All threads of a job must
 /// be made from the same, for they may share a cursor.
 pub(crate) fn streams(job: &JobPlan) -> Vec<Streams> {
-    let files = job.spans.len().max(1);
     let of_file = |(file, span): (usize, &stripewise_workload::Span)| {
         let mut workload: Workload = job.workload.clone();
         // Files of one job must not be used in lockstep; the first one has the
-        // streams that a job on it alone would have.
-        workload.seed = workload
-            .seed
-            .wrapping_add((file as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        if let Some(rate) = &mut workload.rate {
-            rate.iops /= files as f64;
-        }
+        // streams that a job on it alone would have. Lanes make their arrivals
+        // themselves, as those are shared out over files and threads.
+        workload.seed = derived_seed(workload.seed, file as u64);
         Streams::new(&workload, *span)
     };
     job.spans.iter().enumerate().map(of_file).collect()
@@ -128,7 +125,7 @@ impl Worker {
         run: &RunPlan,
         window: Arc<Window>,
     ) -> Self {
-        let lane = |file: usize| Lane::new(plan, &streams[file], thread);
+        let lane = |file: usize| Lane::new(plan, &streams[file], file, thread);
         let first = lane(0);
         let others: Vec<Lane> = (1..streams.len()).map(lane).collect();
         let slots: u32 = first.limit() + others.iter().map(Lane::limit).sum::<u32>();

@@ -155,3 +155,33 @@ fn several_files_share_the_rate() {
         assert!(requests.abs_diff(20_000) < 600, "{requests} on one file");
     }
 }
+
+#[test]
+fn fixed_arrivals_of_several_files_and_threads_interleave() {
+    let mut job = simulated_job(
+        Workload {
+            threads: 2,
+            ..rated(6_000.0, Arrivals::Fixed)
+        },
+        0,
+    );
+    job.plan.spans = vec![job.plan.spans[0]; 3];
+    job.arrays = vec![0, 1, 2];
+    let mut arrays = [1_000, 1_000, 1_000].map(Scripted::new);
+    let totals = virtual_time::run(
+        &[job],
+        &mut arrays,
+        &plan(SECOND),
+        &mut AsPlanned,
+        &mut (),
+        &AtomicU8::new(0),
+    );
+    assert!(totals.is_ok());
+    for (file, array) in (0..).zip(&arrays) {
+        let log = array.log.borrow();
+        let times: Vec<u64> = log.requests.iter().map(|(at_ns, _)| *at_ns).collect();
+        // Every third arrival of the job is on this file.
+        let expected = (0..2_000).map(|k| (3 * k + file) * SECOND / 6_000);
+        assert_eq!(times, expected.collect::<Vec<u64>>(), "file {file}");
+    }
+}

@@ -5,9 +5,11 @@ use crate::common::*;
 use crate::engines::{LOGS, Recorded};
 use std::sync::atomic::AtomicU8;
 use stripewise_io_engine::{Kind, Operation};
-use stripewise_runner::drive::real;
+use stripewise_runner::drive::{real, virtual_time};
 use stripewise_runner::{AsPlanned, RunPlan, StopReason};
-use stripewise_workload::{CursorKind, DataPattern, Distribution, Pattern, SyncPolicy, Workload};
+use stripewise_workload::{
+    CursorKind, DataPattern, Distribution, Pattern, SyncPolicy, Workload, derived_seed,
+};
 
 /// Kind, offset and length of what the virtual driver issues.
 fn virtual_operations(workload: &Workload, plan: &RunPlan) -> Vec<(Kind, u64, u32)> {
@@ -68,6 +70,36 @@ fn null_engine_and_simulated_array_see_identical_operations() {
         assert_eq!(totals.stop_reason, StopReason::Operations);
         assert_eq!(totals.jobs[0].counts.operations(), 5_000);
         assert!(seen == expected, "{workload:?}");
+    }
+}
+
+#[test]
+fn each_file_of_a_job_has_the_stream_of_a_seed_of_its_own() {
+    let workload = Workload {
+        read_percent: 50,
+        seed: 7,
+        ..workload()
+    };
+    let mut job = simulated_job(workload.clone(), 0);
+    job.plan.spans = vec![job.plan.spans[0]; 3];
+    job.arrays = vec![0, 1, 2];
+    let mut arrays = [1_000, 1_000, 1_000].map(Scripted::new);
+    let (plan, none) = (plan(10 * MS), AtomicU8::new(0));
+    let totals = virtual_time::run(&[job], &mut arrays, &plan, &mut AsPlanned, &mut (), &none);
+    assert!(totals.is_ok());
+    for (file, array) in (0..).zip(&arrays) {
+        let alone = Workload {
+            seed: derived_seed(7, file),
+            ..workload.clone()
+        };
+        let expected = virtual_operations(&alone, &plan);
+        let log = array.log.borrow();
+        let seen = log.requests.iter().map(|(_, request)| request);
+        let seen: Vec<_> = seen
+            .map(|request| (request.kind, request.offset_bytes, request.length_bytes))
+            .collect();
+        assert!(seen.len() > 9_000);
+        assert!(seen == expected, "file {file}");
     }
 }
 
