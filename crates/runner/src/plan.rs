@@ -30,7 +30,7 @@ impl JobPlan {
 /// One run of one or more jobs at once, which share its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
-    /// Length of an interval, 1 ms to 60 s.
+    /// Length of an interval, 1 ms to 10 s.
     pub interval_ns: u64,
     /// Time before measuring; `u64::MAX`: until the policy says so.
     pub ramp_ns: u64,
