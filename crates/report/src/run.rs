@@ -112,7 +112,7 @@ fn row(
 pub fn job_details(job: &JobRecord) -> String {
     let outcome = &job.outcome;
     let mut text = format!(
-        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}{:.0} ns user and {:.0} ns system CPU an operation\n",
+        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}\n",
         job.name,
         format_count(outcome.operations),
         format_bytes(outcome.bytes),
@@ -122,12 +122,22 @@ pub fn job_details(job: &JobRecord) -> String {
         match (job.engine.name.is_empty(), job.engine.registered_buffers) {
             // Rebuilt after its process was killed: nobody knows.
             (true, _) => "",
-            (false, true) => " (registered buffers); ",
-            (false, false) => "; ",
+            (false, true) => " (registered buffers)",
+            (false, false) => "",
         },
+    );
+    let cpu_ns = (
         outcome.cpu_user_ns_per_operation,
         outcome.cpu_system_ns_per_operation,
     );
+    // Simulated operations cost no time of a processor that anybody asks about.
+    if cpu_ns != (0.0, 0.0) {
+        let _ = writeln!(
+            text,
+            "  processor time of the workers: {:.0} ns user and {:.0} ns system an operation",
+            cpu_ns.0, cpu_ns.1
+        );
+    }
     if let Some(own) = job.engine.null_ns_per_operation {
         let _ = writeln!(
             text,

@@ -83,11 +83,16 @@ fn list(context: &Context) -> Outcome {
             bytes => format!(", stripe unit {}", ByteSize(bytes)),
         };
         text.push_str(&format!(
-            "{:<18} {:<8} {:>2} {}, {}{unit}\n",
+            "{:<18} {:<8} {:>3} {}, {}{unit}\n",
             array.name,
             array.level,
             array.disks,
-            if array.rotational { "disks" } else { "SSDs" },
+            match (array.rotational, array.disks) {
+                (true, 1) => "disk",
+                (true, _) => "disks",
+                (false, 1) => "SSD",
+                (false, _) => "SSDs",
+            },
             format_bytes(array.size_bytes),
         ));
     }
