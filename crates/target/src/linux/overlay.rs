@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 /// `OVERLAYFS_SUPER_MAGIC` of `linux/magic.h`.
-const MAGIC: i64 = 0x794c_7630;
+const MAGIC: rustix::fs::FsWord = 0x794c_7630;
 
 /// What is known about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Layer {
 
 /// The file lies on an overlay file system.
 pub(super) fn is_on_overlay(file: &impl AsFd) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as i64 & 0xffff_ffff == MAGIC)
+    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == MAGIC)
 }
 
 /// Finds the layer of an open file.
