@@ -153,6 +153,13 @@ pub fn job_details(job: &JobRecord) -> String {
             format_duration(open.schedule_lag_ns_max),
         );
     }
+    text.push_str(&trouble(outcome));
+    text.lines().map(|line| wrapped(line, "    ")).collect()
+}
+
+/// Errors, and what the window did not see.
+fn trouble(outcome: &Outcome) -> String {
+    let mut text = String::new();
     if outcome.errors.total > 0 {
         let reasons: Vec<String> = outcome
             .errors
@@ -184,7 +191,7 @@ pub fn job_details(job: &JobRecord) -> String {
             latency(Some(outcome.drain.latency_ns_max)),
         );
     }
-    text.lines().map(|line| wrapped(line, "    ")).collect()
+    text
 }
 
 /// The largest latency of the measured window, of any kind.
