@@ -16,12 +16,20 @@ pub struct EngineFacts {
     pub registered_files: bool,
     /// Single issuer with deferred task running.
     pub deferred_task_running: bool,
+    /// How long a completion may have been held back to take several at once,
+    /// nanoseconds: the resolution of the greatest latencies. 0: not at all.
+    #[serde(default, skip_serializing_if = "is_not_held")]
+    pub completion_hold_ns_max: u64,
     /// Why something was not got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<String>,
     /// The program's own cost, measured with the null engine just before, nanoseconds an operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null_ns_per_operation: Option<f64>,
+}
+
+fn is_not_held(completion_hold_ns_max: &u64) -> bool {
+    *completion_hold_ns_max == 0
 }
 
 /// The result of one job. Operations count that complete in [measure from, stop).
@@ -77,7 +85,8 @@ pub struct KindOutcome {
     pub histogram: Option<Histogram>,
 }
 
-/// Latency in nanoseconds, from intended start where a rate is set, else from issue.
+/// Latency in nanoseconds, from intended start where a rate is set, else from issue;
+/// a write is issued when its data is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// Exact.

@@ -142,6 +142,7 @@ prop_compose! {
         workload in workload(),
         fallbacks in vec(text(), 0..2),
         null_ns_per_operation in option::of(finite()),
+        completion_hold_ns_max in prop_oneof![Just(0), any::<u64>()],
         partition_offset_bytes in option::of(any::<u64>()),
         warnings in vec(warning(), 0..2),
     ) -> JobRecord {
@@ -160,7 +161,12 @@ prop_compose! {
             },
             further_targets: Vec::new(),
             workload,
-            engine: EngineFacts { fallbacks, null_ns_per_operation, ..EngineFacts::default() },
+            engine: EngineFacts {
+                fallbacks,
+                null_ns_per_operation,
+                completion_hold_ns_max,
+                ..EngineFacts::default()
+            },
             outcome,
             warnings,
         }

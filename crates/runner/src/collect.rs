@@ -102,6 +102,9 @@ impl Collector {
         mine.registered_buffers &= capabilities.registered_buffers;
         mine.registered_files &= capabilities.registered_files;
         mine.deferred_task_running &= capabilities.deferred_task_running;
+        mine.completion_hold_ns_max = mine
+            .completion_hold_ns_max
+            .max(capabilities.completion_hold_ns_max);
         for why in capabilities.fallbacks {
             if !mine.fallbacks.contains(&why) {
                 mine.fallbacks.push(why);

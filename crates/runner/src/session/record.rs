@@ -120,6 +120,7 @@ pub(super) fn engine(facts: &mut EngineFacts, capabilities: &Capabilities) {
     facts.registered_buffers = capabilities.registered_buffers;
     facts.registered_files = capabilities.registered_files;
     facts.deferred_task_running = capabilities.deferred_task_running;
+    facts.completion_hold_ns_max = capabilities.completion_hold_ns_max;
     facts.fallbacks.clone_from(&capabilities.fallbacks);
 }
 
@@ -159,4 +160,27 @@ pub(super) fn status(record: &mut RunRecord, totals: &RunTotals) {
         Status::Complete
     };
     record.partial_because = because;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_is_recorded_with_the_time_that_it_holds_completions_back() {
+        let capabilities = Capabilities {
+            name: "io_uring",
+            registered_files: true,
+            completion_hold_ns_max: 1_000_000,
+            ..Capabilities::default()
+        };
+        let mut facts = EngineFacts::default();
+        engine(&mut facts, &capabilities);
+        assert_eq!(facts.name, "io_uring");
+        assert!(facts.registered_files && !facts.registered_buffers);
+        assert_eq!(facts.completion_hold_ns_max, 1_000_000);
+        // An engine that never opened has no capabilities.
+        engine(&mut facts, &Capabilities::default());
+        assert_eq!(facts.name, "io_uring");
+    }
 }
