@@ -181,6 +181,24 @@ fn refuse_foreign(path: &Path, doing: &'static str) -> Result<()> {
         Ok(metadata) if metadata.len() > 0 => {}
         _ => return Ok(()),
     }
+    // Nobody is locked out by this look, so a store that another process makes at
+    // this moment may be half there. What is not ours stays so.
+    let mut verdict = look(path, doing);
+    for _ in 0..LOOKS_MORE {
+        if verdict.is_ok() {
+            break;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+        verdict = look(path, doing);
+    }
+    verdict
+}
+
+const LOOKS_MORE: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// Whether a file is ours, as far as it can be told without a lock.
+fn look(path: &Path, doing: &'static str) -> Result<()> {
     let identity = if has_log(path) {
         connect(path, READ_ONLY, Duration::ZERO)
     } else {
