@@ -198,8 +198,11 @@ fn a_run_on_a_real_file_has_every_field_and_the_facts_of_its_place() {
     assert!(job.at("outcome.read.operations").count() > 0);
     assert!(job.at("outcome.write.operations").count() > 0);
     job.at("outcome.cpu_system_ns_per_operation");
-    // What the program costs by itself is part of every record.
-    assert!(job.at("engine.null_ns_per_operation").number() > 0.0);
+    // What the program costs by itself is part of the record, unless other work
+    // kept the processors from it for as long as it is measured.
+    let own = |job: &Json| job.maybe("engine.null_ns_per_operation");
+    let own = own(&job).or_else(|| (0..5).find_map(|_| own(&desk.job_on_file(&[]))));
+    assert!(own.is_some_and(|own| own.number() > 0.0));
 }
 
 #[test]

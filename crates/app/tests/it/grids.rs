@@ -214,7 +214,7 @@ fn syncs_are_counted_and_timed_apart() {
         job.at("outcome.sync.latency_ns.p50");
         assert_eq!(job.at("outcome.operations").count(), writes);
     }
-    let job = desk.job_on_file(&["--write", "--sync", "fdatasync:2"]);
+    let job = desk.job_on_file(&["--write", "--sync", "fdatasync:2", "--duration", "1s"]);
     let writes = job.at("outcome.write.operations").count();
     let syncs = job.at("outcome.sync.operations").count();
     assert!(syncs.abs_diff(writes / 2) <= 2, "{writes} {syncs}");

@@ -208,7 +208,7 @@ fn a_directory_that_does_not_exist_is_made_and_a_bad_path_is_told() {
 #[test]
 fn two_programs_share_a_store() {
     let desk = Desk::new();
-    let running: Vec<_> = (0..4)
+    let running: Vec<_> = (0..8)
         .map(|_| desk.start(&["run", "sim:sata-ssd", "--duration", "500ms", "--json"]))
         .collect();
     let printed: Vec<Json> = running

@@ -250,15 +250,11 @@ fn other_load_on_the_device_is_told() {
     let desk = Desk::new();
     let device = Loop::dense(32 * MIB, &[]);
     let load = format!(
-        "while :; do dd if={} of=/dev/null bs=4k iflag=direct status=none; done",
+        "while :; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done",
         device.device
     );
     let load = Load::start(&load);
-    let job = read(
-        &desk,
-        &device.device,
-        &["--rate", "20", "--duration", "500ms"],
-    );
+    let job = read(&desk, &device.device, &["--rate", "20", "--duration", "1s"]);
     drop(load);
     warning(&job, "other-load");
 }
