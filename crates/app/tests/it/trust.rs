@@ -119,7 +119,10 @@ fn memory_is_not_a_disk() {
     check_void(&job, "in-memory");
     // Memory answers before a second operation is under way, on our own processor.
     warning(&job, "outstanding-below-asked");
-    warning(&job, "cpu-bound");
+    // Where others share the processors, one run may get too few of them to say so.
+    let bound = |job: &Json| codes(job).contains(&"cpu-bound".to_owned());
+    let again = || (0..5).any(|_| bound(&read(&desk, &file, &["--threads", "4"])));
+    assert!(bound(&job) || again(), "not bound: {:?}", codes(&job));
 }
 
 #[test]
