@@ -33,6 +33,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
     check_clocks(&wishes)?;
+    check_faults(arguments, &wishes, engine)?;
     check_buffers(&wishes, engine)?;
     let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
@@ -107,6 +108,21 @@ fn check_clocks(wishes: &Wishes) -> Outcome<()> {
         ));
     }
     Ok(())
+}
+
+/// Faults are injected between the program and real files only.
+fn check_faults(arguments: &Run, wishes: &Wishes, engine: EngineName) -> Outcome<()> {
+    let simulated = wishes
+        .targets
+        .iter()
+        .any(|target| target.starts_with("sim:"));
+    if arguments.how.inject.is_none() || !(simulated || engine == EngineName::Null) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--inject strikes operations on real files, and there are none here",
+        "name a file or directory; simulated arrays have faults of their own, see `stripewise sim show NAME`",
+    ))
 }
 
 /// Memory is looked at before a test file is filled.

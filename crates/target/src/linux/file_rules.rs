@@ -122,6 +122,7 @@ fn never_written(
     let of_ours = match () {
         () if is_store(status, knowledge.store) => Some("is the store of results"),
         () if is_sqlite_database(file) => Some("is a SQLite database, maybe a store of results"),
+        () if is_swap_area(file) => Some("is a swap file, though not in use now"),
         () => None,
     };
     if let Some(what) = of_ours {
@@ -149,6 +150,16 @@ fn is_sqlite_database(file: &File) -> bool {
     use std::os::unix::fs::FileExt;
     let mut head = [0u8; 16];
     file.read_exact_at(&mut head, 0).is_ok() && &head == b"SQLite format 3\0"
+}
+
+/// Made by `mkswap`, in use or not: its mark ends the first page, which is as
+/// large as those of the machine that made it.
+fn is_swap_area(file: &File) -> bool {
+    use std::os::unix::fs::FileExt;
+    [4096u64, 8192, 16_384, 65_536].iter().any(|page_bytes| {
+        let mut mark = [0u8; 10];
+        file.read_exact_at(&mut mark, page_bytes - 10).is_ok() && &mark == b"SWAPSPACE2"
+    })
 }
 
 /// Permission and file system allow it, without opening it for writing.

@@ -475,6 +475,11 @@ fn the_store_and_other_databases_of_sqlite_are_never_written() {
     let other = top.path().join("other.db");
     std::fs::write(&other, b"SQLite format 3\0and more".repeat(1000)).expect("a database");
     refused(plan(&other, &overwriting()), Refused, "SQLite");
+    let swap = top.path().join("swap");
+    let mut area = vec![7u8; 1 << 20];
+    area[4086..4096].copy_from_slice(b"SWAPSPACE2");
+    std::fs::write(&swap, &area).expect("a swap file that is not in use");
+    refused(plan(&swap, &overwriting()), Refused, "swap file");
 }
 
 #[test]
