@@ -156,7 +156,8 @@ fn between(climbed: &[Step], bisected: &[Step], limits: &Limits) -> Option<Load>
     (load.in_flight() > good && load.in_flight() < bad).then_some(load)
 }
 
-/// The step with the most in flight that meets the limit.
+/// The step with the most in flight that meets the limit; where the ladder looks
+/// for a larger one, it goes on from there.
 #[must_use]
 pub fn largest_within<'a>(climbed: &'a [Step], bisected: &'a [Step], slo: Slo) -> Option<&'a Step> {
     climbed

@@ -3,7 +3,7 @@
 
 use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
 use crate::climb::Ended;
-use crate::ladder::{Load, Step, Stop, largest_within};
+use crate::ladder::{Load, Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
 use stripewise_results::{
@@ -120,9 +120,17 @@ pub fn summarise(
         .collect();
     let view: Vec<Step> = steps.iter().map(|(_, job, _)| step_of(job, slo)).collect();
     let judged = judged_steps(&steps);
-    let judged_view: Vec<Step> = judged.iter().map(|&index| view[index]).collect();
-    let within = largest_within(&judged_view, &[], slo).map(|step| step.load);
-    let within_limit = within.and_then(|load| view.iter().position(|step| step.load == load));
+    // On a quiet disk throughput grows with the load, and this is the largest
+    // load; where a step had a bad moment, a smaller load that gave more is the
+    // better answer.
+    let within_limit = judged
+        .iter()
+        .copied()
+        .filter(|&index| meets(view[index], slo))
+        .max_by(|&a, &b| {
+            let smaller = view[b].load.in_flight().cmp(&view[a].load.in_flight());
+            view[a].iops.total_cmp(&view[b].iops).then(smaller)
+        });
     let ceiling = judged
         .iter()
         .copied()
@@ -162,6 +170,11 @@ fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobR
     }
     steps.sort_by_key(|(_, job, _)| load_of(job).in_flight());
     steps
+}
+
+fn meets(step: Step, slo: Slo) -> bool {
+    step.latency_ns
+        .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
 }
 
 /// Indices of the steps that answers may rest on: a step that was broken off

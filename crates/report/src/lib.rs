@@ -11,5 +11,5 @@ mod warnings;
 
 pub use bench::{bench_sentences, series_table};
 pub use history::{HistoryRow, history_table};
-pub use run::{job_details, run_rows_table};
+pub use run::{job_details, run_header, run_rows_table};
 pub use warnings::{warnings_text, wrapped};

@@ -38,7 +38,10 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
         number("Max"),
         words(""),
     ];
-    let several_jobs = runs.iter().any(|run| run.jobs.len() > 1);
+    let together = runs.iter().any(|run| run.jobs.len() > 1);
+    let mut names = runs.iter().flat_map(|run| &run.jobs).map(|job| &job.name);
+    let first_name = names.next();
+    let named = together || names.any(|name| Some(name) != first_name);
     let any_offset = runs
         .iter()
         .flat_map(|run| &run.jobs)
@@ -46,10 +49,10 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
     let mut rows = Vec::new();
     for run in runs {
         for job in &run.jobs {
-            let name = if several_jobs {
-                shorten(&job.name, 12)
-            } else {
-                String::new()
+            let name = match (named, together && run.jobs.len() == 1) {
+                (false, _) => String::new(),
+                (true, false) => shorten(&job.name, 12),
+                (true, true) => format!("{} alone", shorten(&job.name, 10)),
             };
             for (kind, outcome) in kinds(job) {
                 rows.push(row(run, job, &name, kind, outcome, any_offset));
@@ -208,4 +211,53 @@ fn longest_measured_ns(outcome: &Outcome) -> u64 {
         .map(|latency| latency.max)
         .max()
         .unwrap_or(0)
+}
+
+/// What a stored run was: when, where, on what, by which command.
+#[must_use]
+pub fn run_header(run: &RunRecord) -> String {
+    let mut text = format!(
+        "Run {}, started {} on {}",
+        run.id, run.started_at, run.host.name
+    );
+    if let Some(label) = &run.label {
+        let _ = write!(text, ", \"{label}\"");
+    }
+    text.push('\n');
+    for job in &run.jobs {
+        let target = &job.target;
+        let _ = write!(
+            text,
+            "Target of {}: {}, {}",
+            job.name,
+            target.name,
+            format_bytes(target.size_bytes)
+        );
+        if let Some(file_system) = &target.file_system {
+            let _ = write!(
+                text,
+                ", {} at {}",
+                file_system.kind, file_system.mount_point
+            );
+        }
+        if let Some(device) = &target.device {
+            let _ = write!(text, ", device {}", device.name);
+        }
+        let _ = writeln!(
+            text,
+            "; cache mode {}, seed {}",
+            job.workload.cache, job.workload.seed
+        );
+        if let Some(rate) = &job.workload.rate {
+            let _ = writeln!(
+                text,
+                "Rate of {}: {} IOPS, {} arrivals",
+                job.name, rate.iops, rate.arrivals
+            );
+        }
+    }
+    if !run.command.is_empty() {
+        let _ = writeln!(text, "Command: {}", run.command.join(" "));
+    }
+    text.lines().map(|line| wrapped(line, "  ")).collect()
 }

@@ -17,7 +17,7 @@ pub struct SeriesRecord {
     /// Where throughput stops growing; absent where the ladder is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<KneeRecord>,
-    /// Index into `steps` of the largest load within the latency limit.
+    /// Index into `steps` of the highest throughput within the latency limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<usize>,
     /// Index into `steps` of the highest throughput.

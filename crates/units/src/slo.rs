@@ -126,6 +126,11 @@ impl FromStr for Slo {
         let limit: Nanoseconds = typed[limit_at..]
             .parse()
             .map_err(|error: ParseError| error.within(typed))?;
+        if typed.ends_with(|last: char| last.is_ascii_digit()) {
+            // A bare number is seconds elsewhere; here milliseconds are meant
+            // as often, and the difference would go unnoticed.
+            return Err(ParseError::new(typed, "has no unit of time", HINT).at(limit_at));
+        }
         if limit.ns() == 0 {
             return Err(ParseError::new(typed, "can never be kept", HINT).at(limit_at));
         }

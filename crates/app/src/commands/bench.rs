@@ -146,16 +146,16 @@ fn aim_bench(
     let need = need(arguments, writes);
     match aim(context, store, &arguments.target, &need, &arguments.safety) {
         Err(failure) if writes && may_be_read(arguments, &failure) => {
-            eprintln!("note: only reads are measured: {}", failure.error);
-            if let Some(hint) = &failure.hint {
-                eprintln!("hint: {hint}");
-            }
             let reading = plan_bench(&BenchWish {
                 read_only: true,
                 ..wish(arguments)
             });
             if reading.series.is_empty() {
                 return Err(failure);
+            }
+            eprintln!("note: only reads are measured: {}", failure.error);
+            if let Some(hint) = &failure.hint {
+                eprintln!("hint: {hint}");
             }
             let aimed = aim(
                 context,

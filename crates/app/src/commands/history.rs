@@ -23,7 +23,12 @@ pub fn history(context: &Context, arguments: &History) -> Outcome {
 fn list(context: &Context, limit: u32) -> Outcome {
     let store = context.open_store_to_read()?;
     let filter = Filter {
-        limit: Some(limit),
+        // A series of many runs is one row.
+        limit: Some(if context.global.json {
+            limit
+        } else {
+            limit.saturating_mul(64)
+        }),
         ..Filter::default()
     };
     let runs = store.list(&filter).map_err(store_failure)?;
@@ -38,7 +43,8 @@ fn list(context: &Context, limit: u32) -> Outcome {
         ));
         return Ok(Exit::Done);
     }
-    print_text(&history_table(&runs.iter().map(row).collect::<Vec<_>>()));
+    let rows: Vec<HistoryRow> = rows(&runs).into_iter().take(limit as usize).collect();
+    print_text(&history_table(&rows));
     Ok(Exit::Done)
 }
 
@@ -112,6 +118,40 @@ fn listed(runs: &[RunSummary]) -> Listed<'_> {
     }
 }
 
+/// A row a run; the runs of a series are one row together, at its newest run.
+fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
+    let mut rows = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
+    for run in runs {
+        let Some(series) = run.series.as_deref() else {
+            rows.push(row(run));
+            continue;
+        };
+        if shown.contains(&series) {
+            continue;
+        }
+        shown.push(series);
+        let of_series = || {
+            runs.iter()
+                .filter(|other| other.series.as_deref() == Some(series))
+        };
+        let partial = of_series().any(|other| other.status != Status::Complete);
+        rows.push(HistoryRow {
+            id: series.to_owned(),
+            series: "bench".to_owned(),
+            what: format!("{} runs", of_series().count()),
+            iops: None,
+            status: if partial {
+                "partial".to_owned()
+            } else {
+                String::new()
+            },
+            ..row(run)
+        });
+    }
+    rows
+}
+
 fn row(run: &RunSummary) -> HistoryRow {
     let first = run.jobs.first();
     let what = first.map_or_else(String::new, |job| {
@@ -133,7 +173,7 @@ fn row(run: &RunSummary) -> HistoryRow {
     });
     HistoryRow {
         id: run.id.clone(),
-        series: run.series_part.clone().unwrap_or_default(),
+        series: String::new(),
         target: first.map(|job| job.target.clone()).unwrap_or_default(),
         what,
         iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
@@ -156,7 +196,7 @@ fn show(context: &Context, names: &[String]) -> Outcome {
     if context.global.json {
         print_text(&document.to_json());
     } else {
-        runs::print_whole(context, &document);
+        runs::print_stored(context, &document);
     }
     Ok(Exit::Done)
 }

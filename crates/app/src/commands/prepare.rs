@@ -56,7 +56,7 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
         })?;
     } else {
         print_text(&format!(
-            "Made {path}, {}, ; `stripewise run {path}` may read and write it.\n",
+            "Made {path}, {}; `stripewise run {path}` may read and write it.\n",
             format_bytes(size_bytes)
         ));
     }

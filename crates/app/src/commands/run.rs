@@ -34,6 +34,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
     check_clocks(&wishes)?;
     check_faults(arguments, &wishes, engine)?;
+    check_cpus(&wishes.cpus)?;
     check_buffers(&wishes, engine)?;
     let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
@@ -83,7 +84,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     if context.global.json {
         print_text(&document.to_json());
     } else {
-        runs::print_whole(context, &document);
+        runs::print_made(context, &document);
     }
     // What was measured before a failure is shown; then the failure.
     outcome?;
@@ -108,6 +109,23 @@ fn check_clocks(wishes: &Wishes) -> Outcome<()> {
         ));
     }
     Ok(())
+}
+
+/// A processor that is not there cannot be asked for.
+fn check_cpus(cpus: &[u32]) -> Outcome<()> {
+    let Some(online) = System::live().host().cpu.count_online else {
+        return Ok(());
+    };
+    match cpus.iter().find(|cpu| **cpu >= online) {
+        None => Ok(()),
+        Some(cpu) => Err(Failure::usage(
+            format!("--cpus names processor {cpu}, and this machine has {online}, counted from 0"),
+            format!(
+                "give processors below {online}, such as 0 or 0-{}",
+                online.saturating_sub(1)
+            ),
+        )),
+    }
 }
 
 /// Faults are injected between the program and real files only.
@@ -262,6 +280,12 @@ fn run_all(
         measured.kept?;
         before_ns += lengths[index];
         if context.interrupt.signal().is_some() {
+            let left = wishes.runs.len() - index - 1;
+            if left > 0 {
+                progress.line(&format!(
+                    "note: interrupted; {left} more runs were not started"
+                ));
+            }
             break;
         }
     }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::series_of;
 use stripewise_report::{
-    bench_sentences, job_details, run_rows_table, series_table, warnings_text, wrapped,
+    bench_sentences, job_details, run_header, run_rows_table, series_table, warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 
@@ -17,8 +17,25 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
     }
 }
 
-/// Everything about a few runs: what `run` and `history show` print.
-pub fn print_whole(context: &Context, document: &Document) {
+/// Stored runs: what they were, then everything about them.
+pub fn print_stored(context: &Context, document: &Document) {
+    let header = match document.series.is_empty() {
+        true => document.runs.iter().map(run_header).collect(),
+        false => document.runs.first().map(run_header).unwrap_or_default(),
+    };
+    print_text(&format!("{header}\n{}", whole(context, document)));
+}
+
+/// Runs that were just made: everything about them, and where they are kept.
+pub fn print_made(context: &Context, document: &Document) {
+    print_text(&format!(
+        "{}{}",
+        whole(context, document),
+        kept_line(&document.runs)
+    ));
+}
+
+fn whole(context: &Context, document: &Document) -> String {
     let mut text = String::new();
     for series in &document.series {
         text.push_str(&context.style.heading(&series.name));
@@ -39,8 +56,7 @@ pub fn print_whole(context: &Context, document: &Document) {
     }
     text.push_str(&partial_lines(&document.runs));
     text.push_str(&warnings_text(&document.runs));
-    text.push_str(&kept_line(&document.runs));
-    print_text(&text);
+    text
 }
 
 pub fn partial_lines(runs: &[RunRecord]) -> String {

@@ -93,9 +93,9 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     let hint = if evidence.target.kind == TargetKind::Device {
         "leave out --size to use all of the device"
     } else if evidence.quick {
-        "bench --qualify with a larger --size, or measure the device itself (reads need no permission)"
+        "bench --qualify with a larger --size, or measure the device itself (reading changes nothing on it)"
     } else {
-        "use a larger --size, or measure the device itself (reads need no permission)"
+        "use a larger --size, or measure the device itself (reading changes nothing on it)"
     };
     Some(Code::NarrowSpan.warning(severity, message, hint))
 }

@@ -241,6 +241,15 @@ impl Ring {
         Ok(())
     }
 
+    /// Gives registered files back; without any it does nothing.
+    pub(super) fn unregister_files(&self) {
+        // SAFETY: this opcode takes no argument, and nothing is in flight that
+        // could use the files. Failing, it leaves them to the ring's own end.
+        let _ = unsafe {
+            kernel::io_uring_register(&self.fd, Register::UnregisterFiles, std::ptr::null(), 0)
+        };
+    }
+
     /// The entry of a slot, and its place in the next submission.
     ///
     /// # Safety
