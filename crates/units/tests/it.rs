@@ -267,6 +267,7 @@ fn latency_limits_are_read_and_judged() {
             "`p99<5x` has a bad part: `5x` has an unknown unit (at `x`)",
         ),
         ("p99<0ms", "`p99<0ms` can never be kept (at `0ms`)"),
+        ("p99<5", "`p99<5` has no unit of time (at `5`)"),
     ] {
         let error: ParseError = typed.parse::<Slo>().unwrap_err();
         assert_eq!(error.to_string(), message);
