@@ -86,6 +86,10 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
         "{} has a volatile write cache: writes counted as complete may be lost with the power",
         device.name
     );
-    let hint = "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync";
+    let hint = if evidence.quick {
+        "the log series writes durably; for other loads `run` has --cache direct-sync and --sync fdatasync"
+    } else {
+        "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync"
+    };
     Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
 }

@@ -97,12 +97,18 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
         percent_of(drop.drop_share)
     );
     let reason = if evidence.writes() {
-        "a write cache filled up, or a burst credit or heat limit was reached"
+        "a write cache filled up or a burst credit or heat limit was reached"
     } else {
         "a burst credit or a heat limit was reached"
     };
+    let switch = if evidence.quick {
+        "`run` and --ramp"
+    } else {
+        "--ramp"
+    };
     let hint = format!(
-        "{reason}: the lower rate is the lasting one; measure it alone with --ramp {} or more",
+        "unless other load came in between, {reason}, and the lower rate is the lasting one; measure it alone \
+         with {switch} {} or more",
         Nanoseconds(round_to_seconds(at_ns.saturating_mul(2)))
     );
     Some(Code::StepDown.warning(Severity::Warning, message, hint))
