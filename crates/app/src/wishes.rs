@@ -3,26 +3,17 @@
 
 use crate::cli::run::{LoadArguments, Run};
 use crate::failure::{Failure, Outcome};
-use crate::measure::workload_failure;
+use crate::measure::{JobWish, workload_failure};
 use stripewise_io_engine::EngineName;
 use stripewise_units::ByteSize;
 use stripewise_workload::{Plan, PlanJob, PlanOrder, Workload, WorkloadOptions, derived_seed};
-
-/// One job of a run, before its targets are opened.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    pub name: String,
-    /// Indices into [`Wishes::targets`].
-    pub targets: Vec<usize>,
-    pub workload: Workload,
-}
 
 /// Everything that one `run` command does.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     pub targets: Vec<String>,
     /// In order; jobs of one run go at once.
-    pub runs: Vec<Vec<Wish>>,
+    pub runs: Vec<Vec<JobWish>>,
     pub engine: Option<EngineName>,
     pub cpus: Vec<u32>,
     pub label: Option<String>,
@@ -80,7 +71,7 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Wishes> {
                 .map_err(workload_failure)?;
             // A repetition draws anew; the first one has the seed that was given.
             workload.seed = derived_seed(workload.seed, repetition);
-            wishes.runs.push(vec![Wish {
+            wishes.runs.push(vec![JobWish {
                 name: "job".to_owned(),
                 targets: vec![0],
                 workload,
@@ -195,13 +186,13 @@ fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
             .any(|job| job.options.threads.is_some() || job.options.outstanding.is_some()),
         ..Wishes::default()
     };
-    let jobs: Vec<Wish> = plan
+    let jobs: Vec<JobWish> = plan
         .jobs
         .iter()
         .map(|job| wish_of(job, &mut wishes.targets))
         .collect();
     for repetition in 0..u64::from(arguments.how.repeat) {
-        let jobs: Vec<Wish> = jobs
+        let jobs: Vec<JobWish> = jobs
             .iter()
             .map(|wish| {
                 let seed = derived_seed(wish.workload.seed, repetition);
@@ -209,7 +200,7 @@ fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
                     seed,
                     ..wish.workload.clone()
                 };
-                Wish {
+                JobWish {
                     workload,
                     ..wish.clone()
                 }
@@ -227,7 +218,7 @@ fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
 
 /// A directory gives each job a test file of its own; anything else that several
 /// jobs name is one target that they share.
-fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> Wish {
+fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> JobWish {
     let indices = job
         .targets
         .iter()
@@ -240,7 +231,7 @@ fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> Wish {
             })
         })
         .collect();
-    Wish {
+    JobWish {
         name: job.name.clone(),
         targets: indices,
         workload: plan_workload(job),
@@ -304,7 +295,7 @@ fn cpus_of(arguments: &Run, plan: &Plan) -> Outcome<Vec<u32>> {
 }
 
 /// What all runs together need of one target: the farthest byte.
-pub fn span_needed(runs: &[Vec<Wish>], target: usize) -> Option<ByteSize> {
+pub fn span_needed(runs: &[Vec<JobWish>], target: usize) -> Option<ByteSize> {
     let uses = runs
         .iter()
         .flatten()

@@ -134,11 +134,3 @@ pub struct StepTime {
     /// Measured.
     pub duration_ns: u64,
 }
-
-impl StepTime {
-    /// Both.
-    #[must_use]
-    pub fn total_ns(self) -> u64 {
-        self.ramp_ns + self.duration_ns
-    }
-}

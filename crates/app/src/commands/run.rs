@@ -10,7 +10,7 @@ use crate::parallel::simulate_all;
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
 use crate::show::runs;
-use crate::wishes::{Wish, Wishes, span_needed, wishes};
+use crate::wishes::{Wishes, span_needed, wishes};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
@@ -94,7 +94,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
 /// Virtual time and real time do not run side by side; said before a test file
 /// is filled.
 fn check_clocks(wishes: &Wishes) -> Outcome<()> {
-    let of = |run: &Vec<Wish>, simulated: bool| {
+    let of = |run: &Vec<JobWish>, simulated: bool| {
         let mut targets = run.iter().flat_map(|wish| &wish.targets);
         targets.any(|&target| wishes.targets[target].starts_with("sim:") == simulated)
     };
@@ -188,13 +188,13 @@ fn aim_all(
 
 /// What all runs together ask of one target.
 fn need_of(wishes: &Wishes, target: usize) -> Need {
-    let uses: Vec<&Wish> = wishes
+    let uses: Vec<&JobWish> = wishes
         .runs
         .iter()
         .flatten()
         .filter(|wish| wish.targets.contains(&target))
         .collect();
-    let total = |run: &Vec<Wish>| -> u32 {
+    let total = |run: &Vec<JobWish>| -> u32 {
         run.iter()
             .map(|wish| {
                 wish.workload.threads
@@ -233,8 +233,7 @@ fn run_all(
 ) -> Outcome<()> {
     let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
     if simulated && wishes.runs.len() > 1 {
-        let runs: Vec<Vec<JobWish>> = wishes.runs.iter().map(|run| job_wishes(run)).collect();
-        return simulate_all(context, store, aimed, &runs, how, records);
+        return simulate_all(context, store, aimed, &wishes.runs, how, records);
     }
     let lengths: Vec<u64> = wishes.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns: u64 = lengths.iter().sum();
@@ -249,7 +248,6 @@ fn run_all(
     let progress = Progress::start(context.global.quiet || !real, total_ns, "Measuring");
     let mut before_ns = 0;
     for (index, run) in wishes.runs.iter().enumerate() {
-        let jobs = job_wishes(run);
         let title = match wishes.runs.len() {
             1 => "Measuring".to_owned(),
             count => format!("Run {} of {count}", index + 1),
@@ -275,7 +273,7 @@ fn run_all(
             earlier,
             ..how.clone()
         };
-        let measured = measure(context, store, aimed, &jobs, &how, &progress, &place)?;
+        let measured = measure(context, store, aimed, run, &how, &progress, &place)?;
         records.push(measured.record);
         measured.kept?;
         before_ns += lengths[index];
@@ -325,16 +323,6 @@ fn leave_out_what_does_not_fit(wishes: &mut Wishes, aimed: &[Aimed]) -> Outcome<
     }
 }
 
-fn job_wishes(run: &[Wish]) -> Vec<JobWish> {
-    run.iter()
-        .map(|wish| JobWish {
-            name: wish.name.clone(),
-            workload: wish.workload.clone(),
-            targets: wish.targets.clone(),
-        })
-        .collect()
-}
-
 /// Intervals outside of this are refused before anything is prepared.
 fn check_interval(interval: Nanoseconds) -> Outcome<()> {
     if (1_000_000..=10_000_000_000).contains(&interval.ns()) {
@@ -346,7 +334,7 @@ fn check_interval(interval: Nanoseconds) -> Outcome<()> {
     ))
 }
 
-fn length_ns(run: &[Wish]) -> u64 {
+fn length_ns(run: &[JobWish]) -> u64 {
     run.iter()
         .map(|wish| wish.workload.ramp_ns + wish.workload.duration_ns)
         .max()
