@@ -9,7 +9,7 @@ use crate::show::progress::Progress;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
-use stripewise_results::{HostFacts, JobRecord, RunRecord};
+use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord};
 use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, run_real, run_simulated};
 use stripewise_store::Store;
@@ -29,6 +29,7 @@ pub struct How {
     pub cpus: Vec<u32>,
     pub label: Option<String>,
     pub series: Option<(String, String)>,
+    pub experiment: Option<ExperimentPlace>,
     pub latency_limit: Option<String>,
     pub cache_size_bytes: Option<u64>,
     pub quick: bool,
@@ -149,6 +150,7 @@ fn settings(context: &Context, how: &How) -> Settings {
         command: Context::command_line(),
         version: VERSION.to_owned(),
         series: how.series.clone(),
+        experiment: how.experiment.clone(),
         latency_limit: how.latency_limit.clone(),
         host: how.host.clone(),
         interval_ns: how.interval_ns,

@@ -61,6 +61,7 @@ impl Document {
             schema_version: SCHEMA_VERSION,
             runs,
             series: Vec::new(),
+            comparisons: Vec::new(),
         }
     }
 

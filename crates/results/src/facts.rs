@@ -82,6 +82,24 @@ pub struct TargetFacts {
     pub simulation: Option<String>,
 }
 
+impl TargetFacts {
+    /// A file of which nothing is known: for importers.
+    #[must_use]
+    pub fn unknown() -> TargetFacts {
+        TargetFacts {
+            kind: TargetKind::File,
+            name: String::new(),
+            size_bytes: 0,
+            partition_offset_bytes: None,
+            logical_sector_bytes: 0,
+            physical_sector_bytes: None,
+            file_system: None,
+            device: None,
+            simulation: None,
+        }
+    }
+}
+
 /// A mounted file system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileSystemFacts {

@@ -3,23 +3,29 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod comparison;
 mod document;
 mod facts;
 mod id;
+mod imported;
 mod intervals;
 mod outcome;
 mod record;
+mod row;
 mod series;
 mod warning;
 
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
+pub use comparison::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
 pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
 pub use id::run_id;
+pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use outcome::{
     Drain, EngineFacts, Errors, Interval, KindOutcome, LatencySummary, OpenLoop, Outcome,
 };
-pub use record::{Document, JobRecord, RunRecord, SCHEMA_VERSION, Status};
+pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
+pub use row::JobRow;
 pub use series::{KneeRecord, SeriesRecord, StepRecord};
 pub use warning::{Severity, Warning};

@@ -1,6 +1,8 @@
 //! Runs and jobs.
 
-use crate::{EngineFacts, HostFacts, Outcome, SeriesRecord, TargetFacts, Warning};
+use crate::{
+    ComparisonRecord, EngineFacts, HostFacts, Imported, Outcome, SeriesRecord, TargetFacts, Warning,
+};
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{Pattern, Workload};
 
@@ -18,6 +20,9 @@ pub struct Document {
     /// Summaries of the series that these runs belong to, where they are whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesRecord>,
+    /// What comparing these runs found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<ComparisonRecord>,
 }
 
 /// How a run ended.
@@ -32,8 +37,24 @@ pub enum Status {
     Partial,
 }
 
+/// Where a run stands in an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentPlace {
+    /// Id of the experiment.
+    pub experiment: String,
+    /// Block, from 0: runs of one block are compared with each other.
+    pub block: u32,
+    /// Position in the order in which the block's runs were made, from 0.
+    pub position: u32,
+    /// The level of the factor under test, as it heads its column: `31.5K`.
+    pub level: String,
+    /// The workload cell, from 0, in the order of the plan.
+    pub cell: u32,
+}
+
 /// One or more jobs that ran at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct RunRecord {
     /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
     pub id: String,
@@ -58,6 +79,12 @@ pub struct RunRecord {
     /// Name of its part in the series: `random-read`, `log`...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_part: Option<String>,
+    /// Its place in an experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<ExperimentPlace>,
+    /// Another tool's result: where it came from and what it lacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The latency limit that its series answers, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_limit: Option<String>,
@@ -87,6 +114,31 @@ pub struct JobRecord {
     pub outcome: Outcome,
     /// Warnings about this job.
     pub warnings: Vec<Warning>,
+}
+
+impl RunRecord {
+    /// A record that says nothing yet: for importers, which then fill in what
+    /// their source gives.
+    #[must_use]
+    pub fn empty() -> RunRecord {
+        RunRecord {
+            id: String::new(),
+            started_at: String::new(),
+            status: Status::Complete,
+            partial_because: None,
+            label: None,
+            command: Vec::new(),
+            version: String::new(),
+            series: None,
+            series_part: None,
+            experiment: None,
+            imported: None,
+            latency_limit: None,
+            host: HostFacts::default(),
+            jobs: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl JobRecord {

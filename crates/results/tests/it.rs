@@ -182,6 +182,8 @@ prop_compose! {
         partial in any::<bool>(),
     ) -> RunRecord {
         RunRecord {
+            experiment: None,
+            imported: None,
             id: texts[0].clone(),
             started_at: texts[1].clone(),
             status: if partial { Status::Partial } else { Status::Complete },

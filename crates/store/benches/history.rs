@@ -44,6 +44,8 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         command: Vec::new(),
         version: "0.1.0".to_owned(),
         series: None,
+        experiment: None,
+        imported: None,
         series_part: None,
         latency_limit: None,
         host: HostFacts::default(),

@@ -13,6 +13,7 @@
 
 mod blob;
 mod compact;
+mod documents;
 mod error;
 mod files;
 mod location;
@@ -26,6 +27,7 @@ mod sidecars;
 mod types;
 mod write;
 
+pub use documents::KeptDocument;
 pub use error::{Error, ErrorKind, Result};
 pub use location::default_path;
 pub use open::Store;

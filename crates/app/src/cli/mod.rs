@@ -1,9 +1,22 @@
 //! The command line. Each subcommand's switches are in a file of their own;
 //! completions and man pages are generated from these definitions.
 
+pub mod align;
+pub mod baseline;
 pub mod bench;
+pub mod check;
+pub mod compare;
+pub mod convert;
+pub mod disks;
+pub mod export;
+pub mod format;
+pub mod import;
+pub mod lab;
+pub mod partition;
+pub mod report;
 pub mod run;
 pub mod small;
+pub mod sqlio;
 
 use crate::exit_codes::Exit;
 use clap::error::{ContextKind, ContextValue};
@@ -64,6 +77,45 @@ pub enum Command {
     Run(Box<run::Run>),
     /// Make and keep a test file
     Prepare(small::Prepare),
+    /// A against B: runs, series, experiments, imported files, published tables
+    #[command(hide = true)]
+    Compare(Box<compare::Compare>),
+    /// Does the partition offset matter here? Nothing is repartitioned
+    #[command(hide = true)]
+    Align(Box<align::Align>),
+    /// A full experiment: factors, levels, randomised blocks
+    #[command(hide = true)]
+    Lab(Box<lab::Lab>),
+    /// Keep a run as the baseline that `check` holds later ones against
+    #[command(hide = true)]
+    Baseline(Box<baseline::Baseline>),
+    /// Run the baseline again and tell change; or hold runs to requirements
+    #[command(hide = true)]
+    Check(Box<check::Check>),
+    /// What is here: disks, partitions, volumes, exact offsets, a verdict for each
+    #[command(hide = true)]
+    Disks(Box<disks::Disks>),
+    /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME
+    #[command(hide = true)]
+    Partition(Box<partition::Partition>),
+    /// Make a file system: prints the plan, does it with --yes --destroy NAME
+    #[command(hide = true)]
+    Format(Box<format::Format>),
+    /// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
+    #[command(hide = true)]
+    Report(Box<report::Report>),
+    /// Keep other tools' results: SQLIO, DiskSpd, fio
+    #[command(hide = true)]
+    Import(Box<import::Import>),
+    /// Records as JSON lines or CSV
+    #[command(hide = true)]
+    Export(Box<export::Export>),
+    /// Turn another tool's workload into a plan
+    #[command(hide = true)]
+    Convert(Box<convert::Convert>),
+    /// Drop-in for sqlio.exe: its switches, its output
+    #[command(hide = true)]
+    Sqlio(Box<sqlio::Sqlio>),
     /// What is stored: list, show, delete
     History(small::History),
     /// Simulated arrays: list them, show one

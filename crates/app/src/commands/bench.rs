@@ -236,6 +236,7 @@ fn how(
         cpus: Vec::new(),
         label: arguments.label.clone(),
         series: Some((series, String::new())),
+        experiment: None,
         latency_limit: Some(arguments.slo.to_string()),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         quick: !arguments.qualify,

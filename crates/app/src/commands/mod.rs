@@ -1,9 +1,22 @@
 //! A file per subcommand.
 
+pub mod align;
+pub mod baseline;
 pub mod bench;
+pub mod check;
+pub mod compare;
+pub mod convert;
+pub mod disks;
 pub mod doctor;
+pub mod export;
+pub mod format;
 pub mod history;
+pub mod import;
+pub mod lab;
 pub mod manual;
+pub mod partition;
 pub mod prepare;
+pub mod report;
 pub mod run;
 pub mod sim;
+pub mod sqlio;

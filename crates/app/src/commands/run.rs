@@ -51,6 +51,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         cpus: wishes.cpus.clone(),
         label: wishes.label.clone(),
         series: None,
+        experiment: None,
         latency_limit: None,
         cache_size_bytes: arguments
             .how

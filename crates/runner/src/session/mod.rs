@@ -29,7 +29,8 @@ use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Simulate;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{
-    EngineFacts, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts, TargetKind,
+    EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
+    TargetKind,
 };
 use stripewise_target::{Access, Target};
 use stripewise_workload::{CacheMode, Span, Workload};
@@ -111,6 +112,8 @@ pub struct Settings {
     pub version: String,
     /// The series that the run belongs to, and its part in it.
     pub series: Option<(String, String)>,
+    /// Its place in an experiment.
+    pub experiment: Option<ExperimentPlace>,
     /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
     /// Facts of the machine; see [`host_facts`].
@@ -226,6 +229,8 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         version: settings.version.clone(),
         series,
         series_part,
+        experiment: settings.experiment.clone(),
+        imported: None,
         latency_limit: settings.latency_limit.clone(),
         host: settings.host.clone(),
         jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),

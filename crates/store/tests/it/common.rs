@@ -57,6 +57,8 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         command: vec!["stripewise".to_owned(), "run".to_owned()],
         version: "0.1.0".to_owned(),
         series: None,
+        experiment: None,
+        imported: None,
         series_part: None,
         latency_limit: None,
         host: HostFacts {

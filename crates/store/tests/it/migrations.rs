@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::path::{Path, PathBuf};
 use stripewise_results::Document;
-use stripewise_store::{Filter, MadeFile, Store, USER_VERSION};
+use stripewise_store::{Filter, KeptDocument, MadeFile, Store, USER_VERSION};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -23,9 +23,35 @@ fn every_version_has_a_fixture() {
 
 #[test]
 fn a_store_of_version_1_is_brought_up_to_date_and_keeps_everything() {
+    let (_directory, store) = brought_up_to_date(1);
+    assert_eq!(store.documents("baseline").unwrap(), []);
+}
+
+#[test]
+fn a_store_of_version_2_keeps_its_documents() {
+    let (_directory, mut store) = brought_up_to_date(2);
+    let kept = store.documents("baseline").unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(
+        store.document("baseline", "nightly").unwrap(),
+        Some(kept[0].clone())
+    );
+    assert_eq!(store.document("experiment", "nightly").unwrap(), None);
+    let newer = KeptDocument {
+        json: "{}".to_owned(),
+        ..kept[0].clone()
+    };
+    store.keep_document("baseline", &newer).unwrap();
+    assert_eq!(store.documents("baseline").unwrap(), [newer]);
+    assert!(store.forget_document("baseline", "nightly").unwrap());
+    assert!(!store.forget_document("baseline", "nightly").unwrap());
+}
+
+/// Opens a copy of the fixture of a version and looks at all that every version had.
+fn brought_up_to_date(version: u32) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");
-    std::fs::copy(fixture("v1.db"), &path).unwrap();
+    std::fs::copy(fixture(&format!("v{version}.db")), &path).unwrap();
     let store = open(&path).unwrap();
     store.check().unwrap();
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
@@ -33,7 +59,7 @@ fn a_store_of_version_1_is_brought_up_to_date_and_keeps_everything() {
         store.load("fixture-a").unwrap(),
         store.load("fixture-b").unwrap(),
     ]);
-    let expected = std::fs::read_to_string(fixture("v1.json")).unwrap();
+    let expected = std::fs::read_to_string(fixture(&format!("v{version}.json"))).unwrap();
     assert!(
         printed.to_json() == expected,
         "the record does not print as it did"
@@ -44,6 +70,7 @@ fn a_store_of_version_1_is_brought_up_to_date_and_keeps_everything() {
     assert_eq!(intervals.len(), 12);
     assert_eq!(intervals[11].interval, interval(11));
     assert_eq!(store.files().unwrap().len(), 1);
+    (directory, store)
 }
 
 /// Run once for each new version, by hand, before it is released.
@@ -73,6 +100,16 @@ fn write_the_fixture() {
             size_bytes: 4,
             made_at: "2026-11-21T20:15:30Z".to_owned(),
         })
+        .unwrap();
+    store
+        .keep_document(
+            "baseline",
+            &KeptDocument {
+                name: "nightly".to_owned(),
+                kept_at: "2026-11-21T20:15:30Z".to_owned(),
+                json: r#"{"run": "fixture-a"}"#.to_owned(),
+            },
+        )
         .unwrap();
     std::fs::write(path.with_extension("json"), Document::new(runs).to_json()).unwrap();
 }

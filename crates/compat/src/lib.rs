@@ -1,0 +1,3 @@
+//! Other tools' languages, in and out: results and workloads of SQLIO, DiskSpd
+//! and fio are read, SQLIO's output is printed. Runs no I/O.
+#![forbid(unsafe_code)]

@@ -1,0 +1,111 @@
+//! What a comparison of A with B found: plain types for the store, the JSON of
+//! `compare`, `align` and `check`, and the tables and charts made of them.
+
+use serde::{Deserialize, Serialize};
+
+/// A table of differences.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonRecord {
+    /// What is compared, in a line: `partition offset`.
+    pub title: String,
+    /// The reference.
+    pub a: SideRecord,
+    /// What is held against it.
+    pub b: SideRecord,
+    /// Level of all intervals together, 0.95 unless asked otherwise.
+    pub level: f64,
+    /// A row per cell, in the order of the runs.
+    pub rows: Vec<ComparisonRow>,
+    /// A mean per kind of I/O.
+    pub groups: Vec<ComparisonGroup>,
+    /// Over all rows.
+    pub verdict: Verdict,
+    /// For people, in the order of importance.
+    pub sentences: Vec<String>,
+    /// What must be known to read the table rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideRecord {
+    /// As it heads its column: `31.5K`, `20261121-201530-k3f9`.
+    pub name: String,
+    /// Ids of its runs, or the source of an import.
+    pub from: Vec<String>,
+}
+
+/// One cell, measured on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonRow {
+    /// `read`, `write`, `70 % read`.
+    pub operation: String,
+    /// `random`, `sequential`, `stride`.
+    pub pattern: String,
+    /// Bytes of one operation, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_size_bytes: Option<u64>,
+    /// Threads, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// Outstanding per thread, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<u32>,
+    /// `iops`, `mib_per_s`, `latency_ns_p99`...
+    pub metric: String,
+    /// Of A: the median over blocks, or the single value.
+    pub a: f64,
+    /// Of B likewise.
+    pub b: f64,
+    /// The classic column: (B - A) / A * 100 of the two values above.
+    pub difference_percent: f64,
+    /// Hodges-Lehmann estimate over blocks, with repetitions only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_percent: Option<f64>,
+    /// Its interval, low and high; absent with too few blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_percent: Option<[f64; 2]>,
+    /// Two-sided exact p-value before correction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// Repetitions (blocks) on both sides.
+    pub blocks: u32,
+    /// What follows.
+    pub verdict: Verdict,
+    /// The x of "no difference larger than x %".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_percent_max: Option<f64>,
+    /// The difference as the authors printed it, in a published table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_difference_percent: Option<f64>,
+}
+
+/// What a row, or a table, says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// B is better: more throughput, or less latency.
+    Better,
+    /// B is worse.
+    Worse,
+    /// Some rows better, some worse (tables only).
+    Mixed,
+    /// No difference larger than the row's `difference_percent_max` was found.
+    NoDifference,
+    /// Too few repetitions to say anything.
+    Undecided,
+}
+
+/// Rows of one kind of I/O together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonGroup {
+    /// `random read`, `sequential write`...
+    pub name: String,
+    /// Metric of its rows.
+    pub metric: String,
+    /// Number of rows.
+    pub rows: u32,
+    /// Arithmetic mean of their `difference_percent`, as the articles give it.
+    pub difference_percent_mean: f64,
+}

@@ -1,0 +1,260 @@
+//! Records that another tool made: where they came from and what they lack.
+//!
+//! A foreign result rarely says everything that a record of ours has. What it
+//! does not say is *absent*, not zero: [`Imported::absent`] names those fields,
+//! they are left out of the JSON, and [`crate::JobRow`] gives `None` for them.
+//! In the Rust types they hold their defaults, which nobody may print: look at
+//! imported records through [`crate::JobRow`] only.
+
+use crate::{EngineFacts, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use stripewise_workload::Workload;
+
+/// Where an imported record came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// `sqlio`, `diskspd`, `fio`, `dataset`.
+    pub tool: String,
+    /// Version that the result names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_version: Option<String>,
+    /// The file, as the user named it; for a dataset its name.
+    pub source: String,
+    /// Line of the source on which the result starts, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Fields that the source does not give, as paths of the JSON: of the run
+    /// (`started_at`, `host.name`) and, below `jobs.`, of all of its jobs
+    /// (`jobs.outcome.operations`, `jobs.workload.seed`). A path that names an
+    /// object stands for everything in it.
+    pub absent: BTreeSet<String>,
+}
+
+impl Imported {
+    /// Whether the source gives the field at this path.
+    #[must_use]
+    pub fn gives(&self, path: &str) -> bool {
+        !self.absent.iter().any(|absent| {
+            path.strip_prefix(absent.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+
+    /// Takes the absent fields out of a record's JSON.
+    pub(crate) fn prune(&self, record: &mut Value) {
+        for path in &self.absent {
+            match path.strip_prefix("jobs.") {
+                None => remove(record, path),
+                Some(rest) => {
+                    let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
+                    for job in jobs.into_iter().flatten() {
+                        remove(job, rest);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Removes the field at a path of names with dots between; nothing where there
+/// is none.
+fn remove(value: &mut Value, path: &str) {
+    let (parents, name) = match path.rsplit_once('.') {
+        Some((parents, name)) => (Some(parents), name),
+        None => (None, path),
+    };
+    let mut at = value;
+    for parent in parents.into_iter().flat_map(|parents| parents.split('.')) {
+        match at.get_mut(parent) {
+            Some(inner) => at = inner,
+            None => return,
+        }
+    }
+    if let Some(object) = at.as_object_mut() {
+        object.shift_remove(name);
+    }
+}
+
+/// Fields that a record of ours may lack too: their inside is completed where
+/// they are there, and they are never put in.
+const OPTIONAL: [&str; 2] = ["latency_ns", "sync"];
+
+/// Puts the defaults of a whole record under an imported one, so that what was
+/// left out can be read.
+fn complete(record: &mut Value) {
+    let defaults = defaults();
+    let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
+    for job in jobs.into_iter().flatten() {
+        fill(job, &defaults["jobs"][0]);
+    }
+    fill(record, &defaults);
+}
+
+fn fill(value: &mut Value, defaults: &Value) {
+    let (Some(object), Some(defaults)) = (value.as_object_mut(), defaults.as_object()) else {
+        return;
+    };
+    for (name, default) in defaults {
+        match object.get_mut(name) {
+            Some(inner) => fill(inner, default),
+            None if OPTIONAL.contains(&name.as_str()) => {}
+            None => drop(object.insert(name.clone(), default.clone())),
+        }
+    }
+}
+
+/// The JSON of a record that says nothing, with one job.
+fn defaults() -> Value {
+    let latencies = KindOutcome {
+        latency_ns: Some(LatencySummary::default()),
+        ..KindOutcome::default()
+    };
+    let job = JobRecord {
+        name: String::new(),
+        target: TargetFacts::unknown(),
+        further_targets: Vec::new(),
+        workload: Workload::default(),
+        engine: EngineFacts::default(),
+        outcome: Outcome {
+            read: latencies.clone(),
+            write: latencies.clone(),
+            sync: Some(latencies),
+            ..Outcome::default()
+        },
+        warnings: Vec::new(),
+    };
+    let record = RunRecord {
+        jobs: vec![job],
+        ..RunRecord::empty()
+    };
+    serde_json::to_value(record).expect("a record has text keys only")
+}
+
+impl Serialize for RunRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(imported) = &self.imported else {
+            return RunRecord::serialize(self, serializer);
+        };
+        let mut value = RunRecord::serialize(self, serde_json::value::Serializer)
+            .map_err(serde::ser::Error::custom)?;
+        imported.prune(&mut value);
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut value = Value::deserialize(deserializer)?;
+        if value.get("imported").is_some_and(Value::is_object) {
+            complete(&mut value);
+        }
+        RunRecord::deserialize(value).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRow;
+
+    fn foreign(absent: &[&str]) -> RunRecord {
+        let mut record = RunRecord {
+            id: "20080314-101500-aaaa".to_owned(),
+            imported: Some(Imported {
+                tool: "sqlio".to_owned(),
+                source: "results.txt".to_owned(),
+                line: Some(7),
+                absent: absent.iter().map(|&path| path.to_owned()).collect(),
+                ..Imported::default()
+            }),
+            ..RunRecord::empty()
+        };
+        let mut outcome = Outcome {
+            iops: 590.5,
+            ..Outcome::default()
+        };
+        outcome.read.latency_ns = Some(LatencySummary {
+            min: 0,
+            mean: 6_000_000.0,
+            max: 91_000_000,
+            ..LatencySummary::default()
+        });
+        record.jobs.push(JobRecord {
+            name: "c:\\test.dat".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload::default(),
+            engine: EngineFacts::default(),
+            outcome,
+            warnings: Vec::new(),
+        });
+        record
+    }
+
+    const ABSENT: [&str; 7] = [
+        "started_at",
+        "host",
+        "jobs.workload.seed",
+        "jobs.target.size_bytes",
+        "jobs.outcome.operations",
+        "jobs.outcome.errors",
+        "jobs.outcome.read.latency_ns.p99",
+    ];
+
+    #[test]
+    fn what_a_source_lacks_is_not_in_the_json_and_comes_back_as_absent() {
+        let record = foreign(&ABSENT);
+        let json = serde_json::to_value(&record).unwrap();
+        let job = &json["jobs"][0];
+        assert!(json.get("host").is_none() && json.get("started_at").is_none());
+        assert!(job["workload"].get("seed").is_none());
+        assert!(job["outcome"].get("operations").is_none());
+        let latencies = &job["outcome"]["read"]["latency_ns"];
+        assert!(latencies.get("p99").is_none());
+        assert_eq!(latencies["max"], 91_000_000);
+        assert_eq!(job["outcome"]["iops"], 590.5);
+
+        let text = serde_json::to_string(&record).unwrap();
+        let back: RunRecord = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, record);
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
+    }
+
+    #[test]
+    fn a_row_gives_nothing_that_the_source_did_not() {
+        let record = foreign(&ABSENT);
+        let row = JobRow {
+            run: &record,
+            job: &record.jobs[0],
+        };
+        assert_eq!(row.iops(), Some(590.5));
+        assert_eq!(row.operations(), None);
+        assert_eq!(row.latency("max"), Some(91e6));
+        assert_eq!(row.latency("p99"), None);
+        assert_eq!(row.latency("p999"), None);
+        // A whole object that is absent takes what is in it along.
+        let record = foreign(&["jobs.workload", "jobs.outcome.read.latency_ns"]);
+        let row = JobRow {
+            run: &record,
+            job: &record.jobs[0],
+        };
+        assert_eq!((row.threads(), row.pattern()), (None, None));
+        assert_eq!(row.latency("max"), None);
+    }
+
+    #[test]
+    fn a_measured_record_that_lacks_a_field_is_not_completed() {
+        let measured = RunRecord {
+            imported: None,
+            ..foreign(&[])
+        };
+        let mut json = serde_json::to_value(&measured).unwrap();
+        json["jobs"][0]["outcome"]
+            .as_object_mut()
+            .unwrap()
+            .remove("iops");
+        assert!(serde_json::from_value::<RunRecord>(json).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! A job as tables, charts and comparisons see it: every value that may be
+//! unknown is an `Option`, so that what an imported result does not say is
+//! never shown as a zero.
+
+use crate::{JobRecord, LatencySummary, RunRecord};
+
+/// One job of one run, ready to be shown or compared.
+#[derive(Clone, Copy, Debug)]
+pub struct JobRow<'a> {
+    /// The run.
+    pub run: &'a RunRecord,
+    /// The job.
+    pub job: &'a JobRecord,
+}
+
+impl<'a> JobRow<'a> {
+    /// All jobs of these runs, in order.
+    pub fn of(runs: &'a [RunRecord]) -> impl Iterator<Item = JobRow<'a>> {
+        runs.iter()
+            .flat_map(|run| run.jobs.iter().map(move |job| JobRow { run, job }))
+    }
+
+    fn given<T>(&self, path: &str, value: T) -> Option<T> {
+        let gives = self
+            .run
+            .imported
+            .as_ref()
+            .is_none_or(|imported| imported.gives(path));
+        gives.then_some(value)
+    }
+
+    /// `read`, `write`, or `mixed` with the share of reads; absent where the
+    /// source does not say.
+    #[must_use]
+    pub fn operation(&self) -> Option<String> {
+        let read_percent = self.job.workload.read_percent;
+        self.given(
+            "jobs.workload.read_percent",
+            match read_percent {
+                100 => "read".to_owned(),
+                0 => "write".to_owned(),
+                percent => format!("{percent} % read"),
+            },
+        )
+    }
+
+    /// `random`, `sequential` or `stride`.
+    #[must_use]
+    pub fn pattern(&self) -> Option<&'static str> {
+        self.given("jobs.workload.pattern", self.job.pattern_name())
+    }
+
+    /// Bytes of one operation.
+    #[must_use]
+    pub fn block_size_bytes(&self) -> Option<u64> {
+        self.given(
+            "jobs.workload.block_size_bytes",
+            self.job.workload.block_size_bytes,
+        )
+    }
+
+    /// Threads.
+    #[must_use]
+    pub fn threads(&self) -> Option<u32> {
+        self.given("jobs.workload.threads", self.job.workload.threads)
+    }
+
+    /// Outstanding per thread.
+    #[must_use]
+    pub fn outstanding(&self) -> Option<u32> {
+        self.given("jobs.workload.outstanding", self.job.workload.outstanding)
+    }
+
+    /// Operations in flight in all: threads times outstanding.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<u32> {
+        Some(self.threads()? * self.outstanding()?)
+    }
+
+    /// Where the target starts plus the workload's base offset: what decides
+    /// alignment. Absent where either is unknown.
+    #[must_use]
+    pub fn offset_bytes(&self) -> Option<u64> {
+        let start = self.job.target.partition_offset_bytes?;
+        let base = self.given(
+            "jobs.workload.base_offset_bytes",
+            self.job.workload.base_offset_bytes,
+        )?;
+        Some(start + base)
+    }
+
+    /// Operations a second.
+    #[must_use]
+    pub fn iops(&self) -> Option<f64> {
+        self.given("jobs.outcome.iops", self.job.outcome.iops)
+    }
+
+    /// Units of 1,048,576 bytes a second.
+    #[must_use]
+    pub fn mib_per_s(&self) -> Option<f64> {
+        self.given("jobs.outcome.mib_per_s", self.job.outcome.mib_per_s)
+    }
+
+    /// Measured time.
+    #[must_use]
+    pub fn duration_ns(&self) -> Option<u64> {
+        self.given("jobs.outcome.duration_ns", self.job.outcome.duration_ns)
+    }
+
+    /// Completed operations.
+    #[must_use]
+    pub fn operations(&self) -> Option<u64> {
+        self.given("jobs.outcome.operations", self.job.outcome.operations)
+    }
+
+    /// The latencies that the job's limit speaks of: of its writes where it only
+    /// writes, else of its reads. Ask [`JobRow::latency`] for single values of
+    /// imported records, which may lack some.
+    #[must_use]
+    pub fn latencies(&self) -> Option<&'a LatencySummary> {
+        let outcome = &self.job.outcome;
+        match self.job.workload.read_percent {
+            0 => outcome.write.latency_ns.as_ref(),
+            _ => outcome.read.latency_ns.as_ref(),
+        }
+    }
+
+    /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p99`,
+    /// `p999`, `min`, `max`. Absent where unknown, and for any other name.
+    #[must_use]
+    pub fn latency(&self, name: &str) -> Option<f64> {
+        let latencies = self.latencies()?;
+        let kind = if self.job.workload.read_percent == 0 {
+            "write"
+        } else {
+            "read"
+        };
+        let value = match name {
+            "min" => latencies.min as f64,
+            "mean" => latencies.mean,
+            "p50" => latencies.p50 as f64,
+            "p90" => latencies.p90 as f64,
+            "p99" => latencies.p99 as f64,
+            "p999" => latencies.p999? as f64,
+            "max" => latencies.max as f64,
+            _ => return None,
+        };
+        self.given(&format!("jobs.outcome.{kind}.latency_ns.{name}"), value)
+    }
+}
