@@ -10,6 +10,7 @@ mod failure;
 mod interrupt;
 mod keep;
 mod measure;
+mod output;
 mod parallel;
 mod show;
 mod simulated;

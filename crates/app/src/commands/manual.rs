@@ -3,6 +3,7 @@
 use crate::cli::{Cli, small};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::write_new;
 use crate::show::document::print_text;
 use clap::{Command, CommandFactory};
 use std::path::Path;
@@ -36,8 +37,8 @@ fn write_pages(command: &Command, directory: &Path) -> Outcome<()> {
     let man = clap_mangen::Man::new(command.clone());
     let path = directory.join(man.get_filename());
     man.render(&mut page)
-        .and_then(|()| write_new(&path, &page))
         .map_err(|error| failed(&path, error))?;
+    write_new(&path, &page)?;
     for subcommand in command
         .get_subcommands()
         .filter(|subcommand| subcommand.get_name() != "help")
@@ -45,15 +46,6 @@ fn write_pages(command: &Command, directory: &Path) -> Outcome<()> {
         write_pages(subcommand, directory)?;
     }
     Ok(())
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)?
-        .write_all(bytes)
 }
 
 fn failed(path: &Path, error: std::io::Error) -> Failure {
