@@ -15,6 +15,7 @@ mod device_number;
 mod error;
 pub mod host;
 pub mod observe;
+pub mod placement;
 pub mod storage;
 mod system;
 
@@ -30,4 +31,4 @@ use other as platform;
 
 pub use device_number::DeviceNumber;
 pub use error::{Error, Result};
-pub use system::{System, cached_bytes, layout};
+pub use system::{System, cached_bytes, layout, placement_of};

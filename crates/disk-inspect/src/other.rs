@@ -73,6 +73,10 @@ pub fn layout(_file: &File) -> Option<FileLayout> {
     None
 }
 
+pub fn placement_of(_file: &File) -> Option<crate::placement::Placement> {
+    None
+}
+
 pub fn cached_bytes(_file: &File) -> Option<u64> {
     None
 }

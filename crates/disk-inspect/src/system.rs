@@ -138,6 +138,15 @@ pub fn layout(file: &File) -> Option<FileLayout> {
     platform::layout(file)
 }
 
+/// Where the bytes of a regular file lie on the device under its file system.
+/// `None` where the file system does not tell. What it tells is a place on that
+/// device only where the file system stands on a single one and numbers its
+/// bytes as the device does (ext4, XFS; not btrfs).
+#[must_use]
+pub fn placement_of(file: &File) -> Option<crate::placement::Placement> {
+    platform::placement_of(file)
+}
+
 /// Bytes of an open file or device that are in the page cache.
 #[must_use]
 pub fn cached_bytes(file: &File) -> Option<u64> {

@@ -15,6 +15,10 @@ impl Opened {
         match *self {}
     }
 
+    pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
+        match *self {}
+    }
+
     pub(crate) fn finish(&mut self) -> Result<()> {
         match *self {}
     }

@@ -35,6 +35,23 @@ impl Target {
         self.data_facts.as_ref()
     }
 
+    /// Where the bytes of a file lie on the device under its file system; `None`
+    /// for devices and where the file system cannot tell, which is also where it
+    /// counts in an address space of its own (btrfs) or over several devices.
+    #[must_use]
+    pub fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
+        let file_system = self.facts.file_system.as_ref()?;
+        let plain = matches!(
+            file_system.kind.as_str(),
+            "ext2" | "ext3" | "ext4" | "xfs" | "f2fs"
+        );
+        if plain && self.facts.partition_offset_bytes.is_some() {
+            self.opened.placement()
+        } else {
+            None
+        }
+    }
+
     /// Bytes that can be measured: the whole size (or what was asked for of
     /// it), rounded down to the logical sector.
     #[must_use]

@@ -1,5 +1,6 @@
 //! Where a file's bytes are: FIEMAP, or SEEK_HOLE where a file system has no FIEMAP.
 
+use crate::placement::{self, Placement};
 use crate::storage::FileLayout;
 use rustix::fs::SeekFrom;
 use std::fs::File;
@@ -14,10 +15,18 @@ const EXTENTS_MAX: u64 = 200_000;
 /// `_IOWR('f', 11, struct fiemap)`.
 const FS_IOC_FIEMAP: u32 = 0xc020_660b;
 const LAST: u32 = 0x1;
+const UNKNOWN: u32 = 0x2;
+const DELAYED: u32 = 0x4;
 const ENCODED: u32 = 0x8;
 const ENCRYPTED: u32 = 0x80;
+const NOT_ALIGNED: u32 = 0x100;
+const INLINE: u32 = 0x200;
+const TAIL: u32 = 0x400;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
+
+/// Extents with one of these are nowhere yet, or not as they are in the file.
+const WITHOUT_A_PLACE: u32 = UNKNOWN | DELAYED | ENCODED | ENCRYPTED | NOT_ALIGNED | INLINE | TAIL;
 
 /// `struct fiemap_extent` of `linux/fiemap.h`.
 #[repr(C)]
@@ -87,6 +96,39 @@ fn by_fiemap(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
     };
     layout.hole_bytes = looked_at.saturating_sub(covered);
     Some(layout)
+}
+
+/// The extents of a regular file with their places on the device; absent for
+/// anything else and where the file system has no FIEMAP.
+pub fn placement_of(file: &File) -> Option<Placement> {
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let mut placement = Placement::default();
+    let mut at: u64 = 0;
+    while at < metadata.len() && placement.extents.len() < EXTENTS_MAX as usize {
+        let batch = extents_from(file, at)?;
+        let Some(last) = batch.last() else {
+            break;
+        };
+        let next = last.logical.saturating_add(last.length);
+        let inside = batch.iter().filter(|one| one.logical < metadata.len());
+        placement
+            .extents
+            .extend(inside.map(|one| placement::Extent {
+                logical_bytes: one.logical,
+                physical_bytes: (one.flags & WITHOUT_A_PLACE == 0).then_some(one.physical),
+                length_bytes: one.length.min(metadata.len() - one.logical),
+            }));
+        if last.flags & LAST != 0 || next <= at {
+            placement.complete = last.flags & LAST != 0;
+            return Some(placement);
+        }
+        at = next;
+    }
+    placement.complete = at >= metadata.len();
+    Some(placement)
 }
 
 /// Adds one extent, cut at the end of the file; its bytes inside the file.

@@ -26,7 +26,7 @@ mod queue;
 mod tree;
 mod uses;
 
-pub use extents::layout;
+pub use extents::{layout, placement_of};
 pub use page_cache::cached_bytes;
 
 use crate::host::Host;

@@ -51,6 +51,11 @@ impl Opened {
         }
     }
 
+    /// Where a regular file's bytes lie under its file system.
+    pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
+        stripewise_disk_inspect::placement_of(self.file())
+    }
+
     /// Opens it again in a cache mode.
     pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
         let access_flags = match access {
