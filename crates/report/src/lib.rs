@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod comparison;
 mod history;
 mod number;
 mod run;
@@ -10,6 +11,10 @@ mod table;
 mod warnings;
 
 pub use bench::{bench_sentences, series_table};
+pub use comparison::{
+    comparison_heading, comparison_table, comparison_table_beside, comparison_text,
+    comparison_words,
+};
 pub use history::{HistoryRow, history_table};
 pub use run::{job_details, run_header, run_rows_table};
 pub use warnings::{warnings_text, wrapped};

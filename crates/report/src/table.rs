@@ -4,13 +4,13 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 /// Columns of a table: heading and whether its cells are numbers.
-pub(crate) struct Column {
-    pub heading: &'static str,
+pub(crate) struct Column<'a> {
+    pub heading: &'a str,
     pub number: bool,
 }
 
 /// A column of words.
-pub(crate) const fn words(heading: &'static str) -> Column {
+pub(crate) const fn words(heading: &str) -> Column<'_> {
     Column {
         heading,
         number: false,
@@ -18,7 +18,7 @@ pub(crate) const fn words(heading: &'static str) -> Column {
 }
 
 /// A column of numbers.
-pub(crate) const fn number(heading: &'static str) -> Column {
+pub(crate) const fn number(heading: &str) -> Column<'_> {
     Column {
         heading,
         number: true,
@@ -27,7 +27,7 @@ pub(crate) const fn number(heading: &'static str) -> Column {
 
 /// Draws rows under columns. Columns whose cells are all empty are left out, so
 /// that a narrow question gets a narrow table; a wide one moves them closer.
-pub(crate) fn draw(columns: &[Column], rows: &[Vec<String>]) -> String {
+pub(crate) fn draw(columns: &[Column<'_>], rows: &[Vec<String>]) -> String {
     let wide = draw_apart(columns, rows, 2);
     if wide.lines().all(|line| line.chars().count() <= COLUMNS_MAX) {
         return wide;
@@ -39,7 +39,7 @@ pub(crate) fn draw(columns: &[Column], rows: &[Vec<String>]) -> String {
 const COLUMNS_MAX: usize = 100;
 
 /// Draws with so many blanks between columns.
-fn draw_apart(columns: &[Column], rows: &[Vec<String>], blanks: u16) -> String {
+fn draw_apart(columns: &[Column<'_>], rows: &[Vec<String>], blanks: u16) -> String {
     let used: Vec<usize> = (0..columns.len())
         .filter(|&index| {
             rows.iter()
