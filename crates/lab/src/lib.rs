@@ -6,7 +6,9 @@
 
 mod budget;
 mod climb;
+pub mod experiment;
 pub mod ladder;
+pub mod offsets;
 mod sentence;
 mod series;
 mod summary;

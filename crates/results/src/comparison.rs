@@ -12,7 +12,8 @@ pub struct ComparisonRecord {
     pub a: SideRecord,
     /// What is held against it.
     pub b: SideRecord,
-    /// Level of all intervals together, 0.95 unless asked otherwise.
+    /// 0.95 unless asked otherwise: of each interval by itself, and of all
+    /// verdicts together (1 - level bounds the odds of any false finding).
     pub level: f64,
     /// A row per cell, in the order of the runs.
     pub rows: Vec<ComparisonRow>,
@@ -25,6 +26,23 @@ pub struct ComparisonRecord {
     /// What must be known to read the table rightly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// How the reference itself changed while the experiment ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftRecord>,
+}
+
+/// How the baseline of an experiment changed from its first block to its last: a
+/// straight line through the logarithms of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriftRecord {
+    /// Blocks that it is read off.
+    pub blocks: u32,
+    /// Change of the metric over all of them.
+    pub percent: f64,
+    /// Its interval at the comparison's level, low and high.
+    pub interval_percent: [f64; 2],
+    /// The interval does not hold 0.
+    pub found: bool,
 }
 
 /// One side of a comparison.

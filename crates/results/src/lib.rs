@@ -16,7 +16,9 @@ mod series;
 mod warning;
 
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
-pub use comparison::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
+pub use comparison::{
+    ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, SideRecord, Verdict,
+};
 pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
 pub use id::run_id;

@@ -21,6 +21,7 @@ mod sample;
 mod steady;
 mod step_down;
 mod steps;
+mod trend;
 mod usl;
 mod v2;
 mod wilcoxon;
@@ -44,6 +45,7 @@ pub use sample::{
 pub use steady::{Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
+pub use trend::linear_trend;
 pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;
 pub use wilcoxon::{

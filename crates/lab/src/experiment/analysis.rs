@@ -1,0 +1,238 @@
+//! The tables of an experiment: per level the rows, verdicts and sentences.
+
+use super::blocks::Block;
+use super::cause::LayoutFacts;
+use super::conduct::{Experiment, stopping_level};
+use super::drift::drift_of;
+use super::plan::ExperimentPlan;
+use super::sentence;
+use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
+use stripewise_stats::{Comparison, Pair, compare_blocks, difference_percent, holm, mean, median};
+use stripewise_workload::{Pattern, Workload};
+
+/// One row before anything is said about it.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Index of the level that is held against the baseline.
+    pub level: usize,
+    /// Index of the cell.
+    pub cell: usize,
+    /// A block each, baseline first; blocks that lack a value are passed over.
+    pub pairs: Vec<Pair>,
+    /// None where no block has both values.
+    pub comparison: Option<Comparison>,
+}
+
+/// All rows of all levels, level by level, with intervals at the level that
+/// makes up for stopping.
+pub(super) fn rows_of(plan: &ExperimentPlan, blocks: &[Block]) -> Vec<Row> {
+    (0..plan.levels.len())
+        .filter(|&level| level != plan.baseline)
+        .flat_map(|level| (0..plan.cells.len()).map(move |cell| (level, cell)))
+        .map(|(level, cell)| {
+            let pairs: Vec<Pair> = blocks
+                .iter()
+                .filter_map(|block| {
+                    let a = block.value(plan.baseline, cell)?;
+                    let b = block.value(level, cell)?;
+                    Some(Pair { a, b })
+                })
+                .collect();
+            let comparison = compare_blocks(&pairs, stopping_level(plan.level));
+            Row {
+                level,
+                cell,
+                pairs,
+                comparison,
+            }
+        })
+        .collect()
+}
+
+/// The tables of an experiment, one for each level but the baseline, in the
+/// order of the plan. The same experiment always gives the same tables.
+#[must_use]
+pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRecord> {
+    let mut records = analyse_blocks(&experiment.plan, &experiment.blocks, facts);
+    if let Some(ended) = experiment.ended {
+        let note = format!(
+            "{} blocks; it ended because {}.",
+            experiment.blocks.len(),
+            ended.words()
+        );
+        for record in &mut records {
+            record.notes.insert(0, note.clone());
+        }
+    }
+    records
+}
+
+/// As [`analyse`], of blocks alone.
+#[must_use]
+pub fn analyse_blocks(
+    plan: &ExperimentPlan,
+    blocks: &[Block],
+    facts: &LayoutFacts,
+) -> Vec<ComparisonRecord> {
+    let rows = rows_of(plan, blocks);
+    let verdicts = verdicts(plan, &rows);
+    let drift = drift_of(plan, blocks);
+    let judged: Vec<(Row, Verdict)> = rows.into_iter().zip(verdicts).collect();
+    let mut records = Vec::new();
+    for level in (0..plan.levels.len()).filter(|&level| level != plan.baseline) {
+        let of_level: Vec<&(Row, Verdict)> = judged
+            .iter()
+            .filter(|(row, _)| row.level == level)
+            .collect();
+        let rows: Vec<ComparisonRow> = of_level
+            .iter()
+            .map(|(row, verdict)| record_row(plan, row, *verdict))
+            .collect();
+        let mut record = ComparisonRecord {
+            title: plan.name.clone(),
+            a: side(plan, blocks, plan.baseline),
+            b: side(plan, blocks, level),
+            level: plan.level,
+            groups: groups(&rows),
+            verdict: over_all(rows.iter().map(|row| row.verdict)),
+            rows,
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            drift,
+        };
+        sentence::write(plan, &judged, level, facts, &mut record);
+        records.push(record);
+    }
+    records
+}
+
+/// Verdicts of all rows at once: Holm over every row of the experiment, so that
+/// the odds of any false finding among them stay below 1 - level.
+fn verdicts(plan: &ExperimentPlan, rows: &[Row]) -> Vec<Verdict> {
+    let error = 1.0 - stopping_level(plan.level);
+    let p_values: Vec<f64> = rows
+        .iter()
+        .map(|row| row.comparison.map_or(1.0, |comparison| comparison.p_value))
+        .collect();
+    let adjusted = holm(&p_values);
+    rows.iter()
+        .zip(adjusted)
+        .map(|(row, p_value)| {
+            let Some(comparison) = row.comparison else {
+                return Verdict::Undecided;
+            };
+            let blocks = u32::try_from(comparison.blocks).unwrap_or(u32::MAX);
+            let needed = super::needs::blocks_for_verdict(rows.len(), plan.level);
+            if p_value <= error {
+                let more = comparison.difference_percent > 0.0;
+                if more == plan.metric.more_is_better() {
+                    Verdict::Better
+                } else {
+                    Verdict::Worse
+                }
+            } else if comparison.interval_percent.is_some() && blocks >= needed {
+                Verdict::NoDifference
+            } else {
+                Verdict::Undecided
+            }
+        })
+        .collect()
+}
+
+/// Of a table, from those of its rows.
+fn over_all(rows: impl Iterator<Item = Verdict>) -> Verdict {
+    let all: Vec<Verdict> = rows.collect();
+    let has = |verdict| all.contains(&verdict);
+    match (has(Verdict::Better), has(Verdict::Worse)) {
+        (true, true) => Verdict::Mixed,
+        (true, false) => Verdict::Better,
+        (false, true) => Verdict::Worse,
+        (false, false) if has(Verdict::Undecided) || all.is_empty() => Verdict::Undecided,
+        (false, false) => Verdict::NoDifference,
+    }
+}
+
+fn side(plan: &ExperimentPlan, blocks: &[Block], level: usize) -> SideRecord {
+    SideRecord {
+        name: plan.levels[level].name.clone(),
+        from: blocks
+            .iter()
+            .flat_map(|block| &block.runs)
+            .filter(|run| run.level == level)
+            .map(|run| run.run.clone())
+            .collect(),
+    }
+}
+
+fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonRow {
+    let workload = plan.levels[row.level].apply(&plan.cells[row.cell].workload, 0);
+    let reference = plan.levels[plan.baseline].apply(&plan.cells[row.cell].workload, 0);
+    let middle = |of: fn(&Pair) -> f64| {
+        let values: Vec<f64> = row.pairs.iter().map(of).collect();
+        median(&values).unwrap_or(0.0)
+    };
+    let (a, b) = (middle(|pair| pair.a), middle(|pair| pair.b));
+    let comparison = row.comparison.as_ref();
+    let both = |mine: u32, other: u32| (mine == other).then_some(mine);
+    let block_size_bytes = workload.block_size_bytes;
+    ComparisonRow {
+        operation: operation_words(workload.read_percent),
+        pattern: pattern_words(&workload).to_owned(),
+        block_size_bytes: (block_size_bytes == reference.block_size_bytes)
+            .then_some(block_size_bytes),
+        threads: both(workload.threads, reference.threads),
+        outstanding: both(workload.outstanding, reference.outstanding),
+        metric: plan.metric.name().to_owned(),
+        a,
+        b,
+        difference_percent: difference_percent(a, b).unwrap_or(0.0),
+        estimate_percent: comparison.map(|comparison| comparison.difference_percent),
+        interval_percent: comparison
+            .and_then(|comparison| comparison.interval_percent)
+            .map(|interval| [interval.low, interval.high]),
+        p_value: comparison.map(|comparison| comparison.p_value),
+        blocks: u32::try_from(row.pairs.len()).unwrap_or(u32::MAX),
+        verdict,
+        difference_percent_max: comparison.and_then(Comparison::difference_percent_max),
+        published_difference_percent: None,
+    }
+}
+
+pub(super) fn operation_words(read_percent: u8) -> String {
+    match read_percent {
+        100 => "read".to_owned(),
+        0 => "write".to_owned(),
+        percent => format!("{percent} % read"),
+    }
+}
+
+pub(super) fn pattern_words(workload: &Workload) -> &'static str {
+    match workload.pattern {
+        Pattern::Random { .. } => "random",
+        Pattern::Sequential { .. } => "sequential",
+        Pattern::Stride { .. } => "stride",
+    }
+}
+
+/// A mean per kind of I/O, in the order of the rows.
+fn groups(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
+    let name = |row: &ComparisonRow| format!("{} {}", row.pattern, row.operation);
+    let mut groups: Vec<ComparisonGroup> = Vec::new();
+    for row in rows {
+        if groups.iter().any(|group| group.name == name(row)) {
+            continue;
+        }
+        let of_kind: Vec<f64> = rows
+            .iter()
+            .filter(|other| name(other) == name(row))
+            .map(|other| other.difference_percent)
+            .collect();
+        groups.push(ComparisonGroup {
+            name: name(row),
+            metric: row.metric.clone(),
+            rows: u32::try_from(of_kind.len()).unwrap_or(u32::MAX),
+            difference_percent_mean: mean(&of_kind).unwrap_or(0.0),
+        });
+    }
+    groups
+}

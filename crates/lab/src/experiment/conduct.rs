@@ -1,0 +1,277 @@
+//! Runs an experiment: block after block until its intervals are narrow enough
+//! or its time is spent.
+
+use super::analysis::rows_of;
+use super::blocks::{Block, block_run};
+use super::needs::blocks_likely;
+use super::plan::ExperimentPlan;
+use super::schedule::{PlannedRun, schedule};
+use serde::{Deserialize, Serialize};
+use stripewise_results::{RunRecord, Status};
+
+/// What an experiment needs of whoever makes its runs.
+pub trait ExperimentRunner {
+    /// Why a run could not be made.
+    type Error;
+
+    /// Makes one run and keeps its record, whose `experiment` is `run.place`.
+    ///
+    /// # Errors
+    /// When nothing could be measured.
+    fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, Self::Error>;
+
+    /// Time that the experiment has taken so far, earlier sittings included;
+    /// virtual for simulated targets.
+    fn elapsed_ns(&self) -> u64;
+
+    /// A block is finished: show it, and say whether to go on.
+    ///
+    /// # Errors
+    /// When what was measured could not be kept.
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, Self::Error>;
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// With the next block, unless the experiment has ended.
+    On,
+    /// Not now: the user wants to stop. It can be resumed.
+    Stop,
+}
+
+/// How far an experiment has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Finished so far, this sitting's and earlier ones.
+    pub blocks: &'a [Block],
+    /// Blocks that it will probably have in all; at most what time allows.
+    pub blocks_likely: u32,
+    /// Width of the widest interval, in points of per cent; none before every row
+    /// has an interval.
+    pub width_percent_max: Option<f64>,
+    /// As [`ExperimentRunner::elapsed_ns`].
+    pub elapsed_ns: u64,
+    /// Time that it will probably still take.
+    pub left_ns: u64,
+}
+
+/// Why an experiment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// Every interval is narrower than the precision asked for.
+    Precise,
+    /// The time for it was spent.
+    TimeSpent,
+    /// It has as many blocks as it may.
+    BlocksMax,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+    /// A run broke off.
+    BrokenOff,
+    /// A run could not be made or kept.
+    Failed,
+}
+
+impl Ended {
+    /// In words, for records and sentences.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Ended::Precise => "every interval is as narrow as asked",
+            Ended::TimeSpent => "the time was spent",
+            Ended::BlocksMax => "the largest number of blocks was reached",
+            Ended::Interrupted => "interrupted; it can be resumed",
+            Ended::BrokenOff => "a run broke off",
+            Ended::Failed => "a run failed",
+        }
+    }
+
+    /// Nothing is left to do.
+    #[must_use]
+    pub fn finished(self) -> bool {
+        matches!(self, Ended::Precise | Ended::TimeSpent | Ended::BlocksMax)
+    }
+}
+
+/// An experiment as far as it has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Its id.
+    pub id: String,
+    /// What was to be done.
+    pub plan: ExperimentPlan,
+    /// Finished blocks, in order.
+    pub blocks: Vec<Block>,
+    /// Why it ended; none while it runs.
+    pub ended: Option<Ended>,
+    /// Time that it took, in all sittings.
+    pub elapsed_ns: u64,
+}
+
+/// Carries out a plan from its first block that is not among `finished` on.
+/// Blocks in `finished` are not made again.
+///
+/// # Errors
+/// The first error of the runner, beside the experiment as far as it came.
+pub fn conduct<R: ExperimentRunner>(
+    plan: &ExperimentPlan,
+    id: &str,
+    finished: Vec<Block>,
+    runner: &mut R,
+) -> Result<Experiment, Box<(Experiment, R::Error)>> {
+    let mut experiment = Experiment {
+        id: id.to_owned(),
+        plan: plan.clone(),
+        blocks: finished,
+        ended: None,
+        elapsed_ns: runner.elapsed_ns(),
+    };
+    loop {
+        if let Some(ended) = enough(&experiment, runner.elapsed_ns()) {
+            return Ok(end(experiment, ended, runner.elapsed_ns()));
+        }
+        match one_block(&experiment, runner) {
+            Ok(Some(block)) => experiment.blocks.push(block),
+            Ok(None) => return Ok(end(experiment, Ended::BrokenOff, runner.elapsed_ns())),
+            Err(error) => {
+                let elapsed_ns = runner.elapsed_ns();
+                return Err(Box::new((
+                    end(experiment, Ended::Failed, elapsed_ns),
+                    error,
+                )));
+            }
+        }
+        experiment.blocks.sort_by_key(|block| block.number);
+        experiment.elapsed_ns = runner.elapsed_ns();
+        let go = runner.after_block(&progress(&experiment));
+        match go {
+            Ok(Go::On) => {}
+            Ok(Go::Stop) => {
+                let ended = enough(&experiment, experiment.elapsed_ns);
+                let elapsed_ns = experiment.elapsed_ns;
+                return Ok(end(
+                    experiment,
+                    ended.unwrap_or(Ended::Interrupted),
+                    elapsed_ns,
+                ));
+            }
+            Err(error) => {
+                let elapsed_ns = experiment.elapsed_ns;
+                return Err(Box::new((
+                    end(experiment, Ended::Failed, elapsed_ns),
+                    error,
+                )));
+            }
+        }
+    }
+}
+
+fn end(experiment: Experiment, ended: Ended, elapsed_ns: u64) -> Experiment {
+    Experiment {
+        ended: Some(ended),
+        elapsed_ns,
+        ..experiment
+    }
+}
+
+/// Makes the next block; none where a run broke off.
+fn one_block<R: ExperimentRunner>(
+    experiment: &Experiment,
+    runner: &mut R,
+) -> Result<Option<Block>, R::Error> {
+    let plan = &experiment.plan;
+    let number = next_block(&experiment.blocks);
+    let mut runs = Vec::with_capacity(plan.runs_per_block());
+    for planned in schedule(plan, &experiment.id, number) {
+        let record = runner.run_cell(&planned)?;
+        if record.status != Status::Complete {
+            return Ok(None);
+        }
+        runs.push(block_run(plan, &record, planned.level, planned.cell));
+    }
+    Ok(Some(Block { number, runs }))
+}
+
+/// The first number that no finished block has.
+fn next_block(blocks: &[Block]) -> u32 {
+    (0..)
+        .find(|number| blocks.iter().all(|block| block.number != *number))
+        .unwrap_or(u32::MAX)
+}
+
+/// Why no further block begins, if none does.
+fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
+    let plan = &experiment.plan;
+    let blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
+    if blocks >= plan.blocks_min && precise(plan, &experiment.blocks) {
+        return Some(Ended::Precise);
+    }
+    if blocks >= plan.blocks_max {
+        return Some(Ended::BlocksMax);
+    }
+    let next_ns = block_ns(plan, blocks, elapsed_ns);
+    let late = plan
+        .time_budget_ns
+        .is_some_and(|budget| elapsed_ns.saturating_add(next_ns) > budget);
+    // One block is made in any case: it has all numbers, if no interval.
+    (late && blocks > 0).then_some(Ended::TimeSpent)
+}
+
+/// What the next block will take: as long as those before it did.
+fn block_ns(plan: &ExperimentPlan, blocks: u32, elapsed_ns: u64) -> u64 {
+    match blocks {
+        0 => plan.block_ns(),
+        _ => (elapsed_ns / u64::from(blocks)).max(plan.block_ns()),
+    }
+}
+
+/// Every row has an interval, and each is narrower than the precision. Says
+/// nothing about where the intervals lie, so stopping on it does not favour a
+/// finding.
+#[must_use]
+pub fn precise(plan: &ExperimentPlan, blocks: &[Block]) -> bool {
+    width_percent_max(plan, blocks).is_some_and(|width| width < plan.precision_percent)
+}
+
+fn width_percent_max(plan: &ExperimentPlan, blocks: &[Block]) -> Option<f64> {
+    let rows = rows_of(plan, blocks);
+    rows.iter()
+        .map(|row| Some(row.comparison?.interval_percent?.width()))
+        .try_fold(0.0, |widest: f64, width| Some(widest.max(width?)))
+}
+
+/// The level at which intervals are made and p-values judged, for a promised
+/// `level`: a fifth of its error is kept back.
+///
+/// Looking at the width after each block stops a little more often when the
+/// blocks happen to lie close together. Simulation (`cargo xtask truth`, and the
+/// tests of `stats`) puts the cost at up to one point of the nominal five, so
+/// 0.96 inside keeps 0.95 outside.
+#[must_use]
+pub fn stopping_level(level: f64) -> f64 {
+    1.0 - 0.8 * (1.0 - level)
+}
+
+fn progress(experiment: &Experiment) -> Progress<'_> {
+    let plan = &experiment.plan;
+    let blocks = &experiment.blocks;
+    let done = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+    let each_ns = block_ns(plan, done, experiment.elapsed_ns);
+    let by_time = plan.time_budget_ns.map_or(u32::MAX, |budget| {
+        let left_ns = budget.saturating_sub(experiment.elapsed_ns);
+        u32::try_from(left_ns / each_ns.max(1)).map_or(u32::MAX, |left| done.saturating_add(left))
+    });
+    let width_percent_max = width_percent_max(plan, blocks);
+    let likely = blocks_likely(plan, done, width_percent_max)
+        .min(by_time)
+        .max(done);
+    Progress {
+        blocks,
+        blocks_likely: likely,
+        width_percent_max,
+        elapsed_ns: experiment.elapsed_ns,
+        left_ns: u64::from(likely - done).saturating_mul(each_ns),
+    }
+}

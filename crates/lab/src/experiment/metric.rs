@@ -1,0 +1,129 @@
+//! What an experiment compares.
+
+use serde::{Deserialize, Serialize};
+use stripewise_results::JobRow;
+
+/// A measured value of a job. Written by its name in records: `iops`,
+/// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Metric {
+    /// Operations a second.
+    #[default]
+    Iops,
+    /// Units of 1,048,576 bytes a second.
+    MibPerS,
+    /// Mean latency of the job's reads, or of its writes where it only writes.
+    LatencyMean,
+    /// The median of the same.
+    LatencyP50,
+    /// 90th percentile.
+    LatencyP90,
+    /// 99th percentile.
+    LatencyP99,
+    /// 99.9th percentile; unknown below 10,000 operations.
+    LatencyP999,
+    /// The longest.
+    LatencyMax,
+}
+
+/// A name that is no metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p99, p999 or max"
+)]
+pub struct UnknownMetric(pub String);
+
+impl Metric {
+    /// All, throughput first.
+    pub const ALL: [Metric; 8] = [
+        Metric::Iops,
+        Metric::MibPerS,
+        Metric::LatencyMean,
+        Metric::LatencyP50,
+        Metric::LatencyP90,
+        Metric::LatencyP99,
+        Metric::LatencyP999,
+        Metric::LatencyMax,
+    ];
+
+    /// Its name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Iops => "iops",
+            Metric::MibPerS => "mib_per_s",
+            Metric::LatencyMean => "latency_ns_mean",
+            Metric::LatencyP50 => "latency_ns_p50",
+            Metric::LatencyP90 => "latency_ns_p90",
+            Metric::LatencyP99 => "latency_ns_p99",
+            Metric::LatencyP999 => "latency_ns_p999",
+            Metric::LatencyMax => "latency_ns_max",
+        }
+    }
+
+    /// In a sentence: `IOPS`, `p99 latency`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Metric::Iops => "IOPS",
+            Metric::MibPerS => "MiB/s",
+            Metric::LatencyMean => "mean latency",
+            Metric::LatencyP50 => "median latency",
+            Metric::LatencyP90 => "p90 latency",
+            Metric::LatencyP99 => "p99 latency",
+            Metric::LatencyP999 => "p99.9 latency",
+            Metric::LatencyMax => "longest latency",
+        }
+    }
+
+    /// More of it is better: throughput yes, latency no.
+    #[must_use]
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Metric::Iops | Metric::MibPerS)
+    }
+
+    /// The value of a job; absent where it is unknown or was not measured.
+    #[must_use]
+    pub fn of(self, row: &JobRow<'_>) -> Option<f64> {
+        match self {
+            Metric::Iops => row.iops(),
+            Metric::MibPerS => row.mib_per_s(),
+            _ => row.latency(self.name().strip_prefix("latency_ns_")?),
+        }
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = UnknownMetric;
+    fn try_from(name: String) -> Result<Self, UnknownMetric> {
+        let known = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+        known.ok_or(UnknownMetric(name))
+    }
+}
+
+impl std::str::FromStr for Metric {
+    type Err = UnknownMetric;
+    fn from_str(name: &str) -> Result<Self, UnknownMetric> {
+        Metric::try_from(name.to_owned())
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> String {
+        metric.name().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for metric in Metric::ALL {
+            assert_eq!(metric.name().parse(), Ok(metric));
+        }
+        assert!("latency_ns_p98".parse::<Metric>().is_err());
+    }
+}

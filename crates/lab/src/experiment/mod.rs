@@ -1,0 +1,35 @@
+//! Experiments: one factor at several levels, over cells of workload, in
+//! randomised blocks.
+//!
+//! A block holds every level with every cell once, in random order, so that
+//! whatever drifts slowly is in both sides of each comparison. After each block
+//! the experiment stops on the *width* of its intervals alone, never on what
+//! they say; [`stopping_level`] says why that keeps the promised level.
+//!
+//! Pure, except that it asks an [`ExperimentRunner`] for each run. The same runs
+//! always give the same tables and sentences, so a stored experiment can be
+//! analysed again. Left out: several factors at once (write their combinations
+//! as levels), and factors that need a partition or file system made anew.
+
+mod analysis;
+mod blocks;
+mod cause;
+mod conduct;
+mod drift;
+mod metric;
+mod needs;
+mod plan;
+mod schedule;
+mod sentence;
+
+pub use analysis::{analyse, analyse_blocks};
+pub use blocks::{Block, BlockRun, blocks_of};
+pub use cause::{Cause, LayoutFacts, PARITY_PAGE_BYTES};
+pub use conduct::{
+    Ended, Experiment, ExperimentRunner, Go, Progress, conduct, precise, stopping_level,
+};
+pub use drift::drift_of;
+pub use metric::{Metric, UnknownMetric};
+pub use needs::{Needs, blocks_for_verdict, blocks_likely, needs};
+pub use plan::{Cell, ExperimentPlan, Level, PlanProblem};
+pub use schedule::{PlannedRun, schedule};

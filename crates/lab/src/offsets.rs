@@ -1,0 +1,322 @@
+//! Base offsets that put a workload where a partition of another offset would.
+//!
+//! A target begins somewhere on its disk. To see what an offset of 1M does, the
+//! workload must begin where the distance from the start of the disk is 1M, or
+//! as far behind it as all other levels are: all levels are moved by the same
+//! distance, so that they use nearly the same part of the disk, and by one that
+//! keeps their phase in every stripe unit and, where there is room, in stripes
+//! of up to eight data disks.
+//!
+//! Pure. What a target's start is, whoever opened it knows.
+
+use stripewise_units::{ByteSize, format_bytes};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Distances that levels are moved by, the best first: multiples of every stripe
+/// width of 1 to 8, 1 to 6, 1 to 4 and 1 to 2 units of up to 1 MiB.
+const PERIODS: [u64; 5] = [840 * MIB, 60 * MIB, 12 * MIB, 2 * MIB, MIB];
+/// The part of a target that moving may cost, at most: 1 in so many.
+const COST: u64 = 16;
+/// A span of fewer blocks is no span.
+const BLOCKS_MIN: u64 = 64;
+
+/// The offset of Windows up to 2003 and of DOS: 63 sectors.
+pub const OFFSET_63_SECTORS: u64 = 63 * 512;
+/// What partitioning tools choose since 2008.
+pub const OFFSET_1M: u64 = MIB;
+/// A multiple of 4K and not of 8K: an operation of 8K at it crosses stripe units
+/// as at 63 sectors, and no page of parity is cut. Tells the two causes apart.
+pub const OFFSET_36K: u64 = 36 * KIB;
+
+/// Where a target lies and what may be used of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ground {
+    /// Where its byte 0 lies on the disk, modulo `period_bytes` where there is one.
+    pub start_bytes: u64,
+    /// The start is only known modulo this (extents of a file agree no further).
+    pub period_bytes: Option<u64>,
+    /// First byte of the target that may be used.
+    pub from_bytes: u64,
+    /// First byte behind what may be used.
+    pub end_bytes: u64,
+    /// All base offsets are multiples of this.
+    pub sector_bytes: u64,
+    /// Bytes of the largest operation.
+    pub block_bytes: u64,
+}
+
+/// Base offsets for levels, and the span that all of them use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shifted {
+    /// In the order of the levels.
+    pub base_offsets_bytes: Vec<u64>,
+    /// Bytes that every level uses from its base offset on.
+    pub size_bytes: u64,
+    /// How far all levels lie behind their names.
+    pub moved_bytes: u64,
+}
+
+/// Levels that cannot be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OffsetProblem {
+    what: String,
+    hint: String,
+}
+
+impl OffsetProblem {
+    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        OffsetProblem {
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl std::fmt::Display for OffsetProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for OffsetProblem {}
+
+/// The levels that are compared where none are named: where the target starts
+/// now (its distance from a multiple of 1M) against 1M; 63 sectors against 1M
+/// where it starts at a multiple of 1M or nobody knows.
+#[must_use]
+pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
+    let now = start_bytes.map_or(0, |start| start % MIB);
+    match now {
+        0 => [OFFSET_63_SECTORS, OFFSET_1M],
+        now => [now, OFFSET_1M],
+    }
+}
+
+/// The base offsets that put a workload at each of `offsets` of the disk.
+///
+/// # Errors
+/// Where the target's sector forbids one of them, where two are the same as far
+/// as the start is known, and where the target is too small.
+pub fn shift(ground: &Ground, offsets: &[u64]) -> Result<Shifted, OffsetProblem> {
+    distinct(ground, offsets)?;
+    let first = offsets.iter().copied().min().unwrap_or(0);
+    // Levels must begin behind the first byte that may be used.
+    let least = ground.start_bytes.saturating_add(ground.from_bytes);
+    let period = period(ground);
+    let moved_bytes = least.saturating_sub(first).div_ceil(period) * period;
+    let mut base_offsets_bytes = Vec::with_capacity(offsets.len());
+    for &offset in offsets {
+        let base = offset.saturating_add(moved_bytes) - ground.start_bytes;
+        if !base.is_multiple_of(ground.sector_bytes.max(1)) {
+            return Err(beside_sector(ground, offset));
+        }
+        base_offsets_bytes.push(base);
+    }
+    let last = base_offsets_bytes.iter().copied().max().unwrap_or(0);
+    let block = ground.block_bytes.max(1);
+    let size_bytes = ground.end_bytes.saturating_sub(last) / block * block;
+    if size_bytes / block < BLOCKS_MIN {
+        return Err(OffsetProblem::new(
+            format!(
+                "{} of this target can be used, too little to begin at {}",
+                format_bytes(ground.end_bytes - ground.from_bytes.min(ground.end_bytes)),
+                ByteSize(offsets.iter().copied().max().unwrap_or(0))
+            ),
+            format!(
+                "give smaller --offsets, or a target of at least {}",
+                format_bytes(last.saturating_add(BLOCKS_MIN * block))
+            ),
+        ));
+    }
+    Ok(Shifted {
+        base_offsets_bytes,
+        size_bytes,
+        moved_bytes,
+    })
+}
+
+fn period(ground: &Ground) -> u64 {
+    if let Some(period) = ground.period_bytes {
+        return period.max(1);
+    }
+    let room = ground.end_bytes.saturating_sub(ground.from_bytes) / COST;
+    let best = PERIODS.into_iter().find(|period| *period <= room);
+    best.unwrap_or(MIB)
+}
+
+fn distinct(ground: &Ground, offsets: &[u64]) -> Result<(), OffsetProblem> {
+    // Where the start is known exactly, or up to 1M, 1M and 2M are two levels.
+    let period = ground.period_bytes.filter(|period| *period < MIB);
+    let phase = |offset: u64| period.map_or(offset, |period| offset % period);
+    for (at, &offset) in offsets.iter().enumerate() {
+        let same = offsets[..at]
+            .iter()
+            .find(|other| phase(**other) == phase(offset));
+        let Some(&other) = same else {
+            continue;
+        };
+        return Err(match period {
+            Some(period) if other != offset => OffsetProblem::new(
+                format!(
+                    "the extents of this file start alike only in units of {}, in which {} and {} are the same",
+                    ByteSize(period),
+                    ByteSize(other),
+                    ByteSize(offset)
+                ),
+                "measure the device itself (reads need no permission), or a file made in one go on an emptier file system",
+            ),
+            _ => OffsetProblem::new(
+                format!("the offset {} is given twice", ByteSize(offset)),
+                "name different offsets, the one to hold the others against first",
+            ),
+        });
+    }
+    Ok(())
+}
+
+fn beside_sector(ground: &Ground, offset: u64) -> OffsetProblem {
+    let sector = ground.sector_bytes;
+    let start = match ground.start_bytes {
+        0 => String::new(),
+        start => format!(" on a target that starts at {}", ByteSize(start)),
+    };
+    // A partition of such a disk starts at a multiple of its sector as well.
+    OffsetProblem::new(
+        format!(
+            "{} cannot be reached{start}: the logical sector is {sector} bytes",
+            ByteSize(offset)
+        ),
+        format!(
+            "give --offsets that are multiples of {}, such as 36K,1M; no partition of this disk can start elsewhere",
+            ByteSize(sector)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn ground(start_bytes: u64) -> Ground {
+        Ground {
+            start_bytes,
+            period_bytes: None,
+            from_bytes: 0,
+            end_bytes: 100 * GIB,
+            sector_bytes: 512,
+            block_bytes: 8 * KIB,
+        }
+    }
+
+    #[test]
+    fn where_it_starts_now_needs_no_shift() {
+        let shifted = shift(&ground(OFFSET_63_SECTORS), &[OFFSET_63_SECTORS, MIB]).unwrap();
+        assert_eq!(shifted.base_offsets_bytes, [0, MIB - OFFSET_63_SECTORS]);
+        assert_eq!(shifted.moved_bytes, 0);
+        assert_eq!(shifted.size_bytes % (8 * KIB), 0);
+        assert!(shifted.size_bytes + MIB <= 100 * GIB);
+    }
+
+    #[test]
+    fn behind_the_start_all_levels_move_by_the_same_multiple_of_every_stripe_width() {
+        let start = 50 * GIB + 17 * MIB;
+        let offsets = [OFFSET_63_SECTORS, OFFSET_36K, MIB];
+        let shifted = shift(&ground(start), &offsets).unwrap();
+        for (base, offset) in shifted.base_offsets_bytes.iter().zip(offsets) {
+            assert_eq!(start + base, offset + shifted.moved_bytes);
+            for disks in 1..=8 {
+                let width = disks * 64 * KIB;
+                assert_eq!((start + base) % width, offset % width, "{disks} disks");
+            }
+        }
+        let spread = shifted.base_offsets_bytes[2] - shifted.base_offsets_bytes[0];
+        assert!(spread < MIB, "nearly the same part of the disk");
+        assert!(shifted.base_offsets_bytes[0] < 840 * MIB);
+    }
+
+    #[test]
+    fn small_targets_move_less() {
+        let small = Ground {
+            end_bytes: 64 * MIB,
+            ..ground(MIB)
+        };
+        let shifted = shift(&small, &[OFFSET_63_SECTORS, MIB]).unwrap();
+        assert_eq!(
+            shifted.base_offsets_bytes[0],
+            2 * MIB + OFFSET_63_SECTORS - MIB
+        );
+        let tiny = Ground {
+            end_bytes: MIB,
+            ..ground(MIB)
+        };
+        let problem = shift(&tiny, &[OFFSET_63_SECTORS, MIB]).unwrap_err();
+        assert!(problem.to_string().contains("too little"), "{problem}");
+    }
+
+    #[test]
+    fn a_sector_of_4096_forbids_63_sectors() {
+        let large_sector = Ground {
+            sector_bytes: 4096,
+            ..ground(0)
+        };
+        let problem = shift(&large_sector, &[OFFSET_63_SECTORS, MIB]).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "31.5K cannot be reached: the logical sector is 4096 bytes"
+        );
+        assert!(shift(&large_sector, &[OFFSET_36K, MIB]).is_ok());
+    }
+
+    #[test]
+    fn extents_that_agree_only_in_pages_tell_pages_apart_and_no_more() {
+        let file = Ground {
+            period_bytes: Some(4 * KIB),
+            start_bytes: 0,
+            ..ground(0)
+        };
+        let problem = shift(&file, &[64 * KIB, MIB]).unwrap_err();
+        assert!(problem.to_string().contains("in units of 4K"), "{problem}");
+        assert!(shift(&file, &[OFFSET_63_SECTORS, MIB]).is_ok());
+        assert!(shift(&ground(0), &[MIB, MIB]).is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_not_left() {
+        let part = Ground {
+            start_bytes: 36 * KIB,
+            period_bytes: Some(MIB),
+            from_bytes: 128 * MIB,
+            end_bytes: 256 * MIB,
+            ..ground(0)
+        };
+        let shifted = shift(&part, &[OFFSET_63_SECTORS, MIB]).unwrap();
+        for (base, offset) in shifted
+            .base_offsets_bytes
+            .iter()
+            .zip([OFFSET_63_SECTORS, MIB])
+        {
+            assert!(*base >= 128 * MIB);
+            assert_eq!((36 * KIB + base) % MIB, offset % MIB);
+            assert!(base + shifted.size_bytes <= 256 * MIB);
+        }
+    }
+
+    #[test]
+    fn unasked_the_present_start_is_held_against_1m() {
+        assert_eq!(offsets_unasked(None), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(offsets_unasked(Some(0)), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(offsets_unasked(Some(MIB)), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(offsets_unasked(Some(64 * KIB)), [64 * KIB, MIB]);
+        assert_eq!(offsets_unasked(Some(7 * MIB + 512)), [512, MIB]);
+    }
+}
