@@ -4,14 +4,14 @@ use super::{Load, Positions, closed_loop};
 use crate::{ArraySpec, Kind};
 
 /// The published 2007 table of two partition offsets.
-pub const OJA_NISULA_2007_OFFSET: &str = include_str!("../../data/oja-nisula-2007-offset.csv");
+pub const OJA_NISULA_2007_OFFSET: &str = include_str!("../../../../datasets/oja-nisula-2007-offset.csv");
 /// The published 2007 table of two allocation units.
 pub const OJA_NISULA_2007_ALLOCATION_UNIT: &str =
-    include_str!("../../data/oja-nisula-2007-allocation-unit.csv");
+    include_str!("../../../../datasets/oja-nisula-2007-allocation-unit.csv");
 /// The published 2009 table of five partition offsets.
-pub const EVA8100_2009_OFFSET: &str = include_str!("../../data/eva8100-2009-offset.csv");
+pub const EVA8100_2009_OFFSET: &str = include_str!("../../../../datasets/eva8100-2009-offset.csv");
 /// The published series of tip 2127.
-pub const MSSQLTIPS_2127: &str = include_str!("../../data/mssqltips-2127.csv");
+pub const MSSQLTIPS_2127: &str = include_str!("../../../../datasets/mssqltips-2127.csv");
 
 /// Thread counts that are scored: beyond 64, the 2007 table repeats itself,
 /// because the host's queue is full.
