@@ -1,0 +1,204 @@
+//! Published tables as records: one record for each printed cell, marked as
+//! imported by the tool `dataset`.
+//!
+//! What the authors printed and the conditions they named are in the records;
+//! everything else stands in `imported.absent` and is never made up. Two words
+//! of a workload are taken from the tool that was used: SQLIO's random
+//! positions are uniform, and its threads share one sequential position.
+//!
+//! The tables are in the repository's folder `datasets/` and in the program.
+
+mod conditions;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use conditions::Conditions;
+use std::collections::BTreeSet;
+use stripewise_results::{Imported, JobRecord, Outcome, RunRecord, TargetFacts};
+use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
+use table::{Cell, Table};
+
+/// A published table.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// As `dataset:NAME` names it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What its columns are levels of: `partition offset`; empty where it has one.
+    pub factor: &'static str,
+    /// Names of its columns in their order; empty where it has only one.
+    pub levels: Vec<String>,
+    /// A record for each cell: row by row, each in the order of the columns. A
+    /// record's `series_part` is the name of its column.
+    pub runs: Vec<RunRecord>,
+    /// Differences that the authors printed.
+    pub differences: Vec<PublishedDifference>,
+    /// What must be known to read it rightly, found by rules in the figures.
+    pub notes: Vec<String>,
+}
+
+/// A difference between two columns as the authors printed it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedDifference {
+    /// `read`, `write`.
+    pub operation: String,
+    /// `random`, `sequential`.
+    pub pattern: String,
+    /// Threads.
+    pub threads: u32,
+    /// `iops` or `mib_per_s`.
+    pub metric: &'static str,
+    /// In per cent of the first column.
+    pub percent: f64,
+}
+
+/// Names of all published tables, each with a line about it.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    conditions::ALL.iter().map(|one| (one.name, one.about))
+}
+
+/// The published table of this name; none where there is no such.
+///
+/// ```
+/// let table = stripewise_compat::dataset::dataset("oja-nisula-2007-offset").unwrap();
+/// assert_eq!(table.levels, ["31.5K", "64K"]);
+/// assert_eq!(table.runs.len(), 72);
+/// ```
+#[must_use]
+pub fn dataset(name: &str) -> Option<Dataset> {
+    let conditions = conditions::ALL.iter().find(|one| one.name == name)?;
+    let table = Table::parse(conditions.csv);
+    let mut runs = Vec::new();
+    for cell in &table.cells {
+        runs.push(record(conditions, cell));
+    }
+    Some(Dataset {
+        name: conditions.name,
+        about: conditions.about,
+        factor: conditions.factor,
+        notes: table::misprints(&table.cells, conditions.block_size_bytes),
+        differences: table.differences,
+        levels: table.levels,
+        runs,
+    })
+}
+
+/// Fields that no published table gives.
+const NEVER_GIVEN: [&str; 25] = [
+    "started_at",
+    "version",
+    "host.name",
+    "host.cpu",
+    "jobs.target.size_bytes",
+    "jobs.target.logical_sector_bytes",
+    "jobs.workload.ramp_ns",
+    "jobs.workload.size_bytes",
+    "jobs.workload.cache",
+    "jobs.workload.sync",
+    "jobs.workload.data",
+    "jobs.workload.seed",
+    "jobs.engine",
+    "jobs.outcome.operations",
+    "jobs.outcome.bytes",
+    "jobs.outcome.read.operations",
+    "jobs.outcome.read.bytes",
+    "jobs.outcome.write.operations",
+    "jobs.outcome.write.bytes",
+    "jobs.outcome.outstanding_mean",
+    "jobs.outcome.cpu_user_ns_per_operation",
+    "jobs.outcome.cpu_system_ns_per_operation",
+    "jobs.outcome.errors",
+    "jobs.outcome.drain",
+    "jobs.outcome.intervals",
+];
+
+fn record(conditions: &Conditions, cell: &Cell) -> RunRecord {
+    let mut absent: BTreeSet<String> = NEVER_GIVEN.iter().map(|&p| p.to_owned()).collect();
+    let mut lacks = |path: &str| {
+        absent.insert(path.to_owned());
+    };
+    if conditions.operating_system.is_none() {
+        lacks("host.operating_system");
+    }
+    if conditions.duration_ns.is_none() {
+        lacks("jobs.workload.duration_ns");
+        lacks("jobs.outcome.duration_ns");
+    }
+    if cell.threads.is_none() {
+        lacks("jobs.workload.threads");
+    }
+    if cell.mb_per_s.is_none() {
+        lacks("jobs.outcome.mib_per_s");
+    }
+    let target = target(conditions, cell);
+    let mut run = RunRecord {
+        id: format!("{}:{}", conditions.name, cell.id),
+        series: Some(conditions.name.to_owned()),
+        series_part: cell.level.clone(),
+        imported: Some(Imported {
+            tool: "dataset".to_owned(),
+            source: conditions.name.to_owned(),
+            line: Some(cell.line),
+            absent,
+            ..Imported::default()
+        }),
+        ..RunRecord::empty()
+    };
+    run.host.operating_system = conditions.operating_system.unwrap_or("").to_owned();
+    run.host.kernel = conditions.kernel.map(str::to_owned);
+    run.jobs.push(JobRecord {
+        name: "job".to_owned(),
+        target,
+        further_targets: Vec::new(),
+        workload: workload(conditions, cell),
+        engine: stripewise_results::EngineFacts::default(),
+        outcome: Outcome {
+            iops: cell.iops.value,
+            mib_per_s: cell.mb_per_s.as_ref().map_or(0.0, |figure| figure.value),
+            duration_ns: conditions.duration_ns.unwrap_or(0),
+            ..Outcome::default()
+        },
+        warnings: Vec::new(),
+    });
+    run
+}
+
+fn target(conditions: &Conditions, cell: &Cell) -> TargetFacts {
+    let unit = cell.unit_bytes.or(conditions.allocation_unit_bytes);
+    TargetFacts {
+        name: conditions.place.to_owned(),
+        partition_offset_bytes: cell.offset_bytes.or(conditions.partition_offset_bytes),
+        file_system: (unit.is_some() || conditions.file_system.is_some()).then(|| {
+            stripewise_results::FileSystemFacts {
+                kind: conditions.file_system.unwrap_or("").to_owned(),
+                allocation_unit_bytes: unit,
+                ..stripewise_results::FileSystemFacts::default()
+            }
+        }),
+        ..TargetFacts::unknown()
+    }
+}
+
+fn workload(conditions: &Conditions, cell: &Cell) -> Workload {
+    let unknown = Workload::default();
+    Workload {
+        read_percent: if cell.operation == "read" { 100 } else { 0 },
+        pattern: if cell.pattern == "random" {
+            Pattern::Random {
+                distribution: Distribution::Uniform,
+            }
+        } else {
+            Pattern::Sequential {
+                cursor: CursorKind::Shared,
+            }
+        },
+        block_size_bytes: cell.block_size_bytes.unwrap_or(conditions.block_size_bytes),
+        // Where threads are not known, what is outstanding is so in all.
+        threads: cell.threads.unwrap_or(1),
+        outstanding: cell.outstanding_total.unwrap_or(conditions.outstanding),
+        duration_ns: conditions.duration_ns.unwrap_or(unknown.duration_ns),
+        ..unknown
+    }
+}

@@ -1,0 +1,85 @@
+//! What the authors said of how they measured; `None` where they did not.
+
+/// The conditions of one table.
+pub(super) struct Conditions {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub factor: &'static str,
+    pub csv: &'static str,
+    /// What stood below, in words.
+    pub place: &'static str,
+    pub operating_system: Option<&'static str>,
+    pub kernel: Option<&'static str>,
+    pub file_system: Option<&'static str>,
+    pub allocation_unit_bytes: Option<u64>,
+    pub partition_offset_bytes: Option<u64>,
+    /// Where the rows do not name one.
+    pub block_size_bytes: u64,
+    /// For each thread; where rows count what is outstanding in all, unused.
+    pub outstanding: u32,
+    pub duration_ns: Option<u64>,
+}
+
+/// All tables, in the order in which they are listed.
+pub(super) const ALL: [Conditions; 4] = [
+    Conditions {
+        name: "oja-nisula-2007-offset",
+        about: "2007, RAID 10: partition offset 31.5K against 64K, 36 rows",
+        factor: "partition offset",
+        csv: include_str!("../../../../datasets/oja-nisula-2007-offset.csv"),
+        place: "80 GB file on RAID 10 with a stripe unit of 64K",
+        operating_system: Some("windows"),
+        kernel: Some("Windows 2003 x64"),
+        file_system: None,
+        allocation_unit_bytes: None,
+        partition_offset_bytes: None,
+        block_size_bytes: 8_192,
+        outstanding: 4,
+        duration_ns: Some(300_000_000_000),
+    },
+    Conditions {
+        name: "oja-nisula-2007-allocation-unit",
+        about: "2007, RAID 10: NTFS allocation unit 4K against 64K, 36 rows",
+        factor: "allocation unit",
+        csv: include_str!("../../../../datasets/oja-nisula-2007-allocation-unit.csv"),
+        place: "80 GB file on RAID 10 with a stripe unit of 64K",
+        operating_system: Some("windows"),
+        kernel: Some("Windows 2003 x64"),
+        file_system: Some("ntfs"),
+        allocation_unit_bytes: None,
+        partition_offset_bytes: Some(65_536),
+        block_size_bytes: 8_192,
+        outstanding: 4,
+        duration_ns: Some(300_000_000_000),
+    },
+    Conditions {
+        name: "eva8100-2009-offset",
+        about: "2009, HP EVA8100, 150 disks: five partition offsets, 12 rows",
+        factor: "partition offset",
+        csv: include_str!("../../../../datasets/eva8100-2009-offset.csv"),
+        place: "32 GB file on a 100 GB LUN of an EVA8100 (150 disks, VRAID1)",
+        operating_system: None,
+        kernel: None,
+        file_system: None,
+        allocation_unit_bytes: Some(65_536),
+        partition_offset_bytes: None,
+        block_size_bytes: 8_192,
+        outstanding: 32,
+        duration_ns: None,
+    },
+    Conditions {
+        name: "mssqltips-2127",
+        about: "tip 2127, RAID 5 of four SATA disks: four series to saturation, 33 rows",
+        factor: "",
+        csv: include_str!("../../../../datasets/mssqltips-2127.csv"),
+        place: "104 GB file on RAID 5 of four 7,200 rpm SATA disks",
+        operating_system: None,
+        kernel: None,
+        file_system: None,
+        allocation_unit_bytes: Some(4_096),
+        partition_offset_bytes: Some(32_256),
+        block_size_bytes: 8_192,
+        outstanding: 1,
+        duration_ns: Some(90_000_000_000),
+    },
+];
