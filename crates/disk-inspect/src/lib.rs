@@ -14,6 +14,7 @@ pub mod content;
 mod device_number;
 mod error;
 pub mod host;
+pub mod marks;
 pub mod observe;
 pub mod placement;
 pub mod storage;
@@ -23,6 +24,10 @@ mod system;
 mod linux;
 #[cfg(target_os = "linux")]
 use linux as platform;
+
+/// For the crates that write, whose platform modules call it.
+#[cfg(target_os = "linux")]
+pub use linux::{claims, users};
 
 #[cfg(not(target_os = "linux"))]
 mod other;

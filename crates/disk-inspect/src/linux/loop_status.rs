@@ -1,5 +1,6 @@
 //! What a loop device itself says about its backing file.
 
+use crate::DeviceNumber;
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -25,12 +26,23 @@ struct LoopInfo64 {
     init: [u64; 2],
 }
 
-/// `st_dev` and `st_ino` of the backing file. On btrfs the first is that of the
-/// file system, not of the subvolume.
-pub fn backing(path: &Path) -> Option<(u64, u64)> {
+/// What a loop device stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backing {
+    /// `st_dev` of the backing file; on btrfs that of the file system, not of the
+    /// subvolume.
+    pub device: DeviceNumber,
+    /// `st_ino` of the backing file.
+    pub inode: u64,
+    /// `st_rdev` of the backing file; 0:0 where it is not a device itself.
+    pub rdevice: DeviceNumber,
+}
+
+/// Asks a loop device; `None` where it is not in use or may not be asked.
+pub fn backing(path: &Path) -> Option<Backing> {
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOFOLLOW)
         .open(path)
         .ok()?;
     let mut info = std::mem::MaybeUninit::<LoopInfo64>::zeroed();
@@ -44,5 +56,9 @@ pub fn backing(path: &Path) -> Option<(u64, u64)> {
         );
         (result, info.assume_init())
     };
-    (result == 0).then_some((info.device, info.inode))
+    (result == 0).then_some(Backing {
+        device: DeviceNumber::from_raw(info.device),
+        inode: info.inode,
+        rdevice: DeviceNumber::from_raw(info.rdevice),
+    })
 }

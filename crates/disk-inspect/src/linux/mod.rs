@@ -13,6 +13,7 @@
 #![allow(unsafe_code)]
 
 mod cgroup;
+pub mod claims;
 mod counters;
 mod devices;
 mod extents;
@@ -24,6 +25,7 @@ mod page_cache;
 mod place;
 mod queue;
 mod tree;
+pub mod users;
 mod uses;
 
 pub use extents::{layout, placement_of};

@@ -135,10 +135,12 @@ fn loops_by_inode(tree: Tree, identity: (u64, u64), known: &[Use]) -> Vec<Use> {
         .map(|device| Use::LoopBacking { device })
         .filter(|one| !known.contains(one))
         .filter(|one| match one {
-            Use::LoopBacking { device } => {
-                super::loop_status::backing(Path::new("/dev").join(device).as_path())
-                    .is_some_and(|backing| backing == identity)
-            }
+            Use::LoopBacking { device } => super::loop_status::backing(
+                Path::new("/dev").join(device).as_path(),
+            )
+            .is_some_and(|backing| {
+                (backing.device, backing.inode) == (DeviceNumber::from_raw(identity.0), identity.1)
+            }),
             _ => false,
         })
         .collect()

@@ -105,7 +105,7 @@ pub(super) fn plan_device(
         reads: intent.reads,
         writes: intent.writes,
         fill: None,
-        device_name: device_rules::kernel_name(identity.rdevice),
+        device_name: stripewise_disk_inspect::claims::kernel_name(identity.rdevice),
         notes,
         detail: detail(identity, intent),
     })

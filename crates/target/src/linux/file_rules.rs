@@ -13,7 +13,7 @@ use super::ioctl::{Sole, sole_opener};
 use super::mark::{Maker, maker};
 use super::overlay::{self, Layer};
 use super::space;
-use super::users::{self, Wanted};
+use super::users;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
 use rustix::fs::{Access, AtFlags, StatVfsMountFlags, StatxAttributes};
 use std::fs::File;
@@ -76,7 +76,7 @@ fn never_written(
     name: &str,
     knowledge: &Knowledge<'_>,
 ) -> Result<()> {
-    let wanted = Wanted::file(&status.identity);
+    let wanted = users::wanted_file(&status.identity);
     if let Some(area) = users::swap_areas(&wanted).first() {
         return Err(refuse(
             name,
@@ -221,7 +221,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
                           no process of this one has.";
-    let wanted = Wanted::file(&status.identity);
+    let wanted = users::wanted_file(&status.identity);
     let mut openers = users::Openers::default();
     let mut sole = Sole::No;
     users::patiently(|| {

@@ -4,7 +4,7 @@ use super::access::reopen_quietly;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
-use super::users::{self, Wanted};
+use super::users;
 use crate::{Access, Error, ErrorKind, Result};
 use rustix::fs::{FileType, OFlags};
 use std::fs::File;
@@ -109,7 +109,7 @@ impl Opened {
                 "Find out who linked it; run the command again when that is undone.",
             );
         }
-        let wanted = Wanted::file(&self.identity);
+        let wanted = users::wanted_file(&self.identity);
         if let Some(device) = users::loop_devices(&wanted).first() {
             return refuse(
                 format!("became the backing of /dev/{device} since it was judged"),

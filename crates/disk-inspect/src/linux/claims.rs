@@ -1,0 +1,110 @@
+//! What stands in the way of writing to a block device, beyond what `O_EXCL`
+//! says, and whether a name names it. Every crate that writes to devices judges
+//! by these rules and no others.
+
+use super::users::{self, Wanted};
+use crate::{DeviceNumber, System};
+use std::path::Path;
+
+/// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.
+#[must_use]
+pub fn kernel_name(number: DeviceNumber) -> Option<String> {
+    let link = std::fs::canonicalize(format!("/sys/dev/block/{number}")).ok()?;
+    let name = link.file_name()?.to_str()?;
+    Some(name.replace('!', "/"))
+}
+
+/// `--destroy NAME` names this device: exactly the kernel's name, or that under
+/// `/dev/`. Links (`/dev/disk/by-id/...`) and device-mapper aliases do not
+/// count, as they may point elsewhere than remembered.
+#[must_use]
+pub fn is_named(destroy: &str, kernel_name: &str) -> bool {
+    destroy.strip_prefix("/dev/").unwrap_or(destroy) == kernel_name
+}
+
+/// What is in the way of writing to a device of this machine: a mount, swap, a
+/// holder or a loop device on it or on its relatives, a process that has it open,
+/// or something of this machine's own that lies on it: `/`, swap, and `store`.
+/// Takes up to half a second where a process is in the way, as it may only look
+/// for a moment.
+#[must_use]
+pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
+    let system = System::live();
+    if let Some(first) = system.uses_of_device(number).first() {
+        return Some(first.to_string());
+    }
+    let wanted = Wanted::device(&system, number);
+    if let Some(area) = users::swap_areas(&wanted).first() {
+        return Some(format!("{area} is in use as swap"));
+    }
+    if let Some(device) = users::loop_devices(&wanted).first() {
+        return Some(format!("/dev/{device} stands on it"));
+    }
+    if let Some(vital) = vital_for(&system, number, store) {
+        return Some(format!("{vital} is on it"));
+    }
+    let mut parts = vec![number];
+    parts.extend(system.partitions(number).iter().map(|found| found.number));
+    for device in parts {
+        if let Some(mount_point) = users::mounted_elsewhere(device).first() {
+            return Some(format!(
+                "it is mounted at {} in another mount namespace (a container?)",
+                mount_point.display()
+            ));
+        }
+    }
+    // Processes that have it open without a claim.
+    users::patiently(|| {
+        let openers = users::openers(&wanted);
+        Some(format!("it is open in {}", openers.others.first()?))
+    })
+}
+
+/// What of this machine's own lies on a device: `/`, swap, the store.
+fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Option<&'static str> {
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let lies_on_it = |path: &Path| {
+        system
+            .storage_of_path(path)
+            .is_ok_and(|found| found.layers().iter().any(|layer| layer.number == number))
+    };
+    if lies_on_it(Path::new("/")) {
+        return Some("the root file system");
+    }
+    if users::swap_names(&swaps).any(|name| lies_on_it(Path::new(&name))) {
+        return Some("swap");
+    }
+    let store = store?;
+    // The store may not exist yet; then its directory counts.
+    let there = store.ancestors().find(|path| path.exists())?;
+    lies_on_it(there).then_some("the store of results")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named;
+
+    #[test]
+    fn only_the_kernels_name_names_a_device() {
+        let cases = [
+            ("loop3", "loop3", true),
+            ("/dev/loop3", "loop3", true),
+            ("/dev/cciss/c0d0", "cciss/c0d0", true),
+            ("loop", "loop3", false),
+            ("loop33", "loop3", false),
+            ("sda", "sda1", false),
+            ("sda1", "sda", false),
+            ("LOOP3", "loop3", false),
+            ("", "loop3", false),
+            ("/dev/", "loop3", false),
+            ("/dev//loop3", "loop3", false),
+            ("/dev/disk/by-id/x", "sda", false),
+            ("./loop3", "loop3", false),
+            (" loop3", "loop3", false),
+            ("all", "loop3", false),
+        ];
+        for (destroy, name, want) in cases {
+            assert_eq!(is_named(destroy, name), want, "`{destroy}` for {name}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Who uses a file or device of this machine right now: swap areas, loop
+//! devices, processes. Whoever is about to write asks here.
+//!
+//! Nothing here decides alone. For files the kernel's lease decides as well; for
+//! block devices it is `O_EXCL`, and this explains the refusal, except for users
+//! that `O_EXCL` cannot see: loop devices over a device, and processes that have
+//! it open without claiming it (virtual machines, databases on raw devices).
+
+use super::loop_status;
+pub use super::tree::unescape;
+use crate::storage::BlockDeviceKind;
+use crate::{DeviceNumber, System};
+use rustix::fs::{AtFlags, FileType, StatxFlags};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Most descriptors looked at over all processes.
+const DESCRIPTORS_MAX: usize = 500_000;
+
+/// Daemons that keep disks open for reading just to watch them. They are no
+/// reason not to write a device that was named for it.
+const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"];
+
+/// What we ask about: one file, or a device with its relatives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// By what `stat` says of it.
+    File {
+        /// `st_dev`.
+        device: DeviceNumber,
+        /// `st_ino`.
+        inode: u64,
+    },
+    /// A disk and its partitions, or a partition and its disk: writing to one
+    /// changes the other. Device nodes have any number of names.
+    Devices(Vec<DeviceNumber>),
+}
+
+impl Wanted {
+    /// A device with its relatives.
+    #[must_use]
+    pub fn device(system: &System, number: DeviceNumber) -> Wanted {
+        let mut family = vec![number];
+        family.extend(system.partitions(number).iter().map(|found| found.number));
+        if let Ok(device) = system.device(number)
+            && device.kind == BlockDeviceKind::Partition
+        {
+            family.extend(device.below.iter().map(|disk| disk.number));
+        }
+        Wanted::Devices(family)
+    }
+
+    /// Whether a path leads to it. A server that is gone is not waited for.
+    fn is_at(&self, path: &Path) -> bool {
+        let flags = AtFlags::STATX_DONT_SYNC;
+        let wanted = StatxFlags::BASIC_STATS;
+        let Ok(found) = rustix::fs::statx(rustix::fs::CWD, path, flags, wanted) else {
+            return false;
+        };
+        let number = |major, minor| DeviceNumber { major, minor };
+        match self {
+            Wanted::File { device, inode } => {
+                let on = number(found.stx_dev_major, found.stx_dev_minor);
+                (on, found.stx_ino) == (*device, *inode)
+            }
+            Wanted::Devices(family) => {
+                let kind = FileType::from_raw_mode(found.stx_mode.into());
+                let is = number(found.stx_rdev_major, found.stx_rdev_minor);
+                kind == FileType::BlockDevice && family.contains(&is)
+            }
+        }
+    }
+}
+
+/// Swap areas that are this file or device.
+#[must_use]
+pub fn swap_areas(wanted: &Wanted) -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    swap_names(&text)
+        .filter(|name| wanted.is_at(Path::new(name)))
+        .collect()
+}
+
+/// Names of all swap areas, as paths.
+pub fn swap_names(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(unescape)
+}
+
+/// Loop devices that stand on this file or device, by name. Asks the devices
+/// themselves where permitted (which finds deleted files and other paths), and
+/// the paths in sysfs.
+#[must_use]
+pub fn loop_devices(wanted: &Wanted) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/sys/block")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with("loop") {
+            continue;
+        }
+        let path = entry.path().join("loop/backing_file");
+        let Ok(backing) = std::fs::read_to_string(&path) else {
+            continue; // Not in use.
+        };
+        let by_path = || wanted.is_at(Path::new(backing.trim_end_matches('\n')));
+        if stands_on(&name, wanted).unwrap_or(false) || by_path() {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Asks the loop device itself; `None` where it may not be asked.
+fn stands_on(name: &str, wanted: &Wanted) -> Option<bool> {
+    let backing = loop_status::backing(&Path::new("/dev").join(name))?;
+    Some(match wanted {
+        Wanted::File { device, inode } => (backing.device, backing.inode) == (*device, *inode),
+        Wanted::Devices(family) => {
+            let is_device = backing.rdevice != DeviceNumber::default();
+            is_device && family.contains(&backing.rdevice)
+        }
+    })
+}
+
+/// Asks again what is in the way, as something may only look for a moment:
+/// `udev` and `blkid` whenever somebody closes a device, a child of ours between
+/// fork and exec. What is still there after half a second is in the way.
+pub fn patiently<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..5 {
+        in_the_way()?;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    in_the_way()
+}
+
+/// Processes that have a file or device open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Openers {
+    /// `name (pid 123)`, others than ourselves, without mere watchers.
+    pub others: Vec<String>,
+    /// Every process of this machine could be looked at.
+    pub complete: bool,
+}
+
+impl Openers {
+    /// `is open in cp (pid 123) and 2 more`; `None` where nobody was seen.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        let first = self.others.first()?;
+        let and = match self.others.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("is open in {first}{and}"))
+    }
+}
+
+/// Looks through the descriptors of all processes; best effort.
+#[must_use]
+pub fn openers(wanted: &Wanted) -> Openers {
+    let own = std::process::id();
+    let mut found = Openers {
+        others: Vec::new(),
+        complete: sees_all_processes(),
+    };
+    let mut looked_at = 0usize;
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        if pid == own {
+            continue;
+        }
+        let process = entry.path();
+        let Ok(descriptors) = std::fs::read_dir(process.join("fd")) else {
+            // Gone in the meantime is no gap; forbidden is.
+            found.complete &= !process.exists();
+            continue;
+        };
+        for descriptor in descriptors.flatten() {
+            looked_at += 1;
+            if looked_at > DESCRIPTORS_MAX {
+                found.complete = false;
+                return found;
+            }
+            // Only links to paths are followed: sockets and pipes are no files.
+            let link = descriptor.path();
+            let is_path = std::fs::read_link(&link).is_ok_and(|to| to.is_absolute());
+            if is_path && wanted.is_at(&link) && !merely_watches(&process, &descriptor.file_name())
+            {
+                let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
+                found
+                    .others
+                    .push(format!("{} (pid {pid})", name.trim_end()));
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Another descriptor than `file` of this very process is open on it. Mere
+/// handles (`O_PATH`) do not count: nothing is read or written through them.
+#[must_use]
+pub fn open_twice_here(file: &File, wanted: &Wanted) -> bool {
+    let own = Path::new("/proc/self");
+    let this = file.as_raw_fd().to_string();
+    let descriptors = std::fs::read_dir(own.join("fd"));
+    descriptors
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|descriptor| {
+            let number = descriptor.file_name();
+            number != *this
+                && wanted.is_at(&descriptor.path())
+                && flags_of(own, &number).is_some_and(|flags| flags & libc::O_PATH == 0)
+        })
+}
+
+/// A known daemon, and open for reading only.
+fn merely_watches(process: &Path, descriptor: &OsStr) -> bool {
+    let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
+    WATCHERS.contains(&name.trim_end())
+        && flags_of(process, descriptor)
+            .is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
+}
+
+/// The flags with which a descriptor was opened.
+fn flags_of(process: &Path, descriptor: &OsStr) -> Option<i32> {
+    let text = std::fs::read_to_string(process.join("fdinfo").join(descriptor)).ok()?;
+    let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    i32::from_str_radix(octal.trim(), 8).ok()
+}
+
+/// We are not in a process namespace of our own (a container), which hides
+/// everybody outside.
+#[must_use]
+pub fn sees_all_processes() -> bool {
+    // The first namespace has this fixed number (`PROC_PID_INIT_INO`).
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|to| to == Path::new("pid:[4026531836]"))
+}
+
+/// Mount points of a device in other mount namespaces than ours, which our own
+/// mount table does not show (containers); best effort.
+#[must_use]
+pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
+    let mut namespaces = HashSet::new();
+    if let Ok(own) = std::fs::read_link("/proc/self/ns/mnt") {
+        namespaces.insert(own);
+    }
+    let wanted = number.to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(namespace) = std::fs::read_link(entry.path().join("ns/mnt")) else {
+            continue;
+        };
+        if !namespaces.insert(namespace) {
+            continue;
+        }
+        let text = std::fs::read_to_string(entry.path().join("mountinfo")).unwrap_or_default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            if words.get(2) == Some(&wanted.as_str())
+                && let Some(mount_point) = words.get(4)
+            {
+                found.push(PathBuf::from(unescape(mount_point)));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swap_areas_are_read_with_their_escapes() {
+        let text = "Filename\tType\tSize\tUsed\tPriority\n\
+                    /dev/sda3    partition\t1\t0\t-2\n\
+                    /swap\\040file file\t1\t0\t-3\n\
+                    /odd\\134name file 1 0 -4\n";
+        let names: Vec<String> = swap_names(text).collect();
+        assert_eq!(names, ["/dev/sda3", "/swap file", "/odd\\name"]);
+        assert_eq!(swap_names("").count(), 0);
+    }
+
+    #[test]
+    fn only_what_stays_is_in_the_way() {
+        for (stays, want) in [(0, None), (1, None), (5, None), (6, Some(6)), (9, Some(6))] {
+            let mut asked = 0;
+            let found = patiently(|| {
+                asked += 1;
+                (asked <= stays).then_some(asked)
+            });
+            assert_eq!(found, want, "there for {stays} looks");
+        }
+    }
+}
