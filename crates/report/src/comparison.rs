@@ -366,6 +366,7 @@ mod tests {
             verdict: Verdict::Undecided,
             sentences: vec!["Nobody can say.".to_owned()],
             notes: vec!["A is old.".to_owned()],
+            drift: None,
         }
     }
 
