@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(shifted.base_offsets_bytes, [0, MIB - OFFSET_63_SECTORS]);
         assert_eq!(shifted.moved_bytes, 0);
         assert_eq!(shifted.size_bytes % (8 * KIB), 0);
-        assert!(shifted.size_bytes + MIB <= 100 * GIB);
+        assert!(shifted.base_offsets_bytes[1] + shifted.size_bytes <= 100 * GIB);
     }
 
     #[test]
