@@ -1,5 +1,19 @@
 //! Other tools' languages, in and out: results and workloads of SQLIO, DiskSpd
 //! and fio are read, SQLIO's output is printed. Runs no I/O.
+//!
+//! [`import`] is the door for results: bytes of any of these tools in, records
+//! of ours out. What a source does not say is left out of its records, see
+//! [`stripewise_results::Imported::absent`]; nothing is invented. A source is
+//! read whole or not at all.
 #![forbid(unsafe_code)]
+
+mod absent;
+mod error;
+mod import;
+pub mod sqlio;
+mod text;
+
+pub use error::{Error, LineProblem};
+pub use import::{Format, ImportedFile, Note, import, recognise};
 
 pub mod dataset;

@@ -25,6 +25,10 @@ pub struct Imported {
     /// Line of the source on which the result starts, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// What the source says that a record has no field for, in the tool's own
+    /// terms: enough to print the source's text again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
     /// Fields that the source does not give, as paths of the JSON: of the run
     /// (`started_at`, `host.name`) and, below `jobs.`, of all of its jobs
     /// (`jobs.outcome.operations`, `jobs.workload.seed`). A path that names an

@@ -1,0 +1,95 @@
+//! What could not be read, where, and what to do about it.
+
+use std::fmt;
+
+/// Lines that are named one by one; of more, only the number is told.
+const NAMED_MAX: usize = 20;
+
+/// One line that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineProblem {
+    /// From 1.
+    pub line: u64,
+    /// Why, as the end of a sentence that begins with the line.
+    pub reason: String,
+}
+
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+/// A source that could not be read, or a command line that could not be
+/// understood. Nothing of it was taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{source_name}: {}", self.said())]
+pub struct Error {
+    source_name: String,
+    problem: String,
+    lines: Vec<LineProblem>,
+    hint: String,
+}
+
+impl Error {
+    /// `problem` is about the source as a whole.
+    pub(crate) fn new(
+        source_name: &str,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Error {
+            source_name: source_name.to_owned(),
+            problem: problem.into(),
+            lines: Vec::new(),
+            hint: hint.into(),
+        }
+    }
+
+    /// These lines could not be read; there is at least one.
+    pub(crate) fn of_lines(
+        source_name: &str,
+        lines: Vec<LineProblem>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Error {
+            lines,
+            ..Error::new(source_name, String::new(), hint)
+        }
+    }
+
+    /// As the user named the source.
+    #[must_use]
+    pub fn source_name(&self) -> &str {
+        &self.source_name
+    }
+
+    /// The lines that could not be read; empty where the source as a whole is
+    /// the trouble.
+    #[must_use]
+    pub fn lines(&self) -> &[LineProblem] {
+        &self.lines
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+
+    fn said(&self) -> String {
+        if self.lines.is_empty() {
+            return self.problem.clone();
+        }
+        let mut said: Vec<String> = self
+            .lines
+            .iter()
+            .take(NAMED_MAX)
+            .map(ToString::to_string)
+            .collect();
+        if self.lines.len() > NAMED_MAX {
+            said.push(format!("and {} more lines", self.lines.len() - NAMED_MAX));
+        }
+        said.join("\n  ")
+    }
+}

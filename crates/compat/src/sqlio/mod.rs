@@ -1,0 +1,62 @@
+//! SQLIO v1.5.SG: its command line, its parameter file, its output.
+//!
+//! The program itself is long withdrawn. What it did is put together here from
+//! its description and from results that people published; where neither says
+//! how something was worded or done, the words and the way are ours, and
+//! `docs/SQLIO.md` lists them.
+
+mod arithmetic;
+mod print;
+mod read;
+mod record;
+mod report;
+
+pub use arithmetic::{Counted, HISTOGRAM_BINS, mib_hundredths, rate_hundredths};
+pub use print::{expanding, head, size_line, tail};
+pub use record::report_of;
+pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
+
+use crate::{Error, Format, ImportedFile};
+use stripewise_workload::CacheMode;
+
+/// The words for `-BH`, the only ones that results show.
+pub(crate) const HARDWARE_CACHE: &str = "use hardware disk cache (but not file cache)";
+
+/// Words of ours for the others, after `buffering set to `.
+const CACHE_WORDS: [(CacheMode, &str); 4] = [
+    (CacheMode::Direct, HARDWARE_CACHE),
+    (
+        CacheMode::DirectSync,
+        "use neither file cache nor hardware disk cache",
+    ),
+    (
+        CacheMode::Buffered,
+        "use file cache and hardware disk cache",
+    ),
+    (
+        CacheMode::BufferedSync,
+        "use file cache (but not hardware disk cache)",
+    ),
+];
+
+/// The words of a cache mode after `buffering set to `.
+#[must_use]
+pub fn cache_words(cache: CacheMode) -> &'static str {
+    let found = CACHE_WORDS.iter().find(|(known, _)| *known == cache);
+    found.map_or("", |(_, words)| words)
+}
+
+fn cache_of_words(words: &str) -> Option<CacheMode> {
+    let found = CACHE_WORDS.iter().find(|(_, known)| *known == words);
+    found.map(|(cache, _)| *cache)
+}
+
+/// Reads output of SQLIO.
+pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let (results, notes) = read::read(text, source_name)?;
+    Ok(ImportedFile {
+        format: Format::Sqlio,
+        runs: record::records(results, source_name),
+        notes,
+    })
+}

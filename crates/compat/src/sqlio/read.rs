@@ -1,0 +1,625 @@
+//! Reads what SQLIO printed, many runs one after the other, with whatever stands
+//! around them: prompts, command lines, a batch file's own messages.
+//!
+//! White space does not matter: results are often taken from web pages and mail,
+//! which eat tabs and padding. A result that cannot be read whole is an error
+//! with its lines; nothing of the file is taken then. A line inside of a result
+//! that is in nobody's description is kept as it is, and noted.
+
+use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
+use super::{HISTOGRAM_BINS, report};
+use crate::text::{Line, lines, squeezed};
+use crate::{Error, LineProblem, Note};
+use std::collections::BTreeSet;
+
+/// Longer lines belong to no result.
+const LINE_MAX: usize = 4_096;
+/// Lines that are kept though nobody knows them, in one result.
+const OTHERS_MAX: usize = 64;
+/// Threads, and outstanding of each, at most: their product fits 32 bits.
+const COUNT_MAX: u32 = 65_535;
+/// Problems that are collected before reading is given up.
+const PROBLEMS_MAX: usize = 1_000;
+/// Notes about lines; of more, only the number is told.
+const NOTES_MAX: usize = 50;
+
+/// A result, and where it was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) report: Report,
+    /// Line of `sqlio v1.5.SG`.
+    pub(super) line: u64,
+    /// The command line that stood before it.
+    pub(super) command: Option<String>,
+}
+
+/// All results of a text; at least one.
+pub(super) fn read(text: &str, source_name: &str) -> Result<(Vec<Found>, Vec<Note>), Error> {
+    let mut reader = Reader::default();
+    for line in lines(text) {
+        reader.line(line);
+        if reader.problems.len() >= PROBLEMS_MAX {
+            break;
+        }
+    }
+    reader.close();
+    if !reader.problems.is_empty() {
+        reader.problems.sort_by_key(|problem| problem.line);
+        let hint = "nothing was taken; mend these lines, or take the results that they belong to out of the file";
+        return Err(Error::of_lines(source_name, reader.problems, hint));
+    }
+    if reader.found.is_empty() {
+        let hint = "a result begins with a line `sqlio v1.5.SG`";
+        return Err(Error::new(
+            source_name,
+            "has no result of SQLIO in it",
+            hint,
+        ));
+    }
+    if reader.unnamed_notes > 0 {
+        let message = format!("{} more lines are in no known result", reader.unnamed_notes);
+        reader.notes.push(Note {
+            line: None,
+            message,
+        });
+    }
+    Ok((reader.found, reader.notes))
+}
+
+#[derive(Default)]
+struct Reader {
+    found: Vec<Found>,
+    notes: Vec<Note>,
+    unnamed_notes: usize,
+    problems: Vec<LineProblem>,
+    command: Option<String>,
+    open: Option<Open>,
+}
+
+/// A result that is being read.
+#[derive(Default)]
+struct Open {
+    line: u64,
+    version: String,
+    command: Option<String>,
+    timer: Option<Timer>,
+    parameter_file: Option<String>,
+    pools: Vec<Pool>,
+    load: Option<(u32, Operation, u64, Vec<String>)>,
+    block: Option<(u64, Where)>,
+    outstanding: Option<u32>,
+    buffering: Option<String>,
+    needed: Option<(String, u64)>,
+    current: Option<u64>,
+    by: Option<u64>,
+    prepared: Vec<Prepared>,
+    other: Vec<String>,
+    iops: Option<u64>,
+    mib: Option<u64>,
+    initiation: [Option<u64>; 3],
+    latency: [Option<u64>; 3],
+    histogram: Option<Vec<u8>>,
+    other_results: Vec<String>,
+    seen: BTreeSet<&'static str>,
+}
+
+/// What a line was.
+enum Taken {
+    /// Part of the result.
+    Yes,
+    /// Not known.
+    No,
+    /// It begins like a known one but does not go on like it.
+    Wrong(String),
+}
+
+impl Reader {
+    fn line(&mut self, line: Line<'_>) {
+        if line.text.len() > LINE_MAX {
+            let reason = format!("is longer than {LINE_MAX} bytes: no line of SQLIO's");
+            return self.outside(line.number, &reason, None);
+        }
+        let words = squeezed(line.text);
+        if words.is_empty() {
+            return;
+        }
+        if let Some(version) = version_of(&words) {
+            self.close();
+            self.open = Some(Open {
+                line: line.number,
+                version: version.to_owned(),
+                command: self.command.take(),
+                ..Open::default()
+            });
+            return;
+        }
+        if let Some(command) = command_of(&words) {
+            self.close();
+            self.command = Some(command.to_owned());
+            return;
+        }
+        let taken = self
+            .open
+            .as_mut()
+            .map_or(Taken::No, |open| open.take(&words));
+        match taken {
+            Taken::Yes => {}
+            Taken::Wrong(reason) => self.problem(line.number, reason),
+            Taken::No => self.unknown(line),
+        }
+    }
+
+    /// A line that is no part of any known format.
+    fn unknown(&mut self, line: Line<'_>) {
+        let text = line.text.trim_end();
+        match &mut self.open {
+            // A result is whole with its histogram; what follows is the batch's.
+            Some(open) if open.histogram.is_none() => {
+                let kept = if open.iops.is_none() {
+                    &mut open.other
+                } else {
+                    &mut open.other_results
+                };
+                if kept.len() >= OTHERS_MAX {
+                    let reason = "is one of too many unknown lines in a result".to_owned();
+                    return self.problem(line.number, reason);
+                }
+                kept.push(text.to_owned());
+                self.note(line.number, format!("is not known, kept as it is: {text}"));
+            }
+            _ => self.outside(
+                line.number,
+                "is not part of a result, passed over",
+                Some(text),
+            ),
+        }
+    }
+
+    fn outside(&mut self, number: u64, what: &str, text: Option<&str>) {
+        let shown: String = text.unwrap_or_default().chars().take(60).collect();
+        let colon = if shown.is_empty() { "" } else { ": " };
+        self.note(number, format!("{what}{colon}{shown}"));
+    }
+
+    fn note(&mut self, line: u64, message: String) {
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(Note {
+                line: Some(line),
+                message,
+            });
+        } else {
+            self.unnamed_notes += 1;
+        }
+    }
+
+    fn problem(&mut self, line: u64, reason: String) {
+        self.problems.push(LineProblem { line, reason });
+    }
+
+    /// Ends the result that is being read.
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        let line = open.line;
+        match open.finish() {
+            Ok(found) => self.found.push(found),
+            Err(reason) => self.problem(line, reason),
+        }
+    }
+}
+
+/// `v1.5.SG` of `sqlio v1.5.SG`.
+fn version_of(words: &str) -> Option<&str> {
+    let (name, version) = words.split_once(' ')?;
+    let known = name.eq_ignore_ascii_case("sqlio") && version.starts_with("v1.5");
+    (known && !version.contains(' ')).then_some(version)
+}
+
+/// The part from `sqlio` on of a line that calls it, with or without a prompt
+/// and a folder before.
+fn command_of(words: &str) -> Option<&str> {
+    let lower = words.to_ascii_lowercase();
+    let (at, after) = lower.match_indices("sqlio").find_map(|(at, name)| {
+        let begins =
+            at == 0 || lower[..at].ends_with(['>', '\\', '/', ' ', '"', '$', '#', '.', ':', '@']);
+        let after = &lower[at + name.len()..];
+        let after = after.strip_prefix(".exe").unwrap_or(after);
+        let after = after.strip_prefix('"').unwrap_or(after);
+        (begins && after.starts_with(" -")).then_some((at, after))
+    })?;
+    // Words of prose have no switches behind them.
+    let switch = after.trim_start().as_bytes().get(1)?;
+    switch.is_ascii_alphabetic().then(|| &words[at..])
+}
+
+impl Open {
+    fn take(&mut self, words: &str) -> Taken {
+        let asked = self.take_asked(words);
+        if !matches!(asked, Taken::No) {
+            return asked;
+        }
+        let prepared = self.take_prepared(words);
+        if !matches!(prepared, Taken::No) {
+            return prepared;
+        }
+        self.take_results(words)
+    }
+
+    /// Books a value that a result has once.
+    fn once(&mut self, what: &'static str) -> Taken {
+        if self.seen.insert(what) {
+            Taken::Yes
+        } else {
+            Taken::Wrong(format!(
+                "is a second `{what}` in the result that begins on line {}",
+                self.line
+            ))
+        }
+    }
+
+    /// Lines about what was asked for.
+    fn take_asked(&mut self, words: &str) -> Taken {
+        if let Some(rest) = words.strip_prefix("parameter file used:") {
+            self.parameter_file = Some(rest.trim_start().to_owned());
+            return self.once("parameter file used:");
+        }
+        if let Some(timer) = timer_of(words) {
+            let Some(timer) = timer else {
+                return Taken::Wrong("has no number of counts per second".to_owned());
+            };
+            self.timer = Some(timer);
+            return self.once("counter for latency timings");
+        }
+        if words.starts_with("file ") && words.contains(" using mask ") {
+            return match pool_of(words) {
+                Some(_) if self.pools.len() >= 256 => {
+                    Taken::Wrong("is one file too many: 256 at most".to_owned())
+                }
+                Some(pool) => {
+                    self.pools.push(pool);
+                    Taken::Yes
+                }
+                None => Taken::Wrong(
+                    "does not go on as `file NAME with N threads (A-B) using mask 0xM (M)`"
+                        .to_owned(),
+                ),
+            };
+        }
+        if words.contains(" reading for ") || words.contains(" writing for ") {
+            return match load_of(words) {
+                Some(load) => {
+                    self.load = Some(load);
+                    self.once("threads reading or writing")
+                }
+                None => Taken::Wrong(
+                    "does not go on as `N threads reading for S secs from file NAME`".to_owned(),
+                ),
+            };
+        }
+        if let Some(rest) = words.strip_prefix("using ")
+            && rest.starts_with(|sign: char| sign.is_ascii_digit())
+        {
+            return match block_of(rest) {
+                Some(block) => {
+                    self.block = Some(block);
+                    self.once("using NKB")
+                }
+                None => Taken::Wrong("has no block size as in `using 8KB random IOs`".to_owned()),
+            };
+        }
+        if let Some(rest) = words.strip_prefix("enabling multiple I/Os per thread with ") {
+            let number = rest.strip_suffix(" outstanding").and_then(whole::<u32>);
+            if number.is_none() {
+                return Taken::Wrong("has no number of outstanding I/Os".to_owned());
+            }
+            self.outstanding = number;
+            return self.once("enabling multiple I/Os");
+        }
+        if let Some(rest) = words.strip_prefix("buffering set to ") {
+            self.buffering = Some(rest.to_owned());
+            return self.once("buffering set to");
+        }
+        Taken::No
+    }
+
+    /// Lines about files that are made ready.
+    fn take_prepared(&mut self, words: &str) -> Taken {
+        let bytes = |rest: &str| whole::<u64>(rest.trim().strip_suffix(" bytes")?);
+        let no_bytes = || Taken::Wrong("has no number of bytes".to_owned());
+        if let Some(rest) = words.strip_prefix("size of file ")
+            && let Some((file, needed)) = rest.rsplit_once(" needs to be:")
+        {
+            let Some(needed) = bytes(needed) else {
+                return no_bytes();
+            };
+            self.needed = Some((file.to_owned(), needed));
+            return Taken::Yes;
+        }
+        if let Some(rest) = words.strip_prefix("current file size:") {
+            self.current = bytes(rest);
+            return self.current.map_or_else(no_bytes, |_| Taken::Yes);
+        }
+        if let Some(rest) = words.strip_prefix("need to expand by:") {
+            self.by = bytes(rest);
+            return self.by.map_or_else(no_bytes, |_| Taken::Yes);
+        }
+        if words.starts_with("expanding ") {
+            return match words.ends_with("... done.") {
+                true => Taken::Yes,
+                false => Taken::Wrong("says that a file was not expanded to its end".to_owned()),
+            };
+        }
+        for (which, specified) in [
+            ("using specified size:", true),
+            ("using current size:", false),
+        ] {
+            if let Some(rest) = words.strip_prefix(which) {
+                return self.file_ready(rest, specified);
+            }
+        }
+        if words == "initialization done" {
+            return self.once("initialization done");
+        }
+        Taken::No
+    }
+
+    fn file_ready(&mut self, rest: &str, specified: bool) -> Taken {
+        let parts = rest.trim_start().split_once(" MB for file: ");
+        let Some((Some(megabytes), file)) =
+            parts.map(|(number, file)| (whole::<u64>(number), file))
+        else {
+            return Taken::Wrong("does not go on as `N MB for file: NAME`".to_owned());
+        };
+        if self.prepared.len() >= 256 {
+            return Taken::Wrong("is one file too many: 256 at most".to_owned());
+        }
+        let growth = match (self.needed.take(), self.current.take(), self.by.take()) {
+            (Some((_, needed_bytes)), Some(current_bytes), Some(by_bytes)) => Some(Growth {
+                needed_bytes,
+                current_bytes,
+                by_bytes,
+            }),
+            (None, None, None) => None,
+            _ => {
+                return Taken::Wrong(
+                    "comes after only some of the lines about expanding".to_owned(),
+                );
+            }
+        };
+        self.prepared.push(Prepared {
+            file: file.to_owned(),
+            growth,
+            specified,
+            megabytes,
+        });
+        Taken::Yes
+    }
+
+    /// Lines about what came of it.
+    fn take_results(&mut self, words: &str) -> Taken {
+        const HEADINGS: [&str; 4] = [
+            "CUMULATIVE DATA:",
+            "throughput metrics:",
+            "latency metrics:",
+            "histogram:",
+        ];
+        if HEADINGS.contains(&words) {
+            return Taken::Yes;
+        }
+        for name in ["IOs/sec:", "MBs/sec:"] {
+            let Some(rest) = words.strip_prefix(name) else {
+                continue;
+            };
+            let value = hundredths_of(rest);
+            if value.is_none() {
+                return Taken::Wrong(format!("has no number such as 421.88 after `{name}`"));
+            }
+            let field = if name == "IOs/sec:" {
+                &mut self.iops
+            } else {
+                &mut self.mib
+            };
+            *field = value;
+            return self.once(name);
+        }
+        if let Some((name, rest)) = words.split_once(':')
+            && let Some(taken) = self.take_latency(name, rest)
+        {
+            return taken;
+        }
+        if let Some(rest) = words.strip_prefix("ms:") {
+            let edges: Vec<&str> = rest.split_whitespace().collect();
+            let known = edges.len() == HISTOGRAM_BINS && edges.last() == Some(&"24+");
+            return match known {
+                true => Taken::Yes,
+                false => Taken::Wrong("is not the histogram's heading from 0 to 24+".to_owned()),
+            };
+        }
+        if let Some(rest) = words.strip_prefix("%:") {
+            let shares: Option<Vec<u8>> = rest.split_whitespace().map(whole::<u8>).collect();
+            let Some(shares) = shares.filter(|shares| {
+                shares.len() == HISTOGRAM_BINS && shares.iter().all(|&share| share <= 100)
+            }) else {
+                return Taken::Wrong("does not have the histogram's 25 whole percents".to_owned());
+            };
+            self.histogram = Some(shares);
+            return self.once("%:");
+        }
+        Taken::No
+    }
+
+    fn take_latency(&mut self, name: &str, rest: &str) -> Option<Taken> {
+        const NAMES: [(&str, usize, bool); 6] = [
+            ("Min_Latency(ms)", 0, false),
+            ("Avg_Latency(ms)", 1, false),
+            ("Max_Latency(ms)", 2, false),
+            ("Min_Init_Latency(us)", 0, true),
+            ("Avg_Init_Latency(us)", 1, true),
+            ("Max_Init_Latency(us)", 2, true),
+        ];
+        let &(name, at, initiation) = NAMES.iter().find(|(known, ..)| *known == name)?;
+        let value = whole::<u64>(rest.trim());
+        if value.is_none() {
+            return Some(Taken::Wrong(format!("has no whole number after `{name}:`")));
+        }
+        let values = if initiation {
+            &mut self.initiation
+        } else {
+            &mut self.latency
+        };
+        values[at] = value;
+        Some(self.once(name))
+    }
+
+    fn finish(self) -> Result<Found, String> {
+        let lacks = |what: &str| format!("the result that begins here has no {what}");
+        let (threads, operation, seconds, files) = self
+            .load
+            .ok_or_else(|| lacks("line `N threads reading for S secs from file NAME`"))?;
+        let (block_kib, pattern) = self
+            .block
+            .ok_or_else(|| lacks("line such as `using 8KB random IOs`"))?;
+        let iops_hundredths = self.iops.ok_or_else(|| {
+            lacks("`IOs/sec:`: it was not run to its end, or its output was cut off")
+        })?;
+        let mib_hundredths = self.mib.ok_or_else(|| lacks("`MBs/sec:`"))?;
+        for (what, number) in [
+            ("threads", u64::from(threads)),
+            ("outstanding", u64::from(self.outstanding.unwrap_or(0))),
+        ] {
+            if number > u64::from(COUNT_MAX) {
+                return Err(format!(
+                    "the result that begins here has {number} {what}: more than {COUNT_MAX} is not believed"
+                ));
+            }
+        }
+        let report = Report {
+            version: self.version,
+            timer: self.timer,
+            parameter_file: self.parameter_file,
+            pools: self.pools,
+            threads,
+            operation,
+            seconds,
+            files,
+            block_kib,
+            pattern,
+            outstanding: self.outstanding,
+            buffering: self.buffering,
+            prepared: self.prepared,
+            other: self.other,
+            iops_hundredths,
+            mib_hundredths,
+            initiation_us: three(self.initiation, "initiation latencies")?,
+            latency_ms: three(self.latency, "latencies")?,
+            histogram_percent: self.histogram,
+            other_results: self.other_results,
+        };
+        Ok(Found {
+            report,
+            line: self.line,
+            command: self.command,
+        })
+    }
+}
+
+/// All three, or none.
+fn three(values: [Option<u64>; 3], what: &str) -> Result<Option<Latencies>, String> {
+    match values {
+        [Some(min), Some(avg), Some(max)] => Ok(Some(report::Latencies { min, avg, max })),
+        [None, None, None] => Ok(None),
+        _ => Err(format!(
+            "the result that begins here has only some of its {what}"
+        )),
+    }
+}
+
+/// Digits only: no sign, no blank.
+fn whole<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok())?
+}
+
+/// `421.88` in hundredths; web pages drop a last zero.
+fn hundredths_of(text: &str) -> Option<u64> {
+    let (before, after) = match text.trim().split_once('.') {
+        Some((before, after)) => (before, after),
+        None => (text.trim(), "0"),
+    };
+    let part: u64 = match after.len() {
+        1 => whole::<u64>(after)? * 10,
+        2 => whole(after)?,
+        _ => return None,
+    };
+    whole::<u64>(before)?.checked_mul(100)?.checked_add(part)
+}
+
+/// Outer `None`: another line. Inner `None`: no number.
+fn timer_of(words: &str) -> Option<Option<Timer>> {
+    let rest = words.strip_prefix("using ")?;
+    let (name, counts) = rest.split_once(" counter for latency timings, ")?;
+    let counts = counts.strip_suffix(" counts per second").and_then(whole);
+    Some(counts.map(|counts_per_second| Timer {
+        name: name.to_owned(),
+        counts_per_second,
+    }))
+}
+
+/// `file NAME with N threads (A-B) using mask 0xM (M)`.
+fn pool_of(words: &str) -> Option<Pool> {
+    let (before, mask) = words.strip_prefix("file ")?.rsplit_once(" using mask ")?;
+    let (file, threads) = before.rsplit_once(" with ")?;
+    let (count, range) = threads.split_once(" thread")?;
+    let range = range.trim_start_matches('s').trim();
+    let range = range.strip_prefix('(')?.strip_suffix(')')?;
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let hexadecimal = mask.split_whitespace().next()?.strip_prefix("0x")?;
+    Some(Pool {
+        file: file.to_owned(),
+        threads: whole(count)?,
+        first: whole(first)?,
+        last: whole(last)?,
+        mask: u64::from_str_radix(hexadecimal, 16).ok()?,
+    })
+}
+
+/// `N threads reading for S secs from file NAME`, `... to files A, B and C`.
+fn load_of(words: &str) -> Option<(u32, Operation, u64, Vec<String>)> {
+    let (threads, rest) = words.split_once(" thread")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).trim_start();
+    let (operation, rest) = match rest.split_once(' ')? {
+        ("reading", rest) => (Operation::Read, rest),
+        ("writing", rest) => (Operation::Write, rest),
+        _ => return None,
+    };
+    let (seconds, rest) = rest.strip_prefix("for ")?.split_once(" sec")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).trim_start();
+    let rest = rest
+        .strip_prefix("from ")
+        .or_else(|| rest.strip_prefix("to "))?;
+    let files = match (rest.strip_prefix("file "), rest.strip_prefix("files ")) {
+        (Some(one), _) => vec![one.to_owned()],
+        (_, Some(several)) => files_of(several),
+        _ => return None,
+    };
+    Some((whole(threads)?, operation, whole(seconds)?, files))
+}
+
+/// `A, B and C`.
+fn files_of(list: &str) -> Vec<String> {
+    let (before, last) = list.rsplit_once(" and ").unwrap_or(("", list));
+    let before = before.split(", ").filter(|name| !name.is_empty());
+    before.chain([last]).take(256).map(str::to_owned).collect()
+}
+
+/// `8KB random IOs`.
+fn block_of(rest: &str) -> Option<(u64, Where)> {
+    let (number, pattern) = rest.split_once("KB ")?;
+    let pattern = match pattern {
+        "random IOs" => Where::Random,
+        "sequential IOs" => Where::Sequential,
+        other => Where::Other(other.to_owned()),
+    };
+    Some((whole(number)?, pattern))
+}

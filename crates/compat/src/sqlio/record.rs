@@ -1,0 +1,199 @@
+//! A result of SQLIO as a record, and back.
+//!
+//! The record has what SQLIO said: rates, whole milliseconds, the words of its
+//! command. It has no percentiles: SQLIO's histogram gives shares in whole
+//! percents of whole milliseconds, from which no percentile follows.
+
+use super::read::Found;
+use super::report::{Operation, Report, Where};
+use crate::absent::Absent;
+use crate::text::fingerprint;
+use std::collections::HashMap;
+use stripewise_results::{
+    EngineFacts, Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts,
+};
+use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
+
+const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_S: u64 = 1_000_000_000;
+const BYTES_PER_MB: u64 = 1_048_576;
+
+/// Records of results, in order.
+pub(super) fn records(results: Vec<Found>, source_name: &str) -> Vec<RunRecord> {
+    let mut seen: HashMap<u64, u64> = HashMap::new();
+    results
+        .into_iter()
+        .map(|found| {
+            let text = found.report.to_string();
+            let content = fingerprint(&text);
+            let copies = seen.entry(content).or_insert(0);
+            let id = crate::import::imported_id("sqlio", content, *copies);
+            *copies += 1;
+            record(found, id, source_name)
+        })
+        .collect()
+}
+
+fn record(found: Found, id: String, source_name: &str) -> RunRecord {
+    let Found {
+        report,
+        line,
+        command,
+    } = found;
+    let mut absent = Absent::everything();
+    let job = job(&report, &mut absent);
+    RunRecord {
+        id,
+        command: command
+            .iter()
+            .flat_map(|line| line.split(' '))
+            .map(str::to_owned)
+            .collect(),
+        imported: Some(Imported {
+            tool: "sqlio".to_owned(),
+            tool_version: Some(report.version.clone()),
+            source: source_name.to_owned(),
+            line: Some(line),
+            details: serde_json::to_value(&report).ok(),
+            absent: absent.into_set(),
+        }),
+        jobs: vec![job],
+        ..RunRecord::empty()
+    }
+}
+
+fn job(report: &Report, absent: &mut Absent) -> JobRecord {
+    let mut targets = targets(report);
+    let first = if targets.is_empty() {
+        TargetFacts::unknown()
+    } else {
+        targets.remove(0)
+    };
+    absent.give("jobs.target.name");
+    if first.size_bytes > 0 {
+        absent.give("jobs.target.size_bytes");
+    }
+    JobRecord {
+        name: "sqlio".to_owned(),
+        target: first,
+        further_targets: targets,
+        workload: workload(report, absent),
+        engine: EngineFacts::default(),
+        outcome: outcome(report, absent),
+        warnings: Vec::new(),
+    }
+}
+
+fn targets(report: &Report) -> Vec<TargetFacts> {
+    let size_of = |name: &str| {
+        let prepared = report
+            .prepared
+            .iter()
+            .find(|prepared| prepared.file == name);
+        prepared.map_or(0, |prepared| {
+            prepared.megabytes.saturating_mul(BYTES_PER_MB)
+        })
+    };
+    let target = |name: &String| TargetFacts {
+        name: name.clone(),
+        size_bytes: size_of(name),
+        ..TargetFacts::unknown()
+    };
+    report.files.iter().map(target).collect()
+}
+
+fn workload(report: &Report, absent: &mut Absent) -> Workload {
+    let given = [
+        "read_percent",
+        "block_size_bytes",
+        "threads",
+        "outstanding",
+        "duration_ns",
+    ];
+    absent.give_all("jobs.workload", &given);
+    let mut workload = Workload {
+        read_percent: match report.operation {
+            Operation::Read => 100,
+            Operation::Write => 0,
+        },
+        block_size_bytes: report.block_kib.saturating_mul(1024),
+        threads: report.threads,
+        // Without -o every thread waits for each operation.
+        outstanding: report.outstanding.unwrap_or(1).max(1),
+        duration_ns: report.seconds.saturating_mul(NS_PER_S),
+        ..Workload::default()
+    };
+    match report.pattern {
+        Where::Random => {
+            absent.give_all("jobs.workload", &["pattern", "distribution"]);
+            workload.pattern = Pattern::Random {
+                distribution: Distribution::Uniform,
+            };
+        }
+        Where::Sequential => {
+            absent.give_all("jobs.workload", &["pattern", "cursor"]);
+            workload.pattern = Pattern::Sequential {
+                cursor: CursorKind::Shared,
+            };
+        }
+        Where::Other(_) => {}
+    }
+    let cache = match report.buffering.as_deref() {
+        // The default, of which SQLIO says nothing.
+        None => Some(CacheMode::DirectSync),
+        Some(super::HARDWARE_CACHE) => Some(CacheMode::Direct),
+        // Nobody has seen the other lines; ours are known.
+        Some(words) => super::cache_of_words(words),
+    };
+    if let Some(cache) = cache {
+        absent.give("jobs.workload.cache");
+        workload.cache = cache;
+    }
+    workload
+}
+
+fn outcome(report: &Report, absent: &mut Absent) -> Outcome {
+    absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
+    let mut outcome = Outcome {
+        iops: report.iops_hundredths as f64 / 100.0,
+        mib_per_s: report.mib_hundredths as f64 / 100.0,
+        ..Outcome::default()
+    };
+    let Some(latency) = report.latency_ms else {
+        return outcome;
+    };
+    let kind = KindOutcome {
+        latency_ns: Some(LatencySummary {
+            min: latency.min.saturating_mul(NS_PER_MS),
+            mean: latency.avg as f64 * NS_PER_MS as f64,
+            max: latency.max.saturating_mul(NS_PER_MS),
+            ..LatencySummary::default()
+        }),
+        ..KindOutcome::default()
+    };
+    let name = match report.operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+    };
+    absent.give_all(
+        &format!("jobs.outcome.{name}.latency_ns"),
+        &["min", "mean", "max"],
+    );
+    match report.operation {
+        Operation::Read => outcome.read = kind,
+        Operation::Write => outcome.write = kind,
+    }
+    outcome
+}
+
+/// What SQLIO printed, of a record that was imported from it: printed again, it
+/// is what was read, but for white space that was lost on the way. `None` for
+/// other records.
+#[must_use]
+pub fn report_of(record: &RunRecord) -> Option<Report> {
+    let imported = record.imported.as_ref()?;
+    if imported.tool != "sqlio" {
+        return None;
+    }
+    serde_json::from_value(imported.details.clone()?).ok()
+}
