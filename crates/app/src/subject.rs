@@ -1,0 +1,229 @@
+//! What a command that shows or compares can be pointed at: stored runs, series
+//! and experiments, published tables, and files: documents that this program
+//! printed, other tools' results, directories of them.
+//!
+//! Names of stored things win over files where both could be meant, because
+//! they are what `history` lists; `./NAME` always is a file.
+
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use std::path::{Path, PathBuf};
+use stripewise_compat::dataset::{Dataset, dataset, names};
+use stripewise_results::{ComparisonRecord, Document, RunRecord};
+use stripewise_store::{Filter, Store};
+
+/// What a subject is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubjectKind {
+    Run,
+    Series,
+    Experiment,
+    /// A published table.
+    Dataset,
+    /// A JSON document of this program.
+    Document,
+    /// Other tools' results.
+    Imported,
+}
+
+/// Runs, and what they are together.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// As it may head a column: the id, the name of the table, the file.
+    pub name: String,
+    pub kind: SubjectKind,
+    /// In the order in which they ran, or in which their file has them.
+    pub runs: Vec<RunRecord>,
+    /// The table's own facts, for [`SubjectKind::Dataset`].
+    pub dataset: Option<Box<Dataset>>,
+    /// Comparisons that a document carries.
+    pub comparisons: Vec<ComparisonRecord>,
+    /// What must be known to read it rightly.
+    pub notes: Vec<String>,
+}
+
+impl Subject {
+    fn new(name: impl Into<String>, kind: SubjectKind, runs: Vec<RunRecord>) -> Subject {
+        Subject {
+            name: name.into(),
+            kind,
+            runs,
+            dataset: None,
+            comparisons: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What `text` names. Nothing is written; a store that cannot be written to will
+/// do, and files need none.
+pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
+    if let Some(name) = text.strip_prefix("dataset:") {
+        return published(name);
+    }
+    if text.starts_with("sim:") {
+        return Err(Failure::usage(
+            format!("{text} is a target, and nothing has been measured on it here"),
+            format!("`stripewise run {text}` measures and keeps a run; name that by its id"),
+        ));
+    }
+    let path = Path::new(text);
+    let is_path = path.components().count() > 1 || text.starts_with('.');
+    if is_path {
+        return of_path(path);
+    }
+    let stored = context
+        .open_store_to_read()
+        .and_then(|store| stored(&store, text));
+    match stored {
+        Err(_) if path.exists() => of_path(path),
+        other => other,
+    }
+}
+
+/// A run, series or experiment of the store.
+pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
+    let filter = Filter {
+        series: Some(name.to_owned()),
+        ..Filter::default()
+    };
+    let mut ids = ids(store, &filter)?;
+    if ids.is_empty()
+        && store
+            .document("experiment", name)
+            .map_err(store_failure)?
+            .is_some()
+    {
+        return experiment(store, name);
+    }
+    if ids.is_empty() {
+        let run = store.load(name).map_err(store_failure)?;
+        return Ok(Subject::new(run.id.clone(), SubjectKind::Run, vec![run]));
+    }
+    ids.reverse();
+    let runs = load_all(store, &ids)?;
+    let is_experiment = runs.iter().any(|run| {
+        run.experiment
+            .as_ref()
+            .is_some_and(|place| place.experiment == name)
+    });
+    let kind = if is_experiment {
+        SubjectKind::Experiment
+    } else {
+        SubjectKind::Series
+    };
+    Ok(Subject::new(name, kind, runs))
+}
+
+/// Runs that carry an experiment's id but no series.
+fn experiment(store: &Store, name: &str) -> Outcome<Subject> {
+    let mut ids = ids(store, &Filter::default())?;
+    ids.reverse();
+    let mut runs = load_all(store, &ids)?;
+    runs.retain(|run| {
+        let place = run.experiment.as_ref();
+        place.is_some_and(|place| place.experiment == name)
+    });
+    Ok(Subject::new(name, SubjectKind::Experiment, runs))
+}
+
+fn ids(store: &Store, filter: &Filter) -> Outcome<Vec<String>> {
+    let runs = store.list(filter).map_err(store_failure)?;
+    Ok(runs.into_iter().map(|run| run.id).collect())
+}
+
+fn load_all(store: &Store, ids: &[String]) -> Outcome<Vec<RunRecord>> {
+    ids.iter()
+        .map(|id| store.load(id).map_err(store_failure))
+        .collect()
+}
+
+fn published(name: &str) -> Outcome<Subject> {
+    let Some(table) = dataset(name) else {
+        let known: Vec<String> = names()
+            .map(|(name, about)| format!("dataset:{name} ({about})"))
+            .collect();
+        return Err(Failure::usage(
+            format!("there is no published table `{name}` here"),
+            format!("there are {}", known.join("; ")),
+        ));
+    };
+    Ok(Subject {
+        notes: table.notes.clone(),
+        runs: table.runs.clone(),
+        dataset: Some(Box::new(table)),
+        ..Subject::new(format!("dataset:{name}"), SubjectKind::Dataset, Vec::new())
+    })
+}
+
+/// A file, or all files of a directory (not of those in it), by name.
+fn of_path(path: &Path) -> Outcome<Subject> {
+    if !path.is_dir() {
+        return of_file(path);
+    }
+    let mut files: Vec<PathBuf> = std::fs::read_dir(path)
+        .and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect()
+        })
+        .map_err(|error| unreadable(path, &error))?;
+    files.retain(|file| file.is_file());
+    files.sort();
+    let mut all = Subject::new(
+        path.display().to_string(),
+        SubjectKind::Document,
+        Vec::new(),
+    );
+    for file in files {
+        let one = of_file(&file)?;
+        if one.kind == SubjectKind::Imported {
+            all.kind = SubjectKind::Imported;
+        }
+        all.runs.extend(one.runs);
+        all.comparisons.extend(one.comparisons);
+        all.notes.extend(one.notes);
+    }
+    if all.runs.is_empty() {
+        return Err(Failure::usage(
+            format!("{} holds no results", path.display()),
+            "name a directory of results, or one file",
+        ));
+    }
+    Ok(all)
+}
+
+fn of_file(path: &Path) -> Outcome<Subject> {
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let name = path.display().to_string();
+    let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| {
+        text.trim_start().starts_with('{') && text.contains("\"schema_version\"")
+    });
+    if !is_document {
+        return foreign(&name, &bytes);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let document = Document::from_json(&text)
+        .map_err(|error| Failure::usage(format!("{name}: {error}"), error.hint()))?;
+    Ok(Subject {
+        comparisons: document.comparisons,
+        ..Subject::new(name, SubjectKind::Document, document.runs)
+    })
+}
+
+/// The results of another tool.
+fn foreign(name: &str, _bytes: &[u8]) -> Outcome<Subject> {
+    Err(Failure::usage(
+        format!("{name} is no document of this program"),
+        "give a file that `stripewise run --json` or `stripewise history show --json` printed",
+    ))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format!("cannot read {}: {error}", path.display()),
+        "name a run or series that `stripewise history` lists, dataset:NAME, or a file of results",
+    )
+}
