@@ -61,6 +61,7 @@ pub(crate) struct Parts {
     pub volume_bytes: u64,
     pub command_cap: u32,
     pub drift_percent_per_hour: f64,
+    pub age_ns: u64,
     pub seed: u64,
     pub operations_expected: usize,
 }
@@ -84,6 +85,7 @@ pub struct Array {
     volume_bytes: u64,
     command_cap: u32,
     drift_percent_per_hour: f64,
+    age_ns: u64,
     seed: u64,
     now_ns: u64,
     /// Operations so far: the number of an operation decides its fate.
@@ -125,6 +127,7 @@ impl Array {
             volume_bytes: parts.volume_bytes,
             command_cap: parts.command_cap,
             drift_percent_per_hour: parts.drift_percent_per_hour,
+            age_ns: parts.age_ns,
             seed: parts.seed,
             now_ns: 0,
             submitted: 0,
@@ -185,7 +188,7 @@ impl Array {
         if self.drift_percent_per_hour == 0.0 {
             return 1.0;
         }
-        let hours = self.now_ns as f64 / 3.6e12;
+        let hours = (self.age_ns + self.now_ns) as f64 / 3.6e12;
         (1.0 + self.drift_percent_per_hour / 100.0 * hours).max(0.01)
     }
 

@@ -55,6 +55,7 @@ impl ArraySpec {
             },
             command_cap: self.controller.command_cap as u32,
             drift_percent_per_hour: self.drift_percent_per_hour,
+            age_ns: self.age_ns,
             seed: self.seed,
             operations_expected: OPERATIONS_EXPECTED,
         })

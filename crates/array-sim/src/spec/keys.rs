@@ -112,6 +112,7 @@ keys! {
     "sector" Bytes sector_bytes Range(512.0, 4096.0), "logical sector: 512 or 4096";
     "placement" Number placement Range(1.0, 100.0), "room on the drives per byte stored: above 1, other volumes lie between the stripe units";
     "drift_percent_per_hour" Number drift_percent_per_hour Range(-50.0, 1000.0), "service times change by this much in an hour of virtual time";
+    "age" Time age_ns Range(0.0, 366.0 * 24.0 * 3600.0 * S), "virtual time that the array has behind it at the start: drift has gone on so long";
     "disk.rpm" Count disk.rpm Range(1000.0, 30_000.0), "revolutions a minute";
     "disk.cylinders" Count disk.cylinders Range(1.0, 1e6), "arm positions";
     "disk.heads" Count disk.heads Range(1.0, 64.0), "tracks per cylinder";

@@ -166,6 +166,8 @@ pub struct ArraySpec {
     pub placement: f64,
     /// Service times grow by this much in an hour of virtual time.
     pub drift_percent_per_hour: f64,
+    /// Virtual time that the array has behind it at time 0: drift has gone on so long.
+    pub age_ns: u64,
     /// The kind of the drives.
     pub drive: DriveKind,
     /// Rotating disks.
@@ -199,6 +201,7 @@ impl Default for ArraySpec {
             sector_bytes: 512,
             placement: 1.0,
             drift_percent_per_hour: 0.0,
+            age_ns: 0,
             drive: DriveKind::Disk,
             disk: DiskSpec::default(),
             ssd: SsdSpec::default(),

@@ -230,8 +230,9 @@ fn caps_hold_and_burst_credit_runs_out() {
 
 #[test]
 fn drift_slows_service_by_its_percentage_an_hour() {
-    let latency_at_hour = |hour: u64| {
-        let mut array = target("raid10-10k?drift_percent_per_hour=10").build();
+    let latency_at_hour = |hour: u64, age: &str| {
+        let overrides = format!("drift_percent_per_hour=10&age={age}");
+        let mut array = target(&format!("raid10-10k?{overrides}")).build();
         let (mut sum, mut at_ns) = (0, hour * 3_600_000_000_000);
         for number in 0..3_000u64 {
             let offset = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24 << 13;
@@ -241,7 +242,10 @@ fn drift_slows_service_by_its_percentage_an_hour() {
         }
         sum as f64
     };
-    let ratio = latency_at_hour(2) / latency_at_hour(0);
+    let ratio = latency_at_hour(2, "0s") / latency_at_hour(0, "0s");
+    assert!((ratio - 1.2).abs() < 0.02, "{ratio}");
+    // An array that begins two hours old has drifted for two hours.
+    let ratio = latency_at_hour(0, "2h") / latency_at_hour(0, "0s");
     assert!((ratio - 1.2).abs() < 0.02, "{ratio}");
 }
 
