@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord};
 use stripewise_runner::IntervalSummary;
-use stripewise_runner::session::Listener;
+use stripewise_runner::session::{Job, Listener, Settings};
 use stripewise_store::Store;
 
 /// Hears nothing: a simulated run is over before anybody could look.
@@ -40,6 +40,22 @@ pub fn simulate_all(
         .iter()
         .map(|wishes| prepare_run(context, aimed, wishes, how))
         .collect::<Outcome<Vec<_>>>()?;
+    simulate_cells(context, aimed, &cells, &mut |record| {
+        let kept = store.save_run(&record).map_err(store_failure);
+        records.push(record);
+        kept
+    })
+}
+
+/// Runs all cells; `keep` gets their records in the order of the cells. After an
+/// interrupt or a failure no further cell begins: those under way are partial,
+/// the others have no record.
+pub fn simulate_cells(
+    context: &Context,
+    aimed: &[Aimed],
+    cells: &[(Vec<Job<'_>>, Settings)],
+    keep: &mut dyn FnMut(RunRecord) -> Outcome<()>,
+) -> Outcome<()> {
     let next = AtomicUsize::new(0);
     let stop = AtomicU8::new(0);
     let cores = std::thread::available_parallelism()
@@ -48,7 +64,7 @@ pub fn simulate_all(
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..cores {
-            let (sender, next, stop, cells) = (sender.clone(), &next, &stop, &cells);
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
             scope.spawn(move || {
                 while stop.load(Ordering::Relaxed) == 0 {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -64,6 +80,7 @@ pub fn simulate_all(
         }
         drop(sender);
         let mut early = BTreeMap::new();
+        let mut kept_in_order = 0;
         loop {
             match receiver.recv_timeout(Duration::from_millis(50)) {
                 Ok((index, record)) => drop(early.insert(index, record)),
@@ -73,12 +90,9 @@ pub fn simulate_all(
             if context.interrupt.signal().is_some() {
                 stop.store(1, Ordering::Relaxed);
             }
-            while let Some(record) = early.remove(&records.len()) {
-                let kept = record.map_err(run_failure).and_then(|record| {
-                    let kept = store.save_run(&record).map_err(store_failure);
-                    records.push(record);
-                    kept
-                });
+            while let Some(record) = early.remove(&kept_in_order) {
+                kept_in_order += 1;
+                let kept = record.map_err(run_failure).and_then(&mut *keep);
                 if kept.is_err() {
                     stop.store(1, Ordering::Relaxed);
                     return kept;
