@@ -17,7 +17,9 @@ mod knee;
 mod ladder;
 mod little;
 mod random;
+mod rank_sum;
 mod sample;
+mod samples;
 mod steady;
 mod step_down;
 mod steps;
@@ -38,10 +40,12 @@ pub use knee::{
 pub use ladder::bracketed;
 pub use little::{LittleCheck, LittleInput, little};
 pub use random::Random;
+pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};
 pub use sample::{
     Estimate, Quantile, coefficient_of_variation, mean, mean_interval, median, quantile,
     quantile_sorted, standard_deviation, variance,
 };
+pub use samples::{SamplesComparison, SamplesMethod, compare_samples};
 pub use steady::{Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};

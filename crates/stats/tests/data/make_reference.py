@@ -9,6 +9,7 @@ a field by spaces, printed so that they come back to the same bits. The tests re
 the file and need no Python. Seeds are fixed, so that the file is reproducible.
 """
 
+import itertools
 import sys
 
 import numpy as np
@@ -169,6 +170,67 @@ def steady(random):
              [values.mean(), np.ptp(values) / values.mean(), abs(slope) * 4 / values.mean()])
 
 
+def rank_sums(random):
+    """SciPy's exact distribution; with ties, all choices of places are counted."""
+    for m, n in [(1, 1), (1, 5), (2, 2), (3, 4), (4, 4), (5, 9), (10, 10), (20, 30)]:
+        for shift in [0, 1]:
+            a, b = random.normal(0, 1, m), random.normal(shift, 1, n)
+            p = [
+                stats.mannwhitneyu(b, a, alternative=s, method="exact").pvalue
+                for s in ["two-sided", "greater", "less"]
+            ]
+            line("rank_sum", a, b, p)
+    for m, n in [(3, 5), (6, 6)]:
+        for shift in [0, 2]:
+            a = np.round(random.normal(0, 2, m))
+            b = np.round(random.normal(shift, 2, n))
+            ranks = stats.rankdata(np.concatenate([a, b]))
+            sums = [sum(chosen) for chosen in itertools.combinations(ranks, n)]
+            seen = ranks[m:].sum()
+            greater, less = np.mean([s >= seen for s in sums]), np.mean([s <= seen for s in sums])
+            line("rank_sum", a, b, [min(1, 2 * min(greater, less)), greater, less])
+    for m, n in [(60, 70), (100, 40)]:
+        a, b = np.round(random.normal(0, 5, m)), np.round(random.normal(2, 5, n))
+        p = [
+            stats.mannwhitneyu(b, a, alternative=s, method="asymptotic").pvalue
+            for s in ["two-sided", "greater", "less"]
+        ]
+        line("rank_sum", a, b, p)
+
+
+def rank_sum_intervals(random):
+    """By enumeration: every choice of places for the second sample."""
+    for m, n in [(4, 4), (3, 5), (2, 8), (6, 6), (5, 9), (8, 7)]:
+        ranks = range(1, m + n + 1)
+        us = np.array([sum(c) - n * (n + 1) // 2 for c in itertools.combinations(ranks, n)])
+        a, b = random.normal(0, 1, m), random.normal(0.5, 1, n)
+        differences = np.sort(np.subtract.outer(b, a).ravel())
+        c = 0
+        while 2 * np.mean(us <= c) <= 0.05:
+            c += 1
+        achieved = 1 - 2 * np.mean(us <= c - 1)
+        line("rank_sum_interval", a, b,
+             [np.median(differences), differences[c - 1], differences[m * n - c], achieved])
+
+
+def pooled_students(random):
+    """SciPy's t-test of equal variances on logarithms; by hand where one side is a single value."""
+    for m, n in [(2, 2), (3, 3), (2, 5), (1, 3), (1, 6)]:
+        a, b = random.normal(100, 2, m), random.normal(103, 2, n)
+        x, y = np.log(a), np.log(b)
+        df = m + n - 2
+        pooled = (((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
+        error = np.sqrt(pooled * (1 / m + 1 / n))
+        d = y.mean() - x.mean()
+        p = 2 * stats.t.sf(abs(d) / error, df)
+        low, high = stats.t.interval(0.95, df, d, error)
+        if m > 1:
+            test = stats.ttest_ind(y, x, equal_var=True)
+            theirs = test.confidence_interval(0.95)
+            assert np.allclose([p, low, high], [test.pvalue, theirs.low, theirs.high], rtol=1e-12)
+        line("pooled_student", a, b, [*(100 * np.expm1([d, low, high])), p])
+
+
 def main():
     print(f"# NumPy {np.__version__}, SciPy {scipy.__version__}, Otava 0.8.0 with corrections;"
           " written by make_reference.py")
@@ -180,6 +242,10 @@ def main():
     change_points(random)
     scalability(random)
     steady(random)
+    # Later ones have streams of their own, so that earlier lines stay as they are.
+    rank_sums(np.random.default_rng(1))
+    rank_sum_intervals(np.random.default_rng(2))
+    pooled_students(np.random.default_rng(3))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 
 use stripewise_stats::{
     Bootstrap, ChangePointRule, LadderStep, Pair, Quantile, Random, SteadyRule, change_points,
-    compare_blocks, holm, knee_brackets, mean, quantile, signed_rank, signed_rank_interval,
+    compare_blocks, compare_samples, holm, knee_brackets, mean, quantile, signed_rank,
+    signed_rank_interval,
 };
 
 /// How often something happens in `trials`, as a share.
@@ -51,6 +52,48 @@ fn exact_intervals_hold_the_truth_as_often_as_they_say_whatever_the_shape() {
             assert!((0.95..0.97).contains(&level), "n = {n}: level {level}");
             assert_share(seen, level, trials, &format!("n = {n}, shape {shape}"));
         }
+    }
+}
+
+#[test]
+fn intervals_of_unpaired_repetitions_hold_the_truth_as_often_as_they_say() {
+    // Runs that scatter by 1 % around 1,000 and 1,020: the truth is 2 %.
+    let trials = 3_000;
+    for (m, n) in [(1, 3), (1, 6), (2, 2), (3, 3), (4, 4), (6, 6), (3, 10)] {
+        let mut random = Random::new(300 + 20 * m + n);
+        let mut run = |centre: f64| centre * (0.01 * random.normal()).exp();
+        let mut level = 0.0;
+        let seen = share(trials, |_| {
+            let a: Vec<f64> = (0..m).map(|_| run(1_000.0)).collect();
+            let b: Vec<f64> = (0..n).map(|_| run(1_020.0)).collect();
+            let found = compare_samples(&a, &b, 0.95).unwrap();
+            let interval = found.interval_percent.unwrap();
+            level = interval.level;
+            interval.contains(2.0)
+        });
+        assert!((0.95..0.98).contains(&level), "{m}, {n}: level {level}");
+        assert_share(seen, level, trials, &format!("{m} against {n}"));
+    }
+}
+
+#[test]
+fn exact_unpaired_intervals_keep_their_level_whatever_the_shape() {
+    let trials = 1_500;
+    for shape in 0..4 {
+        let mut random = Random::new(500 + u64::from(shape));
+        let mut level = 0.0;
+        let seen = share(trials, |_| {
+            let mut sample = || -> Vec<f64> {
+                let run = |_| (0.05 * symmetric(shape, &mut random)).exp();
+                (0..6).map(run).collect()
+            };
+            let (a, b) = (sample(), sample());
+            let found = compare_samples(&a, &b, 0.95).unwrap();
+            let interval = found.interval_percent.unwrap();
+            level = interval.level;
+            interval.contains(0.0)
+        });
+        assert_share(seen, level, trials, &format!("shape {shape}"));
     }
 }
 

@@ -2,9 +2,10 @@
 //! `tests/data/make_reference.py`).
 
 use stripewise_stats::{
-    ChangePointRule, CurvePoint, Quantile, SteadyRule, change_points, fit_scalability,
-    hodges_lehmann, mean, mean_interval, normal_cdf, normal_quantile, quantile, signed_rank,
-    signed_rank_interval, student_quantile, student_two_sided, variance,
+    ChangePointRule, CurvePoint, Quantile, SamplesMethod, SteadyRule, change_points,
+    compare_samples, fit_scalability, hodges_lehmann, mean, mean_interval, normal_cdf,
+    normal_quantile, quantile, rank_sum, rank_sum_interval, signed_rank, signed_rank_interval,
+    student_quantile, student_two_sided, variance,
 };
 
 const REFERENCE: &str = include_str!("../data/reference.txt");
@@ -197,6 +198,47 @@ fn steady_state_figures_are_numpys() {
             .zip(&f[1])
         {
             close(seen, *expected, 1e-9, &format!("{:?}", f[0]));
+        }
+    });
+}
+
+#[test]
+fn rank_sum_p_values_are_scipys_with_and_without_ties() {
+    each("rank_sum", 22, |f| {
+        let test = rank_sum(&f[0], &f[1]).unwrap();
+        let seen = [test.p_two_sided, test.p_greater, test.p_less];
+        for (seen, expected) in seen.into_iter().zip(&f[2]) {
+            close(seen, *expected, 1e-11, &format!("{:?} {:?}", f[0], f[1]));
+        }
+    });
+}
+
+#[test]
+fn rank_sum_intervals_are_those_of_enumeration() {
+    each("rank_sum_interval", 6, |f| {
+        let interval = rank_sum_interval(&f[0], &f[1], 0.95).unwrap();
+        let seen = [interval.value, interval.low, interval.high, interval.level];
+        for (seen, expected) in seen.into_iter().zip(&f[2]) {
+            close(
+                seen,
+                *expected,
+                1e-12,
+                &format!("{} and {}", f[0].len(), f[1].len()),
+            );
+        }
+    });
+}
+
+#[test]
+fn differences_of_few_repetitions_are_those_of_scipys_pooled_t_test() {
+    each("pooled_student", 5, |f| {
+        let found = compare_samples(&f[0], &f[1], 0.95).unwrap();
+        assert_eq!(found.method, Some(SamplesMethod::PooledStudent));
+        let interval = found.interval_percent.unwrap();
+        let p_value = found.p_value.unwrap();
+        let seen = [interval.value, interval.low, interval.high, p_value];
+        for (seen, expected) in seen.into_iter().zip(&f[2]) {
+            close(seen, *expected, 1e-8, &format!("{:?} {:?}", f[0], f[1]));
         }
     });
 }
