@@ -128,7 +128,12 @@ impl Worker {
         let lane = |file: usize| Lane::new(plan, &streams[file], file, thread);
         let first = lane(0);
         let others: Vec<Lane> = (1..streams.len()).map(lane).collect();
-        let slots: u32 = first.limit() + others.iter().map(Lane::limit).sum::<u32>();
+        // With its files in turn, a thread has no more slots than on one of them;
+        // the lanes are asked one after the other.
+        let slots: u32 = match plan.workload.in_turn {
+            true => first.limit(),
+            false => first.limit() + others.iter().map(Lane::limit).sum::<u32>(),
+        };
         let simple =
             others.is_empty() && first.is_simple() && run.operations_max_per_thread.is_none();
         let length = i32::try_from(plan.workload.block_size_bytes).expect("at most 64 MiB");

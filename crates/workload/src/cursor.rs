@@ -33,6 +33,8 @@ pub(crate) enum Cursor {
     Own(u64),
     /// Everybody's next item.
     Shared(SharedCursor),
+    /// This thread's next item, which stays at or above `first` and below `end`.
+    Part { next: u64, first: u64, end: u64 },
 }
 
 /// A fixed order of offsets, walked round and round.
@@ -105,6 +107,45 @@ impl Cycle {
         Cursor::Own((start as u64).min(self.items - 1))
     }
 
+    /// A cursor for thread `index` of `threads` that stays within its part: of
+    /// the passes where there are several, else of the items.
+    pub(crate) fn part(&self, index: u32, threads: u32) -> Cursor {
+        let share = |all: u64, index: u32| {
+            let share = u128::from(all) * u128::from(index) / u128::from(threads.max(1));
+            share as u64
+        };
+        let passes = self.passes();
+        let (mut first, mut end) = if passes > 1 {
+            let from = share(passes, index);
+            let to = share(passes, index + 1);
+            (self.pass_start(from), self.pass_start(to))
+        } else {
+            (share(self.items, index), share(self.items, index + 1))
+        };
+        if first >= end {
+            (first, end) = (0, self.items);
+        }
+        let next = first;
+        Cursor::Part { next, first, end }
+    }
+
+    /// Passes of a cycle.
+    fn passes(&self) -> u64 {
+        let short = self.items - self.long_passes * self.long_items;
+        match self.long_items {
+            // Short passes would have no items, so there are none.
+            1 => self.long_passes,
+            long => self.long_passes + short / (long - 1),
+        }
+    }
+
+    /// The item that pass number `pass` begins with; for the number of passes,
+    /// the end of the last.
+    fn pass_start(&self, pass: u64) -> u64 {
+        let long = pass.min(self.long_passes);
+        long * self.long_items + (pass - long) * (self.long_items - 1)
+    }
+
     /// The offset of the cursor's next item; moves the cursor.
     #[inline]
     pub(crate) fn next(&self, cursor: &mut Cursor) -> u64 {
@@ -115,6 +156,11 @@ impl Cycle {
                 item
             }
             Cursor::Shared(shared) => shared.take() % self.items,
+            Cursor::Part { next, first, end } => {
+                let item = *next;
+                *next = if item + 1 == *end { *first } else { item + 1 };
+                item
+            }
         };
         self.offset(item)
     }

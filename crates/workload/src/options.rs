@@ -197,6 +197,7 @@ impl WorkloadOptions {
             block_size_bytes: self.block.map_or(base.block_size_bytes, ByteSize::bytes),
             threads: self.threads.unwrap_or(base.threads),
             outstanding: self.outstanding.unwrap_or(base.outstanding),
+            in_turn: base.in_turn,
             duration_ns: self.duration.map_or(base.duration_ns, Nanoseconds::ns),
             ramp_ns: self.ramp.map_or(base.ramp_ns, Nanoseconds::ns),
             base_offset_bytes: self

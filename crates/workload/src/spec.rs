@@ -17,6 +17,11 @@ pub struct Workload {
     pub threads: u32,
     /// Operations each thread keeps in flight, 1 to 4,096.
     pub outstanding: u32,
+    /// With several targets: a thread visits them in turn and has `outstanding`
+    /// in flight over all of them, as SQLIO does without `-o`; else it has so
+    /// many on each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turn: bool,
     /// Measured time, after the ramp; above 0.
     pub duration_ns: u64,
     /// Time before measuring starts.
@@ -52,6 +57,7 @@ impl Default for Workload {
             block_size_bytes: 8 * 1024,
             threads: 1,
             outstanding: 1,
+            in_turn: false,
             duration_ns: 10_000_000_000,
             ramp_ns: 0,
             base_offset_bytes: 0,
@@ -106,6 +112,11 @@ pub enum CursorKind {
     Own,
     /// All threads of the job share one, as SQLIO does.
     Shared,
+    /// Each thread walks a part of its own, over and over: thread i of n the
+    /// i-th n-th of a stride's passes, as SQLIO deals out the columns of its
+    /// stripes, and of a sequential span. Parts are empty where there are more
+    /// threads than passes: such threads walk all of it.
+    Columns,
 }
 
 /// How random positions are drawn. Printed and typed as `uniform`,

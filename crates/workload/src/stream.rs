@@ -136,6 +136,7 @@ impl Stream {
         let cycle = |cycle: Cycle, kind| match kind {
             CursorKind::Own => Position::Cycle(cycle, cycle.own(index, workload.threads)),
             CursorKind::Shared => Position::Cycle(cycle, Cursor::Shared(shared.clone())),
+            CursorKind::Columns => Position::Cycle(cycle, cycle.part(index, workload.threads)),
         };
         let (block, blocks) = (span.block_size_bytes, span.blocks);
         let position = match workload.pattern {

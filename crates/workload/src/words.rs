@@ -55,7 +55,8 @@ words!(
     CursorKind,
     "a kind of cursor",
     Own = "own",
-    Shared = "shared"
+    Shared = "shared",
+    Columns = "columns"
 );
 words!(
     Arrivals,

@@ -6,15 +6,20 @@
 //! `docs/SQLIO.md` lists them.
 
 mod arithmetic;
+pub mod command;
+pub mod param_file;
 mod print;
 mod read;
 mod record;
 mod report;
+mod setup;
 
 pub use arithmetic::{Counted, HISTOGRAM_BINS, mib_hundredths, rate_hundredths};
+pub use command::Command;
 pub use print::{expanding, head, size_line, tail};
 pub use record::report_of;
 pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
+pub use setup::{FileWish, JobWish, Setup, setup};
 
 use crate::{Error, Format, ImportedFile};
 use stripewise_workload::CacheMode;

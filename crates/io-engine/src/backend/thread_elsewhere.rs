@@ -8,6 +8,14 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     None
 }
 
+/// Keeps the calling thread on processors: not there yet on this system.
+///
+/// # Errors
+/// Always.
+pub fn pin_to(_cpus: &[u32]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Keeps the calling thread on a processor: not there yet on this system.
 ///
 /// # Errors

@@ -25,6 +25,22 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     Some((ns(usage.ru_utime), ns(usage.ru_stime)))
 }
 
+/// Keeps the calling thread, and those that it starts from then on, on these
+/// processors.
+///
+/// # Errors
+/// As [`pin`]; nothing is changed then.
+pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu as usize >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(cpu as usize);
+    }
+    Ok(sched_setaffinity(None, &set)?)
+}
+
 /// Keeps the calling thread on processor `cpu`.
 ///
 /// # Errors

@@ -134,7 +134,10 @@ impl Evidence {
         self.workload
             .rate
             .is_none()
-            .then(|| each * u64::from(self.targets.max(1)))
+            .then(|| match self.workload.in_turn {
+                true => each,
+                false => each * u64::from(self.targets.max(1)),
+            })
     }
 
     /// Bytes of the target that the job works on.

@@ -88,3 +88,38 @@ fn in_an_open_loop_latency_counts_from_the_schedule_and_flight_from_the_data() {
         assert_eq!(open_loop.schedule_lag_ns_max, 8_500);
     }
 }
+
+/// Files of the first operations that a thread on two files has in flight at once.
+fn in_flight_at_once(in_turn: bool) -> (u32, Vec<u16>) {
+    let workload = Workload {
+        outstanding: 2,
+        in_turn,
+        ..Workload::default()
+    };
+    let span = Span {
+        start_bytes: 0,
+        block_size_bytes: 8192,
+        blocks: 64,
+    };
+    let plan = JobPlan {
+        spans: vec![span, span],
+        ..JobPlan::new(workload, span, 0)
+    };
+    let run = RunPlan::default();
+    let window = Arc::new(Window::new(run.interval_ns));
+    window.begin(0, 0, run.duration_ns);
+    let mut worker = Worker::new(0, &plan, &streams(&plan), 0, &run, window);
+    worker.begin();
+    worker.advance(1_000);
+    let mut files = Vec::new();
+    while let Next::Operation(operation) = worker.next(1_000) {
+        files.push(operation.file);
+    }
+    (worker.slots(), files)
+}
+
+#[test]
+fn files_in_turn_share_what_a_thread_may_have_in_flight() {
+    assert_eq!(in_flight_at_once(true), (2, vec![0, 1]));
+    assert_eq!(in_flight_at_once(false), (4, vec![0, 1, 0, 1]));
+}

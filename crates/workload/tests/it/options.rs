@@ -43,6 +43,7 @@ fn every_option_reaches_its_field() {
         block_size_bytes: 16_384,
         threads: 4,
         outstanding: 32,
+        in_turn: false,
         duration_ns: 60_000_000_000,
         ramp_ns: 5_000_000_000,
         base_offset_bytes: 32_256,

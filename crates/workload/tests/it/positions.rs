@@ -279,6 +279,25 @@ fn a_stride_below_the_block_overlaps_and_wraps() {
     assert_eq!(take(&mut stream, span, 5), [0, 4096, 8192, 0, 4096]);
 }
 
+#[test]
+fn threads_deal_out_the_columns_of_a_matrix_among_them() {
+    // Rows of 4 blocks, 3 rows: columns 0 and 1 are the first thread's.
+    let span = span(12);
+    let streams = streams(stride(4 * 8192, CursorKind::Columns), 2, span);
+    let of_thread = |thread| take_blocks(&mut streams.stream(thread), span, 8);
+    assert_eq!(of_thread(0), [0, 4, 8, 1, 5, 9, 0, 4]);
+    assert_eq!(of_thread(1), [2, 6, 10, 3, 7, 11, 2, 6]);
+}
+
+#[test]
+fn parts_of_a_sequential_span_are_walked_apart() {
+    let span = span(6);
+    let streams = streams(sequential(CursorKind::Columns), 2, span);
+    let of_thread = |thread| take_blocks(&mut streams.stream(thread), span, 4);
+    assert_eq!(of_thread(0), [0, 1, 2, 0]);
+    assert_eq!(of_thread(1), [3, 4, 5, 3]);
+}
+
 proptest! {
     #![proptest_config(crate::fixed_seed(500))]
 
@@ -303,7 +322,7 @@ proptest! {
         blocks in 1_u64..100_000,
         stride_sectors in 1_u64..100_000,
         threads in 1_u32..20,
-        which in 0_usize..6,
+        which in 0_usize..8,
         seed: u64,
     ) {
         let pattern = [
@@ -313,6 +332,8 @@ proptest! {
             sequential(CursorKind::Own),
             stride(stride_sectors * 512, CursorKind::Own),
             stride(stride_sectors * 512, CursorKind::Shared),
+            sequential(CursorKind::Columns),
+            stride(stride_sectors * 512, CursorKind::Columns),
         ][which];
         let workload = Workload { pattern, threads, seed, read_percent: 50, ..Workload::default() };
         let span = span(blocks);

@@ -1,0 +1,134 @@
+//! The parameter file (`-F`): a target on each line, with threads of its own.
+//!
+//! ```text
+//! <file name> <threads> [<mask> [<size MB>]]
+//! # a comment
+//! ```
+
+use super::command::{Access, Command, FILES_MAX, THREADS_MAX, mask};
+use crate::text::{decode, lines};
+use crate::{Error, LineProblem};
+
+/// Sizes beyond this are mistakes: 16 TiB.
+const MEGABYTES_MAX: u64 = 16 << 20;
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// As typed.
+    pub file: String,
+    /// Threads that work on it alone.
+    pub threads: u32,
+    /// Processors that they may run on; 0: any.
+    pub mask: u64,
+    /// Its size in units of 1,048,576 bytes, where given.
+    pub megabytes: Option<u64>,
+}
+
+/// The targets of a parameter file; at least one. `command` is the one that
+/// names the file: with stripes, sizes are not allowed.
+///
+/// # Errors
+/// With every line that breaks the grammar; where there is no target; or where
+/// there are too many threads.
+pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Target>, Error> {
+    let text = decode(bytes, source_name)?;
+    let mut targets = Vec::new();
+    let mut problems = Vec::new();
+    for line in lines(&text) {
+        let trimmed = line.text.trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        match target(trimmed, command) {
+            Ok(target) => targets.push(target),
+            Err(reason) => problems.push(LineProblem {
+                line: line.number,
+                reason,
+            }),
+        }
+        if targets.len() > FILES_MAX || problems.len() > FILES_MAX {
+            break;
+        }
+    }
+    let hint = "each line is: file name, threads, and where wanted mask and size in MB: c:\\testfile.dat 2 0x0 100";
+    if !problems.is_empty() {
+        return Err(Error::of_lines(source_name, problems, hint));
+    }
+    if targets.is_empty() {
+        return Err(Error::new(source_name, "names no target", hint));
+    }
+    let threads: u32 = targets.iter().map(|target| target.threads).sum();
+    if targets.len() > FILES_MAX || threads > THREADS_MAX {
+        return Err(Error::new(
+            source_name,
+            format!(
+                "has more than {FILES_MAX} files or {THREADS_MAX} threads in all ({threads} threads)"
+            ),
+            "use fewer at once",
+        ));
+    }
+    for target in &targets {
+        command.check_columns(target.threads)?;
+    }
+    Ok(targets)
+}
+
+fn target(line: &str, command: &Command) -> Result<Target, String> {
+    let (file, rest) = name_of(line)?;
+    // Notes of the time show a remark after the size, behind a star.
+    let words: Vec<&str> = rest
+        .split_whitespace()
+        .take_while(|word| !word.starts_with(['*', '#']))
+        .collect();
+    let digits = |word: &str| -> Option<u64> {
+        let all = word.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| word.parse().ok()).flatten()
+    };
+    let Some(threads) = words.first().and_then(|word| digits(word)) else {
+        return Err("has no number of threads after the file name".to_owned());
+    };
+    if !(1..=u64::from(THREADS_MAX)).contains(&threads) {
+        return Err(format!("asks for {threads} threads: 1 to {THREADS_MAX}"));
+    }
+    let mask = match words.get(1) {
+        None => 0,
+        Some(word) => mask(word).ok_or_else(|| {
+            format!("has `{word}` where a mask of processors belongs, such as 0x0")
+        })?,
+    };
+    let megabytes = match words.get(2) {
+        None => None,
+        Some(word) => Some(
+            digits(word)
+                .filter(|size| (1..=MEGABYTES_MAX).contains(size))
+                .ok_or_else(|| format!("has `{word}` where a size in MB belongs"))?,
+        ),
+    };
+    if let Some(more) = words.get(3) {
+        return Err(format!("goes on with `{more}` after the size"));
+    }
+    if megabytes.is_some() && matches!(command.access, Access::Stripe(_)) {
+        return Err("gives a size, which goes with -frandom and -fsequential only".to_owned());
+    }
+    Ok(Target {
+        file: file.to_owned(),
+        threads: threads as u32,
+        mask,
+        megabytes,
+    })
+}
+
+/// The name, and what follows; a name with blanks stands in double quotes.
+fn name_of(line: &str) -> Result<(&str, &str), String> {
+    let (name, rest) = match line.strip_prefix('"') {
+        Some(quoted) => quoted
+            .split_once('"')
+            .ok_or("has a quotation mark that does not end")?,
+        None => line.split_once(char::is_whitespace).unwrap_or((line, "")),
+    };
+    if name.is_empty() || name.chars().count() > 256 {
+        return Err("has no file name of 1 to 256 characters".to_owned());
+    }
+    Ok((name, rest))
+}
