@@ -6,6 +6,7 @@
 
 mod budget;
 mod climb;
+pub mod compare;
 pub mod experiment;
 pub mod ladder;
 pub mod offsets;

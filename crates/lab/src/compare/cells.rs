@@ -1,0 +1,212 @@
+//! The cells of a side, and which of them are on the other side too.
+
+use serde_json::Value;
+use stripewise_results::{JobRow, RunRecord, Status};
+
+/// What identifies a cell, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CellKey {
+    pub operation: Option<String>,
+    pub pattern: Option<&'static str>,
+    pub block_size_bytes: Option<u64>,
+    pub threads: Option<u32>,
+    pub outstanding: Option<u32>,
+    /// The jobs of its run and which of them it is, where several ran at once.
+    pub company: Option<String>,
+}
+
+/// A cell with all of its repetitions on one side.
+#[derive(Clone, Debug)]
+pub(super) struct Cell<'a> {
+    pub key: CellKey,
+    /// All else that a workload says, and its target: repetitions agree in it.
+    variant: String,
+    /// The same without the target.
+    workload: String,
+    pub rows: Vec<JobRow<'a>>,
+}
+
+/// Cells of both sides that belong together, and those that are left over.
+pub(super) struct Matched<'a> {
+    pub pairs: Vec<(&'a Cell<'a>, &'a Cell<'a>)>,
+    pub left_a: Vec<&'a Cell<'a>>,
+    pub left_b: Vec<&'a Cell<'a>>,
+}
+
+impl CellKey {
+    fn of(row: &JobRow<'_>) -> CellKey {
+        let jobs = &row.run.jobs;
+        let names = || {
+            let all: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+            format!("{} of {}", row.job.name, all.join(", "))
+        };
+        CellKey {
+            operation: row.operation(),
+            pattern: row.pattern(),
+            block_size_bytes: row.block_size_bytes(),
+            threads: row.threads(),
+            outstanding: row.outstanding(),
+            company: (jobs.len() > 1).then(names),
+        }
+    }
+
+    /// Operations in flight in all; where threads are not known, what is
+    /// outstanding is so in all.
+    fn in_flight(&self) -> Option<u32> {
+        Some(self.threads.unwrap_or(1) * self.outstanding?)
+    }
+
+    /// Both may be the same cell: nothing that both know differs.
+    fn agrees(&self, other: &CellKey) -> bool {
+        let load = match (self.threads, other.threads) {
+            (Some(_), Some(_)) => {
+                agree(self.threads, other.threads) && agree(self.outstanding, other.outstanding)
+            }
+            _ => agree(self.in_flight(), other.in_flight()),
+        };
+        self.same_kind(other) && agree(self.block_size_bytes, other.block_size_bytes) && load
+    }
+
+    /// The same kind of I/O, whatever its size and load.
+    fn same_kind(&self, other: &CellKey) -> bool {
+        agree(self.operation.as_ref(), other.operation.as_ref())
+            && agree(self.pattern, other.pattern)
+            && self.company == other.company
+    }
+}
+
+fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    }
+}
+
+/// The cells of a side in the order in which they come. Runs that were broken off
+/// count only where there are no others; the null engine's count like any.
+pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
+    let whole = runs.iter().any(|run| run.status == Status::Complete);
+    let mut cells: Vec<Cell<'_>> = Vec::new();
+    for row in JobRow::of(runs) {
+        if whole && row.run.status != Status::Complete {
+            continue;
+        }
+        let key = CellKey::of(&row);
+        let workload = workload_but_seed(&row);
+        let variant = format!("{workload} on {}", row.job.target.name);
+        match cells
+            .iter_mut()
+            .find(|cell| cell.key == key && cell.variant == variant)
+        {
+            Some(cell) => cell.rows.push(row),
+            None => cells.push(Cell {
+                key,
+                variant,
+                workload,
+                rows: vec![row],
+            }),
+        }
+    }
+    cells
+}
+
+/// The workload without what may differ between repetitions: its seed, and for
+/// how long it ran.
+fn workload_but_seed(row: &JobRow<'_>) -> String {
+    let mut value = serde_json::to_value(&row.job.workload).unwrap_or(Value::Null);
+    if let Some(object) = value.as_object_mut() {
+        for field in ["seed", "duration_ns", "ramp_ns"] {
+            object.remove(field);
+        }
+    }
+    value.to_string()
+}
+
+/// Matches cells: those that agree in everything both know. Where a side has a
+/// cell in several variants (other offsets, caches, targets), only the variant
+/// that the other side has too. Where each side has but one cell, those two,
+/// if they are of one kind: block and load may then differ, and it is told.
+pub(super) fn pairs_of<'a>(a: &'a [Cell<'a>], b: &'a [Cell<'a>]) -> Matched<'a> {
+    let mut used = vec![false; b.len()];
+    let mut pairs = Vec::new();
+    let mut left_a = Vec::new();
+    for cell in a {
+        match partner(cell, a, b, &used) {
+            Some(index) => {
+                used[index] = true;
+                pairs.push((cell, &b[index]));
+            }
+            None => left_a.push(cell),
+        }
+    }
+    let left_b: Vec<&Cell<'_>> = b
+        .iter()
+        .zip(&used)
+        .filter(|(_, used)| !**used)
+        .map(|(cell, _)| cell)
+        .collect();
+    if let (true, [only_a], [only_b]) = (pairs.is_empty(), a, b)
+        && only_a.key.same_kind(&only_b.key)
+    {
+        return Matched {
+            pairs: vec![(only_a, only_b)],
+            left_a: Vec::new(),
+            left_b: Vec::new(),
+        };
+    }
+    Matched {
+        pairs,
+        left_a,
+        left_b,
+    }
+}
+
+fn partner(cell: &Cell<'_>, a: &[Cell<'_>], b: &[Cell<'_>], used: &[bool]) -> Option<usize> {
+    let free: Vec<usize> = (0..b.len())
+        .filter(|&index| !used[index] && cell.key.agrees(&b[index].key))
+        .collect();
+    let exact = |index: &usize| b[*index].key == cell.key;
+    let same_workload = |index: &usize| b[*index].workload == cell.workload;
+    let same_variant = |index: &usize| b[*index].variant == cell.variant;
+    let variants_here = a.iter().filter(|other| other.key == cell.key).count();
+    if variants_here > 1 || free.iter().filter(|index| exact(index)).count() > 1 {
+        let mut alike: Vec<usize> = free.iter().copied().filter(same_variant).collect();
+        if alike.is_empty() {
+            alike = free.iter().copied().filter(same_workload).collect();
+        }
+        return match alike.as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        };
+    }
+    free.iter()
+        .copied()
+        .find(exact)
+        .or_else(|| match free.as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        })
+}
+
+/// The levels that runs fall into: those of an experiment, else the columns of a
+/// published table; in the order in which they come. Empty where runs have none.
+#[must_use]
+pub fn levels_of(runs: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
+    let mut levels: Vec<(String, Vec<RunRecord>)> = Vec::new();
+    for run in runs {
+        let is_dataset = run
+            .imported
+            .as_ref()
+            .is_some_and(|imported| imported.tool == "dataset");
+        let level = match (&run.experiment, &run.series_part) {
+            (Some(place), _) => place.level.clone(),
+            (None, Some(part)) if is_dataset => part.clone(),
+            _ => return Vec::new(),
+        };
+        match levels.iter_mut().find(|(name, _)| *name == level) {
+            Some((_, of_level)) => of_level.push(run.clone()),
+            None => levels.push((level, vec![run.clone()])),
+        }
+    }
+    levels
+}

@@ -1,0 +1,223 @@
+//! Under which conditions each side was measured, and where they differ.
+
+use serde::{Deserialize, Serialize};
+use stripewise_results::{JobRow, RunRecord};
+use stripewise_units::{ByteSize, format_bytes, format_duration};
+
+/// A condition that is not the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// `file system`, `size in use`, `cache mode`...
+    pub name: String,
+    /// On side A.
+    pub a: String,
+    /// On side B.
+    pub b: String,
+    /// The difference of the numbers may be this one's doing alone: `check`
+    /// refuses to compare then.
+    pub essential: bool,
+}
+
+/// One condition of a job, read off its record; none where it is unknown.
+struct Reading {
+    name: &'static str,
+    essential: bool,
+    value: Option<String>,
+}
+
+/// Conditions that are known on both sides and differ, the essential ones first.
+#[must_use]
+pub fn differing_conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<Condition> {
+    let (on_a, on_b) = (collect(a), collect(b));
+    let mut differing: Vec<Condition> = on_a
+        .into_iter()
+        .zip(on_b)
+        .filter(|((_, _, a), (_, _, b))| !a.is_empty() && !b.is_empty() && a != b)
+        .map(|((name, essential, a), (_, _, b))| Condition {
+            name: name.to_owned(),
+            a: a.join(", "),
+            b: b.join(", "),
+            essential,
+        })
+        .collect();
+    differing.sort_by_key(|condition| !condition.essential);
+    differing
+}
+
+/// Each condition with its distinct values on one side, sorted.
+fn collect(runs: &[RunRecord]) -> Vec<(&'static str, bool, Vec<String>)> {
+    let mut all: Vec<(&'static str, bool, Vec<String>)> = Vec::new();
+    for row in JobRow::of(runs) {
+        for (index, reading) in readings(&row).into_iter().enumerate() {
+            if all.len() <= index {
+                all.push((reading.name, reading.essential, Vec::new()));
+            }
+            if let Some(value) = reading.value
+                && !all[index].2.contains(&value)
+            {
+                all[index].2.push(value);
+            }
+        }
+    }
+    if all.is_empty() {
+        return Vec::new();
+    }
+    for (_, _, values) in &mut all {
+        values.sort();
+    }
+    all
+}
+
+/// All conditions of a job, always the same ones in the same order.
+fn readings(row: &JobRow<'_>) -> Vec<Reading> {
+    let mut all = of_target(row);
+    all.extend(of_workload(row));
+    all
+}
+
+fn given<T>(row: &JobRow<'_>, path: &str, value: T) -> Option<T> {
+    let imported = row.run.imported.as_ref();
+    imported
+        .is_none_or(|imported| imported.gives(path))
+        .then_some(value)
+}
+
+fn text(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+fn of_target(row: &JobRow<'_>) -> Vec<Reading> {
+    let target = &row.job.target;
+    let file_system = target.file_system.as_ref();
+    let device = target.device.as_ref();
+    let reading = |name, essential, value| Reading {
+        name,
+        essential,
+        value,
+    };
+    vec![
+        reading(
+            "file system",
+            true,
+            file_system.and_then(|fs| text(&fs.kind)),
+        ),
+        reading("size in use", true, size_in_use(row)),
+        reading(
+            "kind of target",
+            true,
+            given(row, "jobs.target.kind", ())
+                .filter(|()| row.run.imported.is_none())
+                .map(|()| kind_words(row).to_owned()),
+        ),
+        reading(
+            "allocation unit",
+            false,
+            file_system
+                .and_then(|fs| fs.allocation_unit_bytes)
+                .map(|bytes| ByteSize(bytes).to_string()),
+        ),
+        reading(
+            "offset",
+            false,
+            row.offset_bytes().map(|bytes| ByteSize(bytes).to_string()),
+        ),
+        reading("target", false, text(&target.name)),
+        reading(
+            "device",
+            false,
+            device.and_then(|device| text(&device.name)),
+        ),
+        reading(
+            "host",
+            false,
+            given_text(row, "host.name", &row.run.host.name),
+        ),
+        reading("kernel", false, row.run.host.kernel.clone()),
+    ]
+}
+
+fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
+    let workload = &row.job.workload;
+    let reading = |name, essential, value| Reading {
+        name,
+        essential,
+        value,
+    };
+    let json = |value: serde_json::Result<serde_json::Value>| {
+        let value = value.ok()?;
+        Some(
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned),
+        )
+    };
+    let rate = match workload.rate {
+        Some(rate) => format!("{} IOPS", rate.iops),
+        None => "none".to_owned(),
+    };
+    let sync = match workload.sync {
+        Some(sync) => format!("fdatasync:{}", sync.every),
+        None => "none".to_owned(),
+    };
+    let data = format!(
+        "{} % compressible, {} % dedupable",
+        workload.data.compressible_percent, workload.data.dedupable_percent
+    );
+    vec![
+        reading(
+            "cache mode",
+            true,
+            given(row, "jobs.workload.cache", ())
+                .and_then(|()| json(serde_json::to_value(workload.cache))),
+        ),
+        reading(
+            "block size",
+            true,
+            row.block_size_bytes()
+                .map(|bytes| ByteSize(bytes).to_string()),
+        ),
+        reading("rate", true, given(row, "jobs.workload.rate", rate)),
+        reading("syncs", true, given(row, "jobs.workload.sync", sync)),
+        reading(
+            "data written",
+            true,
+            given(row, "jobs.workload.data", data).filter(|_| workload.read_percent < 100),
+        ),
+        reading(
+            "measured time",
+            false,
+            given(row, "jobs.workload.duration_ns", workload.duration_ns).map(format_duration),
+        ),
+        reading(
+            "engine",
+            false,
+            given_text(row, "jobs.engine", &row.job.engine.name),
+        ),
+    ]
+}
+
+fn given_text(row: &JobRow<'_>, path: &str, value: &str) -> Option<String> {
+    given(row, path, value).and_then(text)
+}
+
+/// How many bytes the job used: its own limit, else all of its target from its
+/// first byte on.
+fn size_in_use(row: &JobRow<'_>) -> Option<String> {
+    let workload = &row.job.workload;
+    let asked = given(row, "jobs.workload.size_bytes", workload.size_bytes).flatten();
+    let whole = given(row, "jobs.target.size_bytes", row.job.target.size_bytes)
+        .filter(|bytes| *bytes > 0)
+        .map(|bytes| bytes.saturating_sub(workload.base_offset_bytes));
+    asked.or(whole).map(format_bytes)
+}
+
+fn kind_words(row: &JobRow<'_>) -> &'static str {
+    use stripewise_results::TargetKind;
+    match row.job.target.kind {
+        TargetKind::File => "file",
+        TargetKind::TestFile => "test file",
+        TargetKind::Device => "device",
+        TargetKind::Simulated => "simulated array",
+        TargetKind::Null => "null engine",
+    }
+}

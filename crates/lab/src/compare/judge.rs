@@ -1,0 +1,215 @@
+//! Rows with their intervals, and a verdict for each: Holm over all rows.
+
+use super::CompareOptions;
+use super::cells::Cell;
+use stripewise_results::{ComparisonGroup, ComparisonRow, JobRow, Verdict};
+use stripewise_stats::{
+    Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
+    holm, mean, median,
+};
+
+/// A row and the cells that it rests on.
+pub(super) struct Judged<'a> {
+    pub row: ComparisonRow,
+    pub a: &'a Cell<'a>,
+    pub b: &'a Cell<'a>,
+    pub how: How,
+}
+
+/// How a row's interval was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Block by block.
+    Blocks,
+    /// As two samples of this many values.
+    Samples(SamplesMethod),
+    /// Not at all: too few repetitions, so many on each side.
+    No([usize; 2]),
+}
+
+/// What the repetitions of a row say.
+struct Found {
+    estimate: Option<f64>,
+    interval: Option<Estimate>,
+    p_value: Option<f64>,
+    blocks: usize,
+    how: How,
+}
+
+/// The rows that have a value on both sides, judged together.
+pub(super) fn judge<'a>(
+    pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
+    options: CompareOptions,
+) -> Vec<Judged<'a>> {
+    let mut rows: Vec<Judged<'a>> = pairs
+        .iter()
+        .filter_map(|&(a, b)| row(a, b, options))
+        .collect();
+    let with_p: Vec<usize> = (0..rows.len())
+        .filter(|&index| rows[index].row.p_value.is_some())
+        .collect();
+    let p_values: Vec<f64> = with_p
+        .iter()
+        .filter_map(|&index| rows[index].row.p_value)
+        .collect();
+    for (&index, adjusted) in with_p.iter().zip(holm(&p_values)) {
+        let row = &mut rows[index].row;
+        row.verdict = verdict(row, adjusted, options);
+    }
+    rows
+}
+
+/// `NoDifference` only where the interval holds 0: a row whose own interval does
+/// not, and that Holm's correction lets pass all the same, stays undecided.
+fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdict {
+    let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
+    if adjusted <= 1.0 - options.level && estimate != 0.0 {
+        return if (estimate > 0.0) == options.metric.more_is_better() {
+            Verdict::Better
+        } else {
+            Verdict::Worse
+        };
+    }
+    match row.interval_percent {
+        Some([low, high]) if low <= 0.0 && 0.0 <= high => Verdict::NoDifference,
+        _ => Verdict::Undecided,
+    }
+}
+
+fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<Judged<'a>> {
+    let of = |row: &JobRow<'_>| options.metric.of(row).filter(|v| v.is_finite());
+    let values_a: Vec<f64> = a.rows.iter().filter_map(of).collect();
+    let values_b: Vec<f64> = b.rows.iter().filter_map(of).collect();
+    let found = by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?;
+    let (middle_a, middle_b) = (median(&values_a)?, median(&values_b)?);
+    let both = |mine: Option<u32>, other: Option<u32>| mine.filter(|_| mine == other);
+    let block = a.key.block_size_bytes;
+    let row = ComparisonRow {
+        operation: a
+            .key
+            .operation
+            .clone()
+            .or_else(|| b.key.operation.clone())?,
+        pattern: a.key.pattern.or(b.key.pattern)?.to_owned(),
+        block_size_bytes: block.filter(|_| block == b.key.block_size_bytes),
+        threads: both(a.key.threads, b.key.threads),
+        outstanding: both(a.key.outstanding, b.key.outstanding),
+        metric: options.metric.name().to_owned(),
+        a: middle_a,
+        b: middle_b,
+        difference_percent: difference_percent(middle_a, middle_b)?,
+        estimate_percent: found.estimate,
+        interval_percent: found.interval.map(|interval| [interval.low, interval.high]),
+        p_value: found.p_value,
+        blocks: u32::try_from(found.blocks).unwrap_or(u32::MAX),
+        verdict: Verdict::Undecided,
+        difference_percent_max: found
+            .interval
+            .map(|interval| interval.low.abs().max(interval.high.abs())),
+        published_difference_percent: None,
+    };
+    Some(Judged {
+        row,
+        a,
+        b,
+        how: found.how,
+    })
+}
+
+/// Block by block, where both cells are of one experiment and share blocks.
+fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<Found> {
+    let mut pairs = Vec::new();
+    for row in &a.rows {
+        let place = row.run.experiment.as_ref()?;
+        let partner = b.rows.iter().find(|other| {
+            let there = other.run.experiment.as_ref();
+            there.is_some_and(|there| {
+                there.experiment == place.experiment && there.block == place.block
+            })
+        });
+        if let Some(partner) = partner
+            && let (Some(a), Some(b)) = (options.metric.of(row), options.metric.of(partner))
+        {
+            pairs.push(Pair { a, b });
+        }
+    }
+    let Comparison {
+        blocks,
+        difference_percent,
+        interval_percent,
+        p_value,
+    } = compare_blocks(&pairs, options.level)?;
+    Some(Found {
+        estimate: (blocks > 1).then_some(difference_percent),
+        interval: interval_percent,
+        // With too few blocks no test can reach the level: no verdict is owed.
+        p_value: interval_percent.map(|_| p_value),
+        blocks,
+        how: match interval_percent {
+            Some(_) => How::Blocks,
+            None => How::No([blocks, blocks]),
+        },
+    })
+}
+
+/// As two samples; a value of 0 has no logarithm, and then there is no interval.
+fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<Found> {
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let counts = [a.len(), b.len()];
+    let none = Found {
+        estimate: None,
+        interval: None,
+        p_value: None,
+        blocks: a.len().min(b.len()),
+        how: How::No(counts),
+    };
+    let Some(found) = compare_samples(a, b, options.level) else {
+        return Some(none);
+    };
+    Some(Found {
+        estimate: (counts != [1, 1]).then_some(found.difference_percent),
+        interval: found.interval_percent,
+        p_value: found.p_value,
+        how: found.method.map_or(How::No(counts), How::Samples),
+        ..none
+    })
+}
+
+/// Of a table, from those of its rows.
+pub(super) fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let all: Vec<Verdict> = verdicts.collect();
+    let has = |verdict| all.contains(&verdict);
+    match (has(Verdict::Better), has(Verdict::Worse)) {
+        (true, true) => Verdict::Mixed,
+        (true, false) => Verdict::Better,
+        (false, true) => Verdict::Worse,
+        (false, false) if has(Verdict::Undecided) || all.is_empty() => Verdict::Undecided,
+        (false, false) => Verdict::NoDifference,
+    }
+}
+
+/// A mean per kind of I/O, in the order of the rows.
+pub(super) fn groups(rows: &[Judged<'_>]) -> Vec<ComparisonGroup> {
+    let name = |row: &ComparisonRow| format!("{} {}", row.pattern, row.operation);
+    let mut groups: Vec<(String, Vec<f64>)> = Vec::new();
+    for judged in rows {
+        let name = name(&judged.row);
+        let difference = judged.row.difference_percent;
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, differences)) => differences.push(difference),
+            None => groups.push((name, vec![difference])),
+        }
+    }
+    let metric = rows.first().map_or("", |judged| &judged.row.metric);
+    groups
+        .into_iter()
+        .map(|(name, differences)| ComparisonGroup {
+            name,
+            metric: metric.to_owned(),
+            rows: u32::try_from(differences.len()).unwrap_or(u32::MAX),
+            difference_percent_mean: mean(&differences).unwrap_or(0.0),
+        })
+        .collect()
+}

@@ -1,0 +1,169 @@
+//! What must be known to read a comparison rightly: what is left out, what
+//! differs besides, what voids a number, and what an interval rests on.
+
+use super::Side;
+use super::cells::{Cell, Matched};
+use super::conditions::differing_conditions;
+use super::judge::{How, Judged};
+use super::words::{plural, some_cells};
+use stripewise_results::{RunRecord, Severity, Status};
+use stripewise_stats::SamplesMethod;
+
+/// All notes, what voids a number first.
+pub(super) fn notes(a: &Side, b: &Side, rows: &[Judged<'_>], matched: &Matched<'_>) -> Vec<String> {
+    let (used_a, used_b) = (used(rows, |row| row.a), used(rows, |row| row.b));
+    let mut notes = Vec::new();
+    for (side, used) in [(a, &used_a), (b, &used_b)] {
+        notes.extend(void_warnings(side, used));
+    }
+    notes.extend(conditions(&used_a, &used_b));
+    for (side, left, other) in [(a, &matched.left_a, b), (b, &matched.left_b, a)] {
+        notes.extend(left_over(side, left, other));
+    }
+    let compared = matched.pairs.len();
+    if rows.len() < compared {
+        notes.push(format!(
+            "{} of {compared} shared cells have no such value on both sides and are left out.",
+            compared - rows.len()
+        ));
+    }
+    for side in [a, b] {
+        notes.extend(broken_off(side));
+    }
+    notes.extend(order(rows, &used_a, &used_b));
+    notes.extend(believed(rows));
+    notes
+}
+
+/// The runs that the rows of one side rest on, each once.
+fn used<'a>(rows: &[Judged<'a>], cell: impl Fn(&Judged<'a>) -> &'a Cell<'a>) -> Vec<RunRecord> {
+    let mut runs: Vec<RunRecord> = Vec::new();
+    for row in rows.iter().flat_map(|judged| &cell(judged).rows) {
+        if !runs.iter().any(|run| run.id == row.run.id) {
+            runs.push(row.run.clone());
+        }
+    }
+    runs
+}
+
+/// Warnings that void a number, each code once a side.
+fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
+    let mut seen: Vec<(String, String, usize)> = Vec::new();
+    for run in used {
+        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
+        let mut of_this_run: Vec<&str> = Vec::new();
+        for warning in of_jobs.chain(&run.warnings) {
+            if warning.severity != Severity::Void || of_this_run.contains(&warning.code.as_str()) {
+                continue;
+            }
+            of_this_run.push(&warning.code);
+            match seen.iter_mut().find(|(code, ..)| *code == warning.code) {
+                Some((_, _, count)) => *count += 1,
+                None => seen.push((warning.code.clone(), warning.message.clone(), 1)),
+            }
+        }
+    }
+    seen.into_iter()
+        .map(|(code, message, count)| {
+            format!(
+                "{}: {count} of {} {} VOID[{code}]: {message}",
+                side.name,
+                used.len(),
+                plural(used.len(), "run is", "runs are"),
+            )
+        })
+        .collect()
+}
+
+fn conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<String> {
+    let differing = differing_conditions(a, b);
+    // Levels of one experiment differ in what is studied, and that heads the columns.
+    differing
+        .into_iter()
+        .map(|condition| {
+            let weight = if condition.essential {
+                "the difference may be its doing: "
+            } else {
+                "measured elsewise: "
+            };
+            format!(
+                "{weight}{}: {} on A, {} on B.",
+                condition.name, condition.a, condition.b
+            )
+        })
+        .collect()
+}
+
+fn left_over(side: &Side, left: &[&Cell<'_>], other: &Side) -> Option<String> {
+    (!left.is_empty()).then(|| {
+        format!(
+            "{} {} of {} {} nothing to match in {}: {}.",
+            left.len(),
+            plural(left.len(), "cell", "cells"),
+            side.name,
+            plural(left.len(), "has", "have"),
+            other.name,
+            some_cells(left)
+        )
+    })
+}
+
+/// Runs that were broken off, where there are whole ones.
+fn broken_off(side: &Side) -> Option<String> {
+    let partial = side
+        .runs
+        .iter()
+        .filter(|run| run.status != Status::Complete)
+        .count();
+    if partial == 0 {
+        return None;
+    }
+    let what = if partial == side.runs.len() {
+        "broken off; there are no others, so they are used all the same"
+    } else {
+        "broken off and left out"
+    };
+    Some(format!(
+        "{}: {partial} of {} runs {} {what}.",
+        side.name,
+        side.runs.len(),
+        plural(partial, "was", "were")
+    ))
+}
+
+/// Whether one side was measured wholly before the other: then time is part of
+/// the difference, and no statistics can take it out.
+fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord]) -> Option<String> {
+    if rows.iter().any(|judged| judged.how == How::Blocks) {
+        return None;
+    }
+    let times = |runs: &[RunRecord]| -> Option<(String, String)> {
+        let known = runs.iter().filter(|run| !run.started_at.is_empty());
+        let all: Vec<&String> = known.map(|run| &run.started_at).collect();
+        Some(((*all.iter().min()?).clone(), (*all.iter().max()?).clone()))
+    };
+    let ((first_a, last_a), (first_b, last_b)) = (times(a)?, times(b)?);
+    let (earlier, later) = if last_a < first_b {
+        ("A", "B")
+    } else if last_b < first_a {
+        ("B", "A")
+    } else {
+        return None;
+    };
+    Some(format!(
+        "All runs of {earlier} were made before those of {later}: whatever else changed in between \
+         is part of the difference."
+    ))
+}
+
+/// What intervals rest on, where that is more than ranks.
+fn believed(rows: &[Judged<'_>]) -> Option<String> {
+    let student = rows
+        .iter()
+        .any(|judged| judged.how == How::Samples(SamplesMethod::PooledStudent));
+    student.then(|| {
+        "Too few repetitions for ranks alone: intervals are Student's, and rest on both sides \
+         scattering alike."
+            .to_owned()
+    })
+}

@@ -1,0 +1,299 @@
+//! Records with known numbers, compared.
+
+use super::*;
+use stripewise_results::{
+    ExperimentPlace, FileSystemFacts, Imported, JobRecord, Outcome, RunRecord, Severity, Status,
+    TargetFacts, Warning,
+};
+use stripewise_workload::Workload;
+
+/// A run of random reads, 8K, of 1 thread with so many outstanding.
+fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
+    let mut record = RunRecord {
+        id: format!("20261121-2015{number:02}-aaaa"),
+        started_at: format!("2026-11-21T20:15:{number:02}.000Z"),
+        ..RunRecord::empty()
+    };
+    record.jobs.push(JobRecord {
+        name: "job".to_owned(),
+        target: TargetFacts {
+            name: "/data".to_owned(),
+            size_bytes: 1 << 30,
+            ..TargetFacts::unknown()
+        },
+        further_targets: Vec::new(),
+        workload: Workload {
+            outstanding,
+            seed: u64::from(number),
+            ..Workload::default()
+        },
+        engine: stripewise_results::EngineFacts::default(),
+        outcome: Outcome {
+            iops,
+            mib_per_s: iops / 128.0,
+            ..Outcome::default()
+        },
+        warnings: Vec::new(),
+    });
+    record
+}
+
+fn side(name: &str, runs: Vec<RunRecord>) -> Side {
+    Side {
+        name: name.to_owned(),
+        runs,
+    }
+}
+
+fn compared(a: Vec<RunRecord>, b: Vec<RunRecord>) -> ComparisonRecord {
+    compare(&side("a", a), &side("b", b), CompareOptions::default()).unwrap()
+}
+
+fn said(record: &ComparisonRecord) -> String {
+    [record.sentences.as_slice(), &record.notes]
+        .concat()
+        .join("\n")
+}
+
+/// Six runs around a centre, spread by a few per mille.
+fn six(first: u32, centre: f64) -> Vec<RunRecord> {
+    let values = [1.001, 0.998, 1.0, 1.003, 0.999, 0.996];
+    (first..)
+        .zip(values)
+        .map(|(number, share)| run(number, 1, centre * share))
+        .collect()
+}
+
+#[test]
+fn single_runs_have_a_difference_and_no_interval() {
+    let record = compared(vec![run(1, 1, 400.45)], vec![run(2, 1, 589.11)]);
+    let row = &record.rows[0];
+    assert_eq!(format!("{:.2}", row.difference_percent), "47.11");
+    assert_eq!(
+        (row.estimate_percent, row.interval_percent, row.p_value),
+        (None, None, None)
+    );
+    assert_eq!(
+        (row.verdict, record.verdict),
+        (Verdict::Undecided, Verdict::Undecided)
+    );
+    assert!(!found(&record));
+    assert!(said(&record).contains("One run a side: nobody can say whether this is chance."));
+    assert!(said(&record).contains("All runs of A were made before those of B"));
+}
+
+#[test]
+fn repetitions_tell_an_effect_from_none() {
+    let worse = compared(six(1, 1_000.0), six(11, 900.0));
+    assert_eq!(worse.verdict, Verdict::Worse);
+    assert!(found(&worse));
+    let [low, high] = worse.rows[0].interval_percent.unwrap();
+    assert!(low < -10.0 && -10.0 < high && high < -9.0, "{low} {high}");
+    assert!(
+        worse.sentences[0].starts_with("b has 10.00 % (9."),
+        "{:?}",
+        worse.sentences
+    );
+    assert!(
+        worse.sentences[0].ends_with("less IOPS: random read, 8K, 1 thread of 1. That is worse.")
+    );
+    let same = compared(six(1, 1_000.0), six(11, 1_000.0));
+    assert_eq!(same.verdict, Verdict::NoDifference);
+    assert!(same.sentences[0].starts_with("No difference larger than 0."));
+    // Less latency is better; here it is unknown, and that is said.
+    let options = CompareOptions {
+        metric: "latency_ns_p99".parse().unwrap(),
+        ..CompareOptions::default()
+    };
+    let error = compare(&side("a", six(1, 1.0)), &side("b", six(11, 1.0)), options).unwrap_err();
+    assert!(matches!(error, NothingToCompare::NoValue { .. }));
+}
+
+#[test]
+fn one_old_run_against_six_new_ones_rests_on_equal_scatter_and_says_so() {
+    let record = compared(vec![run(1, 1, 1_000.0)], six(11, 900.0));
+    assert_eq!((record.verdict, record.rows[0].blocks), (Verdict::Worse, 1));
+    assert!(said(&record).contains("rest on both sides scattering alike"));
+}
+
+#[test]
+fn cells_without_a_partner_are_counted_and_named() {
+    let record = compared(
+        vec![run(1, 1, 100.0), run(2, 4, 200.0), run(3, 8, 300.0)],
+        vec![run(4, 4, 220.0), run(5, 16, 400.0)],
+    );
+    assert_eq!(record.rows.len(), 1);
+    assert_eq!(record.rows[0].outstanding, Some(4));
+    let said = said(&record);
+    assert!(
+        said.contains("2 cells of a have nothing to match in b: random read, 8K, 1 thread of 1; random read, 8K, 1 thread of 8."),
+        "{said}"
+    );
+    assert!(
+        said.contains("1 cell of b has nothing to match in a: random read, 8K, 1 thread of 16.")
+    );
+}
+
+#[test]
+fn blocks_of_one_experiment_are_compared_block_by_block() {
+    // The level drifts by 30 % over the blocks; B is 2 % above A in each.
+    let mut runs = [Vec::new(), Vec::new()];
+    for block in 0..8u32 {
+        for (index, level) in ["31.5K", "64K"].into_iter().enumerate() {
+            let iops = (1_000.0 + 40.0 * f64::from(block)) * [1.0, 1.02][index];
+            let mut record = run(block * 2 + index as u32, 1, iops + f64::from(block % 3));
+            record.experiment = Some(ExperimentPlace {
+                experiment: "20261121-201500-expt".to_owned(),
+                block,
+                position: index as u32,
+                level: level.to_owned(),
+                cell: 0,
+            });
+            runs[index].push(record);
+        }
+    }
+    let all = runs.concat();
+    let levels = levels_of(&all);
+    assert_eq!(levels.len(), 2);
+    let [a, b] = runs;
+    let paired = compared(a.clone(), b.clone());
+    assert_eq!(paired.verdict, Verdict::Better);
+    let [low, high] = paired.rows[0].interval_percent.unwrap();
+    assert!(1.7 < low && high < 2.2, "{low} {high}");
+    // The same numbers without their blocks say nothing.
+    let bare = |mut runs: Vec<RunRecord>| {
+        runs.iter_mut().for_each(|run| run.experiment = None);
+        runs
+    };
+    assert_eq!(compared(bare(a), bare(b)).verdict, Verdict::NoDifference);
+}
+
+#[test]
+fn a_load_whose_threads_are_unknown_is_matched_by_what_is_in_flight() {
+    let mut foreign = run(1, 64, 420.82);
+    foreign.imported = Some(Imported {
+        tool: "dataset".to_owned(),
+        absent: ["jobs.workload.threads".to_owned()].into(),
+        ..Imported::default()
+    });
+    let mut own = run(2, 8, 400.0);
+    own.jobs[0].workload.threads = 8;
+    let other = run(3, 8, 1.0);
+    let record = compared(vec![foreign], vec![other, own]);
+    assert_eq!((record.rows.len(), record.rows[0].b), (1, 400.0));
+}
+
+#[test]
+fn variants_of_a_cell_are_not_taken_for_repetitions() {
+    let at = |number: u32, base: u64, iops: f64| {
+        let mut record = run(number, 1, iops);
+        record.jobs[0].workload.base_offset_bytes = base;
+        record
+    };
+    let grid = |first: u32, factor: f64| {
+        vec![
+            at(first, 0, 100.0 * factor),
+            at(first + 1, 32_256, 80.0 * factor),
+        ]
+    };
+    let record = compared(grid(1, 1.0), grid(11, 1.5));
+    let pairs: Vec<(f64, f64)> = record.rows.iter().map(|row| (row.a, row.b)).collect();
+    assert_eq!(pairs, [(100.0, 150.0), (80.0, 120.0)]);
+    // One of them against both: the one that is the same.
+    let record = compared(vec![at(1, 32_256, 80.0)], grid(11, 1.5));
+    assert_eq!((record.rows.len(), record.rows[0].b), (1, 120.0));
+}
+
+#[test]
+fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
+    let mut other = run(2, 1, 50.0);
+    other.jobs[0].workload.block_size_bytes = 65_536;
+    let record = compared(vec![run(1, 1, 100.0)], vec![other]);
+    assert_eq!(record.rows[0].block_size_bytes, None);
+    assert!(
+        said(&record).contains("the difference may be its doing: block size: 8K on A, 64K on B")
+    );
+    let mut write = run(3, 1, 50.0);
+    write.jobs[0].workload.read_percent = 0;
+    let error = compare(
+        &side("a", vec![run(1, 1, 1.0)]),
+        &side("b", vec![write]),
+        CompareOptions::default(),
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a and b have no workload in common: random read, 8K, 1 thread of 1 against random write, 8K, 1 thread of 1"
+    );
+}
+
+#[test]
+fn other_conditions_and_void_numbers_are_told() {
+    let mut b = run(2, 1, 100.0);
+    b.jobs[0].target.size_bytes = 2 << 30;
+    b.jobs[0].warnings.push(Warning {
+        code: "page-cache".to_owned(),
+        severity: Severity::Void,
+        message: "the device saw 3 % of the bytes".to_owned(),
+        hint: String::new(),
+    });
+    let mut a = run(1, 1, 100.0);
+    for (run, kind) in [(&mut a, "ext4"), (&mut b, "xfs")] {
+        run.jobs[0].target.file_system = Some(FileSystemFacts {
+            kind: kind.to_owned(),
+            ..FileSystemFacts::default()
+        });
+    }
+    let conditions = differing_conditions(&[a.clone()], &[b.clone()]);
+    let names: Vec<(&str, bool)> = conditions
+        .iter()
+        .map(|condition| (condition.name.as_str(), condition.essential))
+        .collect();
+    assert_eq!(names, [("file system", true), ("size in use", true)]);
+    let said = said(&compared(vec![a], vec![b]));
+    for words in [
+        "b: 1 of 1 run is VOID[page-cache]: the device saw 3 % of the bytes",
+        "file system: ext4 on A, xfs on B.",
+        "size in use: 1 GiB on A, 2 GiB on B.",
+    ] {
+        assert!(said.contains(words), "{words} is not in\n{said}");
+    }
+}
+
+#[test]
+fn runs_that_were_broken_off_are_left_out() {
+    let mut broken = run(3, 1, 1.0);
+    broken.status = Status::Partial;
+    let record = compared(
+        vec![run(1, 1, 100.0), broken.clone()],
+        vec![run(2, 1, 110.0)],
+    );
+    assert_eq!(record.rows[0].a, 100.0);
+    assert!(said(&record).contains("a: 1 of 2 runs was broken off and left out."));
+    let record = compared(vec![broken], vec![run(2, 1, 110.0)]);
+    assert_eq!(record.rows[0].a, 1.0);
+}
+
+#[test]
+fn verdicts_hold_over_the_whole_table() {
+    // 40 rows of 4 against 4: the least p is 2/70, far above 0.05/40.
+    let many = |first: u32, centre: f64| -> Vec<RunRecord> {
+        (1..=40u32)
+            .flat_map(|outstanding| {
+                (0..4u32).map(move |k| {
+                    run(
+                        first + k,
+                        outstanding,
+                        centre * (1.0 + f64::from(k) / 1_000.0),
+                    )
+                })
+            })
+            .collect()
+    };
+    let record = compared(many(1, 1_000.0), many(11, 1_100.0));
+    assert_eq!(
+        (record.rows.len(), record.verdict),
+        (40, Verdict::Undecided)
+    );
+    assert!(said(&record).contains("40 rows have an interval without 0, and may be chance"));
+}
