@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use crate::show::runs;
 use serde::Serialize;
+use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, RunSummary, Store};
@@ -138,7 +139,7 @@ fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
         let partial = of_series().any(|other| other.status != Status::Complete);
         rows.push(HistoryRow {
             id: series.to_owned(),
-            series: "bench".to_owned(),
+            series: name_of_series(run.series_part.as_deref()),
             what: format!("{} runs", of_series().count()),
             iops: None,
             status: if partial {
@@ -150,6 +151,16 @@ fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
         });
     }
     rows
+}
+
+/// What a series is, by the part of it that a run is: a ladder belongs to a bench.
+fn name_of_series(part: Option<&str>) -> String {
+    match part {
+        Some(part) if SeriesKind::from_name(part).is_none() && part != "precondition" => {
+            part.to_owned()
+        }
+        _ => "bench".to_owned(),
+    }
 }
 
 fn row(run: &RunSummary) -> HistoryRow {

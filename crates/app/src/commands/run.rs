@@ -67,8 +67,10 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         skipped: Vec::new(),
         faults: arguments.how.inject.clone(),
     };
+    let skipped = leave_out_what_does_not_fit(&mut wishes, &aimed)?;
     let how = How {
-        skipped: leave_out_what_does_not_fit(&mut wishes, &aimed)?,
+        skipped,
+        series: series_of(context, arguments, wishes.runs.len()),
         ..how
     };
     let mut records = Vec::new();
@@ -90,6 +92,16 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     // What was measured before a failure is shown; then the failure.
     outcome?;
     Ok(exit)
+}
+
+/// Several runs of one command are kept under one id, so that they can be shown,
+/// compared and deleted together.
+fn series_of(context: &Context, arguments: &Run, runs: usize) -> Option<(String, String)> {
+    let part = match arguments.plan {
+        Some(_) => "plan",
+        None => "grid",
+    };
+    (runs > 1).then(|| (context.new_id(&context.timestamp()), part.to_owned()))
 }
 
 /// Virtual time and real time do not run side by side; said before a test file

@@ -76,6 +76,21 @@ fn history_show_is_byte_identical_for_a_grid() {
     assert_eq!(ids.len(), 4);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     check_shown_again(&desk, &printed.stdout, &ids);
+    // A grid is one thing: it has an id of its own and a row of its own.
+    let series = printed.json().at("runs.0.series").text();
+    check_shown_again(&desk, &printed.stdout, &[&series]);
+    let listed = desk.run(&["history"]).done().stdout;
+    let rows: Vec<&str> = listed
+        .lines()
+        .filter(|line| line.contains("sim:nvme"))
+        .collect();
+    assert_eq!(rows.len(), 1, "{listed}");
+    assert!(
+        rows[0].contains(&series) && rows[0].contains("grid"),
+        "{listed}"
+    );
+    desk.json(&["history", "delete", &series]);
+    assert!(desk.ids().is_empty());
 }
 
 #[test]
