@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod context;
 mod exit_codes;
+mod experiment;
 mod failure;
 mod interrupt;
 mod keep;

@@ -1,7 +1,110 @@
 //! The switches of `align`.
 
-use clap::Args;
+use super::run::Safety;
+use clap::{Args, ValueEnum};
+use stripewise_io_engine::EngineName;
+use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Does the partition offset matter here? Nothing is repartitioned.
+/// Does the partition offset matter on this storage? Nothing is repartitioned.
+///
+/// The same workload runs at shifted base offsets, as it would on partitions that
+/// start there: where the target starts now (or 63 sectors) against 1M, block
+/// after block in random order, until every interval is narrow or the time is
+/// spent. Exit code 1: the offset matters.
 #[derive(Debug, Args)]
-pub struct Align {}
+pub struct Align {
+    /// A block device (reads need no permission), a file, a directory (a test file is made in it and removed), or sim:NAME
+    pub target: String,
+    #[command(flatten)]
+    pub what: AlignWhat,
+    #[command(flatten)]
+    pub how: ExperimentArguments,
+    #[command(flatten)]
+    pub safety: Safety,
+}
+
+/// What to compare.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Comparison")]
+pub struct AlignWhat {
+    /// Offsets from the start of the disk; the others are held against the first [default: where the target starts now, or 63s, and 1M]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub offsets: Vec<ByteSize>,
+    /// 36K among the offsets: tells operations that cross stripe units from pages of parity that are cut
+    #[arg(long)]
+    pub cause: bool,
+    /// Threads [default: 1,8,64]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub threads: Vec<u32>,
+    /// Operations that each thread keeps in flight [default: 4]
+    #[arg(long, value_name = "N")]
+    pub outstanding: Option<u32>,
+    /// Block size, or a list [default: 8K]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub block: Vec<ByteSize>,
+    /// Only reads
+    #[arg(long, group = "align_operation")]
+    pub read: bool,
+    /// Only writes
+    #[arg(long, group = "align_operation")]
+    pub write: bool,
+    /// Reads and writes (the default where writing is allowed)
+    #[arg(long, group = "align_operation")]
+    pub both: bool,
+    /// Sequential rows, too
+    #[arg(long)]
+    pub sequential: bool,
+    /// The design of a published table; other switches change it
+    #[arg(long, value_name = "NAME")]
+    pub study: Option<Study>,
+    /// How much of the target to use; size of the test file in a directory
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<ByteSize>,
+}
+
+/// How long, and how exactly.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct ExperimentArguments {
+    /// Stop when every interval is narrower than this [default: 2%]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub precision: Option<f64>,
+    /// Time for everything; virtual on sim [default: 10m, or what a verdict needs; on sim none]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<Nanoseconds>,
+    /// Blocks at most [default: 200; on sim 40]
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    /// Measured time of one run [default: 1s; on sim what about 30,000 operations take]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<Nanoseconds>,
+    /// Which way to do I/O: auto, uring, threads or null
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineName>,
+    /// Seed of the order and of all streams
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Your words for this experiment
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+}
+
+/// Published designs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Study {
+    /// Oja and Nisula 2007: 31.5K against 64K, 1 to 256 threads, 4 outstanding, 8K, random and sequential reads and writes
+    #[value(name = "2007")]
+    Year2007,
+    /// EVA8100, 2009: 31.5K against 64K, 128K, 1M and 2M, 1 to 32 threads, 32 outstanding, 8K random reads and writes
+    #[value(name = "eva")]
+    Eva,
+}
+
+/// `2`, `0.5`, `2%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
+        _ => Err("a width in per cent above 0, such as 2% or 0.5".to_owned()),
+    }
+}

@@ -1,7 +1,76 @@
 //! The switches of `lab`.
 
-use clap::Args;
+use super::align::ExperimentArguments;
+use super::run::Safety;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
-/// A full experiment: factors, levels, randomised blocks.
+/// Experiments: one factor at several levels, randomised blocks, a verdict per row.
 #[derive(Debug, Args)]
-pub struct Lab {}
+pub struct Lab {
+    #[command(subcommand)]
+    pub action: LabAction,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum LabAction {
+    /// Run the experiment of a plan file
+    Run(LabRun),
+    /// Go on with an experiment that was interrupted, of `lab run` or `align`; finished blocks are not made again
+    Resume(LabResume),
+    /// Write a commented plan file
+    Init(LabInit),
+    /// Experiments that are kept
+    Plans,
+    /// Remove kept test files, or an experiment with its runs; says what it would do, and does it with --yes
+    Clean(LabClean),
+}
+
+/// `lab run`.
+#[derive(Debug, Args)]
+pub struct LabRun {
+    /// The plan; `stripewise lab init FILE.toml` writes one to start from
+    #[arg(value_name = "PLAN.toml")]
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub how: ExperimentArguments,
+    #[command(flatten)]
+    pub safety: Safety,
+}
+
+/// `lab resume`.
+#[derive(Debug, Args)]
+pub struct LabResume {
+    /// Its id, as `stripewise lab plans` lists it
+    pub id: String,
+    /// Stop when every interval is narrower than this, instead of what the plan says
+    #[arg(long, value_name = "PERCENT")]
+    pub precision: Option<f64>,
+    /// Time for everything, earlier sittings included, instead of what the plan says
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<stripewise_units::Nanoseconds>,
+    /// Blocks at most, instead of what the plan says
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    #[command(flatten)]
+    pub safety: Safety,
+}
+
+/// `lab init`.
+#[derive(Debug, Args)]
+pub struct LabInit {
+    /// The file to write; it must not exist
+    #[arg(value_name = "FILE.toml", default_value = "experiment.toml")]
+    pub file: PathBuf,
+}
+
+/// `lab clean`.
+#[derive(Debug, Args)]
+pub struct LabClean {
+    /// Experiments to delete with their runs; none: test files that were kept
+    pub ids: Vec<String>,
+    /// Do it
+    #[arg(long)]
+    pub yes: bool,
+}

@@ -81,7 +81,6 @@ pub enum Command {
     #[command(hide = true)]
     Compare(Box<compare::Compare>),
     /// Does the partition offset matter here? Nothing is repartitioned
-    #[command(hide = true)]
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks
     #[command(hide = true)]

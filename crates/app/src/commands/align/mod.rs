@@ -1,0 +1,275 @@
+//! `align`: does the partition offset matter on this storage?
+
+mod design;
+
+use crate::aim::{Aimed, Need, aim};
+use crate::cli::align::{Align, ExperimentArguments};
+use crate::context::Context;
+use crate::experiment::carry::{announce, carry, how, new_document, time_unasked_ns};
+use crate::experiment::ground::{Found, find};
+use crate::experiment::kept::{ExperimentKind, Kept, Place};
+use crate::experiment::pilot;
+use crate::failure::{Failure, Outcome};
+use design::{Design, primary};
+use stripewise_io_engine::EngineName;
+use stripewise_lab::experiment::{ExperimentPlan, Level};
+use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
+use stripewise_store::Store;
+use stripewise_target::{ErrorKind, Size};
+use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_workload::{CacheMode, DataPattern, Workload, validate};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Filling a test file takes at most this, unless its size is asked for.
+const FILL_NS: u64 = 25 * SECOND_NS;
+/// Blocks at most on simulated arrays, where nothing else limits them.
+const BLOCKS_MAX_SIMULATED: u32 = 40;
+
+pub fn align(context: &Context, arguments: &Align) -> Outcome {
+    let mut design = Design::of(&arguments.what);
+    refuse_null(arguments)?;
+    let mut store = context.open_store()?;
+    let aimed = aim_align(context, &mut store, arguments, &mut design)?;
+    let size_bytes = arguments.what.size.map(ByteSize::bytes);
+    let found = find(
+        &aimed,
+        &arguments.target,
+        design.block_bytes_max(),
+        size_bytes,
+    );
+    let (plan, place) = plan(arguments, &design, &aimed, &found)?;
+    let mut kept = Kept {
+        label: arguments.how.label.clone(),
+        size_bytes,
+        engine: arguments.how.engine.unwrap_or_default().to_string(),
+        load_given: design.load_given,
+        place: Some(place),
+        layout: found.layout,
+        ..new_document(context, ExperimentKind::Align, &arguments.target, plan)
+    };
+    let simulated = aimed.simulated().is_some();
+    let how = how(context, &aimed, &kept);
+    if simulated && arguments.how.step.is_none() {
+        pilot::set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
+    }
+    limit(&mut kept.plan, &arguments.how, simulated);
+    kept.plan.check().map_err(plan_failure)?;
+    say_place(context, &kept);
+    announce(context, &kept, simulated);
+    carry(
+        context,
+        &mut store,
+        aimed,
+        how,
+        kept,
+        Vec::new(),
+        Vec::new(),
+    )
+}
+
+fn refuse_null(arguments: &Align) -> Outcome<()> {
+    if arguments.how.engine != Some(EngineName::Null) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--engine null measures no storage, and offsets mean nothing to it",
+        "leave it out, or name uring or threads",
+    ))
+}
+
+/// A plan that breaks a rule.
+pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
+    let hint = problem.hint().to_owned();
+    Failure::usage(problem.to_string(), hint)
+}
+
+/// Opens the target. What may not be written is only read, unless writes were
+/// asked for; and that is said.
+fn aim_align(
+    context: &Context,
+    store: &mut Store,
+    arguments: &Align,
+    design: &mut Design,
+) -> Outcome<Aimed> {
+    let need = need(arguments, design);
+    let asked = arguments.what.write
+        || arguments.what.both
+        || arguments.safety.overwrite
+        || arguments.safety.destroy.is_some();
+    let refusal = match aim(context, store, &arguments.target, &need, &arguments.safety) {
+        Err(failure) if design.writes && !asked && needs_leave(&failure) => failure,
+        other => return other,
+    };
+    eprintln!("note: only reads are measured: {}", refusal.error);
+    if let Some(hint) = &refusal.hint {
+        eprintln!("hint: {hint}");
+    }
+    design.writes = false;
+    let need = Need {
+        writes: false,
+        ..need
+    };
+    aim(context, store, &arguments.target, &need, &arguments.safety)
+}
+
+fn needs_leave(failure: &Failure) -> bool {
+    let kind = failure
+        .error
+        .downcast_ref::<stripewise_target::Error>()
+        .map(|error| error.kind);
+    matches!(
+        kind,
+        Some(ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
+    )
+}
+
+fn need(arguments: &Align, design: &Design) -> Need {
+    let size = arguments.what.size;
+    Need {
+        reads: design.reads,
+        writes: design.writes,
+        size: size.map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
+        outstanding_total: design.outstanding_total(),
+        outstanding_by_number: design.load_given,
+        cache: CacheMode::Direct,
+        cache_by_name: false,
+        data: DataPattern::default(),
+        seed: arguments.how.seed.unwrap_or(Workload::SEED),
+        fill_time_limit_ns: size.is_none().then_some(FILL_NS),
+    }
+}
+
+/// The plan, and where its levels lie.
+fn plan(
+    arguments: &Align,
+    design: &Design,
+    aimed: &Aimed,
+    found: &Found,
+) -> Outcome<(ExperimentPlan, Place)> {
+    let mut place = found.place.clone();
+    let offsets = offsets(design, found, &mut place);
+    let shifted = shift(&found.ground, &offsets).map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })?;
+    warn_of_partial_pages(
+        design,
+        found,
+        &offsets,
+        &shifted.base_offsets_bytes,
+        &mut place,
+    );
+    let levels: Vec<Level> = offsets
+        .iter()
+        .zip(&shifted.base_offsets_bytes)
+        .map(|(offset, base)| Level {
+            size_bytes: Some(shifted.size_bytes),
+            ..Level::offset(ByteSize(*offset).to_string(), *base)
+        })
+        .collect();
+    let duration_ns = arguments.how.step.map_or(SECOND_NS, Nanoseconds::ns);
+    let cells = design.cells((duration_ns / 10).min(SECOND_NS), duration_ns);
+    for level in &levels {
+        for cell in &cells {
+            let workload = level.apply(&cell.workload, 0);
+            validate(&workload, aimed.limits()).map_err(crate::measure::workload_failure)?;
+        }
+    }
+    let mut plan = ExperimentPlan::new("partition offset", levels, cells);
+    plan.name = format!("partition offset on {}", arguments.target);
+    plan.primary = primary(&plan.cells);
+    plan.seed = arguments.how.seed.unwrap_or(plan.seed);
+    place.offsets_bytes = offsets;
+    place.moved_bytes = shifted.moved_bytes;
+    Ok((plan, place))
+}
+
+/// The levels. Writes into a file stay on the file system's blocks where nobody
+/// named other offsets: 36K stands for 63 sectors then.
+fn offsets(design: &Design, found: &Found, place: &mut Place) -> Vec<u64> {
+    let offsets = design.offsets(place.start_bytes);
+    let unasked = design.offsets_bytes.is_none() && offsets[0] == OFFSET_63_SECTORS;
+    let page = found.page_bytes.unwrap_or(1).max(1);
+    let stands_on_pages = found.ground.start_bytes.is_multiple_of(page);
+    if !(unasked && design.writes && page > 512 && stands_on_pages) || offsets.contains(&OFFSET_36K)
+    {
+        return offsets;
+    }
+    place.notes.push(format!(
+        "36K stands for 63 sectors: it crosses stripe units alike, and writes stay on the {} blocks of the file system. --read or a device shows 63 sectors themselves.",
+        ByteSize(page)
+    ));
+    offsets
+        .into_iter()
+        .map(|offset| {
+            if offset == OFFSET_63_SECTORS {
+                OFFSET_36K
+            } else {
+                offset
+            }
+        })
+        .collect()
+}
+
+/// A write of part of a block is the file system's business before it is the
+/// disk's.
+fn warn_of_partial_pages(
+    design: &Design,
+    found: &Found,
+    offsets: &[u64],
+    bases: &[u64],
+    place: &mut Place,
+) {
+    let Some(page) = found.page_bytes.filter(|page| design.writes && *page > 512) else {
+        return;
+    };
+    let partial: Vec<String> = offsets
+        .iter()
+        .zip(bases)
+        .filter(|(_, base)| !base.is_multiple_of(page))
+        .map(|(offset, _)| ByteSize(*offset).to_string())
+        .collect();
+    if partial.is_empty() {
+        return;
+    }
+    let warning = format!(
+        "Writes at {} begin inside the {} blocks of the file system, which handles such writes one after the other: these rows are the file system's numbers, not the disk's.",
+        partial.join(", "),
+        ByteSize(page)
+    );
+    eprintln!("warning: {warning}");
+    place.notes.push(warning);
+}
+
+/// What the switches say about stopping.
+pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bool) {
+    if let Some(precision) = how.precision {
+        plan.precision_percent = precision;
+    }
+    plan.time_budget_ns = match how.time {
+        Some(time) => Some(time.ns()),
+        None if simulated => plan.time_budget_ns,
+        None => Some(plan.time_budget_ns.unwrap_or_else(|| time_unasked_ns(plan))),
+    };
+    if let Some(blocks) = how.blocks {
+        plan.blocks_max = blocks;
+    } else if simulated && plan.time_budget_ns.is_none() {
+        plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);
+    }
+}
+
+/// Where it starts now.
+fn say_place(context: &Context, kept: &Kept) {
+    let Some(place) = kept.place.as_ref().filter(|_| !context.global.quiet) else {
+        return;
+    };
+    if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
+        eprintln!("It starts at {} of {disk} now.", ByteSize(start));
+    }
+    for note in &place.notes {
+        eprint!(
+            "{}",
+            stripewise_report::wrapped(&format!("note: {note}"), "  ")
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! One sitting of an experiment: from an aimed target and finished blocks to the
+//! answer and the exit code.
+
+use super::answer::{Answer, part};
+use super::kept::Kept;
+use super::runner::{Halt, Runner};
+use crate::aim::Aimed;
+use crate::context::{Context, VERSION};
+use crate::failure::{Failure, Outcome};
+use crate::measure::How;
+use std::str::FromStr;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_runner::session::own_cost_ns;
+use stripewise_store::Store;
+use stripewise_units::format_duration;
+
+/// What a run on a real target takes besides its ramp and duration: opening,
+/// snapshots of the machine, the store.
+const OVERHEAD_NS: u64 = 60_000_000;
+/// How long the program's own cost is measured.
+const OWN_COST_NS: u64 = 5_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
+/// Time of an experiment on a real target where nothing else is asked.
+const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
+
+/// How the runs of an experiment are made.
+pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
+    let simulated = aimed.simulated().is_some();
+    How {
+        host: context.host(),
+        interval_ns: 100_000_000,
+        operations_min: 0,
+        operations_max_per_thread: None,
+        engine: EngineName::from_str(&kept.engine).unwrap_or_default(),
+        cpus: Vec::new(),
+        label: kept.label.clone(),
+        series: Some((kept.id.clone(), part(kept.kind))),
+        experiment: None,
+        latency_limit: None,
+        cache_size_bytes: None,
+        quick: false,
+        own_cost_ns: if simulated {
+            None
+        } else {
+            own_cost_ns(OWN_COST_NS)
+        },
+        earlier: Vec::new(),
+        skipped: Vec::new(),
+        faults: None,
+    }
+}
+
+/// Time for an experiment on a real target where none is given: ten minutes, or
+/// what its rows need for a verdict and a tenth more.
+pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
+    let verdict_ns = needs(plan, OVERHEAD_NS).verdict_ns;
+    let minutes = (verdict_ns + verdict_ns / 10).div_ceil(MINUTE_NS);
+    TIME_UNASKED_NS.max(minutes * MINUTE_NS)
+}
+
+/// Says what will be done, and how long it may take.
+pub fn announce(context: &Context, kept: &Kept, simulated: bool) {
+    if context.global.quiet {
+        return;
+    }
+    let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
+    for sentence in needs(&kept.plan, overhead_ns).sentences {
+        eprint!("{}", stripewise_report::wrapped(&sentence, "  "));
+    }
+    if simulated {
+        eprintln!("All times are those of the simulated array.");
+    }
+    if kept.blocks > 0 {
+        eprintln!(
+            "{} blocks are finished ({}); they are not made again.",
+            kept.blocks,
+            format_duration(kept.elapsed_ns)
+        );
+    }
+}
+
+/// Runs what is left of the experiment, prints the answer, and says what the
+/// process returns. The target is given back in any case.
+pub fn carry(
+    context: &Context,
+    store: &mut Store,
+    aimed: Aimed,
+    how: How,
+    kept: Kept,
+    finished: Vec<Block>,
+    records: Vec<RunRecord>,
+) -> Outcome {
+    kept.keep(context, store)?;
+    let (plan, id) = (kept.plan.clone(), kept.id.clone());
+    let targets = [aimed];
+    let mut runner = Runner::new(context, store, &targets, how, kept, records);
+    let conducted = conduct(&plan, &id, finished, &mut runner);
+    let (mut experiment, failure) = match conducted {
+        Ok(experiment) => (experiment, None),
+        Err(broken) => {
+            let (experiment, halt) = *broken;
+            match halt {
+                Halt::Interrupted => (experiment, None),
+                Halt::Failed(failure) => (experiment, Some(failure)),
+            }
+        }
+    };
+    if context.interrupt.signal().is_some() && !experiment.ended.is_some_and(Ended::finished) {
+        experiment.ended = Some(Ended::Interrupted);
+    }
+    let (mut kept, records) = runner.into_parts();
+    kept.blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
+    kept.ended = experiment.ended;
+    kept.elapsed_ns = experiment.elapsed_ns;
+    let kept_at_end = kept.keep(context, store);
+    for target in targets {
+        target.finish()?;
+    }
+    if experiment.blocks.is_empty() {
+        return nothing_finished(context, &kept, failure);
+    }
+    let exit = Answer::of(&experiment, kept, records).print(context)?;
+    // What was found before a failure is shown; then the failure.
+    failure.map_or(Ok(()), Err)?;
+    kept_at_end?;
+    Ok(exit)
+}
+
+/// No block was finished: there is nothing to show, and a way to go on.
+fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) -> Outcome {
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let resume = format!("`stripewise lab resume {}` goes on", kept.id);
+    match context.interrupt.signal() {
+        Some(signal) => Err(Failure::new(
+            crate::exit_codes::Exit::Interrupted(signal),
+            "interrupted before the first block was finished",
+            resume,
+        )),
+        None => Err(Failure::new(
+            crate::exit_codes::Exit::InputOutput,
+            "a run broke off before the first block was finished",
+            format!("`stripewise history show {}` says why; {resume}", kept.id),
+        )),
+    }
+}
+
+/// A document for a new experiment; the caller fills in the rest.
+pub fn new_document(
+    context: &Context,
+    kind: super::kept::ExperimentKind,
+    target: &str,
+    plan: ExperimentPlan,
+) -> Kept {
+    let started_at = context.timestamp();
+    Kept {
+        schema_version: SCHEMA_VERSION,
+        id: context.new_id(&started_at),
+        kind,
+        target: target.to_owned(),
+        started_at,
+        command: Context::command_line(),
+        version: VERSION.to_owned(),
+        label: None,
+        size_bytes: None,
+        engine: EngineName::default().to_string(),
+        load_given: false,
+        place: None,
+        layout: stripewise_lab::experiment::LayoutFacts::default(),
+        plan,
+        blocks: 0,
+        ended: None,
+        elapsed_ns: 0,
+    }
+}

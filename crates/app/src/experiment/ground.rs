@@ -1,0 +1,208 @@
+//! Where a target starts, how far that is known, and what may be said because
+//! of it. Files must lie so that one base offset means one place in every
+//! stripe: their extents are asked for, and where they do not agree the longest
+//! part that does is used, or the claim is made smaller, in words.
+
+use super::kept::Place;
+use crate::aim::Aimed;
+use std::path::Path;
+use stripewise_array_sim::layout::Level;
+use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::placement::Placement;
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Storage};
+use stripewise_lab::experiment::LayoutFacts;
+use stripewise_lab::offsets::Ground;
+use stripewise_results::TargetKind;
+use stripewise_target::Target;
+use stripewise_units::{ByteSize, format_bytes};
+
+/// Extents that agree modulo this agree in every stripe unit in use.
+const PERIOD: u64 = 1 << 20;
+/// Extents that agree modulo this agree in most.
+const PERIOD_GOOD: u64 = 64 << 10;
+/// A part of a file must be at least so much of it: 1 in so many.
+const PART_GOOD: u64 = 4;
+/// The least part worth having where nothing better is to be had.
+const PART_LEAST: u64 = 16;
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub ground: Ground,
+    /// Without levels.
+    pub place: Place,
+    pub layout: LayoutFacts,
+    /// Bytes that the file system writes whole; absent for devices and arrays.
+    pub page_bytes: Option<u64>,
+}
+
+/// Looks. `block_bytes`: of the largest operation; `size_bytes`: how much of the
+/// target may be used, where the user said so.
+pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u64>) -> Found {
+    let limits = aimed.limits();
+    let whole = Ground {
+        start_bytes: 0,
+        period_bytes: None,
+        from_bytes: 0,
+        end_bytes: limits.size_bytes.min(size_bytes.unwrap_or(u64::MAX)),
+        sector_bytes: u64::from(limits.logical_sector_bytes),
+        block_bytes,
+    };
+    match aimed {
+        Aimed::Simulated(simulated) => {
+            let facts = simulated.build().facts();
+            let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
+            Found {
+                ground: Ground {
+                    start_bytes,
+                    ..whole
+                },
+                place: Place {
+                    start_bytes: Some(facts.partition_offset_bytes),
+                    disk: Some("the simulated array".to_owned()),
+                    ..Place::default()
+                },
+                layout: LayoutFacts {
+                    subject: subject(facts.disks > 1).to_owned(),
+                    start_bytes: Some(start_bytes),
+                    stripe_unit_bytes: Some(facts.stripe_unit_bytes),
+                    parity: Some(matches!(facts.level, Level::Raid5 | Level::Raid6)),
+                    ..LayoutFacts::default()
+                },
+                page_bytes: None,
+            }
+        }
+        Aimed::Real(real) => of_real(real, Path::new(target), whole),
+        Aimed::Nothing { .. } => Found {
+            ground: whole,
+            place: Place::default(),
+            layout: LayoutFacts::default(),
+            page_bytes: None,
+        },
+    }
+}
+
+fn subject(several: bool) -> &'static str {
+    if several { "this array" } else { "this disk" }
+}
+
+fn of_real(real: &Target, path: &Path, whole: Ground) -> Found {
+    // What cannot be looked at is not known; no claim follows from it.
+    let storage = System::live().storage_of_path(path).unwrap_or_default();
+    let facts = real.facts();
+    let mut place = Place {
+        start_bytes: facts.partition_offset_bytes,
+        disk: storage.offset.as_ref().map(|offset| offset.disk.clone()),
+        ..Place::default()
+    };
+    let layers = storage.layers();
+    let disk = layers
+        .iter()
+        .find(|device| Some(&device.name) == place.disk.as_ref());
+    match (place.start_bytes, disk) {
+        (None, _) => place.notes.push(
+            "Where this target starts on its disks is not known: offsets are relative to its own start."
+                .to_owned(),
+        ),
+        (Some(_), Some(disk)) => place.notes.extend(beyond(disk)),
+        _ => {}
+    }
+    let mut found = Found {
+        ground: Ground {
+            start_bytes: place.start_bytes.unwrap_or(0),
+            ..whole
+        },
+        layout: layout(&storage, disk.copied()),
+        place,
+        page_bytes: None,
+    };
+    if facts.kind != TargetKind::Device {
+        found.page_bytes = facts
+            .file_system
+            .as_ref()
+            .and_then(|file_system| file_system.allocation_unit_bytes);
+        of_file(&mut found, real.placement().as_ref());
+    }
+    found.layout.start_bytes = found.place.start_bytes.map(|_| found.ground.start_bytes);
+    found
+}
+
+/// What lies below the device to which the start could be followed.
+fn beyond(disk: &BlockDevice) -> Option<String> {
+    let what = match disk.kind {
+        BlockDeviceKind::Loop => "a file shown as a disk",
+        BlockDeviceKind::Mapper => "a mapped volume (LVM, encryption, multipath)",
+        _ => return None,
+    };
+    Some(format!(
+        "Offsets are counted from the start of {}, {what}; where that lies on the disks below is not known.",
+        disk.name
+    ))
+}
+
+fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
+    let array = disk.and_then(|disk| disk.array.as_ref());
+    let parity = |level: &str| ["raid4", "raid5", "raid6"].contains(&level);
+    LayoutFacts {
+        subject: match array {
+            Some(_) => subject(true).to_owned(),
+            None => LayoutFacts::default().subject,
+        },
+        stripe_unit_bytes: array.map(|array| array.stripe_unit_bytes.unwrap_or(0)),
+        parity: array.map(|array| parity(&array.level)),
+        physical_sector_bytes: storage
+            .nearest()
+            .and_then(|device| device.queue.physical_sector_bytes)
+            .map(u64::from),
+        ..LayoutFacts::default()
+    }
+}
+
+/// Takes the extents of a file into account.
+fn of_file(found: &mut Found, placement: Option<&Placement>) {
+    let size = found.ground.end_bytes;
+    let Some((placement, partition)) = placement.zip(found.place.start_bytes) else {
+        found.place.start_bytes = None;
+        found.ground.start_bytes = 0;
+        found.place.notes = vec![
+            "Where this file lies on its disks is not known (its file system does not tell): offsets are relative to the start of the file, and nothing follows for partitions."
+                .to_owned(),
+        ];
+        return;
+    };
+    let ground = &mut found.ground;
+    if let Some(phase) = placement.phase(PERIOD) {
+        ground.start_bytes = (partition + phase) % PERIOD;
+        ground.period_bytes = Some(PERIOD);
+        return;
+    }
+    let granularity = placement.granularity(PERIOD).unwrap_or(1);
+    let longest = placement.longest(PERIOD).filter(|part| {
+        let enough = if granularity >= PERIOD_GOOD {
+            PART_GOOD
+        } else {
+            PART_LEAST
+        };
+        part.length_bytes.saturating_mul(enough) >= size
+    });
+    if let Some(part) = longest {
+        ground.start_bytes = (partition + part.phase_bytes) % PERIOD;
+        ground.period_bytes = Some(PERIOD);
+        ground.from_bytes = part.from_bytes;
+        ground.end_bytes = size.min(part.from_bytes + part.length_bytes);
+        found.place.notes.push(format!(
+            "The extents of this file do not all start alike. {} of its {} do, from byte {} on: only these are used.",
+            format_bytes(ground.end_bytes - ground.from_bytes),
+            format_bytes(size),
+            part.from_bytes
+        ));
+        return;
+    }
+    let phase = placement.phase(granularity).unwrap_or(0);
+    ground.start_bytes = (partition + phase) % granularity;
+    ground.period_bytes = Some(granularity);
+    found.place.notes.push(format!(
+        "The extents of this file start alike only in units of {}: boundaries of larger stripe units lie elsewhere in each, and what is found is about units of up to {0}.",
+        ByteSize(granularity)
+    ));
+}

@@ -1,0 +1,189 @@
+//! The document of an experiment: everything that is needed to go on with it or
+//! to analyse it again, without its command line. Permission to write is not in
+//! it; that is given anew each time.
+
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::{Filter, KeptDocument, Store};
+
+/// Kind of these documents in the store.
+const KIND: &str = "experiment";
+
+/// Which command made it; also the `series_part` of its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExperimentKind {
+    Align,
+    Lab,
+}
+
+impl ExperimentKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            ExperimentKind::Align => "align",
+            ExperimentKind::Lab => "lab",
+        }
+    }
+}
+
+/// Where byte 0 of the target lies, in words and as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Where the partition (or whole device) starts; absent where unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// The disk that this is counted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// The levels, as offsets from the start of that disk.
+    pub offsets_bytes: Vec<u64>,
+    /// All levels lie this far behind their names.
+    pub moved_bytes: u64,
+    /// What must be known to read the tables rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// An experiment as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    pub schema_version: u32,
+    pub id: String,
+    pub kind: ExperimentKind,
+    pub target: String,
+    pub started_at: String,
+    pub command: Vec<String>,
+    pub version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// As asked for: how much of the target, or the size of the test file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// The engine by its name.
+    pub engine: String,
+    /// Somebody asked for so many in flight by number.
+    pub load_given: bool,
+    /// Where the levels are offsets of the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    pub layout: LayoutFacts,
+    pub plan: ExperimentPlan,
+    /// Finished so far.
+    pub blocks: u32,
+    /// Absent while it runs, and where its process was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+    /// In all sittings; virtual on simulated arrays.
+    pub elapsed_ns: u64,
+}
+
+impl Kept {
+    /// Keeps it, in place of what was kept before.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        let json = serde_json::to_string(self).map_err(|error| Failure {
+            exit: Exit::Store,
+            error: error.into(),
+            hint: None,
+        })?;
+        let document = KeptDocument {
+            name: self.id.clone(),
+            kept_at: context.timestamp(),
+            json,
+        };
+        store.keep_document(KIND, &document).map_err(store_failure)
+    }
+
+    /// The experiment of this id, or of the only id that begins so.
+    pub fn load(store: &Store, id: &str) -> Outcome<Kept> {
+        if let Some(document) = store.document(KIND, id).map_err(store_failure)? {
+            return read(&document);
+        }
+        let all = store.documents(KIND).map_err(store_failure)?;
+        let alike: Vec<&KeptDocument> = all
+            .iter()
+            .filter(|document| !id.is_empty() && document.name.starts_with(id))
+            .collect();
+        match alike.as_slice() {
+            [one] => read(one),
+            [] => Err(Failure::usage(
+                format!("there is no experiment {id}"),
+                "`stripewise lab plans` lists them",
+            )),
+            _ => Err(Failure::usage(
+                format!("{} experiments begin with {id}", alike.len()),
+                "give more of the id; `stripewise lab plans` lists them",
+            )),
+        }
+    }
+
+    /// All of them, the one that was worked on last first.
+    pub fn all(store: &Store) -> Outcome<Vec<Kept>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(read).collect()
+    }
+
+    /// Its runs in the order in which they were made, without what no table needs.
+    pub fn runs(&self, store: &Store) -> Outcome<Vec<RunRecord>> {
+        self.run_ids(store)?
+            .iter()
+            .map(|id| {
+                let record = store.load(id).map_err(store_failure)?;
+                Ok(without_details(record))
+            })
+            .collect()
+    }
+
+    /// Ids of its runs, oldest first.
+    pub fn run_ids(&self, store: &Store) -> Outcome<Vec<String>> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = store.list(&filter).map_err(store_failure)?;
+        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+    }
+
+    /// Forgets the document; its runs are deleted apart.
+    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+        store
+            .forget_document(KIND, &self.id)
+            .map(drop)
+            .map_err(store_failure)
+    }
+}
+
+fn read(document: &KeptDocument) -> Outcome<Kept> {
+    let kept: Kept = serde_json::from_str(&document.json).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            format!("experiment {} cannot be read: {error}", document.name),
+            "use the version of Stripewise that made it",
+        )
+    })?;
+    if kept.schema_version != SCHEMA_VERSION {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.id, kept.schema_version
+            ),
+            "use the version of Stripewise that made it",
+        ));
+    }
+    Ok(kept)
+}
+
+/// Hundreds of runs are held at once: their intervals and histograms are in the
+/// store, and nothing here looks at them.
+pub fn without_details(mut record: RunRecord) -> RunRecord {
+    for job in &mut record.jobs {
+        job.outcome.intervals = Vec::new();
+        job.outcome.read.histogram = None;
+        job.outcome.write.histogram = None;
+    }
+    record
+}

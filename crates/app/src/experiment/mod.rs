@@ -1,0 +1,19 @@
+//! What `align` and `lab` share: an experiment is kept as a document before its
+//! first run and after every block, its runs are kept one by one, and whatever
+//! stops it, it can be resumed from these.
+//!
+//! | file | what |
+//! |---|---|
+//! | `kept` | the document of the store |
+//! | `ground` | where a target starts, and what may be said of it |
+//! | `pilot` | how long a run on a simulated array must be |
+//! | `runner` | makes and keeps the runs |
+//! | `carry` | one sitting, from aimed target to exit code |
+//! | `answer` | tables, sentences, JSON |
+
+pub mod answer;
+pub mod carry;
+pub mod ground;
+pub mod kept;
+pub mod pilot;
+pub mod runner;

@@ -1,0 +1,102 @@
+//! How long a run on a simulated array must be: so long that about as many
+//! operations complete as make the mean of a run steady, whether the array does
+//! 300 operations a second or 300,000. A short look at each workload tells.
+
+use crate::aim::Aimed;
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::measure::{How, JobWish, prepare_run};
+use crate::parallel::simulate_cells;
+use stripewise_lab::experiment::ExperimentPlan;
+use stripewise_workload::Workload;
+
+/// The coefficient of variation of a run's mean is then about 0.7 %.
+const OPERATIONS: f64 = 30_000.0;
+/// Of the look itself.
+const OPERATIONS_LOOK: u64 = 1_500;
+const LOOK_NS: u64 = 5_000_000;
+const DURATION_NS_MIN: u64 = 10_000_000;
+const DURATION_NS_MAX: u64 = 600_000_000_000;
+
+/// Gives every cell of the plan a duration of its own, and a ramp of a twentieth.
+pub fn set_durations(
+    context: &Context,
+    aimed: &[Aimed],
+    how: &How,
+    plan: &mut ExperimentPlan,
+) -> Outcome<()> {
+    let how = How {
+        interval_ns: LOOK_NS,
+        operations_min: OPERATIONS_LOOK,
+        series: None,
+        ..how.clone()
+    };
+    let level = &plan.levels[plan.baseline];
+    let cells = plan
+        .cells
+        .iter()
+        .map(|cell| {
+            let look = Workload {
+                duration_ns: LOOK_NS,
+                ramp_ns: 0,
+                ..level.apply(&cell.workload, plan.seed)
+            };
+            let wish = JobWish {
+                name: cell.name.clone(),
+                workload: look,
+                targets: vec![0],
+            };
+            prepare_run(context, aimed, &[wish], &how)
+        })
+        .collect::<Outcome<Vec<_>>>()?;
+    let mut rates = Vec::new();
+    simulate_cells(context, aimed, &cells, &mut |record| {
+        rates.push(record.jobs.first().map_or(0.0, |job| job.outcome.iops));
+        Ok(())
+    })?;
+    for (cell, iops) in plan.cells.iter_mut().zip(rates) {
+        cell.workload.duration_ns = duration_ns(iops);
+        cell.workload.ramp_ns = cell.workload.duration_ns / 20;
+    }
+    Ok(())
+}
+
+/// Rounded up to 1, 2 or 5 and zeros: the same for arrays that are nearly alike.
+fn duration_ns(iops: f64) -> u64 {
+    let wanted_ns = if iops > 0.0 {
+        // Float to integer saturates.
+        (OPERATIONS / iops * 1e9) as u64
+    } else {
+        DURATION_NS_MAX
+    };
+    let wanted_ns = wanted_ns.clamp(DURATION_NS_MIN, DURATION_NS_MAX);
+    let mut unit_ns = DURATION_NS_MIN;
+    while unit_ns * 10 <= wanted_ns {
+        unit_ns *= 10;
+    }
+    let rounded = [1, 2, 3, 5, 7, 10]
+        .into_iter()
+        .map(|steps| steps * unit_ns)
+        .find(|rounded| *rounded >= wanted_ns);
+    rounded.unwrap_or(wanted_ns).min(DURATION_NS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_arrays_run_longer_than_fast_ones_in_round_times() {
+        let cases = [
+            (0.0, 600_000_000_000),
+            (500.0, 70_000_000_000),
+            (3_000.0, 10_000_000_000),
+            (3_100.0, 10_000_000_000),
+            (400_000.0, 100_000_000),
+            (1e9, 10_000_000),
+        ];
+        for (iops, expected_ns) in cases {
+            assert_eq!(duration_ns(iops), expected_ns, "{iops}");
+        }
+    }
+}

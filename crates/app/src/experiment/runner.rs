@@ -1,0 +1,225 @@
+//! Makes the runs of an experiment, one after the other on real targets, a block
+//! at a time on all cores on simulated ones, and keeps each of them.
+
+use super::kept::{Kept, without_details};
+use crate::aim::Aimed;
+use crate::context::{Context, store_failure};
+use crate::failure::{Failure, Outcome};
+use crate::keep::Place;
+use crate::measure::{How, JobWish, measure, prepare_run};
+use crate::parallel::simulate_cells;
+use crate::show::progress::Progress as Bar;
+use std::collections::{HashSet, VecDeque};
+use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
+use stripewise_results::RunRecord;
+use stripewise_store::Store;
+
+/// Why no further run is made.
+pub enum Halt {
+    /// A signal came; what was measured is kept.
+    Interrupted,
+    Failed(Failure),
+}
+
+/// Makes the runs.
+pub struct Runner<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    aimed: &'a [Aimed],
+    how: How,
+    /// Follows the experiment; kept after every block.
+    kept: Kept,
+    /// All runs, earlier sittings included, without details.
+    records: Vec<RunRecord>,
+    bar: Bar,
+    /// Runs of the block under way that were made ahead.
+    ready: VecDeque<RunRecord>,
+    /// Ids that are taken: many runs start in one second here.
+    ids: HashSet<String>,
+    /// Of earlier sittings; of this one too, on simulated arrays.
+    elapsed_ns: u64,
+    started_ns: u64,
+    blocks_before: usize,
+    title: String,
+    left_ns: u64,
+}
+
+impl<'a> Runner<'a> {
+    pub fn new(
+        context: &'a Context,
+        store: &'a mut Store,
+        aimed: &'a [Aimed],
+        how: How,
+        kept: Kept,
+        records: Vec<RunRecord>,
+    ) -> Self {
+        let expected_ns = kept.plan.time_budget_ns.unwrap_or(0).max(1);
+        Runner {
+            ids: records.iter().map(|record| record.id.clone()).collect(),
+            elapsed_ns: kept.elapsed_ns,
+            started_ns: context.now_ns(),
+            blocks_before: usize::try_from(kept.blocks).unwrap_or(usize::MAX),
+            title: format!("Block {}", kept.blocks + 1),
+            left_ns: expected_ns.saturating_sub(kept.elapsed_ns),
+            bar: Bar::start(context.global.quiet, expected_ns, "Measuring"),
+            ready: VecDeque::new(),
+            context,
+            store,
+            aimed,
+            how,
+            kept,
+            records,
+        }
+    }
+
+    /// What is left when all is done.
+    pub fn into_parts(self) -> (Kept, Vec<RunRecord>) {
+        (self.kept, self.records)
+    }
+
+    fn simulated(&self) -> bool {
+        self.aimed.iter().any(|aimed| aimed.simulated().is_some())
+    }
+
+    /// How this run is made: its place, and intervals that fit its length.
+    fn how(&self, run: &PlannedRun) -> How {
+        const INTERVALS: u64 = 10;
+        How {
+            interval_ns: (run.workload.duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000),
+            experiment: Some(run.place.clone()),
+            ..self.how.clone()
+        }
+    }
+
+    fn wish(&self, run: &PlannedRun) -> JobWish {
+        JobWish {
+            name: self.kept.plan.cells[run.cell].name.clone(),
+            workload: run.workload.clone(),
+            targets: vec![0],
+        }
+    }
+
+    fn run_really(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
+        let length_ns = run.workload.ramp_ns + run.workload.duration_ns;
+        let elapsed_ns = self.elapsed_ns();
+        let title = format!(
+            "{}, {} at {}",
+            self.title, self.kept.plan.cells[run.cell].name, run.place.level
+        );
+        let place = Place {
+            title: &title,
+            before_ns: elapsed_ns,
+            expected_ns: length_ns,
+            after_ns: self.left_ns.saturating_sub(length_ns),
+        };
+        self.left_ns = self.left_ns.saturating_sub(length_ns);
+        let wish = self.wish(run);
+        let how = self.how(run);
+        let measured = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &how,
+            &self.bar,
+            &place,
+        )
+        .map_err(Halt::Failed)?;
+        measured.kept.map_err(Halt::Failed)?;
+        Ok(measured.record)
+    }
+
+    /// Makes all runs of a block on all cores.
+    fn simulate_block(&mut self, block: u32) -> Outcome<()> {
+        let runs = schedule(&self.kept.plan, &self.kept.id, block);
+        let mut cells = Vec::with_capacity(runs.len());
+        for run in &runs {
+            let wish = self.wish(run);
+            let (jobs, mut settings) =
+                prepare_run(self.context, self.aimed, &[wish], &self.how(run))?;
+            while !self.ids.insert(settings.id.clone()) {
+                settings.id = self.context.new_id(&settings.started_at);
+            }
+            cells.push((jobs, settings));
+        }
+        let (store, ready) = (&mut *self.store, &mut self.ready);
+        simulate_cells(self.context, self.aimed, &cells, &mut |record| {
+            let kept = store.save_run(&record).map_err(store_failure);
+            ready.push_back(record);
+            kept
+        })
+    }
+}
+
+impl ExperimentRunner for Runner<'_> {
+    type Error = Halt;
+
+    fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
+        let simulated = self.simulated();
+        if self.ready.is_empty() && self.context.interrupt.signal().is_some() {
+            return Err(Halt::Interrupted);
+        }
+        let record = if simulated {
+            if self.ready.is_empty() {
+                self.simulate_block(run.place.block).map_err(Halt::Failed)?;
+            }
+            self.ready.pop_front().ok_or(Halt::Interrupted)?
+        } else {
+            self.run_really(run)?
+        };
+        if simulated {
+            let duration_ns = record.jobs.iter().map(|job| job.outcome.duration_ns).max();
+            self.elapsed_ns += run.workload.ramp_ns + duration_ns.unwrap_or(0);
+        }
+        let record = without_details(record);
+        self.records.push(record.clone());
+        Ok(record)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        if self.simulated() {
+            self.elapsed_ns
+        } else {
+            self.elapsed_ns + (self.context.now_ns() - self.started_ns)
+        }
+    }
+
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, Halt> {
+        let done = progress.blocks.len();
+        self.kept.blocks = u32::try_from(done).unwrap_or(u32::MAX);
+        self.kept.elapsed_ns = progress.elapsed_ns;
+        self.kept
+            .keep(self.context, self.store)
+            .map_err(Halt::Failed)?;
+        let width = progress
+            .width_percent_max
+            .map(|width| format!(", widest interval {width:.1} %"))
+            .unwrap_or_default();
+        self.title = format!(
+            "Block {} of about {}{width}",
+            done + 1,
+            progress.blocks_likely
+        );
+        // On a simulated array what is left is our own time, not the array's.
+        let passed_ns = self.context.now_ns() - self.started_ns;
+        let left_ns = if self.simulated() {
+            let blocks_here = (done - self.blocks_before.min(done)).max(1) as u64;
+            passed_ns / blocks_here
+                * (u64::from(progress.blocks_likely).saturating_sub(done as u64))
+        } else {
+            progress.left_ns
+        };
+        self.left_ns = left_ns;
+        let position = if self.simulated() {
+            passed_ns
+        } else {
+            progress.elapsed_ns
+        };
+        self.bar.set_total(position + left_ns);
+        self.bar.update(position, &self.title, Some(left_ns));
+        Ok(match self.context.interrupt.signal() {
+            Some(_) => Go::Stop,
+            None => Go::On,
+        })
+    }
+}
