@@ -109,6 +109,7 @@ impl SeriesKind {
             block_size_bytes,
             threads: 1,
             outstanding: 1,
+            in_turn: false,
             duration_ns: step.duration_ns,
             ramp_ns: step.ramp_ns,
             base_offset_bytes: 0,

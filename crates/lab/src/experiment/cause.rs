@@ -1,9 +1,24 @@
 //! Why an offset matters, as far as arithmetic and the data can tell.
+//!
+//! Arithmetic says what an offset does on a known layout: which share of
+//! operations crosses a stripe unit, whether pages of parity or physical sectors
+//! are split. The data then have the last word: a cause is not claimed where the
+//! effect is larger than it can be, or has the wrong sign. An offset that is a
+//! multiple of 4 KiB but not of the block (36K for 8K) tells the causes apart: it
+//! crosses units like any misaligned one, but splits no page.
+//!
+//! Random operations only: a stream of sequential ones touches every unit
+//! whatever the offset, and what that costs is not known well enough.
 
 use serde::{Deserialize, Serialize};
+use stripewise_units::{ByteSize, format_bytes};
 
-/// Pages in which Linux md keeps parity.
+/// Pages in which Linux md keeps parity, and the usual page of everything else.
 pub const PARITY_PAGE_BYTES: u64 = 4096;
+
+/// The law of crossings is an upper bound; measured gains stay below it. What
+/// exceeds it by more than this share, or by a point, needs another cause.
+const BOUND_SLACK: f64 = 1.1;
 
 /// What is known of the layout under a target; what is not known is None, and
 /// no cause is claimed that needs it.
@@ -11,7 +26,8 @@ pub const PARITY_PAGE_BYTES: u64 = 4096;
 pub struct LayoutFacts {
     /// As sentences call it: `this array`, `this disk`.
     pub subject: String,
-    /// Where byte 0 of the target lies on the array or disk below.
+    /// Where byte 0 of the target lies on the array or disk below; levels' base
+    /// offsets count from there.
     pub start_bytes: Option<u64>,
     /// Bytes on one disk before the next begins; 0: not striped.
     pub stripe_unit_bytes: Option<u64>,
@@ -41,7 +57,440 @@ pub enum Cause {
     /// Operations cross from one stripe unit into the next, so that two disks
     /// work for one operation.
     StripeCrossing {
-        /// Share of operations that do, 0 to 1.
-        share: f64,
+        /// Stripe units touched beyond what an aligned operation touches, per
+        /// operation: with blocks up to the unit, the share of operations that
+        /// cross. None where the unit is not known and a third offset told.
+        share: Option<f64>,
     },
+    /// Writes that begin inside a page of parity: the rest of the page is read first.
+    PageSplitting,
+    /// Writes that begin inside a physical sector: the drive reads the rest first.
+    SectorSplitting {
+        /// Its size.
+        physical_sector_bytes: u64,
+    },
+    /// Operations off the 4 KiB grid are slow and those on it are not, on a
+    /// layout that is not known: pages or sectors of 4 KiB are split somewhere.
+    GridOf4K,
+    /// Not known.
+    Unknown {
+        /// Why not.
+        because: Unexplained,
+    },
+}
+
+/// Why no cause is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unexplained {
+    /// The stripe unit, or where the target starts on the array, is not known.
+    LayoutUnknown,
+    /// On this layout the offsets should make no difference.
+    NothingExpected,
+    /// Crossings explain at most this share of what is gained.
+    LargerThanCrossings {
+        /// The largest gain in per cent that crossings explain.
+        explained_percent: f64,
+    },
+    /// On this layout the other offset should be the slower one.
+    Contradicted,
+    /// Crossing or split pages: a third offset would tell.
+    Ambiguous,
+    /// Sequential I/O.
+    NotModelled,
+}
+
+/// How a third offset behaved, a multiple of 4 KiB but not of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// Like the slow offset: units are crossed.
+    LikeSlow,
+    /// Like the fast one: pages are split.
+    LikeFast,
+}
+
+/// What was compared, and what came out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CauseQuestion {
+    /// Base offset of the slower level.
+    pub slow_bytes: u64,
+    /// Base offset of the faster level.
+    pub fast_bytes: u64,
+    /// Bytes of one operation.
+    pub block_size_bytes: u64,
+    /// Some operations write.
+    pub writes: bool,
+    /// Positions are random.
+    pub random: bool,
+    /// Low end of the gain of the fast over the slow level in per cent.
+    pub gain_percent_low: f64,
+    /// What a third offset said, if there was one that could tell.
+    pub probe: Option<Probe>,
+}
+
+/// Units touched beyond those that an operation of this size must touch, per
+/// operation, at random block-aligned positions from `offset_bytes` on: the
+/// share of operations that cross a unit, where the block is no larger than it.
+///
+/// For a block s that divides the unit U this is s/U when the offset is no
+/// multiple of s, and 0 when it is. 0 without a unit or a block.
+#[must_use]
+pub fn crossing_share(offset_bytes: u64, block_size_bytes: u64, unit_bytes: u64) -> f64 {
+    if unit_bytes == 0 || block_size_bytes == 0 {
+        return 0.0;
+    }
+    // Positions modulo the unit are all residues that are congruent to the offset
+    // modulo the greatest common divisor, equally often.
+    let step = gcd(block_size_bytes, unit_bytes);
+    let places = unit_bytes / step;
+    let least = block_size_bytes.div_ceil(unit_bytes);
+    let extra: u64 = (0..places)
+        .map(|place| offset_bytes % step + place * step)
+        .map(|position| (position + block_size_bytes - 1) / unit_bytes + 1 - least)
+        .sum();
+    extra as f64 / places as f64
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Names the cause of a difference that was found. Pure: facts and findings in,
+/// judgement out.
+#[must_use]
+pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
+    if !question.random {
+        return unknown(Unexplained::NotModelled);
+    }
+    let Some(start_bytes) = facts.start_bytes else {
+        return without_layout(question);
+    };
+    let (slow, fast) = (
+        start_bytes + question.slow_bytes,
+        start_bytes + question.fast_bytes,
+    );
+    let splits = |offset: u64, unit: u64| {
+        !offset.is_multiple_of(unit) || !question.block_size_bytes.is_multiple_of(unit)
+    };
+    let split_by = |unit: u64| question.writes && splits(slow, unit) && !splits(fast, unit);
+    let pages = facts.parity == Some(true) && split_by(PARITY_PAGE_BYTES);
+    let crossings = facts.stripe_unit_bytes.map(|unit| {
+        let share = |offset| crossing_share(offset, question.block_size_bytes, unit);
+        // The gain that the law allows at most: accesses per operation, slow over fast.
+        let least = question.block_size_bytes.div_ceil(unit.max(1)).max(1) as f64;
+        let least = if unit == 0 { 1.0 } else { least };
+        (
+            share(slow),
+            (least + share(slow)) / (least + share(fast)) - 1.0,
+        )
+    });
+    match crossings {
+        Some((share, gain)) if gain > 0.0 => crossing(question, share, 100.0 * gain, pages),
+        _ if pages => Cause::PageSplitting,
+        _ => match facts.physical_sector_bytes {
+            Some(physical_sector_bytes)
+                if physical_sector_bytes > 512 && split_by(physical_sector_bytes) =>
+            {
+                Cause::SectorSplitting {
+                    physical_sector_bytes,
+                }
+            }
+            _ => match crossings {
+                None => without_layout(question),
+                Some((_, gain)) if gain < 0.0 => unknown(Unexplained::Contradicted),
+                Some(_) => unknown(Unexplained::NothingExpected),
+            },
+        },
+    }
+}
+
+/// Crossings are expected; pages may be split besides.
+fn crossing(question: &CauseQuestion, share: f64, gain_percent: f64, pages: bool) -> Cause {
+    let cause = Cause::StripeCrossing { share: Some(share) };
+    let too_large =
+        question.gain_percent_low > (BOUND_SLACK * gain_percent).max(gain_percent + 1.0);
+    match (pages, question.probe) {
+        (true, Some(Probe::LikeFast)) => Cause::PageSplitting,
+        (true, _) if too_large => Cause::PageSplitting,
+        (true, None) => unknown(Unexplained::Ambiguous),
+        _ if too_large => unknown(Unexplained::LargerThanCrossings {
+            explained_percent: gain_percent,
+        }),
+        // The third offset crosses as many units; if it was fast, that is not it.
+        (false, Some(Probe::LikeFast)) => Cause::GridOf4K,
+        _ => cause,
+    }
+}
+
+/// Only a third offset can tell where the layout is unknown.
+fn without_layout(question: &CauseQuestion) -> Cause {
+    match question.probe {
+        Some(Probe::LikeFast) => Cause::GridOf4K,
+        Some(Probe::LikeSlow) => Cause::StripeCrossing { share: None },
+        None => unknown(Unexplained::LayoutUnknown),
+    }
+}
+
+fn unknown(because: Unexplained) -> Cause {
+    Cause::Unknown { because }
+}
+
+impl Cause {
+    /// The clause that ends a sentence on the cost: ` because 1 in 8 operations
+    /// touches two disks`. Empty where nothing can be claimed.
+    #[must_use]
+    pub fn clause(&self) -> String {
+        match self {
+            Cause::StripeCrossing { share: Some(share) } => {
+                format!(" because {}", crossing_words(*share))
+            }
+            Cause::StripeCrossing { share: None } => {
+                " because operations cross from one stripe unit into the next".to_owned()
+            }
+            Cause::PageSplitting => format!(
+                " because every write splits pages of parity ({}), which must be read first",
+                format_bytes(PARITY_PAGE_BYTES)
+            ),
+            Cause::SectorSplitting {
+                physical_sector_bytes,
+            } => format!(
+                " because every write splits physical sectors of {}, which the drive reads first",
+                format_bytes(*physical_sector_bytes)
+            ),
+            Cause::GridOf4K => {
+                " because operations off the 4 KiB grid split pages or sectors".to_owned()
+            }
+            Cause::Unknown { .. } => String::new(),
+        }
+    }
+
+    /// What is said of a cause that is not known, as a sentence of its own.
+    #[must_use]
+    pub fn reservation(&self, block_size_bytes: u64) -> Option<String> {
+        let Cause::Unknown { because } = self else {
+            return None;
+        };
+        let third = third_offset(block_size_bytes);
+        match because {
+            Unexplained::LayoutUnknown => Some(match third {
+                Some(third) => format!(
+                    "The cause is not known, because the stripe unit is not: a third offset of {} would tell split pages from crossed stripe units.",
+                    ByteSize(third)
+                ),
+                None => "The cause is not known, because the stripe unit is not.".to_owned(),
+            }),
+            Unexplained::NothingExpected => Some(
+                "The layout as far as it is known does not explain it: neither offset crosses more stripe units or splits more pages than the other.".to_owned(),
+            ),
+            Unexplained::LargerThanCrossings { explained_percent } => Some(format!(
+                "Operations that touch two disks explain a gain of at most {explained_percent:.1} %; the rest has another cause.",
+            )),
+            Unexplained::Contradicted => Some(
+                "The layout as far as it is known says the opposite, so it is not the cause.".to_owned(),
+            ),
+            Unexplained::Ambiguous => third.map(|third| format!(
+                "Crossed stripe units or split pages of parity could both be the cause; a third offset of {} would tell.",
+                ByteSize(third)
+            )),
+            Unexplained::NotModelled => None,
+        }
+    }
+}
+
+/// An offset that tells causes apart: past 32K, a multiple of 4 KiB but not of
+/// the block. None for blocks up to 4 KiB, where there is no such offset.
+#[must_use]
+pub fn third_offset(block_size_bytes: u64) -> Option<u64> {
+    let third = (32 << 10) + PARITY_PAGE_BYTES;
+    (!third.is_multiple_of(block_size_bytes.max(1))).then_some(third)
+}
+
+fn crossing_words(share: f64) -> String {
+    let one_in = (1.0 / share).round();
+    if share >= 1.0 {
+        "every operation touches one disk more".to_owned()
+    } else if (one_in * share - 1.0).abs() < 0.01 && one_in <= 1_000.0 {
+        format!("1 in {one_in} operations touches two disks")
+    } else {
+        format!("{:.1} % of operations touch two disks", 100.0 * share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_that_crosses_is_that_of_counting() {
+        let counted = |offset: u64, block: u64, unit: u64| {
+            let crossed = (0..10_000).filter(|k| {
+                let from = offset + k * block;
+                from / unit != (from + block - 1) / unit
+            });
+            crossed.count() as f64 / 10_000.0
+        };
+        for (offset, block, unit) in [
+            (63 * 512, 8192, 65_536),
+            (63 * 512, 8192, 131_072),
+            (65_536, 8192, 65_536),
+            (36_864, 8192, 65_536),
+            (63 * 512, 512, 65_536),
+            (512, 12_288, 65_536),
+            (4096, 65_536, 65_536),
+        ] {
+            let share = crossing_share(offset, block, unit);
+            let seen = counted(offset, block, unit);
+            assert!(
+                (share - seen).abs() < 1e-3,
+                "{offset} {block} {unit}: {share} {seen}"
+            );
+        }
+        assert_eq!(crossing_share(63 * 512, 8192, 65_536), 0.125);
+        assert_eq!(crossing_share(63 * 512, 8192, 0), 0.0);
+        // 256K over units of 64K must touch four; misaligned it touches five.
+        assert_eq!(crossing_share(63 * 512, 262_144, 65_536), 1.0);
+        assert_eq!(crossing_share(65_536, 262_144, 65_536), 0.0);
+    }
+
+    fn facts(unit: Option<u64>, parity: bool) -> LayoutFacts {
+        LayoutFacts {
+            start_bytes: Some(0),
+            stripe_unit_bytes: unit,
+            parity: Some(parity),
+            ..LayoutFacts::default()
+        }
+    }
+
+    fn question(gain_percent_low: f64, writes: bool, probe: Option<Probe>) -> CauseQuestion {
+        CauseQuestion {
+            slow_bytes: 63 * 512,
+            fast_bytes: 1 << 20,
+            block_size_bytes: 8192,
+            writes,
+            random: true,
+            gain_percent_low,
+            probe,
+        }
+    }
+
+    #[test]
+    fn causes_follow_from_layout_and_data() {
+        let unit = Some(65_536);
+        let crossing = Cause::StripeCrossing { share: Some(0.125) };
+        let (fast, slow) = (Some(Probe::LikeFast), Some(Probe::LikeSlow));
+        for (facts, question, cause) in [
+            (facts(unit, false), question(9.8, true, None), crossing),
+            (facts(unit, false), question(9.8, false, slow), crossing),
+            // Data that contradict it: nothing is claimed.
+            (
+                facts(unit, false),
+                question(40.0, false, None),
+                unknown(Unexplained::LargerThanCrossings {
+                    explained_percent: 12.5,
+                }),
+            ),
+            (
+                facts(unit, false),
+                question(9.8, true, fast),
+                Cause::GridOf4K,
+            ),
+            // RAID 5: a factor of three is no crossing; in between only 36K tells.
+            (
+                facts(unit, true),
+                question(180.0, true, None),
+                Cause::PageSplitting,
+            ),
+            (
+                facts(unit, true),
+                question(9.0, true, fast),
+                Cause::PageSplitting,
+            ),
+            (facts(unit, true), question(9.0, true, slow), crossing),
+            (
+                facts(unit, true),
+                question(9.0, true, None),
+                unknown(Unexplained::Ambiguous),
+            ),
+            (facts(unit, true), question(9.0, false, None), crossing),
+            // Not striped: nothing to cross.
+            (
+                facts(Some(0), false),
+                question(3.0, false, None),
+                unknown(Unexplained::NothingExpected),
+            ),
+            (
+                facts(None, false),
+                question(3.0, false, None),
+                unknown(Unexplained::LayoutUnknown),
+            ),
+            (
+                facts(None, false),
+                question(3.0, false, slow),
+                Cause::StripeCrossing { share: None },
+            ),
+        ] {
+            assert_eq!(
+                judge_cause(&facts, &question),
+                cause,
+                "{facts:?} {question:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_start_of_the_target_counts() {
+        // A partition that starts at 63 sectors: a base offset of 0 is misaligned.
+        let facts = LayoutFacts {
+            start_bytes: Some(63 * 512),
+            ..facts(Some(65_536), false)
+        };
+        let aligned = CauseQuestion {
+            slow_bytes: 0,
+            fast_bytes: 512,
+            ..question(9.0, true, None)
+        };
+        assert_eq!(
+            judge_cause(&facts, &aligned),
+            Cause::StripeCrossing { share: Some(0.125) }
+        );
+        let opposite = CauseQuestion {
+            slow_bytes: 512,
+            fast_bytes: 0,
+            ..aligned
+        };
+        assert_eq!(
+            judge_cause(&facts, &opposite),
+            unknown(Unexplained::Contradicted)
+        );
+    }
+
+    #[test]
+    fn split_physical_sectors_are_named() {
+        let facts = LayoutFacts {
+            start_bytes: Some(0),
+            stripe_unit_bytes: Some(0),
+            physical_sector_bytes: Some(4096),
+            ..LayoutFacts::default()
+        };
+        assert_eq!(
+            judge_cause(&facts, &question(5.0, true, None)),
+            Cause::SectorSplitting {
+                physical_sector_bytes: 4096
+            }
+        );
+    }
+
+    #[test]
+    fn shares_are_told_as_people_tell_them() {
+        for (share, words) in [
+            (0.125, "1 in 8 operations touches two disks"),
+            (0.5, "1 in 2 operations touches two disks"),
+            (0.234, "23.4 % of operations touch two disks"),
+            (1.0, "every operation touches one disk more"),
+        ] {
+            assert_eq!(crossing_words(share), words);
+        }
+        assert_eq!(third_offset(8192), Some(36 << 10));
+        assert_eq!(third_offset(4096), None);
+    }
 }

@@ -24,7 +24,10 @@ mod sentence;
 
 pub use analysis::{analyse, analyse_blocks};
 pub use blocks::{Block, BlockRun, blocks_of};
-pub use cause::{Cause, LayoutFacts, PARITY_PAGE_BYTES};
+pub use cause::{
+    Cause, CauseQuestion, LayoutFacts, PARITY_PAGE_BYTES, Probe, Unexplained, crossing_share,
+    judge_cause, third_offset,
+};
 pub use conduct::{
     Ended, Experiment, ExperimentRunner, Go, Progress, conduct, precise, stopping_level,
 };
