@@ -121,6 +121,7 @@ impl SeriesKind {
             },
             sync: None,
             rate: None,
+            in_turn: false,
             data: DataPattern::default(),
             seed,
         }
