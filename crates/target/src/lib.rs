@@ -76,3 +76,24 @@ pub fn prepare(
 ) -> Result<Target> {
     platform::prepare(plan, knowledge, progress)
 }
+
+/// Makes the file at `path` larger, up to `to_bytes`; the new part is written in
+/// full. It is writing to the file: `intent` is judged as if it were, whatever it
+/// says. Where the file is one of ours, its new identity is returned, for the
+/// caller's store.
+///
+/// # Errors
+/// As [`plan`] and [`prepare`]; the file is cut back to what it was then.
+pub fn expand(
+    path: &std::path::Path,
+    to_bytes: u64,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+    progress: &mut dyn Progress,
+) -> Result<Option<MadeFile>> {
+    let intent = Intent {
+        writes: true,
+        ..intent.clone()
+    };
+    platform::expand(path, to_bytes, &intent, knowledge, progress)
+}

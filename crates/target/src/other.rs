@@ -1,7 +1,9 @@
 //! Operating systems that are not there yet: everything type-checks, and says
 //! so at run time.
 
-use crate::{Access, Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
+use crate::{
+    Access, Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target,
+};
 use std::fs::File;
 use std::path::Path;
 use stripewise_workload::CacheMode;
@@ -43,4 +45,19 @@ pub(crate) fn prepare(
     _progress: &mut dyn Progress,
 ) -> Result<Target> {
     match plan.detail {}
+}
+
+pub(crate) fn expand(
+    path: &Path,
+    _to_bytes: u64,
+    _intent: &Intent,
+    _knowledge: &Knowledge<'_>,
+    _progress: &mut dyn Progress,
+) -> Result<Option<MadeFile>> {
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        path.display(),
+        "real targets are not there yet on this operating system",
+    )
+    .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }

@@ -280,7 +280,7 @@ impl Shared<'_> {
 
 /// Writes a whole buffer. After a short write it goes on at an aligned place,
 /// so that the reason comes out (a full disk) and not a complaint about alignment.
-fn write_all(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<()> {
+pub(super) fn write_all(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<()> {
     let mut done = 0usize;
     let mut stalled = 0;
     while done < buffer.len() {

@@ -54,6 +54,28 @@ pub(super) fn write(file: &File, id: &str, size_bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Puts another size into the mark of a file of ours.
+pub(super) fn rewrite(file: &File, id: &str, size_bytes: u64) -> io::Result<()> {
+    let text = format!("version=1 id={id} size={size_bytes}");
+    rustix::fs::fsetxattr(file, NAME, text.as_bytes(), XattrFlags::REPLACE)?;
+    Ok(())
+}
+
+/// The id in the mark of a file that we made; `None` where we did not.
+pub(super) fn made_by_us(
+    file: &File,
+    status: &Status,
+    knowledge: &Knowledge<'_>,
+) -> Option<String> {
+    if maker(file, status, knowledge) != Maker::We {
+        return None;
+    }
+    let mut buffer = [0u8; 256];
+    let length = rustix::fs::fgetxattr(file, NAME, &mut buffer[..]).ok()?;
+    let text = std::str::from_utf8(&buffer[..length]).ok()?;
+    parse(text).map(|(id, _)| id)
+}
+
 /// Judges an open file.
 pub(super) fn maker(file: &File, status: &Status, knowledge: &Knowledge<'_>) -> Maker {
     let mut buffer = [0u8; 256];

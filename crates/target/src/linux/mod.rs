@@ -18,6 +18,7 @@ mod database;
 mod device_rules;
 mod direct;
 mod existing;
+mod expand;
 mod file_rules;
 mod fill;
 mod identity;
@@ -38,6 +39,7 @@ pub(crate) use opened::Opened;
 use crate::{
     Error, ErrorKind, Intent, Knowledge, OUTSTANDING_MAX_UNASKED, Plan, Progress, Result, Target,
 };
+pub(crate) use expand::expand;
 use identity::Identity;
 use rustix::fs::FileType;
 use std::ffi::OsString;
