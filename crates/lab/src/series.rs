@@ -121,7 +121,6 @@ impl SeriesKind {
             },
             sync: None,
             rate: None,
-            in_turn: false,
             data: DataPattern::default(),
             seed,
         }
