@@ -10,6 +10,7 @@ pub mod compare;
 pub mod experiment;
 pub mod ladder;
 pub mod offsets;
+pub mod plan_file;
 mod sentence;
 mod series;
 mod summary;

@@ -2,7 +2,8 @@
 
 use super::metric::Metric;
 use serde::{Deserialize, Serialize};
-use stripewise_workload::{CacheMode, Pattern, Workload, check};
+use std::collections::BTreeMap;
+use stripewise_workload::{CacheMode, Pattern, Workload, WorkloadOptions, check};
 
 /// An experiment: every level of one factor with every cell of workload, block
 /// after block. Kept whole in the store, so that it can be resumed and analysed
@@ -67,6 +68,10 @@ pub struct Level {
     /// Share of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_percent: Option<u8>,
+    /// Any other options of a workload, by name, as they are typed; after the
+    /// fields above. Whoever makes the level has tried them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 /// A cell: a workload that every level runs once a block.
@@ -112,6 +117,16 @@ impl Level {
         }
     }
 
+    /// A level that sets an option of the workload by its name, as typed.
+    #[must_use]
+    pub fn option(name: impl Into<String>, option: &str, text: &str) -> Level {
+        Level {
+            name: name.into(),
+            options: BTreeMap::from([(option.to_owned(), text.to_owned())]),
+            ..Level::default()
+        }
+    }
+
     /// A level that uses another target.
     #[must_use]
     pub fn target(name: impl Into<String>, target: impl Into<String>) -> Level {
@@ -125,7 +140,7 @@ impl Level {
     /// The cell's workload as this level runs it, with the seed of one run.
     #[must_use]
     pub fn apply(&self, workload: &Workload, seed: u64) -> Workload {
-        let given = workload;
+        let given = &self.with_options(workload);
         Workload {
             base_offset_bytes: self.base_offset_bytes.unwrap_or(given.base_offset_bytes),
             size_bytes: self.size_bytes.or(given.size_bytes),
@@ -137,6 +152,27 @@ impl Level {
             seed,
             ..given.clone()
         }
+    }
+}
+
+impl Level {
+    /// The workload with this level's options; without them where they do not fit
+    /// it, which [`ExperimentPlan::check`] tells.
+    fn with_options(&self, workload: &Workload) -> Workload {
+        self.try_options(workload)
+            .unwrap_or_else(|_| workload.clone())
+    }
+
+    fn try_options(&self, workload: &Workload) -> Result<Workload, PlanProblem> {
+        let mut options = WorkloadOptions::default();
+        for (name, text) in &self.options {
+            options.set(name, text).map_err(|error| {
+                PlanProblem::new(format!("level {}: {error}", self.name), error.hint())
+            })?;
+        }
+        options.build(workload).map_err(|error| {
+            PlanProblem::new(format!("level {}: {error}", self.name), error.hint())
+        })
     }
 }
 
@@ -203,6 +239,7 @@ impl ExperimentPlan {
         self.check_stopping()?;
         for level in &self.levels {
             for cell in &self.cells {
+                level.try_options(&cell.workload)?;
                 let workload = level.apply(&cell.workload, 0);
                 check(&workload).map_err(|error| {
                     let what = format!("{} at level {}: {error}", cell.name, level.name);
