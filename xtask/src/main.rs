@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy | ci | accuracy | perf | agree | nightly`.
+//! The project's own chores: `cargo xtask tidy | ci | accuracy | truth | perf | agree | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
 //! architecture; `perf` and `agree` compare with fio; `nightly` is what takes
@@ -13,6 +13,7 @@ mod perf;
 mod root;
 mod shell;
 mod tidy;
+mod truth;
 
 use anyhow::{Result, bail};
 use arguments::Arguments;
@@ -32,7 +33,12 @@ usage: cargo xtask COMMAND
                           --gate: only the limit on our own instructions
   agree [--device DEV] [--pairs 30] [--seconds 1] [--binary PATH]
                           agreement with fio on a target that the disk bounds
-  nightly                 long property tests, agree, diskstats
+  truth [--share 0.1] [--only abcd]
+                          experiments whose answer is known: false alarms, coverage,
+                          power, on simulated arrays; fails where a bound is missed
+        --real [--tries 20] [--seconds 120] [--binary PATH]
+                          A/A on a loop device, by the program itself
+  nightly                 long property tests, truth, agree, diskstats
 ";
 
 fn main() -> ExitCode {
@@ -60,6 +66,7 @@ fn run() -> Result<()> {
             arguments.finish()?;
             accuracy::run()
         }
+        Some("truth") => truth::run(arguments),
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),
         Some("nightly") => {

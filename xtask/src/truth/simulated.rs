@@ -1,0 +1,135 @@
+//! Experiments on simulated arrays, through the same session, records and
+//! analysis as any other: no short cut, and no distribution made up.
+
+use anyhow::{Context, Result};
+use std::sync::atomic::AtomicU8;
+use stripewise_array_sim::{Array, ArraySpec, Simulate};
+use stripewise_lab::experiment::{
+    Experiment, ExperimentPlan, ExperimentRunner, Go, PlannedRun, Progress, conduct,
+};
+use stripewise_results::{HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
+use stripewise_runner::IntervalSummary;
+use stripewise_runner::session::{Job, Listener, Place, Settings, run_simulated};
+use stripewise_workload::{TargetLimits, Workload, validate};
+
+/// Makes runs on arrays: one specification for each level, built anew for every
+/// run, and as old as the experiment, so that drift goes on from run to run.
+pub struct Simulated {
+    arrays: Vec<ArraySpec>,
+    elapsed_ns: u64,
+}
+
+impl Simulated {
+    /// `arrays` belong to the plan's levels; with fewer, the last serves the rest.
+    pub fn new(arrays: Vec<ArraySpec>) -> Self {
+        Simulated {
+            arrays,
+            elapsed_ns: 0,
+        }
+    }
+
+    fn spec(&self, level: usize) -> ArraySpec {
+        let known = level.min(self.arrays.len() - 1);
+        ArraySpec {
+            age_ns: self.elapsed_ns,
+            ..self.arrays[known].clone()
+        }
+    }
+}
+
+impl ExperimentRunner for Simulated {
+    type Error = anyhow::Error;
+
+    fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord> {
+        let mut record = measure(&self.spec(run.level), &run.workload)?;
+        self.elapsed_ns += run.workload.ramp_ns + run.workload.duration_ns;
+        record.experiment = Some(run.place.clone());
+        Ok(record)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
+    fn after_block(&mut self, _progress: &Progress<'_>) -> Result<Go> {
+        Ok(Go::On)
+    }
+}
+
+/// Carries out an experiment from its beginning to its end.
+pub fn experiment(plan: &ExperimentPlan, arrays: Vec<ArraySpec>) -> Result<Experiment> {
+    let mut runner = Simulated::new(arrays);
+    conduct(plan, "truth", Vec::new(), &mut runner).map_err(|failed| failed.1)
+}
+
+/// One run.
+pub fn measure(spec: &ArraySpec, workload: &Workload) -> Result<RunRecord> {
+    let mut array: Array = spec.build();
+    let limits = TargetLimits {
+        size_bytes: array.size_bytes(),
+        logical_sector_bytes: array.sector_bytes(),
+    };
+    let span = validate(workload, limits)?;
+    let place = Place::Simulated {
+        facts: Box::new(facts(limits)),
+        array: 0,
+    };
+    let jobs = [Job {
+        name: "job".to_owned(),
+        workload: workload.clone(),
+        places: vec![(place, span)],
+    }];
+    let arrays = std::slice::from_mut(&mut array);
+    run_simulated(&jobs, arrays, &settings(), &mut Nobody, &AtomicU8::new(0))
+        .context("a simulated run failed")
+}
+
+fn facts(limits: TargetLimits) -> TargetFacts {
+    TargetFacts {
+        kind: TargetKind::Simulated,
+        name: "sim:truth".to_owned(),
+        size_bytes: limits.size_bytes,
+        partition_offset_bytes: None,
+        logical_sector_bytes: limits.logical_sector_bytes,
+        physical_sector_bytes: None,
+        file_system: None,
+        device: None,
+        simulation: None,
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        id: "truth".to_owned(),
+        started_at: String::new(),
+        label: None,
+        command: Vec::new(),
+        version: String::new(),
+        series: None,
+        experiment: None,
+        latency_limit: None,
+        host: HostFacts::default(),
+        interval_ns: 1_000_000_000,
+        drain_limit_ns: 30_000_000_000,
+        operations_min: 0,
+        operations_max_per_thread: None,
+        engine: "null".parse().unwrap_or_default(),
+        cpus: Vec::new(),
+        cache_size_bytes: None,
+        quick: false,
+        own_cost_ns: None,
+        earlier: Vec::new(),
+        skipped: Vec::new(),
+        faults: None,
+    }
+}
+
+/// Nobody keeps these runs or looks at them.
+struct Nobody;
+
+impl Listener for Nobody {
+    fn begin(&mut self, _skeleton: &RunRecord) {}
+    fn interval(&mut self, _summary: &IntervalSummary, _intervals: &[Interval]) {}
+    fn measured(&mut self, _record: &RunRecord) {}
+    fn tick(&mut self, _now_ns: u64) {}
+}

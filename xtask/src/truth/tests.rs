@@ -1,0 +1,69 @@
+//! A part of the truth for every change: the same studies with fewer trials.
+//! Seeds are fixed, so nothing here fails by chance; bounds are those of the
+//! smaller numbers (2.75 standard deviations from 95 %).
+
+use super::arrays::{DISKS, FLASH, array, faster};
+use super::simulated::measure;
+use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
+use super::trial::Trial;
+use stripewise_workload::Workload;
+
+const SEED: u64 = 1;
+
+fn count(trials: &[Trial], holds: impl Fn(&Trial) -> bool) -> usize {
+    trials.iter().filter(|trial| holds(trial)).count()
+}
+
+#[test]
+fn nothing_is_found_between_an_array_and_itself_more_often_than_promised() {
+    let trials = coverage_trials(SEED, 0.0, 100).expect("trials");
+    // 5 % of 100 and 2.75 standard deviations.
+    let alarms = count(&trials, Trial::any_found);
+    assert!(alarms <= 11, "{alarms}");
+    // Seeds differ from run to run: no two sides are exactly alike.
+    assert_eq!(
+        count(&trials, |trial| trial.rows[0].width_percent() == 0.0),
+        0
+    );
+}
+
+#[test]
+fn intervals_cover_a_true_effect() {
+    let trials = coverage_trials(SEED, 5.0, 60).expect("trials");
+    let covered = count(&trials, |trial| trial.rows[0].covers(5.0));
+    assert!(covered >= 52, "{covered}");
+    // 5 % is five times what the intervals can tell.
+    assert_eq!(count(&trials, Trial::any_found), 60);
+}
+
+#[test]
+fn aligned_offsets_raise_no_alarm() {
+    let trials = aligned_trials(SEED, 4).expect("trials");
+    assert_eq!(count(&trials, Trial::any_found), 0);
+}
+
+#[test]
+fn drift_is_not_taken_for_a_difference() {
+    let trials = drift_trials(SEED, 60).expect("trials");
+    let alarms = count(&trials, Trial::any_found);
+    assert!(alarms <= 8, "{alarms}");
+}
+
+#[test]
+fn an_array_made_faster_is_faster_by_just_that() {
+    for (number, name) in [(0, DISKS), (1, FLASH)] {
+        let spec = array(name, SEED).expect("an array");
+        let (_, workload) = ground(number, SEED).expect("a load");
+        let iops = |faster_by: f64| {
+            let long = Workload {
+                duration_ns: 12 * workload.duration_ns,
+                ..workload.clone()
+            };
+            let run = measure(&faster(&spec, faster_by), &long).expect("a run");
+            run.jobs[0].outcome.iops
+        };
+        // The same seed, and no end effects but those of a few operations.
+        let percent = 100.0 * (iops(12.5) / iops(0.0) - 1.0);
+        assert!((percent - 12.5).abs() < 1.0, "{name}: {percent}");
+    }
+}
