@@ -15,7 +15,6 @@ mod output;
 mod parallel;
 mod show;
 mod simulated;
-#[allow(dead_code, reason = "for report and compare, which come next")]
 mod subject;
 mod wishes;
 

@@ -213,11 +213,19 @@ fn of_file(path: &Path) -> Outcome<Subject> {
 }
 
 /// The results of another tool.
-fn foreign(name: &str, _bytes: &[u8]) -> Outcome<Subject> {
-    Err(Failure::usage(
-        format!("{name} is no document of this program"),
-        "give a file that `stripewise run --json` or `stripewise history show --json` printed",
-    ))
+fn foreign(name: &str, bytes: &[u8]) -> Outcome<Subject> {
+    let file = stripewise_compat::import(bytes, name).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure {
+            exit: Exit::Usage,
+            error: error.into(),
+            hint: Some(hint),
+        }
+    })?;
+    Ok(Subject {
+        notes: file.notes.iter().map(ToString::to_string).collect(),
+        ..Subject::new(name, SubjectKind::Imported, file.runs)
+    })
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

@@ -4,4 +4,26 @@ use clap::Args;
 
 /// A against B: runs, series, experiments, imported files, published tables.
 #[derive(Debug, Args)]
-pub struct Compare {}
+#[command(after_help = "\
+What A and B can be: the id of a run, series or experiment that `stripewise history` lists (or the\n\
+beginning of a run's id, last, last~1), dataset:NAME, dataset:NAME:COLUMN, a file that --json printed,\n\
+another tool's result, or a directory of such files. ./NAME always is a file.\n\
+Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
+mssqltips-2127.\n\
+\n\
+Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 %\n\
+to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
+pub struct Compare {
+    /// The reference; alone: its levels are compared with each other
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// What is held against it
+    #[arg(value_name = "B")]
+    pub b: Option<String>,
+    /// iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p99, latency_p999 or latency_max
+    #[arg(long, value_name = "NAME", default_value = "iops")]
+    pub metric: String,
+    /// With A alone: the level that the others are held against [default: the first]
+    #[arg(long, value_name = "LEVEL", conflicts_with = "b")]
+    pub baseline: Option<String>,
+}

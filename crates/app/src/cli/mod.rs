@@ -78,7 +78,6 @@ pub enum Command {
     /// Make and keep a test file
     Prepare(small::Prepare),
     /// A against B: runs, series, experiments, imported files, published tables
-    #[command(hide = true)]
     Compare(Box<compare::Compare>),
     /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),

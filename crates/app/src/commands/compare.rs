@@ -1,12 +1,288 @@
-//! `compare`.
+//! `compare`: tables of differences between what is stored, imported or published.
 
 use crate::cli::compare::Compare;
-use crate::context::Context;
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::comparisons::{print_comparisons, print_json_of};
+use crate::subject::{Subject, SubjectKind, subject};
+use stripewise_compat::dataset::Dataset;
+use stripewise_lab::compare::{
+    CompareOptions, NothingToCompare, Side, compare as judge, found, levels_of,
+};
+use stripewise_lab::experiment::Metric;
+use stripewise_results::{ComparisonRecord, ComparisonRow};
 
-pub fn compare(_context: &Context, _arguments: &Compare) -> Outcome {
-    Err(Failure::usage(
-        "`compare` is not there yet",
-        "`stripewise --help` lists what is",
-    ))
+pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
+    let options = CompareOptions {
+        metric: metric(&arguments.metric)?,
+        ..CompareOptions::default()
+    };
+    let a = one_subject(context, &arguments.a)?;
+    let records = match &arguments.b {
+        Some(b) => {
+            let b = one_subject(context, b)?;
+            two(&a, &b, options)?
+        }
+        None => alone(context, &a, arguments, options)?,
+    };
+    if context.global.json {
+        print_json_of(&records)?;
+    } else {
+        print_comparisons(context, &records);
+    }
+    Ok(if records.iter().any(found) {
+        Exit::Finding
+    } else {
+        Exit::Done
+    })
+}
+
+/// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
+pub fn metric(text: &str) -> Outcome<Metric> {
+    let short = text.strip_prefix("latency_").unwrap_or(text);
+    let short = short
+        .strip_prefix("ns_")
+        .unwrap_or(short)
+        .replace("p99.9", "p999");
+    text.parse()
+        .or_else(|_| format!("latency_ns_{short}").parse())
+        .map_err(|_| {
+            Failure::usage(
+                format!("`{text}` is no metric"),
+                "there are iops, mib_per_s, and latency_ with mean, p50, p90, p99, p999 or max: latency_p99",
+            )
+        })
+}
+
+/// A subject; `dataset:NAME:COLUMN` is one column of a table, and the files of
+/// a run are those of its document.
+fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
+    let column = text
+        .strip_prefix("dataset:")
+        .and_then(|rest| rest.split_once(':'));
+    let Some((name, column)) = column else {
+        return subject(context, text);
+    };
+    let mut one = subject(context, &format!("dataset:{name}"))?;
+    let levels = one
+        .dataset
+        .as_ref()
+        .map(|table| table.levels.clone())
+        .unwrap_or_default();
+    if !levels.iter().any(|level| level == column) {
+        let known = match levels.as_slice() {
+            [] => "it has only one".to_owned(),
+            _ => format!("it has {}", levels.join(", ")),
+        };
+        return Err(Failure::usage(
+            format!("the published table {name} has no column `{column}`"),
+            known,
+        ));
+    }
+    one.runs
+        .retain(|run| run.series_part.as_deref() == Some(column));
+    one.name = text.to_owned();
+    Ok(one)
+}
+
+/// A against B. Where one of them has levels, each level gets a table; where
+/// both have the same ones, level stands against level.
+fn two(a: &Subject, b: &Subject, options: CompareOptions) -> Outcome<Vec<ComparisonRecord>> {
+    let (sides_a, sides_b) = (sides(a), sides(b));
+    let mut records = Vec::new();
+    let mut refused = None;
+    for side_a in &sides_a {
+        for side_b in &sides_b {
+            let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
+            if both_have_levels && side_a.0 != side_b.0 {
+                continue;
+            }
+            match judge(&side_a.1, &side_b.1, options) {
+                Ok(mut record) => {
+                    record.notes.extend(subject_notes(a, b));
+                    records.push(record);
+                }
+                Err(reason) => refused = Some(reason),
+            }
+        }
+    }
+    match refused {
+        Some(reason) if records.is_empty() => Err(nothing(&reason)),
+        None if records.is_empty() => Err(Failure::usage(
+            format!("{} and {} have no level in common", a.name, b.name),
+            "name one level: dataset:NAME:COLUMN, or compare single runs",
+        )),
+        _ => Ok(records),
+    }
+}
+
+/// The levels of a subject with their sides; all of it where it has none, or one.
+fn sides(subject: &Subject) -> Vec<(String, Side)> {
+    let levels = levels_of(&subject.runs);
+    if levels.len() < 2 {
+        return vec![(
+            String::new(),
+            Side {
+                name: subject.name.clone(),
+                runs: subject.runs.clone(),
+            },
+        )];
+    }
+    levels
+        .into_iter()
+        .map(|(level, runs)| {
+            let name = format!("{} {level}", subject.name);
+            (level, Side { name, runs })
+        })
+        .collect()
+}
+
+fn subject_notes(a: &Subject, b: &Subject) -> Vec<String> {
+    let of = |subject: &Subject| -> Vec<String> {
+        let note = |note: &String| format!("{}: {note}", subject.name);
+        subject.notes.iter().map(note).collect()
+    };
+    let mut notes = of(a);
+    notes.extend(of(b));
+    notes
+}
+
+fn nothing(reason: &NothingToCompare) -> Failure {
+    Failure::usage(reason.to_string(), reason.hint())
+}
+
+/// The levels of one subject against its baseline.
+fn alone(
+    context: &Context,
+    a: &Subject,
+    arguments: &Compare,
+    options: CompareOptions,
+) -> Outcome<Vec<ComparisonRecord>> {
+    if a.kind == SubjectKind::Experiment
+        && arguments.baseline.is_none()
+        && options.metric == Metric::Iops
+    {
+        let kept = analysed(context, &a.name)?;
+        if !kept.is_empty() {
+            return Ok(kept);
+        }
+    }
+    let levels = levels_of(&a.runs);
+    if levels.len() < 2 {
+        return Err(Failure::usage(
+            format!("{} has no levels to compare with each other", a.name),
+            "name what to compare it with: `stripewise compare A B`; an experiment, and a published table of several columns, can stand alone",
+        ));
+    }
+    let baseline = baseline_of(&levels, arguments.baseline.as_deref(), &a.name)?;
+    let side = |index: usize| Side {
+        name: levels[index].0.clone(),
+        runs: levels[index].1.clone(),
+    };
+    let metrics = metrics_of(a, arguments, options);
+    let mut records = Vec::new();
+    for other in (0..levels.len()).filter(|&index| index != baseline) {
+        for &metric in &metrics {
+            let options = CompareOptions { metric, ..options };
+            let mut record =
+                judge(&side(baseline), &side(other), options).map_err(|reason| nothing(&reason))?;
+            if let Some(table) = &a.dataset {
+                with_published(table, &mut record, baseline == 0 && other == 1);
+            }
+            record.title = title(a, &record);
+            record.notes.extend(a.notes.iter().cloned());
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+/// A published table that has IOPS and MB/s shows both, as the article does.
+fn metrics_of(a: &Subject, arguments: &Compare, options: CompareOptions) -> Vec<Metric> {
+    let has_both = a.dataset.as_ref().is_some_and(|table| {
+        let published = |metric| table.differences.iter().any(|d| d.metric == metric);
+        published("iops") && published("mib_per_s")
+    });
+    if has_both && arguments.metric == "iops" {
+        vec![Metric::Iops, Metric::MibPerS]
+    } else {
+        vec![options.metric]
+    }
+}
+
+fn title(a: &Subject, record: &ComparisonRecord) -> String {
+    let of = match &a.dataset {
+        Some(table) => format!("{} ({})", a.name, table.about),
+        None => a.name.clone(),
+    };
+    let factor = a.dataset.as_ref().map_or("level", |table| table.factor);
+    format!("{of}: {factor} {} against {}", record.b.name, record.a.name)
+}
+
+fn baseline_of(
+    levels: &[(String, Vec<stripewise_results::RunRecord>)],
+    wanted: Option<&str>,
+    name: &str,
+) -> Outcome<usize> {
+    let Some(wanted) = wanted else { return Ok(0) };
+    levels
+        .iter()
+        .position(|(level, _)| level == wanted)
+        .ok_or_else(|| {
+            let known: Vec<&str> = levels.iter().map(|(level, _)| level.as_str()).collect();
+            Failure::usage(
+                format!("{name} has no level `{wanted}`"),
+                format!("its levels are {}", known.join(", ")),
+            )
+        })
+}
+
+/// The tables that an experiment's own analysis made, where they are kept: it
+/// makes up for stopping by itself, which nobody can see from the runs.
+fn analysed(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
+    #[derive(serde::Deserialize)]
+    struct Kept {
+        #[serde(default)]
+        comparisons: Vec<ComparisonRecord>,
+    }
+    let store = context.open_store_to_read()?;
+    let document = store.document("experiment", name).map_err(store_failure)?;
+    let kept = document.and_then(|document| serde_json::from_str::<Kept>(&document.json).ok());
+    Ok(kept.map(|kept| kept.comparisons).unwrap_or_default())
+}
+
+/// Puts the printed differences beside ours, and tells whether they agree.
+fn with_published(table: &Dataset, record: &mut ComparisonRecord, as_printed: bool) {
+    if !as_printed || table.differences.is_empty() {
+        return;
+    }
+    let printed_of = |row: &ComparisonRow| {
+        let found = table.differences.iter().find(|published| {
+            published.operation == row.operation
+                && published.pattern == row.pattern
+                && Some(published.threads) == row.threads
+                && published.metric == row.metric
+        });
+        found.map(|published| published.percent)
+    };
+    let two_decimals = |percent: f64| format!("{percent:.2}");
+    let (mut printed, mut same) = (0, 0);
+    for row in &mut record.rows {
+        row.published_difference_percent = printed_of(row);
+        if let Some(percent) = row.published_difference_percent {
+            printed += 1;
+            same += u32::from(two_decimals(percent) == two_decimals(row.difference_percent));
+        }
+    }
+    let metric = if record.rows.iter().any(|row| row.metric == "iops") {
+        "IOPS"
+    } else {
+        "MB/s"
+    };
+    record.notes.push(if same == printed {
+        format!("all {printed} printed differences of {metric} come out as printed, to two decimals.")
+    } else {
+        format!("{same} of {printed} printed differences of {metric} come out as printed; the others are shown beside ours.")
+    });
 }

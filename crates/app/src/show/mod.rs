@@ -1,5 +1,6 @@
 //! What people see: the plan and progress on stderr, answers on stdout.
 
+pub mod comparisons;
 pub mod document;
 pub mod progress;
 pub mod runs;
