@@ -3,6 +3,8 @@
 use crate::cli::compare::Compare;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
+use crate::experiment::answer::Answer;
+use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
 use crate::subject::{Subject, SubjectKind, subject};
@@ -10,7 +12,7 @@ use stripewise_compat::dataset::Dataset;
 use stripewise_lab::compare::{
     CompareOptions, NothingToCompare, Side, compare as judge, found, levels_of,
 };
-use stripewise_lab::experiment::Metric;
+use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
 use stripewise_results::{ComparisonRecord, ComparisonRow};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
@@ -159,17 +161,17 @@ fn alone(
     arguments: &Compare,
     options: CompareOptions,
 ) -> Outcome<Vec<ComparisonRecord>> {
-    if a.kind == SubjectKind::Experiment
-        && arguments.baseline.is_none()
-        && options.metric == Metric::Iops
-    {
-        let kept = analysed(context, &a.name)?;
-        if !kept.is_empty() {
-            return Ok(kept);
+    if a.kind == SubjectKind::Experiment && arguments.baseline.is_none() {
+        let tables = analysed(context, a, options.metric)?;
+        if tables.iter().any(|table| !table.rows.is_empty()) {
+            return Ok(tables);
         }
     }
     let levels = levels_of(&a.runs);
     if levels.len() < 2 {
+        for note in &a.notes {
+            eprintln!("note: {note}");
+        }
         return Err(Failure::usage(
             format!("{} has no levels to compare with each other", a.name),
             "name what to compare it with: `stripewise compare A B`; an experiment, and a published table of several columns, can stand alone",
@@ -184,7 +186,11 @@ fn alone(
     let mut records = Vec::new();
     for other in (0..levels.len()).filter(|&index| index != baseline) {
         for &metric in &metrics {
-            let options = CompareOptions { metric, ..options };
+            let options = CompareOptions {
+                metric,
+                of_levels: true,
+                ..options
+            };
             let mut record =
                 judge(&side(baseline), &side(other), options).map_err(|reason| nothing(&reason))?;
             if let Some(table) = &a.dataset {
@@ -238,18 +244,32 @@ fn baseline_of(
         })
 }
 
-/// The tables that an experiment's own analysis made, where they are kept: it
-/// makes up for stopping by itself, which nobody can see from the runs.
-fn analysed(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
-    #[derive(serde::Deserialize)]
-    struct Kept {
-        #[serde(default)]
-        comparisons: Vec<ComparisonRecord>,
-    }
+/// The tables of an experiment by its own analysis, which makes up for stopping
+/// by itself; empty where its plan is not kept.
+fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
     let store = context.open_store_to_read()?;
-    let document = store.document("experiment", name).map_err(store_failure)?;
-    let kept = document.and_then(|document| serde_json::from_str::<Kept>(&document.json).ok());
-    Ok(kept.map(|kept| kept.comparisons).unwrap_or_default())
+    if store
+        .document("experiment", &a.name)
+        .map_err(store_failure)?
+        .is_none()
+    {
+        return Ok(Vec::new());
+    }
+    let kept = Kept::load(&store, &a.name)?;
+    let plan = ExperimentPlan {
+        metric,
+        ..kept.plan.clone()
+    };
+    let (blocks, _) = blocks_of(&plan, &a.runs);
+    let experiment = Experiment {
+        id: kept.id.clone(),
+        plan: plan.clone(),
+        blocks,
+        ended: kept.ended,
+        elapsed_ns: kept.elapsed_ns,
+    };
+    let kept = Kept { plan, ..kept };
+    Ok(Answer::of(&experiment, kept, a.runs.clone()).comparisons)
 }
 
 /// Puts the printed differences beside ours, and tells whether they agree.

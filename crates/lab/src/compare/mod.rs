@@ -45,6 +45,9 @@ pub struct CompareOptions {
     pub metric: Metric,
     /// Of each interval by itself, and of all verdicts together (Holm).
     pub level: f64,
+    /// The sides are levels of one factor: in what they differ is what is studied,
+    /// and no note tells it.
+    pub of_levels: bool,
 }
 
 impl Default for CompareOptions {
@@ -52,6 +55,7 @@ impl Default for CompareOptions {
         CompareOptions {
             metric: Metric::Iops,
             level: 0.95,
+            of_levels: false,
         }
     }
 }
@@ -141,7 +145,7 @@ pub fn compare(
         notes: Vec::new(),
         drift: None,
     };
-    record.notes = notes::notes(a, b, &rows, &matched);
+    record.notes = notes::notes(a, b, &rows, &matched, options);
     Ok(record)
 }
 

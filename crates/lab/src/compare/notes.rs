@@ -1,22 +1,30 @@
 //! What must be known to read a comparison rightly: what is left out, what
 //! differs besides, what voids a number, and what an interval rests on.
 
-use super::Side;
 use super::cells::{Cell, Matched};
 use super::conditions::differing_conditions;
 use super::judge::{How, Judged};
 use super::words::{plural, some_cells};
+use super::{CompareOptions, Side};
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
 
 /// All notes, what voids a number first.
-pub(super) fn notes(a: &Side, b: &Side, rows: &[Judged<'_>], matched: &Matched<'_>) -> Vec<String> {
+pub(super) fn notes(
+    a: &Side,
+    b: &Side,
+    rows: &[Judged<'_>],
+    matched: &Matched<'_>,
+    options: CompareOptions,
+) -> Vec<String> {
     let (used_a, used_b) = (used(rows, |row| row.a), used(rows, |row| row.b));
     let mut notes = Vec::new();
     for (side, used) in [(a, &used_a), (b, &used_b)] {
         notes.extend(void_warnings(side, used));
     }
-    notes.extend(conditions(&used_a, &used_b));
+    if !options.of_levels {
+        notes.extend(conditions(&used_a, &used_b));
+    }
     for (side, left, other) in [(a, &matched.left_a, b), (b, &matched.left_b, a)] {
         notes.extend(left_over(side, left, other));
     }
@@ -77,7 +85,6 @@ fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
 
 fn conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<String> {
     let differing = differing_conditions(a, b);
-    // Levels of one experiment differ in what is studied, and that heads the columns.
     differing
         .into_iter()
         .map(|condition| {
