@@ -97,3 +97,13 @@ pub fn expand(
     };
     platform::expand(path, to_bytes, &intent, knowledge, progress)
 }
+
+/// Removes a test file that was made and kept, and nothing else: the store must
+/// know it, and the rules of writing to it apply.
+///
+/// # Errors
+/// [`ErrorKind::Refused`] where it is not certainly ours or somebody uses it;
+/// [`ErrorKind::NotFound`] where it is gone already; [`ErrorKind::Io`].
+pub fn remove_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    platform::remove_kept(path, knowledge)
+}

@@ -61,3 +61,12 @@ pub(crate) fn expand(
     )
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }
+
+pub(crate) fn remove_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        path.display(),
+        "real targets are not there yet on this operating system",
+    )
+    .with_hint("Remove it by hand."))
+}

@@ -82,7 +82,6 @@ pub enum Command {
     /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks
-    #[command(hide = true)]
     Lab(Box<lab::Lab>),
     /// Keep a run as the baseline that `check` holds later ones against
     #[command(hide = true)]

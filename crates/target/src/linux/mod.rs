@@ -9,6 +9,7 @@
 //! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
 //! | `signature` | what would be lost |
 //! | `space`, `make`, `fill`, `mark` | test files |
+//! | `kept` | removing a test file that was kept |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
 
@@ -24,6 +25,7 @@ mod fill;
 mod identity;
 #[allow(unsafe_code)]
 mod ioctl;
+mod kept;
 mod make;
 mod mark;
 mod opened;
@@ -34,6 +36,7 @@ mod surroundings;
 mod test_file;
 mod users;
 
+pub(crate) use kept::remove_kept;
 pub(crate) use opened::Opened;
 
 use crate::{

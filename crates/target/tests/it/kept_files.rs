@@ -209,3 +209,31 @@ fn keep_in_a_directory_chooses_a_name_and_says_which() {
     assert_eq!(std::fs::metadata(&at).expect("it stays").len(), MIB);
     assert_eq!(names(top.path()).len(), 1);
 }
+
+#[test]
+fn a_kept_file_is_removed_and_nothing_else_is() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    let knowledge = Knowledge {
+        is_known: &|file| made.is_same_file(file),
+        store: None,
+    };
+    let remove = |path: &Path| stripewise_target::remove_kept(path, &knowledge);
+    // A copy carries the mark, a stranger's file carries none.
+    let copy = top.path().join("copy");
+    std::fs::copy(&path, &copy).expect("copied");
+    refused(remove(&copy), Refused, "left alone");
+    let other = top.path().join("other");
+    std::fs::write(&other, b"theirs").expect("a file");
+    refused(remove(&other), Refused, "left alone");
+    // Nor is ours while it has a second name, or is unknown to the store.
+    let second = top.path().join("second");
+    std::fs::hard_link(&path, &second).expect("linked");
+    refused(remove(&path), Refused, "2 names");
+    std::fs::remove_file(&second).expect("unlinked");
+    let unknown = stripewise_target::remove_kept(&path, &Knowledge::none());
+    refused(unknown, Refused, "left alone");
+    remove(&path).expect("ours");
+    assert_eq!(names(top.path()), ["copy", "other"]);
+}

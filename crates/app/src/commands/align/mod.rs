@@ -259,7 +259,7 @@ pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bo
 }
 
 /// Where it starts now.
-fn say_place(context: &Context, kept: &Kept) {
+pub fn say_place(context: &Context, kept: &Kept) {
     let Some(place) = kept.place.as_ref().filter(|_| !context.global.quiet) else {
         return;
     };

@@ -1,0 +1,162 @@
+//! `lab clean`: what Stripewise made and kept, and nothing else. Without `--yes`
+//! it only says what it would do.
+
+use crate::aim::target_failure;
+use crate::cli::lab::LabClean;
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
+use crate::experiment::kept::Kept;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use serde::Serialize;
+use std::path::Path;
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_store::Store;
+use stripewise_target::{ErrorKind, Knowledge, MadeFile};
+use stripewise_units::format_bytes;
+
+/// What was done, or would be.
+#[derive(Default, Serialize)]
+struct Cleaned {
+    schema_version: u32,
+    done: bool,
+    files: Vec<CleanedFile>,
+    experiments: Vec<CleanedExperiment>,
+}
+
+#[derive(Serialize)]
+struct CleanedFile {
+    path: String,
+    size_bytes: u64,
+    /// It was not there any more; only its entry in the store went.
+    gone_before: bool,
+}
+
+#[derive(Serialize)]
+struct CleanedExperiment {
+    id: String,
+    runs: usize,
+}
+
+pub fn clean(context: &Context, arguments: &LabClean) -> Outcome {
+    let mut store = context.open_store()?;
+    let mut cleaned = Cleaned {
+        schema_version: SCHEMA_VERSION,
+        done: arguments.yes,
+        ..Cleaned::default()
+    };
+    let outcome = if arguments.ids.is_empty() {
+        files(context, &mut store, arguments.yes, &mut cleaned)
+    } else {
+        experiments(&mut store, arguments, &mut cleaned)
+    };
+    if context.global.json {
+        print_json(&cleaned)?;
+    } else {
+        print_text(&text(&cleaned, arguments));
+    }
+    // What was removed before a failure is told; then the failure.
+    outcome.map(|()| Exit::Done)
+}
+
+fn experiments(store: &mut Store, arguments: &LabClean, cleaned: &mut Cleaned) -> Outcome<()> {
+    let kept: Vec<Kept> = arguments
+        .ids
+        .iter()
+        .map(|id| Kept::load(store, id))
+        .collect::<Outcome<_>>()?;
+    for experiment in kept {
+        let runs = experiment.run_ids(store)?;
+        if arguments.yes {
+            store.delete(&runs).map_err(store_failure)?;
+            experiment.forget(store)?;
+        }
+        cleaned.experiments.push(CleanedExperiment {
+            id: experiment.id,
+            runs: runs.len(),
+        });
+    }
+    Ok(())
+}
+
+/// Test files that were kept. The first that cannot be removed is told after the
+/// others were.
+fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned) -> Outcome<()> {
+    let known = store.files().map_err(store_failure)?;
+    let store_path = context.store_path()?;
+    let mut first_failure: Option<Failure> = None;
+    for file in &known {
+        let is_known = |other: &MadeFile| {
+            known
+                .iter()
+                .map(made)
+                .any(|known| known.is_same_file(other))
+        };
+        let knowledge = Knowledge {
+            is_known: &is_known,
+            store: Some(&store_path),
+        };
+        let path = Path::new(&file.path);
+        let mut gone_before = !path.exists();
+        if yes && !gone_before {
+            match stripewise_target::remove_kept(path, &knowledge) {
+                Ok(()) => {}
+                Err(error) if error.kind == ErrorKind::NotFound => gone_before = true,
+                Err(error) => {
+                    first_failure.get_or_insert(target_failure(error));
+                    continue;
+                }
+            }
+        }
+        if yes {
+            store.forget_file(&file.id).map_err(store_failure)?;
+        }
+        cleaned.files.push(CleanedFile {
+            path: file.path.clone(),
+            size_bytes: file.size_bytes,
+            gone_before,
+        });
+    }
+    first_failure.map_or(Ok(()), Err)
+}
+
+/// A file of the store as the rules of targets compare it.
+fn made(file: &stripewise_store::MadeFile) -> MadeFile {
+    MadeFile {
+        device: file.device,
+        inode: file.inode,
+        birth_time_ns: file.birth_ns,
+        id: file.id.clone(),
+        size_bytes: file.size_bytes,
+    }
+}
+
+fn text(cleaned: &Cleaned, arguments: &LabClean) -> String {
+    let verb = match cleaned.done {
+        true => "Removed",
+        false => "Would remove",
+    };
+    let mut text = String::new();
+    for file in &cleaned.files {
+        text.push_str(&match file.gone_before {
+            true => format!("{} is gone already; forgotten.\n", file.path),
+            false => format!(
+                "{verb} {} ({}).\n",
+                file.path,
+                format_bytes(file.size_bytes)
+            ),
+        });
+    }
+    for experiment in &cleaned.experiments {
+        text.push_str(&format!(
+            "{verb} experiment {} and its {} runs.\n",
+            experiment.id, experiment.runs
+        ));
+    }
+    if cleaned.files.is_empty() && arguments.ids.is_empty() {
+        text.push_str("No test file is kept.\n");
+    } else if !cleaned.done {
+        text.push_str("Nothing was removed; --yes does it.\n");
+    }
+    text
+}

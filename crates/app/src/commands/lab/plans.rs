@@ -1,0 +1,65 @@
+//! `lab plans`: the experiments that are kept.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::experiment::kept::Kept;
+use crate::failure::Outcome;
+use crate::show::document::{print_json, print_text};
+use serde::Serialize;
+use stripewise_lab::experiment::Ended;
+use stripewise_report::{HistoryRow, history_table};
+use stripewise_results::SCHEMA_VERSION;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    schema_version: u32,
+    experiments: &'a [Kept],
+}
+
+pub fn plans(context: &Context) -> Outcome {
+    let store = context.open_store_to_read()?;
+    let all = Kept::all(&store)?;
+    if context.global.json {
+        print_json(&Listed {
+            schema_version: SCHEMA_VERSION,
+            experiments: &all,
+        })?;
+    } else if all.is_empty() {
+        print_text(
+            "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n",
+        );
+    } else {
+        let rows: Vec<HistoryRow> = all.iter().map(row).collect();
+        print_text(&history_table(&rows));
+    }
+    Ok(Exit::Done)
+}
+
+fn row(kept: &Kept) -> HistoryRow {
+    let levels: Vec<&str> = kept
+        .plan
+        .levels
+        .iter()
+        .map(|level| level.name.as_str())
+        .collect();
+    let status = match kept.ended {
+        Some(ended) if ended.finished() => "",
+        Some(Ended::Interrupted) => "interrupted",
+        Some(_) => "broke off",
+        None => "unfinished",
+    };
+    HistoryRow {
+        id: kept.id.clone(),
+        series: kept.kind.word().to_owned(),
+        target: kept.target.clone(),
+        what: format!(
+            "{} {}, {} blocks",
+            kept.plan.factor,
+            levels.join("/"),
+            kept.blocks
+        ),
+        iops: None,
+        status: status.to_owned(),
+        label: kept.label.clone().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Removing a test file that was kept: by the same rules as writing to it, and
+//! only by a name that still stands for it.
+
+use super::access::{failed, find, reopen_quietly};
+use super::file_rules;
+use super::identity::Status;
+use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use std::ffi::CString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    let name = path.display().to_string();
+    let refuse = |what: String, hint: &str| {
+        Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
+    };
+    let found = find(path)?;
+    let identity = found.status.identity;
+    if identity.kind != FileType::RegularFile {
+        return Err(refuse(
+            "is no file".to_owned(),
+            "Only test files are removed.",
+        ));
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let file = reopen_quietly(&found.handle, &identity, flags, &name)?;
+    let intent = Intent {
+        writes: true,
+        ..Intent::default()
+    };
+    // Mark, inode, birth time, size and the store agree; nobody else uses it.
+    file_rules::judge_write(&file, &name, &intent, knowledge).map_err(|error| {
+        if error.kind != ErrorKind::NeedsOverwrite {
+            return error;
+        }
+        refuse(
+            "is not, for certain, the test file that was made there, and is left alone".to_owned(),
+            "Look at it, and remove it by hand if it is not needed.",
+        )
+    })?;
+    let parts = found.path.parent().zip(found.path.file_name());
+    let named =
+        parts.and_then(|(parent, last)| Some((parent, CString::new(last.as_bytes()).ok()?)));
+    let (parent, last) =
+        named.ok_or_else(|| refuse("has no name to remove".to_owned(), "Remove it by hand."))?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(parent, flags, Mode::empty())
+        .map(File::from)
+        .map_err(|os| failed(&name, "cannot look at its directory", os.into()))?;
+    let status =
+        Status::of_name(&directory, &last).map_err(|os| failed(&name, "cannot look at it", os))?;
+    if status.identity != identity {
+        return Err(refuse(
+            "became another file while it was being looked at".to_owned(),
+            "Somebody changes this path right now; find out who before trying again.",
+        ));
+    }
+    rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
+        .map_err(|os| failed(&name, "cannot remove it", os.into()))
+}
