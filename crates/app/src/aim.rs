@@ -207,6 +207,37 @@ pub fn prepare(
     Ok(Aimed::Real(Box::new(target)))
 }
 
+/// Makes a file larger with progress; a file of ours stays one.
+pub fn expand(
+    context: &Context,
+    store: &mut Store,
+    path: &std::path::Path,
+    to_bytes: u64,
+    intent: &Intent,
+) -> Outcome<()> {
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let store_path = context.store_path()?;
+    let knowledge = Knowledge {
+        is_known: &is_known,
+        store: Some(&store_path),
+    };
+    let mut filling = Filling::new(context, Some((to_bytes, None)));
+    let made = stripewise_target::expand(path, to_bytes, intent, &knowledge, &mut filling);
+    drop(filling);
+    let made = made.map_err(|error| {
+        if error.kind == ErrorKind::Interrupted {
+            interrupted(context)
+        } else {
+            target_failure(error)
+        }
+    })?;
+    match made {
+        Some(made) => remember(context, store, &made, Some(path.to_owned())),
+        None => Ok(()),
+    }
+}
+
 /// What the preparation came to.
 fn tell(target: &Target) {
     if let Some(report) = target.fill_report() {

@@ -26,7 +26,7 @@ use failure::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(cli::sqlio::arranged(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return cli::complain(&error),
     };

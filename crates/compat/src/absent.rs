@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Every field of a record that could be mistaken for a measured one if its
 /// default were shown. Optional fields are not listed: they are absent by
 /// themselves.
-const FIELDS: [&str; 45] = [
+const FIELDS: [&str; 51] = [
     "started_at",
     "version",
     "host",
@@ -32,7 +32,13 @@ const FIELDS: [&str; 45] = [
     "jobs.workload.rate",
     "jobs.workload.data",
     "jobs.workload.seed",
-    "jobs.engine",
+    "jobs.engine.name",
+    "jobs.engine.asked",
+    "jobs.engine.registered_buffers",
+    "jobs.engine.registered_files",
+    "jobs.engine.deferred_task_running",
+    "jobs.engine.completion_hold_ns_max",
+    "jobs.engine.fallbacks",
     "jobs.outcome.duration_ns",
     "jobs.outcome.operations",
     "jobs.outcome.bytes",
@@ -98,6 +104,12 @@ impl Absent {
         for name in names {
             self.give(&format!("{below}.{name}"));
         }
+        self
+    }
+
+    /// Absent in either.
+    pub(crate) fn or(mut self, other: Absent) -> Absent {
+        self.0.extend(other.0);
         self
     }
 

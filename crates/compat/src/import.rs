@@ -1,6 +1,6 @@
 //! Results of other tools in, records out: recognises who wrote them.
 
-use crate::{Error, sqlio, text};
+use crate::{Error, diskspd, fio, sqlio, text};
 use std::fmt;
 use stripewise_results::RunRecord;
 
@@ -67,7 +67,10 @@ pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     let text = text::decode(bytes, source_name)?;
     match format_of(&text) {
         Some(Format::Sqlio) => sqlio::import_text(&text, source_name),
-        _ => Err(Error::new(
+        Some(Format::DiskspdText) => diskspd::import_text(&text, source_name),
+        Some(Format::DiskspdXml) => diskspd::import_xml(&text, source_name),
+        Some(Format::FioJson) => fio::import_text(&text, source_name),
+        None => Err(Error::new(
             source_name,
             "was not written by a tool that is known here",
             "results of SQLIO, DiskSpd (text or -Rxml) and fio (--output-format=json or json+) are read",

@@ -8,10 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod diskspd;
 mod error;
+mod fio;
 mod import;
+pub mod layout_output;
 pub mod sqlio;
 mod text;
+mod time;
 
 pub use error::{Error, LineProblem};
 pub use import::{Format, ImportedFile, Note, import, recognise};

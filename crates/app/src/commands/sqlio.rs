@@ -1,12 +1,301 @@
-//! `sqlio`.
+//! `sqlio`: what SQLIO's command line asks for, run like any run of ours, told as
+//! SQLIO told it. Words and their meaning are in `compat`; the safety rules stand
+//! above compatibility.
 
+mod affinity;
+mod drives;
+mod files;
+mod utilisation;
+
+use crate::aim::{Aimed, Need, aim};
+use crate::cli::run::Safety;
 use crate::cli::sqlio::Sqlio;
-use crate::context::Context;
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::keep::Place as RunPlace;
+use crate::measure::{How, JobWish, Measured, exit_of, measure, workload_failure};
+use crate::show::document::print_text;
+use crate::show::progress::Progress;
+use crate::show::runs;
+use drives::{Drives, Place};
+use stripewise_compat::sqlio::{
+    Command, Counted, Report, Setup, head, mib_hundredths, param_file, rate_hundredths, report_of,
+    setup, tail,
+};
+use stripewise_io_engine::EngineName;
+use stripewise_report::warnings_text;
+use stripewise_results::RunRecord;
+use stripewise_runner::session::own_cost_ns;
+use stripewise_store::Store;
+use stripewise_target::{ErrorKind, Size};
+use stripewise_workload::validate;
+use utilisation::Watch;
 
-pub fn sqlio(_context: &Context, _arguments: &Sqlio) -> Outcome {
-    Err(Failure::usage(
-        "`sqlio` is not there yet",
-        "`stripewise --help` lists what is",
-    ))
+/// Times are read in nanoseconds, whichever counter was asked for.
+const COUNTS_PER_SECOND: u64 = 1_000_000_000;
+const OWN_COST_NS: u64 = 5_000_000;
+
+pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
+    if let Some(name) = &arguments.show {
+        return show(context, name);
+    }
+    let command = Command::parse(&arguments.words).map_err(refused)?;
+    if command.help || (arguments.words.is_empty() && arguments.help.is_none()) {
+        print_text(stripewise_compat::sqlio::USAGE);
+        return Ok(Exit::Done);
+    }
+    for note in &command.notes {
+        eprintln!("note: {note}");
+    }
+    if command.latency.is_some_and(|latency| latency.initiation) {
+        eprintln!(
+            "note: initiation latencies are left out: operations are handed over in batches, so there is no call whose time would be that of one of them"
+        );
+    }
+    let targets = match &command.parameter_file {
+        None => None,
+        Some(path) => Some(read_parameters(path, &command)?),
+    };
+    let setup = setup(&command, targets.as_deref()).map_err(refused)?;
+    let places = places(arguments, &setup)?;
+    let result = run(context, arguments, &command, &setup, &places);
+    result.map_err(name_the_flag)
+}
+
+/// A command line or parameter file that is not understood.
+fn refused(error: stripewise_compat::Error) -> Failure {
+    let hint = error.hint().to_owned();
+    Failure::usage(error.to_string(), hint)
+}
+
+fn read_parameters(path: &str, command: &Command) -> Outcome<Vec<param_file::Target>> {
+    let bytes = std::fs::read(path.replace('\\', "/")).or_else(|_| std::fs::read(path));
+    let bytes = bytes.map_err(|error| {
+        Failure::usage(
+            format!("cannot read the parameter file {path}: {error}"),
+            "check the name behind -F; it is looked for from the current directory",
+        )
+    })?;
+    param_file::read(&bytes, path, command).map_err(refused)
+}
+
+fn places(arguments: &Sqlio, setup: &Setup) -> Outcome<Vec<Place>> {
+    let drives = Drives::parse(&arguments.drive)?;
+    let places: Vec<Place> = setup
+        .files
+        .iter()
+        .map(|file| drives.place(&file.name, file.raw, |name| std::env::var(name).ok()))
+        .collect::<Outcome<_>>()?;
+    let simulated = |place: &Place| matches!(place, Place::Simulated(_));
+    if places.iter().any(simulated) && !places.iter().all(simulated) {
+        return Err(Failure::usage(
+            "real and simulated drives cannot run at once: they have different clocks",
+            "map all drives of the command to one or to the other",
+        ));
+    }
+    Ok(places)
+}
+
+fn run(
+    context: &Context,
+    arguments: &Sqlio,
+    command: &Command,
+    setup: &Setup,
+    places: &[Place],
+) -> Outcome {
+    let mut report = setup.report(command, COUNTS_PER_SECOND);
+    if !context.global.json {
+        print_text(&head(&report));
+    }
+    let mut store = context.open_store()?;
+    let cpus = affinity::settle(command, setup)?;
+    let safety = Safety {
+        keep: false,
+        overwrite: arguments.overwrite,
+        destroy: arguments.destroy.clone(),
+        busy_ok: arguments.busy_ok,
+    };
+    for (wish, place) in setup.files.iter().zip(places) {
+        let prepared = files::ready(context, &mut store, wish, place, &safety)?;
+        report.prepared.push(prepared);
+    }
+    let aimed = aim_all(context, &mut store, setup, places, &safety)?;
+    let wishes = wishes(setup);
+    for wish in &wishes {
+        for &target in &wish.targets {
+            validate(&wish.workload, aimed[target].limits()).map_err(workload_failure)?;
+        }
+    }
+    let watch = Watch::start();
+    let how = how(context, arguments, &aimed, cpus);
+    let measured = measured(context, &mut store, &aimed, &wishes, &how)?;
+    let utilisation = watch.finish();
+    for target in aimed {
+        target.finish()?;
+    }
+    let record = measured.record;
+    let exit = exit_of(context, std::slice::from_ref(&record));
+    fill(&mut report, command, &record);
+    if let Some(per_processor) = command.utilisation {
+        report.other_results = utilisation.lines(&record, per_processor);
+    }
+    tell(context, &report, record);
+    measured.kept?;
+    Ok(exit)
+}
+
+fn wishes(setup: &Setup) -> Vec<JobWish> {
+    let wishes = setup.jobs.iter().map(|job| JobWish {
+        name: job.name.clone(),
+        workload: job.workload.clone(),
+        targets: job.files.clone(),
+    });
+    wishes.collect()
+}
+
+fn aim_all(
+    context: &Context,
+    store: &mut Store,
+    setup: &Setup,
+    places: &[Place],
+    safety: &Safety,
+) -> Outcome<Vec<Aimed>> {
+    let in_flight = |job: &stripewise_compat::sqlio::JobWish| {
+        let files = if job.workload.in_turn {
+            1
+        } else {
+            job.files.len()
+        };
+        job.workload.threads * job.workload.outstanding * u32::try_from(files).unwrap_or(1)
+    };
+    let total: u32 = setup.jobs.iter().map(in_flight).sum();
+    let load = &setup.jobs[0].workload;
+    let mut aimed = Vec::with_capacity(places.len());
+    for (wish, place) in setup.files.iter().zip(places) {
+        let need = Need {
+            reads: load.read_percent > 0,
+            writes: load.read_percent == 0,
+            size: match (wish.specified_bytes, place) {
+                (_, Place::Simulated(_)) => Size::Auto,
+                (Some(bytes), _) => Size::Exactly(bytes),
+                (None, _) if load.size_bytes.is_some() => Size::Exactly(wish.needed_bytes),
+                (None, _) => Size::Auto,
+            },
+            outstanding_total: total,
+            // SQLIO's user always says threads and outstanding by number.
+            outstanding_by_number: true,
+            cache: load.cache,
+            cache_by_name: false,
+            data: load.data,
+            seed: load.seed,
+            fill_time_limit_ns: None,
+        };
+        aimed.push(aim(context, store, &place.text(), &need, safety)?);
+    }
+    Ok(aimed)
+}
+
+fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) -> How {
+    let real = aimed.iter().any(|target| target.real().is_some());
+    How {
+        host: context.host(),
+        interval_ns: 1_000_000_000,
+        operations_min: 0,
+        operations_max_per_thread: None,
+        engine: EngineName::Auto,
+        cpus,
+        label: arguments.label.clone(),
+        series: None,
+        experiment: None,
+        latency_limit: None,
+        cache_size_bytes: None,
+        quick: false,
+        own_cost_ns: if real { own_cost_ns(OWN_COST_NS) } else { None },
+        earlier: Vec::new(),
+        skipped: Vec::new(),
+        faults: None,
+    }
+}
+
+fn measured(
+    context: &Context,
+    store: &mut Store,
+    aimed: &[Aimed],
+    wishes: &[JobWish],
+    how: &How,
+) -> Outcome<Measured> {
+    let length_ns = wishes.iter().map(|wish| wish.workload.duration_ns).max();
+    let length_ns = length_ns.unwrap_or(0);
+    let real = aimed.iter().any(|target| target.real().is_some());
+    let progress = Progress::start(context.global.quiet || !real, length_ns, "Measuring");
+    let place = RunPlace {
+        title: "Measuring",
+        before_ns: 0,
+        expected_ns: length_ns,
+        after_ns: 0,
+    };
+    measure(context, store, aimed, wishes, how, &progress, &place)
+}
+
+/// Enters what came of it.
+fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
+    let counted = Counted::of(record);
+    report.iops_hundredths = rate_hundredths(counted.operations, counted.duration_ns);
+    report.mib_hundredths = mib_hundredths(report.iops_hundredths, report.block_kib);
+    if command.latency.is_some() {
+        report.latency_ms = Some(counted.latency_ms());
+        report.histogram_percent = Some(counted.histogram_percent());
+    }
+}
+
+/// SQLIO's lines on stdout; everything of ours on stderr.
+fn tell(context: &Context, report: &Report, record: RunRecord) {
+    let document = runs::document(vec![record]);
+    if context.global.json {
+        print_text(&document.to_json());
+        return;
+    }
+    print_text(&tail(report));
+    eprint!("{}", runs::partial_lines(&document.runs));
+    eprint!("{}", warnings_text(&document.runs));
+    if !context.global.quiet {
+        eprint!("{}", runs::kept_line(&document.runs));
+    }
+}
+
+/// What a safety rule refuses, one flag may allow: it is named as it is added to
+/// a batch file.
+fn name_the_flag(failure: Failure) -> Failure {
+    let kind = failure
+        .error
+        .downcast_ref::<stripewise_target::Error>()
+        .map(|error| error.kind);
+    let flag = match kind {
+        Some(ErrorKind::NeedsOverwrite) => "--overwrite",
+        Some(ErrorKind::NeedsDestroy) => "--destroy NAME (the device's name)",
+        Some(ErrorKind::NeedsBusyOk) => "--busy-ok",
+        _ => return failure,
+    };
+    let hint = failure.hint.unwrap_or_default();
+    Failure {
+        hint: Some(format!(
+            "add {flag} to this line of the batch file if that is meant. {hint}"
+        )),
+        ..failure
+    }
+}
+
+/// Prints a kept result of SQLIO again.
+fn show(context: &Context, name: &str) -> Outcome {
+    let store = context.open_store_to_read()?;
+    let record = store.load(name).map_err(store_failure)?;
+    let Some(report) = report_of(&record) else {
+        return Err(Failure::usage(
+            format!("{} was not imported from SQLIO", record.id),
+            format!("`stripewise history show {}` shows it", record.id),
+        ));
+    };
+    print_text(&report.to_string());
+    Ok(Exit::Done)
 }

@@ -21,6 +21,9 @@ pub use record::report_of;
 pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
 pub use setup::{FileWish, JobWish, Setup, setup};
 
+/// What `sqlio -?` prints; in our words.
+pub const USAGE: &str = include_str!("usage.txt");
+
 use crate::{Error, Format, ImportedFile};
 use stripewise_workload::CacheMode;
 

@@ -21,8 +21,10 @@ pub struct FileWish {
     pub raw: bool,
     /// What the parameter file says.
     pub specified_bytes: Option<u64>,
-    /// It must be at least so large for the pattern to fit.
+    /// What it is made or expanded to where nothing says its size.
     pub needed_bytes: u64,
+    /// Below this it must be expanded: the pattern would not fit.
+    pub least_bytes: u64,
 }
 
 /// One pool of threads.
@@ -131,6 +133,10 @@ impl Setup {
                 raw,
                 specified_bytes,
                 needed_bytes: needed,
+                least_bytes: match command.matrix_blocks() {
+                    Some(_) => needed,
+                    None => start.saturating_add(block),
+                },
             });
             return Ok(self.files.len() - 1);
         };

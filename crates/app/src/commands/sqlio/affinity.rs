@@ -1,0 +1,103 @@
+//! `-p`, `-a` and the masks of parameter files.
+//!
+//! One mask for all threads holds for the whole process: each thread runs on any
+//! of its processors, as SQLIO's did. With masks that differ from line to line
+//! each thread stays on one processor of its own mask, in turn: threads of a run
+//! are pinned one by one or not at all.
+
+use crate::failure::{Failure, Outcome};
+use stripewise_compat::sqlio::command::{Affinity, Command};
+use stripewise_compat::sqlio::{JobWish, Setup};
+use stripewise_disk_inspect::System;
+use stripewise_io_engine::backend::thread;
+
+/// Where threads run: in turn on these; empty: as the process may.
+pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
+    let online = System::live().host().cpu.count_online.unwrap_or(64);
+    if ideal(command) {
+        eprintln!(
+            "note: ideal processors are a wish that this system does not take; threads run where it puts them"
+        );
+        return Ok(Vec::new());
+    }
+    let masks: Vec<u64> = setup.jobs.iter().map(|job| job.mask).collect();
+    let Some(&first) = masks.first() else {
+        return Ok(Vec::new());
+    };
+    if masks.iter().all(|&mask| mask == 0) {
+        return Ok(Vec::new());
+    }
+    if masks.iter().any(|&mask| mask != first) {
+        let lists = setup.jobs.iter().map(|job| in_turn(job, online));
+        return Ok(lists.collect::<Outcome<Vec<_>>>()?.concat());
+    }
+    let cpus = processors(first, online)?;
+    let round_robin = matches!(
+        command.affinity,
+        Affinity::Mask {
+            round_robin: true,
+            ..
+        }
+    );
+    if round_robin && command.parameter_file.is_none() {
+        return Ok(cpus);
+    }
+    match thread::pin_to(&cpus) {
+        Ok(()) => Ok(Vec::new()),
+        Err(error) => {
+            eprintln!(
+                "note: threads could not be kept on the processors of mask {first:#x}: {error}"
+            );
+            Ok(cpus)
+        }
+    }
+}
+
+fn ideal(command: &Command) -> bool {
+    matches!(
+        command.affinity,
+        Affinity::Processor { ideal: true, .. } | Affinity::Mask { ideal: true, .. }
+    ) && command.parameter_file.is_none()
+}
+
+/// A processor for each thread of a job.
+fn in_turn(job: &JobWish, online: u32) -> Outcome<Vec<u32>> {
+    let cpus = match job.mask {
+        0 => (0..online.max(1)).collect(),
+        mask => processors(mask, online)?,
+    };
+    let threads = job.workload.threads as usize;
+    Ok(cpus.into_iter().cycle().take(threads).collect())
+}
+
+/// The processors of a mask that are there.
+fn processors(mask: u64, online: u32) -> Outcome<Vec<u32>> {
+    let named: Vec<u32> = (0..64).filter(|cpu| mask >> cpu & 1 == 1).collect();
+    let there: Vec<u32> = named.iter().copied().filter(|cpu| *cpu < online).collect();
+    if there.is_empty() {
+        return Err(Failure::usage(
+            format!("mask {mask:#x} names none of the {online} processors of this machine"),
+            "bit n stands for processor n, from 0; 0 means any",
+        ));
+    }
+    if there.len() < named.len() {
+        eprintln!(
+            "note: of the {} processors of mask {mask:#x} this machine has {}",
+            named.len(),
+            there.len()
+        );
+    }
+    Ok(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_bits_of_processors_that_are_there() {
+        assert_eq!(processors(0b1011, 8).unwrap(), [0, 1, 3]);
+        assert_eq!(processors(0b1011, 2).unwrap(), [0, 1]);
+        assert!(processors(0b100, 2).is_err());
+    }
+}

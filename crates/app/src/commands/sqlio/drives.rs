@@ -1,0 +1,203 @@
+//! Where SQLIO's names lead: drive letters and numbers of disks, as the user
+//! mapped them.
+
+use crate::failure::{Failure, Outcome};
+use std::path::{Component, Path, PathBuf};
+
+/// Where a name leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file, there or to be made.
+    File(PathBuf),
+    /// A volume or disk, as the device that it is.
+    Raw(PathBuf),
+    /// `sim:NAME`.
+    Simulated(String),
+}
+
+impl Place {
+    /// As `run` would be given it.
+    pub fn text(&self) -> String {
+        match self {
+            Place::File(path) | Place::Raw(path) => path.display().to_string(),
+            Place::Simulated(text) => text.clone(),
+        }
+    }
+}
+
+/// What drives stand for.
+#[derive(Clone, Debug, Default)]
+pub struct Drives {
+    given: Vec<(String, String)>,
+}
+
+impl Drives {
+    /// From `L=PATH` and so on.
+    pub fn parse(mappings: &[String]) -> Outcome<Drives> {
+        let mut drives = Drives::default();
+        for mapping in mappings {
+            let parts = mapping.split_once('=');
+            let Some((drive, path)) =
+                parts.filter(|(drive, path)| is_drive(drive) && !path.is_empty())
+            else {
+                return Err(Failure::usage(
+                    format!("--drive {mapping} maps nothing"),
+                    "give a letter (or the number of a disk) and where it leads: --drive L=/mnt/data",
+                ));
+            };
+            let drive = drive.trim_end_matches(':').to_ascii_uppercase();
+            drives.given.push((drive, path.to_owned()));
+        }
+        Ok(drives)
+    }
+
+    /// The mapping of a drive; the last one given counts, then the environment.
+    fn of(&self, drive: &str, environment: impl Fn(&str) -> Option<String>) -> Outcome<String> {
+        let drive = drive.to_ascii_uppercase();
+        let given = self.given.iter().rev().find(|(known, _)| *known == drive);
+        let variable = format!("STRIPEWISE_DRIVE_{drive}");
+        given
+            .map(|(_, path)| path.clone())
+            .or_else(|| environment(&variable).filter(|path| !path.is_empty()))
+            .ok_or_else(|| {
+                Failure::usage(
+                    format!("there is no drive {drive}: here"),
+                    format!(
+                        "say what it stands for: --drive {drive}=/mnt/data (or set {variable}); --drive {drive}=sim:NAME simulates it"
+                    ),
+                )
+            })
+    }
+
+    /// Where a name leads: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
+    /// targets `L:` and `9:`.
+    pub fn place(
+        &self,
+        name: &str,
+        raw: bool,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Outcome<Place> {
+        if name.starts_with("sim:") {
+            return Ok(Place::Simulated(name.to_owned()));
+        }
+        if name.starts_with("\\\\") {
+            return Err(Failure::usage(
+                format!("{name} is a share of a Windows network"),
+                "mount it, and map a drive letter to where: --drive S=/mnt/share",
+            ));
+        }
+        let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
+        let Some((drive, rest)) = letter else {
+            return Ok(Place::File(below(Path::new(""), name)?));
+        };
+        let base = self.of(drive, environment)?;
+        if base.starts_with("sim:") {
+            return Ok(Place::Simulated(base));
+        }
+        if raw {
+            return raw_place(name, base);
+        }
+        if !Path::new(&base).is_dir() {
+            return Err(Failure::usage(
+                format!("{name}: drive {drive}: is {base}, which is no directory"),
+                "map the drive to a directory; devices go with -R",
+            ));
+        }
+        Ok(Place::File(below(Path::new(&base), rest)?))
+    }
+}
+
+fn raw_place(name: &str, base: String) -> Outcome<Place> {
+    let path = PathBuf::from(base);
+    if path.is_dir() {
+        return Err(Failure::usage(
+            format!(
+                "{name} is a raw target, and its drive is the directory {}",
+                path.display()
+            ),
+            "map the drive to the block device: --drive L=/dev/sdb1",
+        ));
+    }
+    Ok(Place::Raw(path))
+}
+
+/// A letter, or the number of a disk.
+fn is_drive(text: &str) -> bool {
+    let text = text.trim_end_matches(':');
+    let letter = text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    letter || number
+}
+
+/// A Windows path below a directory. It does not lead out of it again.
+fn below(base: &Path, rest: &str) -> Outcome<PathBuf> {
+    let slashes = rest.replace('\\', "/");
+    let relative = if base.as_os_str().is_empty() {
+        slashes.as_str()
+    } else {
+        slashes.trim_start_matches('/')
+    };
+    let path = base.join(relative);
+    let leaves = Path::new(relative)
+        .components()
+        .any(|part| part == Component::ParentDir);
+    if leaves && !base.as_os_str().is_empty() {
+        return Err(Failure::usage(
+            format!("{rest} leads out of its drive"),
+            "name the file without `..`",
+        ));
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str, raw: bool) -> Result<Place, String> {
+        let directory = std::env::temp_dir().display().to_string();
+        let given = [
+            format!("L={directory}"),
+            "S=sim:x".to_owned(),
+            "1=/dev/null".to_owned(),
+        ];
+        let drives = Drives::parse(&given).unwrap();
+        let environment = |name: &str| (name == "STRIPEWISE_DRIVE_E").then(|| directory.clone());
+        drives
+            .place(name, raw, environment)
+            .map_err(|failure| failure.error.to_string())
+    }
+
+    #[test]
+    fn names_lead_below_what_their_drive_stands_for() {
+        let at = |path: &str| Ok(Place::File(std::env::temp_dir().join(path)));
+        assert_eq!(place("L:testfile.dat", false), at("testfile.dat"));
+        assert_eq!(place("l:\\dir\\a.dat", false), at("dir/a.dat"));
+        assert_eq!(place("E:\\a.dat", false), at("a.dat"));
+        assert_eq!(
+            place("S:a.dat", false),
+            Ok(Place::Simulated("sim:x".into()))
+        );
+        assert_eq!(place("S:", true), Ok(Place::Simulated("sim:x".into())));
+        assert_eq!(place("1:", true), Ok(Place::Raw("/dev/null".into())));
+        assert_eq!(place("a.dat", false), Ok(Place::File("a.dat".into())));
+        assert_eq!(place("/x/a.dat", false), Ok(Place::File("/x/a.dat".into())));
+    }
+
+    #[test]
+    fn names_that_lead_nowhere_are_refused() {
+        for (name, raw, problem) in [
+            ("Q:a.dat", false, "no drive Q:"),
+            ("L:..\\a.dat", false, "leads out"),
+            ("L:", true, "is a raw target"),
+            ("1:a.dat", false, "no directory"),
+            ("\\\\server\\share\\a.dat", false, "share"),
+        ] {
+            let error = place(name, raw).unwrap_err();
+            assert!(error.contains(problem), "{name}: {error}");
+        }
+        for mapping in ["L", "L=", "=x", "Lx=/mnt"] {
+            assert!(Drives::parse(&[mapping.to_owned()]).is_err(), "{mapping}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Files are made and made larger as SQLIO did it, under the rules of targets,
+//! and with the lines that SQLIO printed meanwhile.
+
+use super::drives::Place;
+use crate::aim::{expand, prepare};
+use crate::cli::run::Safety;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::print_text;
+use std::path::Path;
+use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
+use stripewise_store::Store;
+use stripewise_target::{Intent, Size, TargetName};
+
+const BYTES_PER_MB: u64 = 1_048_576;
+
+/// Makes sure that a file has what is asked of it; what SQLIO says of it.
+pub fn ready(
+    context: &Context,
+    store: &mut Store,
+    wish: &FileWish,
+    place: &Place,
+    safety: &Safety,
+) -> Outcome<Prepared> {
+    let grown = match place {
+        Place::File(path) => grow(context, store, wish, path, safety)?,
+        Place::Raw(_) | Place::Simulated(_) => None,
+    };
+    let bytes = match (wish.specified_bytes, place) {
+        (Some(bytes), _) => bytes,
+        (None, Place::File(path)) => size_of(path)?.unwrap_or(0),
+        (None, Place::Raw(_)) => wish.needed_bytes,
+        (None, Place::Simulated(text)) => simulated_bytes(text)?,
+    };
+    let prepared = Prepared {
+        file: wish.name.clone(),
+        growth: grown,
+        specified: wish.specified_bytes.is_some(),
+        megabytes: bytes / BYTES_PER_MB,
+    };
+    if !context.global.json {
+        print_text(&size_line(&prepared));
+    }
+    Ok(prepared)
+}
+
+fn grow(
+    context: &Context,
+    store: &mut Store,
+    wish: &FileWish,
+    path: &Path,
+    safety: &Safety,
+) -> Outcome<Option<Growth>> {
+    let current = size_of(path)?;
+    // Without a size of its own any file will do in which a block fits; it is
+    // made large enough where there is none.
+    let needed = wish.specified_bytes.unwrap_or(match current {
+        Some(bytes) if bytes >= wish.least_bytes => return Ok(None),
+        _ => wish.needed_bytes,
+    });
+    let current_bytes = current.unwrap_or(0);
+    if current.is_some() && current_bytes >= needed {
+        return Ok(None);
+    }
+    let growth = Growth {
+        needed_bytes: needed,
+        current_bytes,
+        by_bytes: needed - current_bytes,
+    };
+    let say = |text: &str| {
+        if !context.global.json {
+            print_text(text);
+        }
+    };
+    say(&expanding(&wish.name, &growth));
+    let intent = Intent {
+        reads: false,
+        size: Size::Exactly(needed),
+        overwrite: safety.overwrite,
+        busy_ok: safety.busy_ok,
+        keep: true,
+        create: current.is_none(),
+        ..Intent::default()
+    };
+    let done = match current {
+        None => {
+            let name = TargetName::Path(path.to_owned());
+            prepare(context, store, &name, &intent).and_then(crate::aim::Aimed::finish)
+        }
+        Some(_) => expand(context, store, path, needed, &intent),
+    };
+    match done {
+        Ok(()) => say(" done.\n"),
+        Err(failure) => {
+            say("\n");
+            return Err(failure);
+        }
+    }
+    Ok(Some(growth))
+}
+
+/// The size of a file; `None` where there is none.
+fn size_of(path: &Path) -> Outcome<Option<u64>> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some(found.len())),
+        Ok(_) => Err(Failure::usage(
+            format!("{} is no file", path.display()),
+            "name a file; volumes and disks go with -R",
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(
+            crate::exit_codes::Exit::Target,
+            format!("cannot look at {}: {error}", path.display()),
+            "check its directory and who may read it",
+        )),
+    }
+}
+
+fn simulated_bytes(text: &str) -> Outcome<u64> {
+    let name: TargetName = text.parse().map_err(crate::aim::target_failure)?;
+    let simulated = crate::simulated::Simulated::open(&name)?;
+    Ok(simulated.limits().size_bytes)
+}

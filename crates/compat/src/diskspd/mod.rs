@@ -1,0 +1,9 @@
+//! DiskSpd: its text, its XML (`-Rxml`), its command line.
+
+mod record;
+mod text;
+mod tree;
+mod xml;
+
+pub(crate) use text::import_text;
+pub(crate) use xml::import_xml;

@@ -1,0 +1,316 @@
+//! What both of DiskSpd's forms say, as a record: one job for each time span.
+
+use crate::absent::Absent;
+use crate::import::imported_id;
+use serde_json::{Map, Value};
+use stripewise_results::{
+    Imported, JobRecord, KindOutcome, LatencySummary, Outcome, P999_OPERATIONS_MIN, RunRecord,
+    TargetFacts,
+};
+use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
+
+/// Threads, and outstanding of each, at most: their product fits 32 bits.
+pub(super) const COUNT_MAX: u64 = 65_535;
+
+/// What is said of a target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Target {
+    pub(super) path: String,
+    pub(super) size_bytes: Option<u64>,
+    pub(super) read_percent: Option<u8>,
+    pub(super) pattern: Option<Pattern>,
+    pub(super) block_bytes: Option<u64>,
+    pub(super) outstanding: Option<u32>,
+    pub(super) threads: Option<u32>,
+    pub(super) base_offset_bytes: Option<u64>,
+    pub(super) cache: Option<CacheMode>,
+}
+
+/// Reads, writes, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) operations: u64,
+    pub(super) bytes: u64,
+    /// Milliseconds of the percentiles that were found, by name.
+    pub(super) latency_ms: [Option<f64>; 7],
+}
+
+/// Names of [`Counted::latency_ms`].
+pub(super) const LATENCIES: [&str; 7] = ["min", "mean", "p50", "p90", "p99", "p999", "max"];
+
+/// One time span.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TimeSpan {
+    pub(super) targets: Vec<Target>,
+    /// Threads of all targets together (`-F`), where said.
+    pub(super) threads_in_all: Option<u32>,
+    pub(super) asked_ns: Option<u64>,
+    pub(super) ramp_ns: Option<u64>,
+    pub(super) seed: Option<u64>,
+    pub(super) measured_ns: Option<u64>,
+    pub(super) read: Counted,
+    pub(super) write: Counted,
+    /// As printed, where printed; else from counts and time.
+    pub(super) iops: Option<f64>,
+    pub(super) mib_per_s: Option<f64>,
+}
+
+/// What belongs to the file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    pub(super) source: String,
+    pub(super) line: u64,
+    pub(super) content: u64,
+    pub(super) command: Vec<String>,
+    pub(super) host: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) started_at: Option<String>,
+}
+
+/// The record of a time span; `number` from 0.
+pub(super) fn record(frame: &Frame, span: &TimeSpan, number: u64) -> RunRecord {
+    let mut absent = Absent::everything();
+    let job = job(span, &mut absent);
+    let mut record = RunRecord {
+        id: imported_id("diskspd", frame.content, number),
+        command: frame.command.clone(),
+        jobs: vec![job],
+        ..RunRecord::empty()
+    };
+    // Later time spans began later, nobody says when.
+    if let Some(started_at) = frame.started_at.as_ref().filter(|_| number == 0) {
+        started_at.clone_into(&mut record.started_at);
+        absent.give("started_at");
+    }
+    let mut details = Map::new();
+    if let Some(host) = &frame.host {
+        details.insert("computer_name".to_owned(), Value::from(host.as_str()));
+    }
+    record.imported = Some(Imported {
+        tool: "diskspd".to_owned(),
+        tool_version: frame.version.clone(),
+        source: frame.source.clone(),
+        line: Some(frame.line),
+        details: (!details.is_empty()).then_some(Value::Object(details)),
+        absent: absent.into_set(),
+    });
+    record
+}
+
+fn job(span: &TimeSpan, absent: &mut Absent) -> JobRecord {
+    let mut targets: Vec<TargetFacts> = span
+        .targets
+        .iter()
+        .map(|target| TargetFacts {
+            name: target.path.clone(),
+            size_bytes: target.size_bytes.unwrap_or(0),
+            ..TargetFacts::unknown()
+        })
+        .collect();
+    let first = if targets.is_empty() {
+        TargetFacts::unknown()
+    } else {
+        absent.give("jobs.target.name");
+        targets.remove(0)
+    };
+    if first.size_bytes > 0 {
+        absent.give("jobs.target.size_bytes");
+    }
+    JobRecord {
+        name: "diskspd".to_owned(),
+        target: first,
+        further_targets: targets,
+        workload: workload(span, absent),
+        engine: stripewise_results::EngineFacts::default(),
+        outcome: outcome(span, absent),
+        warnings: Vec::new(),
+    }
+}
+
+/// What all targets agree on; `None` where they do not.
+fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
+    let first = of(targets.first()?)?;
+    targets
+        .iter()
+        .all(|target| of(target) == Some(first))
+        .then_some(first)
+}
+
+fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
+    let mut workload = Workload::default();
+    let mut give = |name: &str| {
+        absent.give(&format!("jobs.workload.{name}"));
+    };
+    let targets = &span.targets;
+    if let Some(percent) = common(targets, |target| target.read_percent) {
+        workload.read_percent = percent;
+        give("read_percent");
+    }
+    if let Some(pattern) = common(targets, |target| target.pattern) {
+        workload.pattern = pattern;
+        give("pattern");
+        match pattern {
+            Pattern::Random { .. } => give("distribution"),
+            Pattern::Sequential { .. } => give("cursor"),
+            Pattern::Stride { .. } => {
+                give("cursor");
+                give("stride_bytes");
+            }
+        }
+    }
+    if let Some(bytes) = common(targets, |target| target.block_bytes) {
+        workload.block_size_bytes = bytes;
+        give("block_size_bytes");
+    }
+    if let Some(outstanding) = common(targets, |target| target.outstanding) {
+        workload.outstanding = outstanding;
+        give("outstanding");
+    }
+    // With -F threads work on all targets, else each target has its own.
+    if let Some(threads) = span
+        .threads_in_all
+        .or(common(targets, |target| target.threads))
+    {
+        workload.threads = threads;
+        give("threads");
+    }
+    if let Some(bytes) = common(targets, |target| target.base_offset_bytes) {
+        workload.base_offset_bytes = bytes;
+        give("base_offset_bytes");
+    }
+    if let Some(cache) = common(targets, |target| target.cache) {
+        workload.cache = cache;
+        give("cache");
+    }
+    if let Some(ns) = span.asked_ns {
+        workload.duration_ns = ns;
+        give("duration_ns");
+    }
+    if let Some(ns) = span.ramp_ns {
+        workload.ramp_ns = ns;
+        give("ramp_ns");
+    }
+    if let Some(seed) = span.seed {
+        workload.seed = seed;
+        give("seed");
+    }
+    workload
+}
+
+fn outcome(span: &TimeSpan, absent: &mut Absent) -> Outcome {
+    let mut outcome = Outcome {
+        operations: span.read.operations.saturating_add(span.write.operations),
+        bytes: span.read.bytes.saturating_add(span.write.bytes),
+        read: kind(&span.read, "read", absent),
+        write: kind(&span.write, "write", absent),
+        ..Outcome::default()
+    };
+    absent.give_all("jobs.outcome", &["operations", "bytes"]);
+    let seconds = span
+        .measured_ns
+        .map(|ns| ns as f64 / 1e9)
+        .filter(|seconds| *seconds > 0.0);
+    if let Some(ns) = span.measured_ns {
+        outcome.duration_ns = ns;
+        absent.give("jobs.outcome.duration_ns");
+    }
+    let per_second = |count: u64| seconds.map(|seconds| count as f64 / seconds);
+    if let Some(iops) = span.iops.or(per_second(outcome.operations)) {
+        outcome.iops = iops;
+        absent.give("jobs.outcome.iops");
+    }
+    let mib = per_second(outcome.bytes).map(|bytes| bytes / 1_048_576.0);
+    if let Some(mib_per_s) = span.mib_per_s.or(mib) {
+        outcome.mib_per_s = mib_per_s;
+        absent.give("jobs.outcome.mib_per_s");
+    }
+    outcome
+}
+
+/// Where there were none, that is known: they have no latency.
+fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
+    let below = format!("jobs.outcome.{name}");
+    absent.give_all(&below, &["operations", "bytes"]);
+    let mut kind = KindOutcome {
+        operations: counted.operations,
+        bytes: counted.bytes,
+        ..KindOutcome::default()
+    };
+    let latencies = format!("{below}.latency_ns");
+    if counted.operations == 0 {
+        absent.give(&latencies);
+        return kind;
+    }
+    if counted.latency_ms.iter().all(Option::is_none) {
+        return kind;
+    }
+    let mut summary = LatencySummary::default();
+    for (name, value) in LATENCIES.iter().zip(counted.latency_ms) {
+        let Some(ns) = value.map(|ms| ms * 1e6) else {
+            continue;
+        };
+        match *name {
+            "min" => summary.min = ns.round() as u64,
+            "mean" => summary.mean = ns,
+            "p50" => summary.p50 = ns.round() as u64,
+            "p90" => summary.p90 = ns.round() as u64,
+            "p99" => summary.p99 = ns.round() as u64,
+            "p999" if counted.operations < P999_OPERATIONS_MIN => continue,
+            "p999" => summary.p999 = Some(ns.round() as u64),
+            _ => summary.max = ns.round() as u64,
+        }
+        absent.give(&format!("{latencies}.{name}"));
+    }
+    kind.latency_ns = Some(summary);
+    kind
+}
+
+/// Where operations went.
+pub(super) fn random() -> Pattern {
+    Pattern::Random {
+        distribution: Distribution::Uniform,
+    }
+}
+
+/// Block after block with a position for each thread, or one for all; with
+/// another step from start to start, strides.
+pub(super) fn steps(step_bytes: Option<u64>, block_bytes: Option<u64>, shared: bool) -> Pattern {
+    let cursor = if shared {
+        CursorKind::Shared
+    } else {
+        CursorKind::Own
+    };
+    match step_bytes {
+        Some(stride_bytes) if block_bytes.is_some_and(|block| block != stride_bytes) => {
+            Pattern::Stride {
+                stride_bytes,
+                cursor,
+            }
+        }
+        _ => Pattern::Sequential { cursor },
+    }
+}
+
+/// The mode of "no software cache" and "write through".
+pub(super) fn cache(no_software_cache: bool, write_through: bool) -> CacheMode {
+    match (no_software_cache, write_through) {
+        (true, true) => CacheMode::DirectSync,
+        (true, false) => CacheMode::Direct,
+        (false, true) => CacheMode::BufferedSync,
+        (false, false) => CacheMode::Buffered,
+    }
+}
+
+/// Seconds as printed, in nanoseconds; none below 0 or beyond a year.
+pub(super) fn seconds_ns(text: &str) -> Option<u64> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    (0.0..=31_622_400.0)
+        .contains(&seconds)
+        .then(|| (seconds * 1e9).round() as u64)
+}
+
+/// Milliseconds as printed.
+pub(super) fn milliseconds(text: &str) -> Option<f64> {
+    let ms: f64 = text.trim().parse().ok()?;
+    (0.0..=1e12).contains(&ms).then_some(ms)
+}

@@ -1,0 +1,405 @@
+//! DiskSpd's text: `Input parameters:`, and for each time span `Results`.
+//!
+//! Several results may stand in one file. A result without its totals is an error
+//! with its line; lines that are not needed are passed over.
+
+use super::record::{
+    COUNT_MAX, Counted, Frame, LATENCIES, Target, TimeSpan, cache, milliseconds, random, record,
+    seconds_ns, steps,
+};
+use crate::text::{Line, fingerprint, lines, squeezed};
+use crate::{Error, Format, ImportedFile, LineProblem, Note};
+
+const RUNS_MAX: usize = 10_000;
+const TARGETS_MAX: usize = 4_096;
+
+pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut reader = Reader::new(source_name);
+    for line in lines(text) {
+        reader.line(line);
+        if reader.problems.len() > 100 {
+            break;
+        }
+    }
+    reader.close_result();
+    if !reader.problems.is_empty() {
+        let hint = "nothing was taken; mend these lines, or take the results that they belong to out of the file";
+        return Err(Error::of_lines(source_name, reader.problems, hint));
+    }
+    if reader.runs.is_empty() {
+        let hint = "a result has a heading `Results` with tables below; -Rxml is read, too";
+        return Err(Error::new(
+            source_name,
+            "has no result of DiskSpd in it",
+            hint,
+        ));
+    }
+    Ok(ImportedFile {
+        format: Format::DiskspdText,
+        runs: reader.runs,
+        notes: reader.notes,
+    })
+}
+
+/// Which part of the text a line belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// Before anything of DiskSpd's.
+    Outside,
+    Parameters,
+    Results,
+}
+
+/// Which table a row belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Table {
+    None,
+    Total,
+    Read,
+    Write,
+    Percentiles,
+}
+
+struct Reader {
+    frame: Frame,
+    part: Part,
+    table: Table,
+    /// What was asked for, by time span.
+    asked: Vec<TimeSpan>,
+    /// The result that is being read, and the line of its heading.
+    open: Option<(u64, Open)>,
+    /// Text of the result so far, for its id.
+    content: String,
+    number: u64,
+    runs: Vec<stripewise_results::RunRecord>,
+    notes: Vec<Note>,
+    problems: Vec<LineProblem>,
+}
+
+#[derive(Default)]
+struct Open {
+    span: TimeSpan,
+    total: bool,
+}
+
+impl Reader {
+    fn new(source_name: &str) -> Reader {
+        Reader {
+            frame: Frame {
+                source: source_name.to_owned(),
+                ..Frame::default()
+            },
+            part: Part::Outside,
+            table: Table::None,
+            asked: Vec::new(),
+            open: None,
+            content: String::new(),
+            number: 0,
+            runs: Vec::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn problem(&mut self, line: u64, reason: impl Into<String>) {
+        self.problems.push(LineProblem {
+            line,
+            reason: reason.into(),
+        });
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let words = squeezed(line.text);
+        if words.is_empty() || words.len() > 4_096 {
+            return;
+        }
+        if let Some(command) = words.strip_prefix("Command Line:") {
+            self.begin(line.number);
+            self.frame.command = command.split_whitespace().map(str::to_owned).collect();
+            return;
+        }
+        if words == "Input parameters:" {
+            if self.part != Part::Parameters {
+                self.begin(line.number);
+            }
+            return;
+        }
+        if words.starts_with("Results") && words.ends_with(':') {
+            return self.begin_result(line.number);
+        }
+        match self.part {
+            Part::Outside => {}
+            Part::Parameters => self.parameter(line.number, &words),
+            Part::Results => self.result(line.number, &words),
+        }
+    }
+
+    /// A result of another invocation begins.
+    fn begin(&mut self, line: u64) {
+        self.close_result();
+        self.frame = Frame {
+            source: std::mem::take(&mut self.frame.source),
+            line,
+            ..Frame::default()
+        };
+        self.part = Part::Parameters;
+        self.asked.clear();
+        self.number = 0;
+    }
+
+    fn begin_result(&mut self, line: u64) {
+        self.close_result();
+        if self.part == Part::Outside {
+            return self.problem(
+                line,
+                "begins results without `Input parameters:` before them",
+            );
+        }
+        self.part = Part::Results;
+        self.table = Table::None;
+        self.content.clear();
+        let span = self.asked.get(self.number as usize).or(self.asked.last());
+        let span = span.cloned().unwrap_or_default();
+        self.open = Some((line, Open { span, total: false }));
+    }
+
+    fn close_result(&mut self) {
+        let Some((line, open)) = self.open.take() else {
+            return;
+        };
+        if !open.total || open.span.measured_ns.is_none() {
+            return self.problem(
+                line,
+                "begins results without their test time or total: they were cut off",
+            );
+        }
+        if self.runs.len() >= RUNS_MAX {
+            return self.problem(line, "is one result too many");
+        }
+        let mut frame = self.frame.clone();
+        frame.line = line;
+        frame.content = fingerprint(&self.content);
+        let made = record(&frame, &open.span, self.number);
+        if self.runs.iter().rev().take(64).any(|run| run.id == made.id) {
+            self.notes.push(Note {
+                line: Some(line),
+                message: "is the same result once more, left out".to_owned(),
+            });
+        } else {
+            self.runs.push(made);
+        }
+        self.number += 1;
+    }
+
+    fn parameter(&mut self, line: u64, words: &str) {
+        if words.starts_with("timespan:") {
+            self.asked.push(TimeSpan::default());
+            return;
+        }
+        if self.asked.is_empty() {
+            self.asked.push(TimeSpan::default());
+        }
+        let Some(span) = self.asked.last_mut() else {
+            return;
+        };
+        if let Some(path) = words.strip_prefix("path:") {
+            if span.targets.len() >= TARGETS_MAX {
+                return self.problem(line, "is one target too many");
+            }
+            span.targets.push(Target {
+                path: path.trim().trim_matches('\'').to_owned(),
+                // What nothing is said of is 0.
+                base_offset_bytes: Some(0),
+                ..Target::default()
+            });
+        } else if !span_parameter(span, words)
+            && let Some(target) = span.targets.last_mut()
+        {
+            target_parameter(target, words);
+        }
+    }
+
+    fn result(&mut self, line: u64, words: &str) {
+        let Some((_, open)) = &mut self.open else {
+            return;
+        };
+        self.content.push_str(words);
+        self.content.push('\n');
+        if let Some(time) = words.strip_prefix("actual test time:") {
+            open.span.measured_ns = seconds_ns(time.trim().trim_end_matches('s'));
+            if open.span.measured_ns.is_none() {
+                self.problem(line, "has no seconds after `actual test time:`");
+            }
+            return;
+        }
+        match words {
+            "Total IO" => self.table = Table::Total,
+            "Read IO" => self.table = Table::Read,
+            "Write IO" => self.table = Table::Write,
+            _ if words.starts_with("%-ile") => self.table = Table::Percentiles,
+            _ if words.starts_with("total:") => self.total(line, words),
+            _ if self.table == Table::Percentiles => percentile(&mut open.span, words),
+            _ => {}
+        }
+    }
+
+    /// The last row of a table: bytes, I/Os, MB/s, I/O per s, AvgLat...
+    fn total(&mut self, line: u64, words: &str) {
+        let cells: Vec<&str> = words["total:".len()..].split('|').map(str::trim).collect();
+        let Some((_, open)) = &mut self.open else {
+            return;
+        };
+        let counts = (
+            cells.first().and_then(|cell| cell.parse().ok()),
+            cells.get(1).and_then(|cell| cell.parse().ok()),
+        );
+        let (Some(bytes), Some(operations)) = counts else {
+            return self.problem(line, "has no bytes and I/Os after `total:`");
+        };
+        let rate = |at: usize| {
+            let number: Option<f64> = cells.get(at).and_then(|cell| cell.parse().ok());
+            number.filter(|number| number.is_finite() && *number >= 0.0)
+        };
+        let mean = cells.get(4).and_then(|cell| milliseconds(cell));
+        let counted = match self.table {
+            Table::Total => {
+                open.span.mib_per_s = rate(2);
+                open.span.iops = rate(3);
+                open.total = true;
+                return;
+            }
+            Table::Read => &mut open.span.read,
+            Table::Write => &mut open.span.write,
+            Table::None | Table::Percentiles => return,
+        };
+        (counted.bytes, counted.operations) = (bytes, operations);
+        counted.latency_ms[1] = mean;
+    }
+}
+
+/// Parameters of a time span as a whole; whether the line was one.
+fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
+    let after = |name: &str| {
+        words
+            .strip_prefix(name)
+            .map(|rest| rest.trim().trim_end_matches('s'))
+    };
+    if let Some(time) = after("duration:") {
+        span.asked_ns = seconds_ns(time);
+    } else if let Some(time) = after("warm up time:") {
+        span.ramp_ns = seconds_ns(time);
+    } else if let Some(seed) = after("random seed:") {
+        span.seed = seed.parse().ok();
+    } else if let Some(threads) = after("total threads:").or(after("total number of threads:")) {
+        span.threads_in_all = count(threads);
+    } else {
+        return false;
+    }
+    true
+}
+
+fn count(text: &str) -> Option<u32> {
+    let number: u64 = text.trim().parse().ok()?;
+    (1..=COUNT_MAX).contains(&number).then_some(number as u32)
+}
+
+fn target_parameter(target: &mut Target, words: &str) {
+    let software = target
+        .cache
+        .is_some_and(stripewise_workload::CacheMode::is_direct);
+    let through = matches!(
+        target.cache,
+        Some(
+            stripewise_workload::CacheMode::DirectSync
+                | stripewise_workload::CacheMode::BufferedSync
+        )
+    );
+    if words.starts_with("software cache disabled") {
+        target.cache = Some(cache(true, through));
+    } else if words.starts_with("using software cache") {
+        target.cache = Some(cache(false, through));
+    } else if words.contains("writethrough on") {
+        target.cache = Some(cache(software, true));
+    } else if words == "performing read test" {
+        target.read_percent = Some(100);
+    } else if words == "performing write test" {
+        target.read_percent = Some(0);
+    } else if let Some(rest) = words.strip_prefix("performing mix test (read/write ratio: ") {
+        let read = rest.split('/').next().and_then(|share| share.parse().ok());
+        target.read_percent = read.filter(|share| *share <= 100);
+    } else if let Some(size) = words.strip_prefix("block size:") {
+        target.block_bytes = bytes(size).filter(|bytes| *bytes > 0);
+        // The pattern may have come first.
+        if let Some(stripewise_workload::Pattern::Stride {
+            stride_bytes,
+            cursor,
+        }) = target.pattern
+        {
+            let shared = cursor == stripewise_workload::CursorKind::Shared;
+            target.pattern = Some(steps(Some(stride_bytes), target.block_bytes, shared));
+        }
+    } else if words.starts_with("using random I/O") {
+        target.pattern = Some(random());
+    } else if words.starts_with("using sequential I/O")
+        || words.starts_with("using interlocked sequential I/O")
+    {
+        let shared = words.contains("interlocked");
+        let step = words
+            .split_once("stride:")
+            .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
+        target.pattern = Some(steps(
+            step.filter(|step| *step > 0),
+            target.block_bytes,
+            shared,
+        ));
+    } else if words.starts_with("number of outstanding I/O operations") {
+        target.outstanding = words.rsplit(':').next().and_then(count);
+    } else if let Some(threads) = words.strip_prefix("threads per file:") {
+        target.threads = count(threads);
+    } else if let Some(offset) = words.strip_prefix("base file offset:") {
+        target.base_offset_bytes = bytes(offset);
+    }
+}
+
+/// `8192`, `8KiB`, `64K`, `1MiB`; in both the unit is 1,024.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len()
+        - text
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let shift = match text[digits..].trim() {
+        "" | "B" => 0,
+        "KiB" | "KB" | "K" => 10,
+        "MiB" | "MB" | "M" => 20,
+        "GiB" | "GB" | "G" => 30,
+        "TiB" | "TB" | "T" => 40,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
+
+/// `50th | 0.1 | 0.2 | 0.1`: read, write, total.
+fn percentile(span: &mut TimeSpan, words: &str) {
+    let mut cells = words.split('|').map(str::trim);
+    let name = match cells.next() {
+        Some("min") => "min",
+        Some("50th") => "p50",
+        Some("90th") => "p90",
+        Some("99th") => "p99",
+        Some("3-nines") => "p999",
+        Some("max") => "max",
+        _ => return,
+    };
+    let Some(at) = LATENCIES.iter().position(|known| *known == name) else {
+        return;
+    };
+    let set = |counted: &mut Counted, cell: Option<&str>| {
+        if let Some(value) = cell.and_then(milliseconds) {
+            counted.latency_ms[at] = Some(value);
+        }
+    };
+    set(&mut span.read, cells.next());
+    set(&mut span.write, cells.next());
+}

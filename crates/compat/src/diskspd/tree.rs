@@ -1,0 +1,120 @@
+//! Just enough of XML: elements with their text, as a tree of bounded depth and
+//! size. Attributes, comments and declarations are passed over; entities that a
+//! document defines itself are not known, so none can grow.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+const DEPTH_MAX: usize = 32;
+const NODES_MAX: usize = 2_000_000;
+
+/// An element.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    pub(super) name: String,
+    text: String,
+    children: Vec<Node>,
+}
+
+impl Node {
+    /// The first child of this name.
+    pub(super) fn child(&self, name: &str) -> Option<&Node> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// All children of this name.
+    pub(super) fn each<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Node> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// The text of the first child of this name.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.child(name).map(|child| child.text.trim())
+    }
+
+    /// That text as a number.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// That text as yes or no.
+    pub(super) fn truth(&self, name: &str) -> Option<bool> {
+        match self.text(name)? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// The first element of `xml` and what is in it; and the byte behind it.
+///
+/// # Errors
+/// The byte where it stops to be XML, and why.
+pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
+    let mut reader = Reader::from_str(xml);
+    let mut open: Vec<Node> = Vec::new();
+    let mut nodes = 0;
+    loop {
+        let position =
+            |reader: &Reader<&[u8]>| usize::try_from(reader.buffer_position()).unwrap_or(0);
+        let event = reader
+            .read_event()
+            .map_err(|error| (position(&reader), format!("is not whole XML: {error}")))?;
+        match event {
+            Event::Start(start) => {
+                nodes += 1;
+                if open.len() >= DEPTH_MAX || nodes > NODES_MAX {
+                    return Err((
+                        position(&reader),
+                        "has more elements than any result".to_owned(),
+                    ));
+                }
+                open.push(Node {
+                    name: String::from_utf8_lossy(start.name().as_ref()).into_owned(),
+                    ..Node::default()
+                });
+            }
+            Event::Empty(_) => {}
+            Event::End(_) => {
+                let Some(node) = open.pop() else {
+                    return Err((
+                        position(&reader),
+                        "ends an element that did not begin".to_owned(),
+                    ));
+                };
+                match open.last_mut() {
+                    Some(parent) => parent.children.push(node),
+                    None => return Ok((node, position(&reader))),
+                }
+            }
+            Event::Text(text) => {
+                if let Some(node) = open.last_mut() {
+                    node.text.push_str(&text.decode().unwrap_or_default());
+                }
+            }
+            Event::GeneralRef(reference) => {
+                if let Some(node) = open.last_mut() {
+                    node.text
+                        .push_str(known_reference(&reference.decode().unwrap_or_default()));
+                }
+            }
+            Event::Eof => {
+                return Err((xml.len(), "ends in the middle of the XML".to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The five entities that all XML has; others say nothing.
+fn known_reference(name: &str) -> &'static str {
+    match name {
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "quot" => "\"",
+        "apos" => "'",
+        _ => "",
+    }
+}

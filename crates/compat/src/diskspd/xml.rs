@@ -1,0 +1,238 @@
+//! DiskSpd's XML: the profile that was asked for, and for each of its time spans
+//! what came of it. Several documents may stand in one file, with text between.
+
+use super::record::{
+    COUNT_MAX, Counted, Frame, LATENCIES, Target, TimeSpan, cache, milliseconds, random, record,
+    seconds_ns, steps,
+};
+use super::tree::{Node, parse};
+use crate::text::fingerprint;
+use crate::time::from_slashes;
+use crate::{Error, Format, ImportedFile, LineProblem, Note};
+
+const MARK: &str = "<Results>";
+const DOCUMENTS_MAX: usize = 10_000;
+
+pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut runs = Vec::new();
+    let mut notes = Vec::new();
+    let (mut from, mut from_line) = (0, 1);
+    let feeds = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count() as u64;
+    while let Some(at) = text[from..].find(MARK) {
+        let start = from + at;
+        let line = from_line + feeds(&text[from..start]);
+        let refuse = |line: u64, reason: String| {
+            let hint = "nothing was taken; take the document that it belongs to out of the file";
+            Error::of_lines(source_name, vec![LineProblem { line, reason }], hint)
+        };
+        let (node, length) = parse(&text[start..]).map_err(|(at, reason)| {
+            let upto = (start + at).min(text.len());
+            let bytes = &text.as_bytes()[start..upto];
+            let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+            refuse(line + lines, reason)
+        })?;
+        let end = start + length;
+        if runs.len() >= DOCUMENTS_MAX {
+            return Err(refuse(line, "is one result too many".to_owned()));
+        }
+        let frame = frame(&node, source_name, line, fingerprint(&text[start..end]));
+        let spans = spans(&node).map_err(|reason| refuse(line, reason))?;
+        for (number, span) in spans.iter().enumerate() {
+            if span.targets.is_empty() {
+                notes.push(Note {
+                    line: Some(line),
+                    message: "the profile has no target for this time span".to_owned(),
+                });
+            }
+            runs.push(record(&frame, span, number as u64));
+        }
+        from_line = line + feeds(&text[start..end]);
+        from = end;
+    }
+    if runs.is_empty() {
+        let hint = "make it with `diskspd -Rxml`";
+        return Err(Error::new(
+            source_name,
+            "has no result of DiskSpd in it",
+            hint,
+        ));
+    }
+    Ok(ImportedFile {
+        format: Format::DiskspdXml,
+        runs,
+        notes,
+    })
+}
+
+fn frame(node: &Node, source_name: &str, line: u64, content: u64) -> Frame {
+    let system = node.child("System");
+    let tool = system.and_then(|system| system.child("Tool"));
+    Frame {
+        source: source_name.to_owned(),
+        line,
+        content,
+        command: Vec::new(),
+        host: system
+            .and_then(|system| system.text("ComputerName"))
+            .map(str::to_owned),
+        version: tool
+            .and_then(|tool| tool.text("Version"))
+            .map(str::to_owned),
+        started_at: system
+            .and_then(|system| system.text("RunTime"))
+            .and_then(from_slashes),
+    }
+}
+
+fn spans(node: &Node) -> Result<Vec<TimeSpan>, String> {
+    let profile = node
+        .child("Profile")
+        .and_then(|profile| profile.child("TimeSpans"));
+    let asked: Vec<&Node> = profile
+        .iter()
+        .flat_map(|spans| spans.each("TimeSpan"))
+        .collect();
+    let measured: Vec<&Node> = node.each("TimeSpan").collect();
+    if measured.is_empty() {
+        return Err("begins a document without a result: it has no TimeSpan of its own".to_owned());
+    }
+    measured
+        .iter()
+        .enumerate()
+        .map(|(number, measured)| {
+            let mut span = match asked.get(number) {
+                Some(asked) => asked_span(asked),
+                None => TimeSpan::default(),
+            };
+            enter(measured, &mut span)?;
+            Ok(span)
+        })
+        .collect()
+}
+
+fn asked_span(node: &Node) -> TimeSpan {
+    let targets = node.child("Targets");
+    let targets = targets.iter().flat_map(|targets| targets.each("Target"));
+    let in_all = node
+        .number("ThreadCount")
+        .filter(|threads| (1..=COUNT_MAX).contains(threads));
+    TimeSpan {
+        targets: targets.take(4_096).map(target).collect(),
+        threads_in_all: in_all.map(|threads| threads as u32),
+        asked_ns: node.text("Duration").and_then(seconds_ns),
+        ramp_ns: node.text("Warmup").and_then(seconds_ns),
+        seed: node.number("RandSeed"),
+        ..TimeSpan::default()
+    }
+}
+
+fn target(node: &Node) -> Target {
+    let block_bytes = node.number("BlockSize").filter(|block| *block > 0);
+    let count = |name: &str| {
+        let number = node
+            .number(name)
+            .filter(|number| (1..=COUNT_MAX).contains(number));
+        number.map(|number| number as u32)
+    };
+    let pattern = match (node.child("Random"), node.child("StrideSize")) {
+        (Some(_), _) => Some(random()),
+        (None, Some(_)) => {
+            let shared = node.truth("InterlockedSequential").unwrap_or(false);
+            Some(steps(
+                node.number("StrideSize").filter(|step| *step > 0),
+                block_bytes,
+                shared,
+            ))
+        }
+        (None, None) => None,
+    };
+    let off = node
+        .truth("DisableOSCache")
+        .or_else(|| node.truth("DisableAllCache"));
+    let through = node
+        .truth("WriteThrough")
+        .or_else(|| node.truth("DisableAllCache"));
+    Target {
+        path: node.text("Path").unwrap_or_default().to_owned(),
+        size_bytes: None,
+        read_percent: node
+            .number("WriteRatio")
+            .filter(|share| *share <= 100)
+            .map(|share| 100 - share as u8),
+        // Targets whose random share is partial walk in both ways.
+        pattern: pattern.filter(|_| node.number("RandomRatio").is_none_or(|share| share == 100)),
+        block_bytes,
+        outstanding: count("RequestCount"),
+        threads: count("ThreadsPerFile"),
+        base_offset_bytes: node.number("BaseFileOffset"),
+        // Neither is said where the cache is left on.
+        cache: Some(cache(off.unwrap_or(false), through.unwrap_or(false))),
+    }
+}
+
+fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
+    let seconds = node.text("TestTimeSeconds").and_then(seconds_ns);
+    span.measured_ns = Some(seconds.ok_or("begins a document whose TestTimeSeconds is no time")?);
+    let threads: Vec<&Node> = node.each("Thread").collect();
+    if threads.is_empty() {
+        return Err("begins a document whose result has no threads".to_owned());
+    }
+    for of_thread in threads.iter().flat_map(|thread| thread.each("Target")) {
+        let number = |name: &str| {
+            of_thread
+                .number(name)
+                .ok_or_else(|| format!("begins a document with a thread that has no {name}"))
+        };
+        for (counted, operations, bytes) in [
+            (&mut span.read, "ReadCount", "ReadBytes"),
+            (&mut span.write, "WriteCount", "WriteBytes"),
+        ] {
+            counted.operations = counted.operations.saturating_add(number(operations)?);
+            counted.bytes = counted.bytes.saturating_add(number(bytes)?);
+        }
+        let path = of_thread.text("Path").unwrap_or_default();
+        let target = span.targets.iter_mut().find(|target| target.path == path);
+        if let Some(target) = target {
+            target.size_bytes = of_thread.number("FileSize");
+        }
+    }
+    if let Some(latency) = node.child("Latency") {
+        latencies(latency, "Read", &mut span.read);
+        latencies(latency, "Write", &mut span.write);
+    }
+    Ok(())
+}
+
+fn latencies(node: &Node, kind: &str, counted: &mut Counted) {
+    let mut set = |name: &str, value: Option<f64>| {
+        let at = LATENCIES.iter().position(|known| *known == name);
+        if let (Some(at), Some(value)) = (at, value) {
+            counted.latency_ms[at] = Some(value);
+        }
+    };
+    let average = format!("Average{kind}Milliseconds");
+    set("mean", node.text(&average).and_then(milliseconds));
+    let field = format!("{kind}Milliseconds");
+    for bucket in node.each("Bucket") {
+        let Some(percentile) = bucket
+            .text("Percentile")
+            .and_then(|text| text.parse::<f64>().ok())
+        else {
+            continue;
+        };
+        let known = [
+            (0.0, "min"),
+            (50.0, "p50"),
+            (90.0, "p90"),
+            (99.0, "p99"),
+            (99.9, "p999"),
+            (100.0, "max"),
+        ];
+        let found = known
+            .iter()
+            .find(|(percent, _)| (percentile - percent).abs() < 1e-9);
+        if let Some((_, name)) = found {
+            set(name, bucket.text(&field).and_then(milliseconds));
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! fio's options as both its JSON (`job options`) and its job files have them:
+//! names and texts, with fio's defaults where its documentation gives one.
+
+use std::collections::BTreeMap;
+use stripewise_workload::CacheMode;
+
+/// `rw`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rw {
+    pub(crate) random: bool,
+    pub(crate) reads: bool,
+    pub(crate) writes: bool,
+}
+
+/// Options of one job: its own over the global ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options(pub(crate) BTreeMap<String, String>);
+
+impl Options {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// An option that is on: without a value, or with one that means yes.
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.get(name)
+            .is_some_and(|value| !matches!(value.trim(), "0" | "no" | "false"))
+    }
+
+    pub(crate) fn count(&self, name: &str) -> Option<u32> {
+        self.get(name)?.trim().parse().ok()
+    }
+
+    /// `rw` or `readwrite`; reads are the default. A number behind a colon says
+    /// how often a new position is drawn, and is no kind of its own.
+    pub(crate) fn rw(&self) -> Option<Rw> {
+        let text = self
+            .get("rw")
+            .or_else(|| self.get("readwrite"))
+            .unwrap_or("read");
+        let text = text.split(':').next().unwrap_or(text).trim();
+        let (random, rest) = match text.strip_prefix("rand") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (reads, writes) = match rest {
+            "read" => (true, false),
+            "write" => (false, true),
+            "rw" | "readwrite" => (true, true),
+            _ => return None,
+        };
+        Some(Rw {
+            random,
+            reads,
+            writes,
+        })
+    }
+
+    /// Share of reads.
+    pub(crate) fn read_percent(&self) -> Option<u8> {
+        let rw = self.rw()?;
+        match (rw.reads, rw.writes) {
+            (true, false) => Some(100),
+            (false, true) => Some(0),
+            _ => {
+                if let Some(write) = self.get("rwmixwrite") {
+                    let write: u8 = write.trim().parse().ok()?;
+                    return 100_u8.checked_sub(write);
+                }
+                let read = self
+                    .get("rwmixread")
+                    .map_or(Ok(50), |text| text.trim().parse());
+                read.ok().filter(|percent| *percent <= 100)
+            }
+        }
+    }
+
+    /// The one block size of reads and writes; `None` where there are several.
+    pub(crate) fn block_size(&self) -> Option<u64> {
+        let varied = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"];
+        if varied.iter().any(|name| self.0.contains_key(*name)) {
+            return None;
+        }
+        let text = self
+            .get("bs")
+            .or_else(|| self.get("blocksize"))
+            .unwrap_or("4k");
+        let rw = self.rw()?;
+        let parts: Vec<&str> = text.split(',').collect();
+        let read = parts.first().and_then(|part| size(part));
+        // A part that is left out has the value of the one before it.
+        let write = match parts.get(1) {
+            None | Some(&"") => read,
+            Some(part) => size(part),
+        };
+        match (rw.reads, rw.writes) {
+            (true, false) => read,
+            (false, true) => write,
+            _ => read.filter(|read| Some(*read) == write),
+        }
+    }
+
+    /// A time, seconds where there is no unit.
+    pub(crate) fn time_ns(&self, name: &str) -> Option<u64> {
+        time_ns(self.get(name)?)
+    }
+}
+
+/// The cache mode of `direct` and `sync`.
+pub(crate) fn cache(options: &Options) -> CacheMode {
+    // `buffered` is the opposite of `direct`.
+    let direct = options.is_on("direct")
+        || (options.get("buffered").is_some() && !options.is_on("buffered"));
+    let sync = options
+        .get("sync")
+        .is_some_and(|value| !matches!(value.trim(), "0" | "none"));
+    match (direct, sync) {
+        (true, false) => CacheMode::Direct,
+        (true, true) => CacheMode::DirectSync,
+        (false, false) => CacheMode::Buffered,
+        (false, true) => CacheMode::BufferedSync,
+    }
+}
+
+/// `4k`, `1M`, `1048576`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as
+/// with fio's default of `kb_base`. Shares of a file (`50%`) are no size.
+pub(crate) fn size(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.len()
+        - text
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let shift = match &text[digits..] {
+        "" | "b" => 0,
+        "k" | "kb" | "ki" | "kib" => 10,
+        "m" | "mb" | "mi" | "mib" => 20,
+        "g" | "gb" | "gi" | "gib" => 30,
+        "t" | "tb" | "ti" | "tib" => 40,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
+
+/// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`.
+fn time_ns(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.len()
+        - text
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit: u64 = match &text[digits..] {
+        "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "" | "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(pairs: &[(&str, &str)]) -> Options {
+        let owned = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Options(owned.collect())
+    }
+
+    #[test]
+    fn sizes_and_times_are_read_as_fio_does() {
+        for (text, bytes) in [
+            ("4k", Some(4096)),
+            ("1M", Some(1 << 20)),
+            ("512", Some(512)),
+            ("2GiB", Some(2 << 30)),
+            ("50%", None),
+            ("", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615k", None),
+        ] {
+            assert_eq!(size(text), bytes, "{text}");
+        }
+        assert_eq!(
+            options(&[("runtime", "5m")]).time_ns("runtime"),
+            Some(300_000_000_000)
+        );
+        assert_eq!(
+            options(&[("runtime", "60")]).time_ns("runtime"),
+            Some(60_000_000_000)
+        );
+    }
+
+    #[test]
+    fn kinds_mixes_and_blocks_follow_the_options() {
+        let read = options(&[]);
+        assert_eq!(
+            (read.read_percent(), read.block_size()),
+            (Some(100), Some(4096))
+        );
+        let mixed = options(&[("rw", "randrw"), ("rwmixread", "70"), ("bs", "8k")]);
+        assert_eq!(
+            (mixed.read_percent(), mixed.block_size()),
+            (Some(70), Some(8192))
+        );
+        assert!(mixed.rw().unwrap().random);
+        let two = options(&[("rw", "rw"), ("bs", "8k,16k")]);
+        assert_eq!((two.read_percent(), two.block_size()), (Some(50), None));
+        assert_eq!(
+            options(&[("rw", "write"), ("bs", "8k,16k")]).block_size(),
+            Some(16_384)
+        );
+        assert_eq!(options(&[("rw", "trim")]).rw(), None);
+        assert_eq!(
+            cache(&options(&[("direct", "1"), ("sync", "dsync")])),
+            CacheMode::DirectSync
+        );
+        assert_eq!(cache(&options(&[])), CacheMode::Buffered);
+    }
+}

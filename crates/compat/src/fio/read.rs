@@ -1,0 +1,512 @@
+//! fio's JSON as records.
+//!
+//! fio prints warnings and progress into the same stream, so text may stand
+//! before and after the document, and several documents may follow one another.
+//! Latencies are fio's completion latencies (`clat`), of which it gives
+//! percentiles by default; where a job asked for `lat_percentiles`, total ones
+//! (`lat`), which is what records of ours have.
+
+use super::options::{Options, cache, size};
+use crate::absent::Absent;
+use crate::import::imported_id;
+use crate::text::fingerprint;
+use crate::time::rfc3339;
+use crate::{Error, Format, ImportedFile, LineProblem, Note};
+use serde_json::{Map, Value};
+use stripewise_results::{
+    EngineFacts, Errors, Imported, JobRecord, KindOutcome, LatencySummary, Outcome,
+    P999_OPERATIONS_MIN, RunRecord, Status, TargetFacts,
+};
+use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
+
+const MARK: &str = "\"fio version\"";
+const DOCUMENTS_MAX: usize = 10_000;
+const JOBS_MAX: usize = 100_000;
+/// Threads of one group at most, as elsewhere.
+const COUNT_MAX: u32 = 65_535;
+
+/// All documents of a text.
+pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut runs = Vec::new();
+    let mut notes = Vec::new();
+    let mut from = 0;
+    // Lines are counted once, from document to document.
+    let mut from_line = 1;
+    while let Some(mark) = text[from..].find(MARK) {
+        let Some(open) = text[from..from + mark].rfind('{') else {
+            break;
+        };
+        let start = from + open;
+        let first_line = from_line + line_feeds(&text[from..start]);
+        passed_over(&text[from..start], from_line, &mut notes);
+        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        let value = match stream.next() {
+            Some(Ok(value)) => value,
+            Some(Err(error)) => {
+                let problem = LineProblem {
+                    line: first_line + (error.line() as u64).saturating_sub(1),
+                    reason: format!("is not whole JSON: {error}"),
+                };
+                let hint = "fio must end by itself for its JSON to be whole; nothing was taken";
+                return Err(Error::of_lines(source_name, vec![problem], hint));
+            }
+            None => break,
+        };
+        let end = start + stream.byte_offset();
+        if runs.len() >= DOCUMENTS_MAX {
+            return Err(Error::new(
+                source_name,
+                "has too many results",
+                "cut it into several files",
+            ));
+        }
+        let content = fingerprint(&text[start..end]);
+        document(
+            &value,
+            content,
+            first_line,
+            source_name,
+            &mut runs,
+            &mut notes,
+        )?;
+        from = end;
+        from_line = first_line + line_feeds(&text[start..end]);
+    }
+    passed_over(&text[from..], from_line, &mut notes);
+    if runs.is_empty() {
+        let hint = "make it with `fio --output-format=json`";
+        return Err(Error::new(source_name, "has no result of fio in it", hint));
+    }
+    let latencies = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
+    notes.push(Note {
+        line: None,
+        message: latencies.to_owned(),
+    });
+    Ok(ImportedFile {
+        format: Format::FioJson,
+        runs,
+        notes,
+    })
+}
+
+fn line_feeds(text: &str) -> u64 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u64
+}
+
+fn passed_over(text: &str, line: u64, notes: &mut Vec<Note>) {
+    let trimmed = text.trim();
+    if !trimmed.is_empty() && notes.len() < 50 {
+        let shown: String = trimmed
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(60)
+            .collect();
+        let before = text.len() - text.trim_start().len();
+        let skipped = text[..before].matches('\n').count() as u64;
+        notes.push(Note {
+            line: Some(line + skipped),
+            message: format!("is not part of the JSON, passed over: {shown}"),
+        });
+    }
+}
+
+/// The runs of a document: jobs behind a `stonewall` ran after those before it.
+fn document(
+    value: &Value,
+    content: u64,
+    line: u64,
+    source_name: &str,
+    runs: &mut Vec<RunRecord>,
+    notes: &mut Vec<Note>,
+) -> Result<(), Error> {
+    let at_line = |reason: String| {
+        let problem = LineProblem { line, reason };
+        Error::of_lines(source_name, vec![problem], "nothing was taken")
+    };
+    let version = text_of(value, "fio version").unwrap_or_default();
+    if !version.starts_with("fio-3") && !version.starts_with("fio-4") {
+        return Err(at_line(format!(
+            "begins a result of {version}: only fio 3 is read, older ones count in other units"
+        )));
+    }
+    let jobs = value.get("jobs").and_then(Value::as_array);
+    let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
+    let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
+    let global = value.get("global options").and_then(Value::as_object);
+    let mut copies = 0;
+    let mut group: Vec<(JobRecord, Absent)> = Vec::new();
+    let mut previous = String::new();
+    let mut start = None;
+    let mut troubles = Vec::new();
+    for job in jobs {
+        let name = text_of(job, "jobname").unwrap_or("fio").to_owned();
+        let options = options(global, job.get("job options").and_then(Value::as_object));
+        let waits = ["stonewall", "wait_for_previous"]
+            .iter()
+            .any(|wait| options.is_on(wait));
+        if waits && name != previous && !group.is_empty() {
+            let group = std::mem::take(&mut group);
+            runs.push(finish(
+                group,
+                value,
+                start.take(),
+                imported_id("fio", content, copies),
+                line,
+                source_name,
+                &mut troubles,
+            ));
+            copies += 1;
+        }
+        if start.is_none() {
+            start = job.get("job_start").and_then(Value::as_u64);
+        }
+        let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
+        if error != 0 {
+            troubles.push(format!("job {name} ended with error {error}"));
+        }
+        let read = job_record(job, &name, &options, group.len(), notes).ok_or_else(|| {
+            at_line(format!(
+                "begins a document whose job {name} has no reads and writes in it"
+            ))
+        })?;
+        group.push(read);
+        previous = name;
+    }
+    runs.push(finish(
+        group,
+        value,
+        start,
+        imported_id("fio", content, copies),
+        line,
+        source_name,
+        &mut troubles,
+    ));
+    Ok(())
+}
+
+fn finish(
+    group: Vec<(JobRecord, Absent)>,
+    document: &Value,
+    start_ms: Option<u64>,
+    id: String,
+    line: u64,
+    source_name: &str,
+    troubles: &mut Vec<String>,
+) -> RunRecord {
+    let mut jobs = Vec::with_capacity(group.len());
+    let mut absent: Option<Absent> = None;
+    for (job, of_job) in group {
+        jobs.push(job);
+        absent = Some(match absent {
+            None => of_job,
+            Some(others) => others.or(of_job),
+        });
+    }
+    let mut absent = absent.unwrap_or_else(Absent::everything);
+    let started_at = start_ms.and_then(|ms| rfc3339(ms as i64 / 1000, (ms % 1000) as u32));
+    if started_at.is_some() {
+        absent.give("started_at");
+    }
+    let mut details = Map::new();
+    if let Some(document) = document.as_object() {
+        for name in ["timestamp_ms", "time", "global options", "disk_util"] {
+            if let Some(value) = document.get(name) {
+                details.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+    let troubles = std::mem::take(troubles);
+    RunRecord {
+        id,
+        started_at: started_at.unwrap_or_default(),
+        status: if troubles.is_empty() {
+            Status::Complete
+        } else {
+            Status::Partial
+        },
+        partial_because: (!troubles.is_empty()).then(|| troubles.join("; ")),
+        imported: Some(Imported {
+            tool: "fio".to_owned(),
+            tool_version: text_of(document, "fio version")
+                .map(|version| version.trim_start_matches("fio-").to_owned()),
+            source: source_name.to_owned(),
+            line: Some(line),
+            details: Some(Value::Object(details)),
+            absent: absent.into_set(),
+        }),
+        jobs,
+        ..RunRecord::empty()
+    }
+}
+
+fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+/// A job's options over the global ones; values are texts.
+fn options(global: Option<&Map<String, Value>>, own: Option<&Map<String, Value>>) -> Options {
+    let mut options = Options::default();
+    for (name, value) in global.into_iter().chain(own).flatten() {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        options.0.insert(name.clone(), text);
+    }
+    options
+}
+
+fn job_record(
+    job: &Value,
+    name: &str,
+    options: &Options,
+    number: usize,
+    notes: &mut Vec<Note>,
+) -> Option<(JobRecord, Absent)> {
+    let mut absent = Absent::everything();
+    let (read, write) = (job.get("read")?, job.get("write")?);
+    let trims = job
+        .get("trim")
+        .and_then(|trim| trim.get("total_ios"))
+        .and_then(Value::as_u64);
+    if trims.unwrap_or(0) > 0 {
+        notes.push(Note {
+            line: None,
+            message: format!(
+                "job {name}: its trims are left out; records have reads, writes and syncs"
+            ),
+        });
+    }
+    let workload = workload(options, &mut absent);
+    let outcome = outcome(job, read, write, &mut absent)?;
+    let target = target(options, &mut absent);
+    let engine = EngineFacts {
+        name: options.get("ioengine").unwrap_or_default().to_owned(),
+        ..EngineFacts::default()
+    };
+    if !engine.name.is_empty() {
+        absent.give("jobs.engine.name");
+    }
+    let shown: String = name
+        .chars()
+        .filter(|sign| !sign.is_control())
+        .take(56)
+        .collect();
+    let job = JobRecord {
+        name: if number == 0 {
+            shown
+        } else {
+            format!("{shown}#{}", number + 1)
+        },
+        target,
+        further_targets: Vec::new(),
+        workload,
+        engine,
+        outcome,
+        warnings: Vec::new(),
+    };
+    Some((job, absent))
+}
+
+fn target(options: &Options, absent: &mut Absent) -> TargetFacts {
+    let mut target = TargetFacts::unknown();
+    if let Some(name) = options.get("filename").or_else(|| options.get("directory")) {
+        name.clone_into(&mut target.name);
+        absent.give("jobs.target.name");
+    }
+    target
+}
+
+fn workload(options: &Options, absent: &mut Absent) -> Workload {
+    let mut workload = Workload::default();
+    // Without options (fio can be told to leave them out) nothing is known.
+    if options.0.is_empty() {
+        return workload;
+    }
+    let path = |name: &str| format!("jobs.workload.{name}");
+    if let Some(percent) = options.read_percent() {
+        workload.read_percent = percent;
+        absent.give(&path("read_percent"));
+    }
+    if let Some(rw) = options.rw() {
+        absent.give(&path("pattern"));
+        if rw.random {
+            workload.pattern = Pattern::Random {
+                distribution: Distribution::Uniform,
+            };
+            if options
+                .get("random_distribution")
+                .is_none_or(|name| name == "random")
+            {
+                absent.give(&path("distribution"));
+            }
+        } else {
+            workload.pattern = Pattern::Sequential {
+                cursor: CursorKind::Own,
+            };
+        }
+    }
+    if let Some(block) = options.block_size() {
+        workload.block_size_bytes = block;
+        absent.give(&path("block_size_bytes"));
+    }
+    // Without group_reporting each process is a job of its own in the JSON.
+    let threads = match options.is_on("group_reporting") {
+        true => options
+            .get("numjobs")
+            .map_or(Some(1), |_| options.count("numjobs")),
+        false => Some(1),
+    };
+    if let Some(threads) = threads.filter(|threads| (1..=COUNT_MAX).contains(threads)) {
+        workload.threads = threads;
+        absent.give(&path("threads"));
+    }
+    let depth = options
+        .get("iodepth")
+        .map_or(Some(1), |_| options.count("iodepth"));
+    if let Some(depth) = depth.filter(|depth| (1..=COUNT_MAX).contains(depth)) {
+        workload.outstanding = depth;
+        absent.give(&path("outstanding"));
+    }
+    for (option, name) in [("runtime", "duration_ns"), ("ramp_time", "ramp_ns")] {
+        let Some(ns) = options.time_ns(option) else {
+            continue;
+        };
+        match name {
+            "duration_ns" => workload.duration_ns = ns,
+            _ => workload.ramp_ns = ns,
+        }
+        absent.give(&path(name));
+    }
+    if let Some(bytes) = options.get("size").and_then(size) {
+        workload.size_bytes = Some(bytes);
+        absent.give(&path("size_bytes"));
+    }
+    if let Some(bytes) = options.get("offset").map_or(Some(0), size) {
+        workload.base_offset_bytes = bytes;
+        absent.give(&path("base_offset_bytes"));
+    }
+    workload.cache = cache(options);
+    absent.give(&path("cache"));
+    workload
+}
+
+fn outcome(job: &Value, read: &Value, write: &Value, absent: &mut Absent) -> Option<Outcome> {
+    let mut outcome = Outcome {
+        read: kind(read, "read", absent)?,
+        write: kind(write, "write", absent)?,
+        ..Outcome::default()
+    };
+    outcome.operations = outcome
+        .read
+        .operations
+        .checked_add(outcome.write.operations)?;
+    outcome.bytes = outcome.read.bytes.checked_add(outcome.write.bytes)?;
+    let rate = |of: &Value| {
+        of.get("iops")
+            .and_then(Value::as_f64)
+            .filter(|rate| *rate >= 0.0)
+    };
+    outcome.iops = rate(read)? + rate(write)?;
+    let bandwidth = |of: &Value| {
+        let bytes = of.get("bw_bytes").and_then(Value::as_f64);
+        bytes.or_else(|| Some(of.get("bw")?.as_f64()? * 1024.0))
+    };
+    outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
+    absent.give_all(
+        "jobs.outcome",
+        &["operations", "bytes", "iops", "mib_per_s"],
+    );
+    let runtime_ms = |of: &Value| of.get("runtime").and_then(Value::as_u64).unwrap_or(0);
+    let longest_ms = runtime_ms(read).max(runtime_ms(write));
+    if let Some(ns) = longest_ms.checked_mul(1_000_000).filter(|ns| *ns > 0) {
+        outcome.duration_ns = ns;
+        absent.give("jobs.outcome.duration_ns");
+    }
+    if let Some(total) = job.get("total_err").and_then(Value::as_u64) {
+        outcome.errors = Errors {
+            total,
+            ..Errors::default()
+        };
+        absent.give("jobs.outcome.errors");
+    }
+    Some(outcome)
+}
+
+/// Reads or writes. Where there were none, that is known: they have no latency.
+fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
+    let count = |field: &str| of.get(field).and_then(Value::as_u64);
+    let operations = count("total_ios")?;
+    let bytes = count("io_bytes")?;
+    let below = format!("jobs.outcome.{name}");
+    absent.give_all(&below, &["operations", "bytes"]);
+    let latencies = format!("{below}.latency_ns");
+    if operations == 0 {
+        absent.give(&latencies);
+        return Some(KindOutcome {
+            operations,
+            bytes,
+            ..KindOutcome::default()
+        });
+    }
+    let total = of
+        .get("lat_ns")
+        .filter(|total| total.get("percentile").is_some());
+    let measured = total.or_else(|| of.get("clat_ns"));
+    let mut summary = LatencySummary::default();
+    let Some(measured) =
+        measured.filter(|measured| measured.get("N").and_then(Value::as_u64) != Some(0))
+    else {
+        return Some(KindOutcome {
+            operations,
+            bytes,
+            ..KindOutcome::default()
+        });
+    };
+    let number = |field: &str| {
+        measured
+            .get(field)
+            .and_then(Value::as_f64)
+            .filter(|value| *value >= 0.0)
+    };
+    if let Some(min) = number("min") {
+        summary.min = min as u64;
+        absent.give(&format!("{latencies}.min"));
+    }
+    if let Some(mean) = number("mean") {
+        summary.mean = mean;
+        absent.give(&format!("{latencies}.mean"));
+    }
+    if let Some(max) = number("max") {
+        summary.max = max as u64;
+        absent.give(&format!("{latencies}.max"));
+    }
+    let percentile = |key: &str| measured.get("percentile")?.get(key)?.as_u64();
+    for (key, name) in [
+        ("50.000000", "p50"),
+        ("90.000000", "p90"),
+        ("99.000000", "p99"),
+        ("99.900000", "p999"),
+    ] {
+        let Some(value) = percentile(key) else {
+            continue;
+        };
+        match name {
+            "p50" => summary.p50 = value,
+            "p90" => summary.p90 = value,
+            "p99" => summary.p99 = value,
+            _ if operations < P999_OPERATIONS_MIN => continue,
+            _ => summary.p999 = Some(value),
+        }
+        absent.give(&format!("{latencies}.{name}"));
+    }
+    Some(KindOutcome {
+        operations,
+        bytes,
+        latency_ns: Some(summary),
+        histogram: None,
+    })
+}
