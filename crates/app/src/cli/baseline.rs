@@ -1,7 +1,38 @@
 //! The switches of `baseline`.
 
-use clap::Args;
+use super::run::Safety;
+use clap::{Args, Subcommand};
 
 /// Keep a run as the baseline that `check` holds later ones against.
 #[derive(Debug, Args)]
-pub struct Baseline {}
+pub struct Baseline {
+    #[command(subcommand)]
+    pub action: Option<BaselineAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineAction {
+    /// Keep a run, a grid or a series under a name
+    Set(Box<BaselineSet>),
+    /// What is kept (the default)
+    List,
+    /// Forget a baseline; its runs stay in the history
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineSet {
+    /// An id that `stripewise history` lists, the beginning of one, last, last~1, or a file of --json
+    pub id: String,
+    /// Under which name
+    #[arg(long, default_value = "baseline")]
+    pub name: String,
+    /// Run it N times again, now, so that it is known how much its runs differ by chance
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: Option<u32>,
+    #[command(flatten)]
+    pub safety: Safety,
+}

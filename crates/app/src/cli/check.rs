@@ -1,7 +1,69 @@
 //! The switches of `check`.
 
+use super::run::Safety;
 use clap::Args;
+use stripewise_lab::compare::Requirement;
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Run the baseline again and tell change; or hold runs to requirements.
 #[derive(Debug, Args)]
-pub struct Check {}
+#[command(after_help = "\
+Exit codes: 0 better, no difference found, or nobody can say; 1 worse, or a requirement is missed;\n\
+3 what would be measured cannot be compared with the baseline (other file system, size or mode).\n\
+\n\
+A rate is required of the best of several loads, a latency of each. Without a baseline, --require\n\
+measures random reads or writes of 8K by 8 threads with 4 outstanding, and a log (sequential writes\n\
+of 8K, one outstanding, direct-sync) where a requirement names `log`.")]
+pub struct Check {
+    /// Where to measure [default: where the baseline was measured]
+    pub target: Option<String>,
+    /// Which baseline [default: the only one, or the one called baseline]
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Judge this stored run, series or file instead of measuring
+    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle"])]
+    pub run: Option<String>,
+    /// A requirement: 'read_iops>=20000', 'log p99<1ms'; may be given several times
+    #[arg(long, value_name = "WHAT")]
+    pub require: Vec<Requirement>,
+    /// What is compared: iops, mib_per_s, latency_mean, latency_p99... [default: iops; latency where a rate is fixed]
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Repetitions of each workload of the baseline
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: u32,
+    /// A loss up to this many per cent is told and does not count as worse
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub tolerate: f64,
+    /// For a server in use: reads only, one outstanding, 50 a second
+    #[arg(long)]
+    pub gentle: bool,
+    /// Something was changed on purpose: record it, and compare all the same
+    #[arg(long, value_name = "WORDS")]
+    pub changed: Option<String>,
+    #[command(flatten)]
+    pub load: CheckLoad,
+    #[command(flatten)]
+    pub safety: Safety,
+}
+
+/// What to measure where there is no baseline.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Without a baseline")]
+pub struct CheckLoad {
+    /// Block size [default: 8K]
+    #[arg(long, value_name = "SIZE")]
+    pub block: Option<ByteSize>,
+    /// Threads [default: 8]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+    /// Operations that each thread keeps in flight [default: 4]
+    #[arg(long, value_name = "N")]
+    pub outstanding: Option<u32>,
+    /// Measured time of each run [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanoseconds>,
+    /// How much of the target to use; size of the test file in a directory
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<ByteSize>,
+}

@@ -84,10 +84,8 @@ pub enum Command {
     /// A full experiment: factors, levels, randomised blocks
     Lab(Box<lab::Lab>),
     /// Keep a run as the baseline that `check` holds later ones against
-    #[command(hide = true)]
     Baseline(Box<baseline::Baseline>),
     /// Run the baseline again and tell change; or hold runs to requirements
-    #[command(hide = true)]
     Check(Box<check::Check>),
     /// What is here: disks, partitions, volumes, exact offsets, a verdict for each
     #[command(hide = true)]

@@ -1,12 +1,311 @@
-//! `baseline`.
+//! `baseline`: keeps runs for `check` to hold later ones against.
+//!
+//! A baseline carries its runs whole (without their intervals), so that it
+//! outlives a tidied history. It is a document of the store, kind `baseline`.
 
-use crate::cli::baseline::Baseline;
-use crate::context::Context;
+use super::check_rerun::{Repetitions, Work, aim_all, rerun};
+use crate::cli::baseline::{Baseline, BaselineAction, BaselineSet};
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::measure::exit_of;
+use crate::show::document::{print_json, print_text};
+use crate::subject::{SubjectKind, subject};
+use serde::{Deserialize, Serialize};
+use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
+use stripewise_store::{KeptDocument, Store};
+use stripewise_units::format_duration;
 
-pub fn baseline(_context: &Context, _arguments: &Baseline) -> Outcome {
-    Err(Failure::usage(
-        "`baseline` is not there yet",
-        "`stripewise --help` lists what is",
+/// Kind of its documents in the store.
+const KIND: &str = "baseline";
+
+/// A baseline as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeptBaseline {
+    pub schema_version: u32,
+    pub name: String,
+    /// What was named when it was set.
+    pub from: String,
+    /// RFC 3339, UTC.
+    pub set_at: String,
+    pub runs: Vec<RunRecord>,
+    /// Runs at a low rate, which `check --gentle` compares with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gentle_runs: Vec<RunRecord>,
+    /// Changes that were made on purpose since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+/// A change that `check --changed` recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// The user's words.
+    pub words: String,
+    /// Series of the runs that were made after it.
+    pub series: String,
+}
+
+impl KeptBaseline {
+    /// Keeps it, in place of one of the same name.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        let json = serde_json::to_string(self).map_err(|error| Failure {
+            exit: Exit::Store,
+            error: error.into(),
+            hint: None,
+        })?;
+        let document = KeptDocument {
+            name: self.name.clone(),
+            kept_at: context.timestamp(),
+            json,
+        };
+        store.keep_document(KIND, &document).map_err(store_failure)
+    }
+
+    fn of_json(document: &KeptDocument) -> Outcome<KeptBaseline> {
+        serde_json::from_str(&document.json).map_err(|error| {
+            Failure::new(
+                Exit::Store,
+                format!("the baseline {} cannot be read: {error}", document.name),
+                "set it anew with `stripewise baseline set`",
+            )
+        })
+    }
+
+    /// All of them, newest first.
+    pub fn all(store: &Store) -> Outcome<Vec<KeptBaseline>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(KeptBaseline::of_json).collect()
+    }
+
+    /// The one of this name; without a name the only one, or the one called
+    /// `baseline`; none where there is none at all.
+    pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<KeptBaseline>> {
+        let mut all = KeptBaseline::all(store)?;
+        let names = all
+            .iter()
+            .map(|one| one.name.clone())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let wanted = match name {
+            Some(name) => name,
+            None if all.len() <= 1 => return Ok(all.pop()),
+            None => "baseline",
+        };
+        match all.into_iter().find(|one| one.name == wanted) {
+            Some(one) => Ok(Some(one)),
+            None if name.is_none() => Err(Failure::usage(
+                "there are several baselines",
+                format!("name one with --baseline: {names}"),
+            )),
+            None => Err(Failure::usage(
+                format!("there is no baseline `{wanted}`"),
+                if names.is_empty() {
+                    "`stripewise baseline set ID` makes one".to_owned()
+                } else {
+                    format!("there are {names}")
+                },
+            )),
+        }
+    }
+}
+
+/// A run without what no comparison needs.
+pub fn without_intervals(mut run: RunRecord) -> RunRecord {
+    for job in &mut run.jobs {
+        job.outcome.intervals.clear();
+    }
+    run
+}
+
+pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
+    match &arguments.action {
+        None | Some(BaselineAction::List) => list(context),
+        Some(BaselineAction::Set(wanted)) => set(context, wanted),
+        Some(BaselineAction::Remove { name }) => remove(context, name),
+    }
+}
+
+fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
+    let mut runs = of_id(context, &wanted.id)?;
+    let mut store = context.open_store()?;
+    let mut exit = Exit::Done;
+    if let Some(repeat) = wanted.repeat {
+        let work = Work::of_records(&runs, None)?;
+        let ready = aim_all(context, &mut store, &work, &wanted.safety)?;
+        let mut records = Vec::new();
+        let how = Repetitions {
+            repeat,
+            title: "Repeating the baseline",
+            label: Some(format!("baseline {}", wanted.name)),
+        };
+        let outcome = rerun(context, &mut store, &work, &ready, how, &mut records);
+        for target in ready.aimed {
+            target.finish()?;
+        }
+        exit = exit_of(context, &records);
+        outcome?;
+        if exit != Exit::Done {
+            eprintln!(
+                "note: the baseline was not set: its repetitions did not end well; they are kept in the history"
+            );
+            return Ok(exit);
+        }
+        // The runs just made have a sitting and an order in common; the one that
+        // they repeat was made at another time and stays out.
+        runs = records;
+    }
+    let kept = KeptBaseline {
+        schema_version: SCHEMA_VERSION,
+        name: wanted.name.clone(),
+        from: wanted.id.clone(),
+        set_at: context.timestamp(),
+        runs: runs.into_iter().map(without_intervals).collect(),
+        gentle_runs: Vec::new(),
+        changes: Vec::new(),
+    };
+    kept.keep(context, &mut store)?;
+    if context.global.json {
+        print_json(&Baselines::of(&[kept]))?;
+    } else {
+        print_text(&format!("Baseline {}\n", line(&kept)?));
+        if repetitions(&kept)? < 4 {
+            print_text(
+                "Few repetitions: how much its runs differ by chance is hardly known. \
+                 `--repeat 6` runs it again for that.\n",
+            );
+        }
+    }
+    Ok(exit)
+}
+
+/// The runs that an id or file means, fit to be a baseline.
+fn of_id(context: &Context, id: &str) -> Outcome<Vec<RunRecord>> {
+    let found = subject(context, id)?;
+    if found.kind == SubjectKind::Experiment {
+        return Err(Failure::usage(
+            format!("{id} is an experiment: it has levels to compare with each other already"),
+            "take a run, a grid or a series as baseline",
+        ));
+    }
+    let runs: Vec<RunRecord> = found
+        .runs
+        .into_iter()
+        .filter(|run| run.status == Status::Complete)
+        .collect();
+    if runs.is_empty() {
+        return Err(Failure::usage(
+            format!("{id} was broken off: it has no whole run"),
+            "take a run that was completed",
+        ));
+    }
+    // Said now, not when it is to be run again.
+    Work::of_records(&runs, None)?;
+    Ok(runs)
+}
+
+fn remove(context: &Context, name: &str) -> Outcome {
+    let mut store = context.open_store()?;
+    if !store.forget_document(KIND, name).map_err(store_failure)? {
+        // Names what there is instead.
+        KeptBaseline::find(&store, Some(name))?;
+    }
+    if context.global.json {
+        #[derive(Serialize)]
+        struct Removed<'a> {
+            schema_version: u32,
+            removed: &'a str,
+        }
+        print_json(&Removed {
+            schema_version: SCHEMA_VERSION,
+            removed: name,
+        })?;
+    } else {
+        print_text(&format!(
+            "Removed the baseline {name}; its runs stay in the history.\n"
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Baselines<'a> {
+    schema_version: u32,
+    baselines: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    from: &'a str,
+    set_at: &'a str,
+    runs: Vec<&'a str>,
+    changes: &'a [Change],
+}
+
+impl<'a> Baselines<'a> {
+    fn of(all: &'a [KeptBaseline]) -> Baselines<'a> {
+        Baselines {
+            schema_version: SCHEMA_VERSION,
+            baselines: all
+                .iter()
+                .map(|one| Listed {
+                    name: &one.name,
+                    from: &one.from,
+                    set_at: &one.set_at,
+                    runs: one.runs.iter().map(|run| run.id.as_str()).collect(),
+                    changes: &one.changes,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn list(context: &Context) -> Outcome {
+    let store = context.open_store_to_read()?;
+    let all = KeptBaseline::all(&store)?;
+    if context.global.json {
+        print_json(&Baselines::of(&all))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    for one in &all {
+        text.push_str(&line(one)?);
+        text.push('\n');
+        for change in &one.changes {
+            text.push_str(&format!("  {} changed: {}\n", &change.at, change.words));
+        }
+    }
+    if all.is_empty() {
+        text.push_str("There is no baseline yet; `stripewise baseline set ID` keeps one.\n");
+    }
+    print_text(&text);
+    Ok(Exit::Done)
+}
+
+/// Runs of each workload, at least.
+fn repetitions(kept: &KeptBaseline) -> Outcome<usize> {
+    let steps = Work::of_records(&kept.runs, None)?.steps.len().max(1);
+    Ok(kept.runs.len() / steps)
+}
+
+fn line(kept: &KeptBaseline) -> Outcome<String> {
+    let work = Work::of_records(&kept.runs, None)?;
+    let targets: Vec<&str> = work
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    Ok(format!(
+        "{}: {} runs of {} workload{} on {}, from {}; a check of 6 repetitions takes {}",
+        kept.name,
+        kept.runs.len(),
+        work.steps.len(),
+        if work.steps.len() == 1 { "" } else { "s" },
+        targets.join(", "),
+        kept.from,
+        format_duration(work.length_ns(6)),
     ))
 }

@@ -214,8 +214,8 @@ fn size_in_use(row: &JobRow<'_>) -> Option<String> {
 fn kind_words(row: &JobRow<'_>) -> &'static str {
     use stripewise_results::TargetKind;
     match row.job.target.kind {
-        TargetKind::File => "file",
-        TargetKind::TestFile => "test file",
+        // A test file that was kept is a file the next time.
+        TargetKind::File | TargetKind::TestFile => "file",
         TargetKind::Device => "device",
         TargetKind::Simulated => "simulated array",
         TargetKind::Null => "null engine",

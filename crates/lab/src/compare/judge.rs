@@ -32,7 +32,7 @@ struct Found {
     estimate: Option<f64>,
     interval: Option<Estimate>,
     p_value: Option<f64>,
-    blocks: usize,
+    blocks: u32,
     how: How,
 }
 
@@ -80,7 +80,11 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     let of = |row: &JobRow<'_>| options.metric.of(row).filter(|v| v.is_finite());
     let values_a: Vec<f64> = a.rows.iter().filter_map(of).collect();
     let values_b: Vec<f64> = b.rows.iter().filter_map(of).collect();
-    let found = by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?;
+    let found = if is_published(a) || is_published(b) {
+        unrepeated(&values_a, &values_b)
+    } else {
+        by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?
+    };
     let (middle_a, middle_b) = (median(&values_a)?, median(&values_b)?);
     let both = |mine: Option<u32>, other: Option<u32>| mine.filter(|_| mine == other);
     let block = a.key.block_size_bytes;
@@ -101,7 +105,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         estimate_percent: found.estimate,
         interval_percent: found.interval.map(|interval| [interval.low, interval.high]),
         p_value: found.p_value,
-        blocks: u32::try_from(found.blocks).unwrap_or(u32::MAX),
+        blocks: found.blocks,
         verdict: Verdict::Undecided,
         difference_percent_max: found
             .interval
@@ -144,11 +148,31 @@ fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<Foun
         interval: interval_percent,
         // With too few blocks no test can reach the level: no verdict is owed.
         p_value: interval_percent.map(|_| p_value),
-        blocks,
+        blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
         how: match interval_percent {
             Some(_) => How::Blocks,
             None => How::No([blocks, blocks]),
         },
+    })
+}
+
+/// A difference and nothing more.
+fn unrepeated(a: &[f64], b: &[f64]) -> Found {
+    Found {
+        estimate: None,
+        interval: None,
+        p_value: None,
+        blocks: u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX),
+        how: How::No([a.len(), b.len()]),
+    }
+}
+
+/// A printed figure: how its authors' runs scattered is not known, and nothing
+/// of ours stands for it.
+pub(super) fn is_published(cell: &Cell<'_>) -> bool {
+    cell.rows.iter().all(|row| {
+        let imported = row.run.imported.as_ref();
+        imported.is_some_and(|imported| imported.tool == "dataset")
     })
 }
 
@@ -158,13 +182,7 @@ fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<Found> {
         return None;
     }
     let counts = [a.len(), b.len()];
-    let none = Found {
-        estimate: None,
-        interval: None,
-        p_value: None,
-        blocks: a.len().min(b.len()),
-        how: How::No(counts),
-    };
+    let none = unrepeated(a, b);
     let Some(found) = compare_samples(a, b, options.level) else {
         return Some(none);
     };

@@ -16,6 +16,7 @@ mod cells;
 mod conditions;
 mod judge;
 mod notes;
+mod requirement;
 mod words;
 
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
+pub use requirement::{Requirement, RequirementOutcome};
 
 use crate::experiment::Metric;
 use cells::{Cell, cells_of, pairs_of};

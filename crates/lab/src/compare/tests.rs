@@ -8,7 +8,7 @@ use stripewise_results::{
 use stripewise_workload::Workload;
 
 /// A run of random reads, 8K, of 1 thread with so many outstanding.
-fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
+pub(super) fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
     let mut record = RunRecord {
         id: format!("20261121-2015{number:02}-aaaa"),
         started_at: format!("2026-11-21T20:15:{number:02}.000Z"),

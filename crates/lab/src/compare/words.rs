@@ -2,7 +2,7 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
-use super::judge::{How, Judged};
+use super::judge::{How, Judged, is_published};
 use stripewise_results::Verdict;
 use stripewise_units::ByteSize;
 
@@ -77,25 +77,28 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
 
 /// What cannot be said, and what would be needed to say it.
 fn undecided(rows: &[Judged<'_>], options: CompareOptions) -> Vec<String> {
+    let published = rows
+        .iter()
+        .filter(|judged| is_published(judged.a) || is_published(judged.b))
+        .count();
     let counts: Vec<[usize; 2]> = rows
         .iter()
+        .filter(|judged| !(is_published(judged.a) || is_published(judged.b)))
         .filter_map(|judged| match judged.how {
             How::No(counts) => Some(counts),
             _ => None,
         })
         .collect();
-    let published = rows
-        .iter()
-        .any(|judged| is_published(judged.a) && is_published(judged.b));
     let mut sentences = Vec::new();
     let single = counts.iter().filter(|counts| **counts == [1, 1]).count();
-    if single > 0 && published {
+    if published > 0 {
         sentences.push(
-            "One figure a side was published for each row: nobody can say which of these \
-             differences are chance, and none is counted as found."
+            "Of a published table one figure for each cell is known, not how it scattered: nobody \
+             can say which of these differences are chance, and none is counted as found."
                 .to_owned(),
         );
-    } else if single > 0 {
+    }
+    if single > 0 {
         let rows = if single == rows.len() {
             String::new()
         } else {
@@ -129,13 +132,6 @@ fn undecided(rows: &[Judged<'_>], options: CompareOptions) -> Vec<String> {
         ));
     }
     sentences
-}
-
-fn is_published(cell: &Cell<'_>) -> bool {
-    cell.rows.iter().all(|row| {
-        let imported = row.run.imported.as_ref();
-        imported.is_some_and(|imported| imported.tool == "dataset")
-    })
 }
 
 /// `random read, 8K, 8 threads of 4`.

@@ -1,0 +1,220 @@
+//! What a check found: the comparison, requirements met and missed, and the exit
+//! code that follows.
+
+use super::baseline::KeptBaseline;
+use crate::cli::check::Check;
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use crate::show::runs::kept_line;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use stripewise_lab::compare::{CompareOptions, RequirementOutcome, Side, compare};
+use stripewise_report::{comparison_text, warnings_text, wrapped};
+use stripewise_results::{
+    ComparisonRecord, ComparisonRow, RunRecord, SCHEMA_VERSION, Severity, Verdict,
+};
+
+/// What a check found.
+pub struct Answer<'a> {
+    records: &'a [RunRecord],
+    /// They were made now, not taken from the history.
+    made: bool,
+    baseline: Option<String>,
+    comparisons: Vec<ComparisonRecord>,
+    requirements: Vec<RequirementOutcome>,
+    said: Vec<String>,
+    tolerate: f64,
+    /// Codes of void warnings that the baseline did not have.
+    new_void: BTreeSet<String>,
+}
+
+#[derive(Serialize)]
+struct AnswerDocument<'a> {
+    schema_version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a str>,
+    runs: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    comparisons: &'a [ComparisonRecord],
+    requirements: &'a [RequirementOutcome],
+}
+
+impl<'a> Answer<'a> {
+    pub fn new(
+        arguments: &Check,
+        baseline: Option<&KeptBaseline>,
+        records: &'a [RunRecord],
+    ) -> Answer<'a> {
+        let before = baseline
+            .map(|kept| void_codes(&kept.runs))
+            .unwrap_or_default();
+        let new_void = void_codes(records).difference(&before).cloned().collect();
+        Answer {
+            records,
+            made: arguments.run.is_none(),
+            baseline: baseline.map(|kept| kept.name.clone()),
+            comparisons: Vec::new(),
+            requirements: arguments
+                .require
+                .iter()
+                .map(|requirement| requirement.judge(records))
+                .collect(),
+            said: Vec::new(),
+            tolerate: arguments.tolerate,
+            new_void,
+        }
+    }
+
+    pub fn say(&mut self, sentence: String) {
+        self.said.push(sentence);
+    }
+
+    pub fn add(&mut self, mut comparison: ComparisonRecord) {
+        if !self.new_void.is_empty() {
+            comparison.verdict = Verdict::Undecided;
+            let codes: Vec<&str> = self.new_void.iter().map(String::as_str).collect();
+            comparison.sentences.insert(
+                0,
+                format!(
+                    "Now the numbers are void ({}), and those of the baseline are not: that is \
+                     what changed first.",
+                    codes.join(", ")
+                ),
+            );
+        }
+        self.comparisons.push(comparison);
+    }
+
+    /// Worse by more than is tolerated, for certain.
+    fn is_worse(&self) -> bool {
+        let rows = self.comparisons.iter().flat_map(|record| &record.rows);
+        let mut worse = rows.filter(|row| row.verdict == Verdict::Worse);
+        worse.any(|row| smallest_loss(row) > self.tolerate)
+    }
+
+    fn exit(&self) -> Exit {
+        let missed = self.requirements.iter().any(|outcome| !outcome.met);
+        let is_void = !self.new_void.is_empty() && self.baseline.is_some();
+        if missed || is_void || self.is_worse() {
+            Exit::Finding
+        } else {
+            Exit::Done
+        }
+    }
+
+    pub fn print(&self, context: &Context) -> Outcome {
+        if context.global.json {
+            print_json(&AnswerDocument {
+                schema_version: SCHEMA_VERSION,
+                baseline: self.baseline.as_deref(),
+                runs: self.records.iter().map(|run| run.id.as_str()).collect(),
+                verdict: self.comparisons.first().map(|record| record.verdict),
+                comparisons: &self.comparisons,
+                requirements: &self.requirements,
+            })?;
+        } else {
+            print_text(&self.text());
+        }
+        Ok(self.exit())
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for comparison in &self.comparisons {
+            text.push_str(&comparison_text(comparison));
+            if comparison
+                .rows
+                .iter()
+                .any(|row| row.verdict == Verdict::Worse)
+                && !self.is_worse()
+            {
+                text.push_str(&format!(
+                    "The loss may be as small as the {} % that are tolerated: it does not count.\n",
+                    self.tolerate
+                ));
+            }
+            text.push('\n');
+        }
+        for outcome in &self.requirements {
+            text.push_str(&requirement_line(outcome));
+        }
+        for sentence in &self.said {
+            text.push_str(&wrapped(sentence, "  "));
+        }
+        text.push_str(&warnings_text(self.records));
+        if self.made {
+            text.push_str(&kept_line(self.records));
+        }
+        text
+    }
+}
+
+fn requirement_line(outcome: &RequirementOutcome) -> String {
+    let word = if outcome.met { "met" } else { "MISSED" };
+    let of = match (outcome.of.as_str(), outcome.repetitions) {
+        ("", _) => String::new(),
+        (of, 0) => format!(" ({of})"),
+        (of, 1) => format!(" ({of}; one run)"),
+        (of, n) => format!(" ({of}; median of {n} runs)"),
+    };
+    let text = format!(
+        "{word}: {}: {}{of}",
+        outcome.requirement, outcome.measured_words
+    );
+    wrapped(&text, "  ")
+}
+
+/// How much worse a row is at least, in per cent: the end of its interval that is
+/// nearer to 0.
+fn smallest_loss(row: &ComparisonRow) -> f64 {
+    match row.interval_percent {
+        Some([low, high]) => low.abs().min(high.abs()),
+        None => 0.0,
+    }
+}
+
+fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
+    let of_jobs = runs
+        .iter()
+        .flat_map(|run| &run.jobs)
+        .flat_map(|job| &job.warnings);
+    let all = of_jobs.chain(runs.iter().flat_map(|run| &run.warnings));
+    all.filter(|warning| warning.severity == Severity::Void)
+        .map(|warning| warning.code.clone())
+        .collect()
+}
+
+/// Compares what was measured with the baseline, in words of change.
+pub fn judge_change(
+    arguments: &Check,
+    name: &str,
+    then: &[RunRecord],
+    now: &[RunRecord],
+    options: CompareOptions,
+) -> Outcome<ComparisonRecord> {
+    let side = |name: &str, runs: &[RunRecord]| Side {
+        name: name.to_owned(),
+        runs: runs.to_vec(),
+    };
+    let mut record = compare(&side(name, then), &side("now", now), options)
+        .map_err(|reason| Failure::usage(reason.to_string(), reason.hint()))?;
+    record.title = match &arguments.changed {
+        Some(words) => format!(
+            "{} now, after the change `{words}`, against {name}",
+            options.metric.words()
+        ),
+        None => format!("{} now against {name}", options.metric.words()),
+    };
+    let verdict = match record.verdict {
+        Verdict::Better => "Better than the baseline.",
+        Verdict::Worse => "Worse than the baseline.",
+        Verdict::Mixed => "Better than the baseline in some rows, worse in others.",
+        Verdict::NoDifference => "No change was found.",
+        Verdict::Undecided => "Nobody can say yet whether something changed.",
+    };
+    record.sentences.insert(0, verdict.to_owned());
+    Ok(record)
+}

@@ -1,0 +1,433 @@
+//! Requirements: what a data sheet promises, or an application needs, as gates
+//! for `check`.
+//!
+//! Grammar: `[NAME] METRIC OP VALUE`, blanks wherever one likes. NAME is that of a
+//! job or of the part of a series (`log`, `random-read`); without one, all jobs
+//! that have such a value are meant. METRIC is `iops` or `mib_per_s`, or a
+//! latency: `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`; each with `read_` or
+//! `write_` before it for operations of that kind. OP is `>=`, `>`, `<=`, `<`.
+//! A latency's VALUE has its unit: `1ms`.
+//!
+//! Repetitions of a job count as their median. A rate is required of the best of
+//! several loads (a device that reaches 20,000 at 32 threads has reached them), a
+//! latency of each of them. Whatever is not known is not met.
+
+use super::cells::{Cell, cells_of};
+use super::words::cell_words;
+use std::str::FromStr;
+use stripewise_results::{JobRow, RunRecord, Severity};
+use stripewise_stats::median;
+use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
+
+const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
+
+/// Which operations of a job are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Any,
+    Read,
+    Write,
+}
+
+/// What is measured of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    Iops,
+    MibPerS,
+    Latency(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    AtLeast,
+    Above,
+    AtMost,
+    Below,
+}
+
+/// One requirement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requirement {
+    text: String,
+    name: Option<String>,
+    kind: Kind,
+    quantity: Quantity,
+    relation: Relation,
+    /// Operations a second, MiB a second, or nanoseconds.
+    value: f64,
+}
+
+/// What a requirement came to.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RequirementOutcome {
+    /// As it was typed.
+    pub requirement: String,
+    /// Measured: operations a second, MiB a second, or nanoseconds; absent where
+    /// nothing has such a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
+    /// The same for people, or why there is none.
+    pub measured_words: String,
+    /// The job that decided.
+    pub of: String,
+    /// Repetitions that the value is the median of.
+    pub repetitions: usize,
+    /// Met.
+    pub met: bool,
+}
+
+/// Latencies by the name people type, and their names in records.
+const LATENCIES: [(&str, &str); 7] = [
+    ("mean", "mean"),
+    ("p50", "p50"),
+    ("p90", "p90"),
+    ("p99.9", "p999"),
+    ("p999", "p999"),
+    ("p99", "p99"),
+    ("max", "max"),
+];
+
+impl FromStr for Requirement {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = |problem: String| ParseError::new(text, problem, HINT);
+        let at = text
+            .find(['<', '>'])
+            .ok_or_else(|| error("there is no <, <=, > or >= in it".to_owned()))?;
+        let (left, right) = text.split_at(at);
+        let (relation, value) = relation(right);
+        let mut words: Vec<&str> = left.split_whitespace().collect();
+        let metric = words
+            .pop()
+            .ok_or_else(|| error("no metric stands before the comparison".to_owned()))?;
+        let (kind, quantity) =
+            metric_of(metric).ok_or_else(|| error(format!("`{metric}` is no metric")))?;
+        let value = value_of(quantity, value.trim()).map_err(error)?;
+        Ok(Requirement {
+            text: text.trim().to_owned(),
+            name: (!words.is_empty()).then(|| words.join(" ")),
+            kind,
+            quantity,
+            relation,
+            value,
+        })
+    }
+}
+
+fn relation(right: &str) -> (Relation, &str) {
+    for (sign, relation) in [
+        (">=", Relation::AtLeast),
+        ("<=", Relation::AtMost),
+        (">", Relation::Above),
+    ] {
+        if let Some(rest) = right.strip_prefix(sign) {
+            return (relation, rest);
+        }
+    }
+    (Relation::Below, right.strip_prefix('<').unwrap_or(right))
+}
+
+fn metric_of(text: &str) -> Option<(Kind, Quantity)> {
+    let (kind, rest) = match (text.strip_prefix("read_"), text.strip_prefix("write_")) {
+        (Some(rest), _) => (Kind::Read, rest),
+        (_, Some(rest)) => (Kind::Write, rest),
+        _ => (Kind::Any, text),
+    };
+    let rest = rest.strip_prefix("latency_").unwrap_or(rest);
+    let quantity = match rest {
+        "iops" => Quantity::Iops,
+        "mib_per_s" => Quantity::MibPerS,
+        _ => {
+            let known = LATENCIES.iter().find(|(typed, _)| *typed == rest)?;
+            Quantity::Latency(known.1)
+        }
+    };
+    Some((kind, quantity))
+}
+
+fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
+    let value = match quantity {
+        Quantity::Latency(_) => {
+            let limit: Nanoseconds = text
+                .parse()
+                .map_err(|_| format!("`{text}` is no time; a latency has its unit: 1ms, 500us"))?;
+            limit.ns() as f64
+        }
+        Quantity::Iops | Quantity::MibPerS => {
+            let bare = match quantity {
+                Quantity::MibPerS => text.strip_suffix("MiB/s").unwrap_or(text).trim_end(),
+                _ => text,
+            };
+            bare.replace([',', '_'], "")
+                .parse()
+                .map_err(|_| format!("`{text}` is no number"))?
+        }
+    };
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(format!("`{text}` is not above 0"))
+    }
+}
+
+impl Requirement {
+    /// The job or part of a series that is meant, where one is named.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Only writes can meet it.
+    #[must_use]
+    pub fn is_of_writes(&self) -> bool {
+        self.kind == Kind::Write
+    }
+
+    /// Holds runs against it. Values of runs whose numbers are void count as
+    /// unknown: they are not the disk's.
+    #[must_use]
+    pub fn judge(&self, runs: &[RunRecord]) -> RequirementOutcome {
+        let cells = cells_of(runs);
+        let mut seen: Vec<(f64, &Cell<'_>)> = Vec::new();
+        let mut void = false;
+        for cell in cells.iter().filter(|cell| self.means(cell)) {
+            void |= cell.rows.iter().any(is_void);
+            let values: Vec<f64> = cell.rows.iter().filter_map(|row| self.of(row)).collect();
+            seen.extend(median(&values).map(|value| (value, cell)));
+        }
+        let best_first = |a: &(f64, &Cell<'_>), b: &(f64, &Cell<'_>)| match self.quantity {
+            Quantity::Latency(_) => a.0.total_cmp(&b.0),
+            _ => b.0.total_cmp(&a.0),
+        };
+        seen.sort_by(best_first);
+        // A rate is required of the best load, a latency of the worst too.
+        let decides = match self.quantity {
+            Quantity::Latency(_) => seen.last(),
+            _ => seen.first(),
+        };
+        let Some(&(value, cell)) = decides else {
+            return self.unknown("nothing here has such a value");
+        };
+        if void {
+            return self.unknown("its runs are void: see the warnings");
+        }
+        RequirementOutcome {
+            requirement: self.text.clone(),
+            measured: Some(value),
+            measured_words: self.words(value),
+            of: cell_words(cell),
+            repetitions: cell.rows.len(),
+            met: self.is_met_by(value),
+        }
+    }
+
+    fn unknown(&self, why: &str) -> RequirementOutcome {
+        RequirementOutcome {
+            requirement: self.text.clone(),
+            measured: None,
+            measured_words: why.to_owned(),
+            of: self.name.clone().unwrap_or_default(),
+            repetitions: 0,
+            met: false,
+        }
+    }
+
+    fn is_met_by(&self, value: f64) -> bool {
+        match self.relation {
+            Relation::AtLeast => value >= self.value,
+            Relation::Above => value > self.value,
+            Relation::AtMost => value <= self.value,
+            Relation::Below => value < self.value,
+        }
+    }
+
+    fn words(&self, value: f64) -> String {
+        match self.quantity {
+            Quantity::Iops if value < 100.0 => format!("{value:.1} IOPS"),
+            Quantity::Iops => format!("{} IOPS", format_count(value.round() as u64)),
+            Quantity::MibPerS => format!("{value:.1} MiB/s"),
+            Quantity::Latency(_) => format_duration(value.round() as u64),
+        }
+    }
+
+    fn means(&self, cell: &Cell<'_>) -> bool {
+        let Some(name) = &self.name else { return true };
+        cell.rows.iter().any(|row| {
+            row.job.name == *name || row.run.series_part.as_deref() == Some(name.as_str())
+        })
+    }
+
+    /// The value of one job; none where it has none, or is of the other kind.
+    fn of(&self, row: &JobRow<'_>) -> Option<f64> {
+        let reads = row.job.workload.read_percent;
+        let only = match self.kind {
+            Kind::Any => true,
+            Kind::Read => reads == 100,
+            Kind::Write => reads == 0,
+        };
+        row.operation()?;
+        match self.quantity {
+            Quantity::Iops if only => row.iops(),
+            Quantity::MibPerS if only => row.mib_per_s(),
+            Quantity::Latency(name) if self.kind == Kind::Any || only => row.latency(name),
+            quantity => self.of_one_kind(row, quantity),
+        }
+    }
+
+    /// Of the reads or writes of a mixed job.
+    fn of_one_kind(&self, row: &JobRow<'_>, quantity: Quantity) -> Option<f64> {
+        let reads = row.job.workload.read_percent;
+        let outcome = match self.kind {
+            Kind::Read if reads > 0 => &row.job.outcome.read,
+            Kind::Write if reads < 100 => &row.job.outcome.write,
+            _ => return None,
+        };
+        // Other tools' mixed results may lack either; theirs are not taken apart.
+        if row.run.imported.is_some() {
+            return None;
+        }
+        let seconds = row.duration_ns().filter(|ns| *ns > 0)? as f64 / 1e9;
+        match quantity {
+            Quantity::Iops => Some(outcome.operations as f64 / seconds),
+            Quantity::MibPerS => Some(outcome.bytes as f64 / 1_048_576.0 / seconds),
+            Quantity::Latency(name) => {
+                let latencies = outcome.latency_ns?;
+                Some(match name {
+                    "mean" => latencies.mean,
+                    "p50" => latencies.p50 as f64,
+                    "p90" => latencies.p90 as f64,
+                    "p99" => latencies.p99 as f64,
+                    "p999" => latencies.p999? as f64,
+                    _ => latencies.max as f64,
+                })
+            }
+        }
+    }
+}
+
+fn is_void(row: &JobRow<'_>) -> bool {
+    let mut warnings = row.job.warnings.iter().chain(&row.run.warnings);
+    warnings.any(|warning| warning.severity == Severity::Void)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::run;
+    use super::*;
+    use stripewise_results::LatencySummary;
+
+    fn parsed(text: &str) -> Requirement {
+        text.parse()
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn requirements_are_read_as_people_type_them() {
+        for (text, name, kind, quantity, relation, value) in [
+            (
+                "read_iops>=20000",
+                None,
+                Kind::Read,
+                Quantity::Iops,
+                Relation::AtLeast,
+                20_000.0,
+            ),
+            (
+                "log p99<1ms",
+                Some("log"),
+                Kind::Any,
+                Quantity::Latency("p99"),
+                Relation::Below,
+                1e6,
+            ),
+            (
+                " iops > 20,000 ",
+                None,
+                Kind::Any,
+                Quantity::Iops,
+                Relation::Above,
+                20_000.0,
+            ),
+            (
+                "sequential-read mib_per_s >= 500 MiB/s",
+                Some("sequential-read"),
+                Kind::Any,
+                Quantity::MibPerS,
+                Relation::AtLeast,
+                500.0,
+            ),
+            (
+                "write_p99.9<=250us",
+                None,
+                Kind::Write,
+                Quantity::Latency("p999"),
+                Relation::AtMost,
+                250e3,
+            ),
+            (
+                "read_latency_mean<5ms",
+                None,
+                Kind::Read,
+                Quantity::Latency("mean"),
+                Relation::Below,
+                5e6,
+            ),
+        ] {
+            let seen = parsed(text);
+            assert_eq!(
+                (
+                    seen.name(),
+                    seen.kind,
+                    seen.quantity,
+                    seen.relation,
+                    seen.value
+                ),
+                (name, kind, quantity, relation, value),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_requirement_is_refused_with_a_hint() {
+        for (text, problem) in [
+            ("", "nothing was given"),
+            ("iops=5", "there is no <, <=, > or >= in it"),
+            (">=5", "no metric stands before the comparison"),
+            ("speed>5", "`speed` is no metric"),
+            ("p99<5", "`5` is no time"),
+            ("iops>=fast", "`fast` is no number"),
+            ("iops>=-1", "`-1` is not above 0"),
+            ("iops>=0", "`0` is not above 0"),
+        ] {
+            let error = text.parse::<Requirement>().unwrap_err();
+            assert!(error.to_string().contains(problem), "{text}: {error}");
+            assert!(error.hint().contains("'read_iops>=20000'"));
+        }
+    }
+
+    #[test]
+    fn a_rate_is_required_of_the_best_load_and_a_latency_of_each() {
+        let mut runs = vec![run(1, 1, 5_000.0), run(2, 8, 21_000.0), run(3, 8, 23_000.0)];
+        for (run, p99) in runs.iter_mut().zip([500_000, 4_000_000, 6_000_000]) {
+            run.jobs[0].outcome.read.latency_ns = Some(LatencySummary {
+                p99,
+                ..LatencySummary::default()
+            });
+        }
+        for (text, met, measured) in [
+            ("read_iops>=22000", true, Some(22_000.0)),
+            ("iops>22000", false, Some(22_000.0)),
+            ("p99<5ms", false, Some(5e6)),
+            ("p99<=5ms", true, Some(5e6)),
+            ("write_iops>=1", false, None),
+            ("p99.9<1s", false, None),
+            ("log iops>=1", false, None),
+            ("job iops>=1", true, Some(22_000.0)),
+        ] {
+            let outcome = parsed(text).judge(&runs);
+            assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
+        }
+    }
+}
