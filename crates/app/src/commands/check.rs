@@ -215,11 +215,15 @@ fn refuse_other_conditions(
     Err(Failure::new(
         exit,
         format!(
-            "this cannot be compared with the baseline {}: {}",
+            "this cannot be compared with the baseline `{}`: {}",
             baseline.name,
             essential.join("; ")
         ),
-        "measure as the baseline was measured, set a new one, or say what was changed on purpose: --changed 'WORDS'",
+        if arguments.require.is_empty() {
+            "measure as the baseline was measured, set a new one, or say what was changed on purpose: --changed 'WORDS'"
+        } else {
+            "leave the baseline out (--baseline none) to judge the requirements alone, or say what was changed on purpose: --changed 'WORDS'"
+        },
     ))
 }
 

@@ -91,7 +91,8 @@ impl FromStr for Requirement {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let error = |problem: String| ParseError::new(text, problem, HINT);
+        let error =
+            |problem: String| ParseError::new(text, format!("is no requirement: {problem}"), HINT);
         let at = text
             .find(['<', '>'])
             .ok_or_else(|| error("there is no <, <=, > or >= in it".to_owned()))?;

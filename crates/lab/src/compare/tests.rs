@@ -90,13 +90,11 @@ fn repetitions_tell_an_effect_from_none() {
     let [low, high] = worse.rows[0].interval_percent.unwrap();
     assert!(low < -10.0 && -10.0 < high && high < -9.0, "{low} {high}");
     assert!(
-        worse.sentences[0].starts_with("b has 10.00 % (9."),
+        worse.sentences[0].starts_with("b: 10.00 % (9."),
         "{:?}",
         worse.sentences
     );
-    assert!(
-        worse.sentences[0].ends_with("less IOPS: random read, 8K, 1 thread of 1. That is worse.")
-    );
+    assert!(worse.sentences[0].ends_with("less IOPS (random read, 8K, 1 thread of 1): worse."));
     let same = compared(six(1, 1_000.0), six(11, 1_000.0));
     assert_eq!(same.verdict, Verdict::NoDifference);
     assert!(same.sentences[0].starts_with("No difference larger than 0."));

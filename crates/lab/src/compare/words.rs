@@ -53,7 +53,7 @@ pub(super) fn sentences(
     sentences
 }
 
-/// `B has 12.34 % (9.80 to 14.10 %) more IOPS: random read, 8K, 8 threads of 4.`
+/// `B: 12.34 % (9.80 to 14.10 %) more IOPS (random read, 8K, 8 threads of 4): better.`
 fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> String {
     let row = &judged.row;
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
@@ -64,7 +64,7 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
         None => [estimate.abs(), estimate.abs()],
     };
     format!(
-        "{name_of_b} has {:.2} % ({low:.2} to {high:.2} %) {more} {}: {}. That is {}.",
+        "{name_of_b}: {:.2} % ({low:.2} to {high:.2} %) {more} {} ({}): {}.",
         estimate.abs(),
         options.metric.words(),
         cell_words(judged.a),
