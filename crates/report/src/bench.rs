@@ -39,7 +39,7 @@ fn step_row(series: &SeriesRecord, index: usize) -> Vec<String> {
     cells
 }
 
-fn marks(series: &SeriesRecord, index: usize) -> String {
+pub(crate) fn marks(series: &SeriesRecord, index: usize) -> String {
     let in_flight = series.steps[index].threads * series.steps[index].outstanding;
     let mut marks = Vec::new();
     if series

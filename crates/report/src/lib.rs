@@ -1,20 +1,43 @@
-//! Records in; tables and text out. No clock, no SQL, no terminal: what is
-//! returned is a string of at most 100 columns.
+//! Records in; tables, CSV, Markdown, pictures and one-file HTML out. No clock,
+//! no SQL, no terminal: the same records give the same bytes. Text for terminals
+//! has at most 100 columns.
+//!
+//! [`Material`] is what a report is made of; [`charts`] chooses its charts, plain
+//! data that [`svg`] draws and that the page of `html` draws again when it is open.
 #![forbid(unsafe_code)]
 
 mod bench;
+mod chart;
+mod choose;
 mod comparison;
+mod csv;
+mod draw;
 mod history;
+mod markdown;
+mod material;
 mod number;
+mod page;
+mod quantity_text;
 mod run;
 mod table;
 mod warnings;
+mod words;
 
 pub use bench::{bench_sentences, series_table};
+pub use chart::{
+    Annotation, Axis, Chart, ChartTable, Form, Panel, Point, Quantity, Scale, Series, Tick, nines,
+    ticks,
+};
+pub use choose::{charts, runs_worth_a_closer_look};
 pub use comparison::{
     comparison_heading, comparison_table, comparison_table_beside, comparison_text,
     comparison_words,
 };
+pub use csv::{csv_heading, csv_rows};
+pub use draw::{PALETTE_DARK, PALETTE_LIGHT, PictureError, png, svg, svg_of_all};
 pub use history::{HistoryRow, history_table};
+pub use markdown::markdown;
+pub use material::{LatencyInterval, LatencyOverTime, Material, Requirement};
+pub use page::html;
 pub use run::{job_details, run_header, run_rows_table};
 pub use warnings::{warnings_text, wrapped};

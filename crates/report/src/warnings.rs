@@ -6,6 +6,15 @@ use stripewise_results::{RunRecord, Severity, Warning};
 /// concerns where that is not all of them.
 #[must_use]
 pub fn warnings_text(runs: &[RunRecord]) -> String {
+    collected(runs)
+        .into_iter()
+        .map(|(warning, count)| one(warning, count, runs.len()))
+        .collect()
+}
+
+/// Each distinct warning once, the gravest first, with the number of runs that
+/// have it.
+pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     let mut seen: Vec<(&Warning, usize)> = Vec::new();
     for run in runs {
         let mut of_this_run: Vec<&str> = Vec::new();
@@ -29,9 +38,7 @@ pub fn warnings_text(runs: &[RunRecord]) -> String {
         }
     }
     seen.sort_by_key(|(warning, _)| std::cmp::Reverse(warning.severity));
-    seen.iter()
-        .map(|(warning, count)| one(warning, *count, runs.len()))
-        .collect()
+    seen
 }
 
 fn one(warning: &Warning, count: usize, runs: usize) -> String {

@@ -1,0 +1,201 @@
+//! A chart as plain data: what is on which axis, which series, which intervals,
+//! what is worth pointing at. It says nothing about pixels or colours.
+//!
+//! Two renderers draw the same description: [`crate::svg`] (and from it
+//! [`crate::png`]) and the interactive page, which gets it as JSON. The table
+//! behind a chart is made from it, too, so that it cannot say something else.
+//!
+//! Values are those of the records: IOPS, MiB/s, nanoseconds, bytes, percent.
+//! Formatting is in [`quantity`], places of ticks in [`ticks`].
+
+mod quantity;
+mod table;
+mod ticks;
+
+pub use quantity::Quantity;
+pub(crate) use quantity::signed;
+pub use table::ChartTable;
+pub use ticks::{Tick, ticks};
+
+use serde::Serialize;
+
+/// A chart: one or more panels, one above the other, that share the x axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chart {
+    /// Unique in its report, safe in file names and addresses: `random-read-load`.
+    pub name: String,
+    /// What is shown, in a few words.
+    pub title: String,
+    /// One or two sentences: the gist, for those who cannot see it.
+    pub summary: String,
+    /// Shared by all panels.
+    pub x: Axis,
+    /// From top to bottom.
+    pub panels: Vec<Panel>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// What it measures: `Operations in flight`.
+    pub title: String,
+    /// Unit and format of its numbers.
+    pub quantity: Quantity,
+    /// How values become places.
+    pub scale: Scale,
+}
+
+/// How values become places on an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Even, from 0 (or the lowest negative value) up.
+    FromZero,
+    /// Even, over the range of the values.
+    Linear,
+    /// Powers of ten at even distances. Values are above 0.
+    Log10,
+    /// Powers of two at even distances. Values are above 0.
+    Log2,
+    /// Values are -log10(1 - p): 90 %, 99 %, 99.9 % at even distances.
+    Nines,
+    /// Values are indices into these names.
+    Names(Vec<String>),
+}
+
+/// One pair of axes with what is drawn in it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Panel {
+    /// Its own vertical axis.
+    pub y: Axis,
+    /// In the order of the legend.
+    pub series: Vec<Series>,
+    /// What is worth pointing at.
+    pub annotations: Vec<Annotation>,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// A line through marked points.
+    Line,
+    /// A line without marks, for many points.
+    Trace,
+    /// A staircase: a value holds until the next x.
+    Steps,
+    /// Bars from 0, side by side with those of other series at the same name.
+    Bars {
+        /// Place among the bars of one name, from 0.
+        slot: usize,
+        /// Bars of one name.
+        slots: usize,
+    },
+    /// Rectangles whose `value` is told by shade.
+    Cells {
+        /// Writes the value into each cell.
+        labelled: bool,
+    },
+}
+
+/// Values of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// As the legend has it.
+    pub name: String,
+    /// How it is drawn.
+    pub form: Form,
+    /// Which colour and mark; equal numbers mean the same thing in all panels.
+    pub tone: usize,
+    /// By rising x.
+    pub points: Vec<Point>,
+    /// What a cell's value is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Quantity>,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Point {
+    /// Place on the x axis.
+    pub x: f64,
+    /// Value on the y axis; a cell's lower edge.
+    pub y: f64,
+    /// Interval around `y`; a cell's right and upper edges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<[f64; 2]>,
+    /// A cell's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Nothing can be said with confidence: drawn pale.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pale: bool,
+}
+
+impl Point {
+    /// A value without an interval.
+    #[must_use]
+    pub fn new(x: f64, y: f64) -> Point {
+        Point {
+            x,
+            y,
+            ..Point::default()
+        }
+    }
+}
+
+/// Something worth pointing at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Annotation {
+    /// A vertical line with words.
+    AtX {
+        /// Where.
+        x: f64,
+        /// What is there.
+        label: String,
+    },
+    /// A stretch of the x axis.
+    RangeX {
+        /// From.
+        from: f64,
+        /// To.
+        to: f64,
+        /// What it is.
+        label: String,
+    },
+    /// A horizontal line with words.
+    AtY {
+        /// Where.
+        y: f64,
+        /// What is there.
+        label: String,
+    },
+    /// A ring around one value.
+    AtPoint {
+        /// Where.
+        x: f64,
+        /// Where.
+        y: f64,
+        /// What is there.
+        label: String,
+    },
+}
+
+impl Scale {
+    /// Where a value is on an even scale.
+    #[must_use]
+    pub fn place(&self, value: f64) -> f64 {
+        match self {
+            Scale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
+            Scale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
+            _ => value,
+        }
+    }
+}
+
+/// The x of a percentile on an axis of nines, for 0 <= `percent` < 100.
+#[must_use]
+pub fn nines(percent: f64) -> f64 {
+    -((100.0 - percent) / 100.0).log10()
+}

@@ -1,0 +1,237 @@
+//! Round places for the ticks of an axis.
+
+use super::{Axis, Scale, nines};
+use crate::chart::Quantity;
+
+/// A tick: where, and what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// A value of the axis.
+    pub value: f64,
+    /// Its words; empty for a tick without any.
+    pub label: String,
+}
+
+/// The range that an axis has to show for these values, and its ticks, about
+/// `wanted` of them. Without a value the range is 0 to 1.
+#[must_use]
+pub fn ticks(
+    axis: &Axis,
+    values: impl Iterator<Item = f64>,
+    wanted: usize,
+) -> ([f64; 2], Vec<Tick>) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values.filter(|value| value.is_finite()) {
+        (low, high) = (low.min(value), high.max(value));
+    }
+    if low > high {
+        (low, high) = (0.0, 1.0);
+    }
+    let (range, places) = match &axis.scale {
+        Scale::FromZero => even(low.min(0.0), high.max(0.0), wanted, axis.quantity),
+        Scale::Linear => even(low, high, wanted, axis.quantity),
+        Scale::Log10 => decades(low, high, wanted),
+        Scale::Log2 => octaves(low, high, wanted),
+        Scale::Nines => percentiles(high),
+        Scale::Names(names) => {
+            let range = [-0.5, names.len() as f64 - 0.5];
+            let every = names.len().div_ceil(wanted.max(1)).max(1);
+            let ticks = (0..names.len()).step_by(every).map(|index| Tick {
+                value: index as f64,
+                label: names[index].clone(),
+            });
+            return (range, ticks.collect());
+        }
+    };
+    let ticks = places
+        .into_iter()
+        .map(|value| Tick {
+            value,
+            label: axis.quantity.tick(value),
+        })
+        .collect();
+    (range, ticks)
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten; of time also whole minutes.
+fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Vec<f64>) {
+    let span = if high > low {
+        high - low
+    } else {
+        high.abs().max(1.0)
+    };
+    let rough = span / wanted.max(1) as f64;
+    let minute = 60e9;
+    let step = if quantity == Quantity::Time && rough > minute / 6.0 {
+        let choices = [
+            0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 360.0, 720.0, 1440.0,
+        ];
+        choices
+            .into_iter()
+            .map(|minutes| minutes * minute)
+            .find(|&step| step >= rough)
+            .unwrap_or(rough)
+    } else {
+        let power = 10f64.powf(rough.log10().floor());
+        let factor = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .find(|factor| factor * power >= rough * 0.999)
+            .unwrap_or(10.0);
+        factor * power
+    };
+    let first = (low / step + 1e-9).floor();
+    // The ends of a time axis are the data's; others are round.
+    let last = if quantity == Quantity::Time {
+        (high / step + 1e-9).floor()
+    } else {
+        (high / step - 1e-9).ceil().max(first + 1.0)
+    };
+    let places: Vec<f64> = (0..=(last - first) as usize)
+        .map(|index| (first + index as f64) * step)
+        .collect();
+    let top = if quantity == Quantity::Time {
+        high
+    } else {
+        last * step
+    };
+    ([first * step, top], places)
+}
+
+/// 1, 10, 100; with 2 and 5 between them where there are few decades.
+fn decades(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
+    let low = low.max(f64::MIN_POSITIVE);
+    let (from, to) = (
+        low.log10().floor() as i32,
+        (high.log10() - 1e-9).ceil() as i32,
+    );
+    let factors: &[f64] = match usize::try_from(to - from).unwrap_or(0) {
+        0..=2 if wanted >= 4 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    let all: Vec<f64> = (from..=to)
+        .flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
+        .collect();
+    let start = all
+        .iter()
+        .rposition(|&place| place <= low * 1.000_001)
+        .unwrap_or(0);
+    let end = all
+        .iter()
+        .position(|&place| place >= high * 0.999_999)
+        .unwrap_or(all.len() - 1)
+        .max(start + 1)
+        .min(all.len() - 1);
+    let places: Vec<f64> = all[start..=end].to_vec();
+    let range = [places[0], places[places.len() - 1].max(places[0] * 2.0)];
+    (range, places)
+}
+
+fn octaves(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
+    let from = low.max(f64::MIN_POSITIVE).log2().floor() as i32;
+    let to = ((high.log2() - 1e-9).ceil() as i32).max(from + 1);
+    let every = usize::try_from(to - from)
+        .unwrap_or(1)
+        .div_ceil(wanted.max(1))
+        .max(1);
+    let places = (from..=to)
+        .step_by(every)
+        .map(|power| 2f64.powi(power))
+        .collect();
+    // A little room at the ends, so that marks are not cut.
+    ([2f64.powi(from) / 1.07, 2f64.powi(to) * 1.07], places)
+}
+
+fn percentiles(high: f64) -> ([f64; 2], Vec<f64>) {
+    let mut places = vec![0.0, nines(50.0)];
+    let mut nine = 1.0;
+    while nine <= high + 0.05 {
+        places.push(nine);
+        nine += 1.0;
+    }
+    ([0.0, high.max(1.0) * 1.02], places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(quantity: Quantity, scale: Scale, values: &[f64]) -> Vec<String> {
+        let axis = Axis {
+            title: String::new(),
+            quantity,
+            scale,
+        };
+        let (range, ticks) = ticks(&axis, values.iter().copied(), 6);
+        assert!(range[0] < range[1], "{range:?}");
+        ticks.into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_cover_the_values() {
+        for (quantity, scale, values, expected) in [
+            (
+                Quantity::Iops,
+                Scale::FromZero,
+                vec![870.0],
+                "0|200|400|600|800|1,000",
+            ),
+            (
+                Quantity::Iops,
+                Scale::FromZero,
+                vec![],
+                "0|0.2|0.4|0.6|0.8|1",
+            ),
+            (
+                Quantity::Difference,
+                Scale::FromZero,
+                vec![-8.0, 47.1],
+                "\u{2212}10 %|0 %|+10 %|+20 %|+30 %|+40 %|+50 %",
+            ),
+            (
+                Quantity::Latency,
+                Scale::Log10,
+                vec![60e3, 300e6],
+                "10 µs|100 µs|1 ms|10 ms|100 ms|1 s",
+            ),
+            (
+                Quantity::Latency,
+                Scale::Log10,
+                vec![6e6, 30e6],
+                "5 ms|10 ms|20 ms|50 ms",
+            ),
+            (
+                Quantity::Count,
+                Scale::Log2,
+                vec![1.0, 256.0],
+                "1|4|16|64|256",
+            ),
+            (
+                Quantity::Time,
+                Scale::FromZero,
+                vec![0.0, 1.5e9],
+                "0|500 ms|1 s|1.5 s",
+            ),
+            (
+                Quantity::Time,
+                Scale::FromZero,
+                vec![0.0, 300e9],
+                "0|1 m|2 m|3 m|4 m|5 m",
+            ),
+            (
+                Quantity::Percentile,
+                Scale::Nines,
+                vec![4.0],
+                "0 %|50 %|90 %|99 %|99.9 %|99.99 %",
+            ),
+        ] {
+            assert_eq!(labels(quantity, scale, &values).join("|"), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_thinned_out_where_there_are_too_many() {
+        let names: Vec<String> = (0..30).map(|index| format!("n{index}")).collect();
+        let labels = labels(Quantity::Name, Scale::Names(names), &[]);
+        assert_eq!(labels, ["n0", "n5", "n10", "n15", "n20", "n25"]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Differences with their intervals, grouped by kind of I/O, as in the articles
+//! on partition offsets of 2007 and 2009.
+
+use super::{axis, distinct, series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::quantity_text::{classic, percent};
+use stripewise_results::{ComparisonRecord, ComparisonRow};
+use stripewise_units::ByteSize;
+
+/// Kinds of I/O that fit side by side.
+const TOGETHER_MAX: usize = 4;
+
+pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
+    comparisons
+        .iter()
+        .flat_map(|comparison| {
+            let metrics = distinct(comparison.rows.iter().map(|row| row.metric.as_str()));
+            metrics
+                .into_iter()
+                .map(|metric| chart(comparison, metric))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn kind(row: &ComparisonRow) -> String {
+    format!("{} {}", row.pattern, row.operation)
+}
+
+fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
+    let rows: Vec<&ComparisonRow> = comparison
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric)
+        .collect();
+    let kinds = distinct(rows.iter().map(|row| kind(row)));
+    let (title, labels) = labels(&rows);
+    let names = distinct(labels.iter().cloned());
+    let place = |label: &str| names.iter().position(|name| name == label).unwrap_or(0) as f64;
+    let lines = |slots: usize| {
+        let of_kind = kinds
+            .iter()
+            .enumerate()
+            .map(move |(index, of)| (index, of, slots));
+        of_kind.map(|(index, of, slots)| {
+            let points = rows
+                .iter()
+                .zip(&labels)
+                .filter(|(row, _)| kind(row) == *of)
+                .map(|(row, label)| point(row, place(label)))
+                .collect();
+            let slot = if slots == 1 { 0 } else { index };
+            series(of, Form::Bars { slot, slots }, index, points)
+        })
+    };
+    let panel = |series: Vec<Series>, title: &str| Panel {
+        y: axis(title, Quantity::Difference, Scale::FromZero),
+        series,
+        annotations: Vec::<Annotation>::new(),
+    };
+    let words = metric_words(metric);
+    let panels = if kinds.len() <= TOGETHER_MAX {
+        vec![panel(
+            lines(kinds.len()).collect(),
+            &format!("Difference of {words}"),
+        )]
+    } else {
+        lines(1)
+            .map(|line| {
+                let title = super::capital(&line.name);
+                panel(vec![line], &title)
+            })
+            .collect()
+    };
+    Chart {
+        name: format!("difference-{}", super::slug(metric)),
+        title: title_of(comparison, &words),
+        summary: summary(comparison, metric),
+        x: axis(&title, Quantity::Name, Scale::Names(names)),
+        panels,
+    }
+}
+
+/// What is compared; some titles name both sides themselves.
+fn title_of(comparison: &ComparisonRecord, words: &str) -> String {
+    let (title, a, b) = (
+        super::capital(&comparison.title),
+        &comparison.a.name,
+        &comparison.b.name,
+    );
+    if title.contains(a.as_str()) && title.contains(b.as_str()) {
+        return format!("{title}, {words}");
+    }
+    format!("{title}: {b} against {a}, {words}")
+}
+
+fn point(row: &ComparisonRow, x: f64) -> Point {
+    Point {
+        x,
+        y: row.estimate_percent.unwrap_or(row.difference_percent),
+        span: row.interval_percent,
+        value: None,
+        pale: row
+            .interval_percent
+            .is_some_and(|[low, high]| low <= 0.0 && high >= 0.0),
+    }
+}
+
+/// The first finding, then the means as the articles give them.
+fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
+    let means: Vec<String> = comparison
+        .groups
+        .iter()
+        .filter(|group| group.metric == metric)
+        .map(|group| format!("{} {}", group.name, classic(group.difference_percent_mean)))
+        .collect();
+    let mut words: Vec<String> = comparison.sentences.first().cloned().into_iter().collect();
+    if !means.is_empty() {
+        words.push(format!("Mean of the rows: {}.", means.join(", ")));
+    }
+    let intervals = comparison
+        .rows
+        .iter()
+        .any(|row| row.interval_percent.is_some());
+    if intervals {
+        words.push(format!(
+            "Whiskers are {:.0} % intervals; pale bars do not exclude 0.",
+            comparison.level * 100.0
+        ));
+    }
+    if let Some(drift) = &comparison.drift {
+        words.push(format!(
+            "The reference drifted by {} meanwhile.",
+            percent(drift.percent)
+        ));
+    }
+    words.join(" ")
+}
+
+/// `iops` as people say it.
+pub(crate) fn metric_words(metric: &str) -> String {
+    match metric {
+        "iops" => "IOPS".to_owned(),
+        "mib_per_s" => "MiB/s".to_owned(),
+        other => match other.strip_prefix("latency_ns_") {
+            Some("p999") => "latency p99.9".to_owned(),
+            Some(statistic) => format!("latency {statistic}"),
+            None => other.replace('_', " "),
+        },
+    }
+}
+
+/// What tells rows of one kind apart, and the title of an axis of it.
+fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
+    type Factor = (&'static str, fn(&ComparisonRow) -> String);
+    let text = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
+    let factors: [Factor; 3] = [
+        ("Block size", |row| {
+            row.block_size_bytes
+                .map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
+        }),
+        ("Threads", |row| {
+            row.threads
+                .map_or_else(String::new, |value| value.to_string())
+        }),
+        ("Outstanding", |row| {
+            row.outstanding
+                .map_or_else(String::new, |value| value.to_string())
+        }),
+    ];
+    let _ = text;
+    // A factor counts where it varies within a kind.
+    let varies = |of: fn(&ComparisonRow) -> String| {
+        rows.iter().any(|row| {
+            rows.iter()
+                .any(|other| kind(row) == kind(other) && of(row) != of(other))
+        })
+    };
+    let used: Vec<Factor> = factors.into_iter().filter(|(_, of)| varies(*of)).collect();
+    if used.is_empty() {
+        let labels = rows.iter().map(|_| "all".to_owned()).collect();
+        return ("Workload".to_owned(), labels);
+    }
+    let titles: Vec<&str> = used.iter().map(|(title, _)| *title).collect();
+    let label = |row: &&ComparisonRow| {
+        used.iter()
+            .map(|(_, of)| of(row))
+            .collect::<Vec<_>>()
+            .join(" × ")
+    };
+    (titles.join(" × "), rows.iter().map(label).collect())
+}

@@ -1,0 +1,113 @@
+//! Latency over time: how many operations took how long, in each stretch of a run.
+
+use super::{Named, axis};
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::material::{LatencyInterval, Material};
+use std::collections::BTreeMap;
+use stripewise_stats::Histogram;
+use stripewise_units::format_duration;
+
+/// Stretches of time.
+const COLUMNS_MAX: usize = 60;
+const COLUMNS_MIN: usize = 5;
+/// Stretches of latency in each power of ten.
+const ROWS_OF_DECADE: f64 = 8.0;
+
+pub(super) fn charts(material: &Material, named: &[Named<'_>]) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    for (name, row) in named {
+        let over_time = material
+            .latencies
+            .iter()
+            .find(|latencies| latencies.run == row.run.id && latencies.job == row.job.name);
+        if let Some(over_time) = over_time {
+            charts.extend(chart(name, &over_time.intervals));
+        }
+    }
+    charts
+}
+
+fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
+    let columns = columns(intervals);
+    if columns.len() < COLUMNS_MIN {
+        return None;
+    }
+    let mut points = Vec::new();
+    for (start_ns, end_ns, latencies) in &columns {
+        for (row, count) in counted(latencies) {
+            points.push(Point {
+                x: *start_ns as f64,
+                y: edge(row),
+                span: Some([*end_ns as f64, edge(row + 1)]),
+                value: Some(count as f64),
+                pale: false,
+            });
+        }
+    }
+    let slowest = columns
+        .iter()
+        .filter_map(|(start_ns, _, latencies)| Some((latencies.max()?, *start_ns)))
+        .max()?;
+    Some(Chart {
+        name: format!("{}-latency-over-time", super::slug(name)),
+        title: format!("{}: latency over time", super::capital(name)),
+        summary: format!(
+            "How many operations took how long, in each {} of the run. The slowest took {}, and \
+             completed in the stretch from {} on.",
+            format_duration(columns[0].1 - columns[0].0),
+            format_duration(slowest.0),
+            format_duration(slowest.1),
+        ),
+        x: axis(
+            "Time since the start of measuring",
+            Quantity::Time,
+            Scale::FromZero,
+        ),
+        panels: vec![Panel {
+            y: axis("Latency", Quantity::Latency, Scale::Log10),
+            series: vec![Series {
+                name: "operations".to_owned(),
+                form: Form::Cells { labelled: false },
+                tone: 0,
+                points,
+                value: Some(Quantity::Count),
+            }],
+            annotations: Vec::new(),
+        }],
+    })
+}
+
+/// Neighbouring intervals together, so that there are at most [`COLUMNS_MAX`].
+fn columns(intervals: &[LatencyInterval]) -> Vec<(u64, u64, Histogram)> {
+    let together = intervals.len().div_ceil(COLUMNS_MAX).max(1);
+    intervals
+        .chunks(together)
+        .map(|group| {
+            let mut latencies = Histogram::new();
+            for interval in group {
+                latencies.merge(&interval.latency_ns);
+            }
+            let last = &group[group.len() - 1];
+            (
+                group[0].start_ns,
+                last.start_ns + last.duration_ns,
+                latencies,
+            )
+        })
+        .collect()
+}
+
+/// The lower edge of a row in nanoseconds.
+fn edge(row: i32) -> f64 {
+    10f64.powf(f64::from(row) / ROWS_OF_DECADE).round()
+}
+
+fn counted(latencies: &Histogram) -> BTreeMap<i32, u64> {
+    let mut rows = BTreeMap::new();
+    for bucket in latencies.nonzero() {
+        let middle = (bucket.value_low as f64 + bucket.value_high as f64) / 2.0;
+        let row = (middle.max(1.0).log10() * ROWS_OF_DECADE).floor() as i32;
+        *rows.entry(row).or_insert(0) += bucket.count;
+    }
+    rows
+}

@@ -1,0 +1,215 @@
+//! Ladders: throughput and latency against work in flight, with the knee, its
+//! bracket and the latency limit; and latency against throughput, the hockey
+//! stick.
+
+use super::{axis, series};
+use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::number::rate;
+use crate::words::{series_title, told_in_bytes};
+use stripewise_results::{KneeRecord, LatencySummary, SeriesRecord, StepRecord};
+use stripewise_units::{LatencyStatistic, Slo, format_duration};
+
+pub(super) fn charts(ladders: &[SeriesRecord]) -> Vec<Chart> {
+    let climbing: Vec<&SeriesRecord> = ladders
+        .iter()
+        .filter(|ladder| ladder.steps.len() > 1)
+        .collect();
+    let mut charts: Vec<Chart> = climbing.iter().map(|ladder| load(ladder)).collect();
+    for in_bytes in [false, true] {
+        let of_kind: Vec<&SeriesRecord> = climbing
+            .iter()
+            .copied()
+            .filter(|ladder| told_in_bytes(&ladder.name) == in_bytes)
+            .collect();
+        charts.extend(hockey_stick(&of_kind, in_bytes));
+    }
+    charts
+}
+
+fn in_flight(step: &StepRecord) -> f64 {
+    f64::from(step.threads) * f64::from(step.outstanding)
+}
+
+fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
+    if in_bytes { step.mib_per_s } else { step.iops }
+}
+
+/// The throughput axis of a series.
+pub(super) fn throughput_axis(in_bytes: bool) -> Axis {
+    let quantity = if in_bytes {
+        Quantity::MibPerSecond
+    } else {
+        Quantity::Iops
+    };
+    axis("Throughput", quantity, Scale::FromZero)
+}
+
+fn load(ladder: &SeriesRecord) -> Chart {
+    let in_bytes = told_in_bytes(&ladder.name);
+    let title = series_title(&ladder.name);
+    let points = ladder
+        .steps
+        .iter()
+        .map(|step| Point::new(in_flight(step), throughput(step, in_bytes)))
+        .collect();
+    let mut marked = Vec::new();
+    if let Some(knee) = &ladder.knee {
+        marked.push(knee_mark(knee));
+    }
+    let unit = if in_bytes { "MiB/s" } else { "IOPS" };
+    let ringed = |index: usize, word: &str| {
+        let step = &ladder.steps[index];
+        let value = throughput(step, in_bytes);
+        Annotation::AtPoint {
+            x: in_flight(step),
+            y: value,
+            label: format!("{word}: {} {unit}", rate(value)),
+        }
+    };
+    match (ladder.within_limit, ladder.ceiling) {
+        (Some(limit), Some(ceiling)) if limit == ceiling => {
+            marked.push(ringed(limit, "limit and ceiling"))
+        }
+        (limit, ceiling) => {
+            marked.extend(limit.map(|index| ringed(index, "limit")));
+            marked.extend(ceiling.map(|index| ringed(index, "ceiling")));
+        }
+    }
+    let top = Panel {
+        y: throughput_axis(in_bytes),
+        series: vec![series("Throughput", Form::Line, 0, points)],
+        annotations: marked,
+    };
+    let below = Panel {
+        y: axis("Latency", Quantity::Latency, Scale::Log10),
+        series: latency_lines(ladder),
+        annotations: limit_mark(&ladder.slo).into_iter().collect(),
+    };
+    Chart {
+        name: format!("{}-load", super::slug(&ladder.name)),
+        title: format!("{title}: throughput and latency against work in flight"),
+        summary: ladder.sentence.clone(),
+        x: axis(
+            "Operations in flight (threads × outstanding)",
+            Quantity::Count,
+            Scale::Log2,
+        ),
+        panels: vec![top, below],
+    }
+}
+
+fn knee_mark(knee: &KneeRecord) -> Annotation {
+    let [low, high] = knee.kneedle_bracket;
+    let at = knee.kneedle_in_flight;
+    if low == high {
+        return Annotation::AtX {
+            x: f64::from(at),
+            label: format!("knee at {at}"),
+        };
+    }
+    Annotation::RangeX {
+        from: f64::from(low),
+        to: f64::from(high),
+        label: format!("knee at {at}, 90 % bracket {low} to {high}"),
+    }
+}
+
+/// The horizontal line of a latency limit.
+pub(super) fn limit_mark(slo: &str) -> Option<Annotation> {
+    let limit: Slo = slo.parse().ok()?;
+    Some(Annotation::AtY {
+        y: limit.limit_ns as f64,
+        label: format!("limit: {}", limit.describe()),
+    })
+}
+
+type Statistic = (&'static str, usize, fn(&LatencySummary) -> Option<f64>);
+
+const STATISTICS: [Statistic; 5] = [
+    ("mean", 6, |latency| Some(latency.mean)),
+    ("p50", 2, |latency| Some(latency.p50 as f64)),
+    ("p99", 1, |latency| Some(latency.p99 as f64)),
+    ("p99.9", 3, |latency| latency.p999.map(|ns| ns as f64)),
+    ("max", 4, |latency| Some(latency.max as f64)),
+];
+
+fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
+    let lines = STATISTICS.map(|(name, tone, of)| {
+        let points = ladder.steps.iter().filter_map(|step| {
+            let value = of(step.latency_ns.as_ref()?)?;
+            (value > 0.0).then(|| Point::new(in_flight(step), value))
+        });
+        series(name, Form::Line, tone, points.collect())
+    });
+    lines
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .collect()
+}
+
+/// One value of a latency summary by the limit that asks for it.
+fn of_limit(latency: &LatencySummary, statistic: LatencyStatistic) -> f64 {
+    match statistic {
+        LatencyStatistic::Mean => latency.mean,
+        LatencyStatistic::P50 => latency.p50 as f64,
+        LatencyStatistic::P90 => latency.p90 as f64,
+        LatencyStatistic::P99 => latency.p99 as f64,
+        LatencyStatistic::P999 => latency.p999.unwrap_or(latency.max) as f64,
+        LatencyStatistic::Max => latency.max as f64,
+    }
+}
+
+fn hockey_stick(ladders: &[&SeriesRecord], in_bytes: bool) -> Option<Chart> {
+    let first = ladders.first()?;
+    let limit: Slo = first.slo.parse().ok()?;
+    let lines: Vec<Series> = ladders
+        .iter()
+        .enumerate()
+        .map(|(tone, ladder)| {
+            let points = ladder.steps.iter().filter_map(|step| {
+                let value = of_limit(step.latency_ns.as_ref()?, limit.percentile);
+                (value > 0.0).then(|| Point::new(throughput(step, in_bytes), value))
+            });
+            series(
+                &series_title(&ladder.name),
+                Form::Line,
+                tone,
+                points.collect(),
+            )
+        })
+        .collect();
+    let x = throughput_axis(in_bytes);
+    let unit = x.quantity.unit();
+    let summary = ladders.iter().filter_map(|ladder| {
+        let ceiling = &ladder.steps[ladder.ceiling?];
+        let latency = of_limit(ceiling.latency_ns.as_ref()?, limit.percentile);
+        Some(format!(
+            "{} turns up towards {} {unit}, where {} is {}.",
+            series_title(&ladder.name),
+            rate(throughput(ceiling, in_bytes)),
+            limit.percentile,
+            format_duration(latency.round() as u64)
+        ))
+    });
+    Some(Chart {
+        name: format!(
+            "latency-against-{}",
+            if in_bytes { "mib-per-s" } else { "iops" }
+        ),
+        title: format!(
+            "Latency against throughput: {} for each {unit}",
+            limit.percentile
+        ),
+        summary: summary.collect::<Vec<_>>().join(" "),
+        x,
+        panels: vec![Panel {
+            y: axis(
+                &format!("Latency, {}", limit.percentile),
+                Quantity::Latency,
+                Scale::Log10,
+            ),
+            series: lines,
+            annotations: limit_mark(&first.slo).into_iter().collect(),
+        }],
+    })
+}

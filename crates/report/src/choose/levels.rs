@@ -1,0 +1,131 @@
+//! Levels of a factor side by side: partition offsets, allocation units, arrays.
+//! Bars for each load, as in the articles of 2007 and 2009.
+
+use super::{axis, distinct, in_flight, kind, series};
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use stripewise_results::JobRow;
+use stripewise_stats::median;
+use stripewise_units::ByteSize;
+
+/// Levels whose bars can be told apart.
+const LEVELS_MAX: usize = 8;
+
+/// The levels that rows stand at, in the order of their first appearance; empty
+/// where rows have none.
+pub(super) fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
+    distinct(rows.iter().filter_map(|row| level(rows, row)))
+}
+
+/// Level of the factor under test: an experiment's, a published table's column,
+/// or the base offset where it varies.
+pub(super) fn level(rows: &[JobRow<'_>], row: &JobRow<'_>) -> Option<String> {
+    if let Some(place) = &row.run.experiment {
+        return Some(place.level.clone());
+    }
+    let published = row
+        .run
+        .imported
+        .as_ref()
+        .is_some_and(|imported| imported.tool == "dataset");
+    if published {
+        return row.run.series_part.clone();
+    }
+    let offset = |row: &JobRow<'_>| row.job.workload.base_offset_bytes;
+    let varies = rows
+        .iter()
+        .any(|other| other.run.imported.is_none() && offset(other) != offset(row));
+    (varies && row.run.imported.is_none()).then(|| ByteSize(offset(row)).to_string())
+}
+
+pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
+    let levels = levels(rows);
+    if !(2..=LEVELS_MAX).contains(&levels.len()) || rows.iter().any(|row| row.run.jobs.len() > 1) {
+        return Vec::new();
+    }
+    let kinds = distinct(rows.iter().map(kind));
+    kinds
+        .iter()
+        .map(|of| {
+            let of_kind: Vec<JobRow<'_>> = rows
+                .iter()
+                .copied()
+                .filter(|row| kind(row) == *of)
+                .collect();
+            chart(of, &levels, rows, &of_kind)
+        })
+        .collect()
+}
+
+/// Load of a row: what tells it from others of its kind.
+fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
+    let in_flight = match (row.threads(), row.outstanding()) {
+        (Some(threads), Some(outstanding)) => format!("{threads}×{outstanding}"),
+        _ => in_flight(row).map_or_else(String::new, |value| value.to_string()),
+    };
+    match row.block_size_bytes().filter(|_| several_blocks) {
+        Some(bytes) => format!("{} {in_flight}", ByteSize(bytes)),
+        None => in_flight,
+    }
+}
+
+fn chart(of: &str, levels: &[String], all: &[JobRow<'_>], rows: &[JobRow<'_>]) -> Chart {
+    let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
+    let loads = distinct(rows.iter().map(|row| load(row, several)));
+    let mut bars = Vec::new();
+    for (slot, name) in levels.iter().enumerate() {
+        let points = loads.iter().enumerate().filter_map(|(index, wanted)| {
+            let values: Vec<f64> = rows
+                .iter()
+                .filter(|row| {
+                    level(all, row).as_ref() == Some(name) && load(row, several) == *wanted
+                })
+                .filter_map(JobRow::iops)
+                .collect();
+            bar(index as f64, &values)
+        });
+        let form = Form::Bars {
+            slot,
+            slots: levels.len(),
+        };
+        bars.push(series(name, form, slot, points.collect()));
+    }
+    let repeated = bars
+        .iter()
+        .any(|line| line.points.iter().any(|point| point.span.is_some()));
+    let word = crate::chart::Quantity::Iops.unit();
+    Chart {
+        name: format!("{}-levels", super::slug(of)),
+        title: format!("{}: {} side by side", super::capital(of), levels.join(", ")),
+        summary: if repeated {
+            format!(
+                "{word} of each level: the median of its repetitions; whiskers reach from the lowest to the highest."
+            )
+        } else {
+            format!("{word} of each level at each load.")
+        },
+        x: axis(
+            if several {
+                "Block size, threads × outstanding"
+            } else {
+                "Threads × outstanding"
+            },
+            Quantity::Name,
+            Scale::Names(loads),
+        ),
+        panels: vec![Panel {
+            y: axis("Throughput", Quantity::Iops, Scale::FromZero),
+            series: bars,
+            annotations: Vec::new(),
+        }],
+    }
+}
+
+/// The median with the range of repetitions.
+fn bar(x: f64, values: &[f64]) -> Option<Point> {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(Point {
+        span: (values.len() > 1).then_some([low, high]),
+        ..Point::new(x, median(values)?)
+    })
+}

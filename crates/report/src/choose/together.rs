@@ -1,0 +1,76 @@
+//! Several jobs at once, beside each of them alone where that was measured.
+
+use super::{axis, distinct, series};
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use crate::quantity_text::percent;
+use stripewise_results::JobRow;
+
+type Value = fn(&JobRow<'_>) -> Option<f64>;
+
+pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
+    let names = distinct(rows.iter().map(|row| row.job.name.clone()));
+    let ways: Vec<(&str, bool)> = [("alone", false), ("together", true)]
+        .into_iter()
+        .filter(|(_, together)| rows.iter().any(|row| (row.run.jobs.len() > 1) == *together))
+        .collect();
+    let points = |together: bool, of: Value| -> Vec<Point> {
+        let each = names.iter().enumerate().filter_map(|(index, name)| {
+            let row = rows
+                .iter()
+                .rfind(|row| row.job.name == *name && (row.run.jobs.len() > 1) == together)?;
+            Some(Point::new(index as f64, of(row)?))
+        });
+        each.collect()
+    };
+    let panel = |title: &str, quantity: Quantity, of: Value| Panel {
+        y: axis(title, quantity, Scale::FromZero),
+        series: ways
+            .iter()
+            .enumerate()
+            .map(|(slot, (word, together))| {
+                let form = Form::Bars {
+                    slot,
+                    slots: ways.len(),
+                };
+                series(word, form, slot, points(*together, of))
+            })
+            .collect(),
+        annotations: Vec::new(),
+    };
+    let (iops, p99): (Value, Value) = (|row| row.iops(), |row| row.latency("p99"));
+    let mut panels = vec![panel("Throughput", Quantity::Iops, iops)];
+    if rows.iter().any(|row| p99(row).is_some()) {
+        panels.push(panel("Latency, p99", Quantity::Latency, p99));
+    }
+    Some(Chart {
+        name: "jobs".to_owned(),
+        title: if ways.len() > 1 {
+            "Jobs alone and together".to_owned()
+        } else {
+            "Jobs together".to_owned()
+        },
+        summary: summary(&names, &points(false, iops), &points(true, iops)),
+        x: axis("Job", Quantity::Name, Scale::Names(names.clone())),
+        panels,
+    })
+}
+
+fn summary(names: &[String], alone: &[Point], together: &[Point]) -> String {
+    let words = together.iter().filter_map(|point| {
+        let before = alone
+            .iter()
+            .find(|other| other.x == point.x)
+            .filter(|other| other.y > 0.0)?;
+        let change = (point.y / before.y - 1.0) * 100.0;
+        Some(format!(
+            "{}: {} IOPS beside the others.",
+            names[point.x as usize],
+            percent(change)
+        ))
+    });
+    let words: Vec<String> = words.collect();
+    if words.is_empty() {
+        return format!("{} jobs ran at once.", names.len());
+    }
+    words.join(" ")
+}

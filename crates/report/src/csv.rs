@@ -1,0 +1,241 @@
+//! Tidy CSV: one row for each job of each run, one column for each value, units
+//! in the headings. Quoted as RFC 4180 has it; what a record does not say is an
+//! empty cell.
+//!
+//! Text that a spreadsheet would take for a formula gets an apostrophe in front.
+//! Numbers are written in full, with a point, and never grouped.
+
+use stripewise_results::{Errors, JobRow, KindOutcome, RunRecord, Status, Warning};
+
+type Cell = fn(&JobRow<'_>) -> String;
+
+/// Columns in order. Names are those of the JSON document where it has them.
+const COLUMNS: [(&str, Cell); 51] = [
+    ("run_id", |row| text(&row.run.id)),
+    ("started_at", |row| text(&row.run.started_at)),
+    ("status", |row| status(row.run.status).to_owned()),
+    ("label", |row| optional(row.run.label.as_deref())),
+    ("series", |row| optional(row.run.series.as_deref())),
+    ("series_part", |row| {
+        optional(row.run.series_part.as_deref())
+    }),
+    ("experiment", |row| {
+        place(row, |place| text(&place.experiment))
+    }),
+    ("experiment_level", |row| {
+        place(row, |place| text(&place.level))
+    }),
+    ("experiment_block", |row| {
+        place(row, |place| place.block.to_string())
+    }),
+    ("experiment_cell", |row| {
+        place(row, |place| place.cell.to_string())
+    }),
+    ("imported_from_tool", |row| {
+        imported(row, |from| text(&from.tool))
+    }),
+    ("imported_from_source", |row| {
+        imported(row, |from| text(&from.source))
+    }),
+    ("host", |row| text(&row.run.host.name)),
+    ("job", |row| text(&row.job.name)),
+    ("jobs_at_once", |row| row.run.jobs.len().to_string()),
+    ("target", |row| text(&row.job.target.name)),
+    ("target_size_bytes", |row| {
+        given(row, "jobs.target.size_bytes", row.job.target.size_bytes)
+    }),
+    ("partition_offset_bytes", |row| {
+        number(row.job.target.partition_offset_bytes)
+    }),
+    ("base_offset_bytes", |row| {
+        given(
+            row,
+            "jobs.workload.base_offset_bytes",
+            row.job.workload.base_offset_bytes,
+        )
+    }),
+    ("read_percent", |row| {
+        given(
+            row,
+            "jobs.workload.read_percent",
+            row.job.workload.read_percent,
+        )
+    }),
+    ("pattern", |row| {
+        row.pattern().unwrap_or_default().to_owned()
+    }),
+    ("block_size_bytes", |row| number(row.block_size_bytes())),
+    ("threads", |row| number(row.threads())),
+    ("outstanding", |row| number(row.outstanding())),
+    ("in_flight", |row| number(row.in_flight())),
+    ("cache", |row| {
+        given(row, "jobs.workload.cache", row.job.workload.cache)
+    }),
+    ("rate_iops", |row| {
+        number(row.job.workload.rate.as_ref().map(|rate| rate.iops))
+    }),
+    ("seed", |row| {
+        given(row, "jobs.workload.seed", row.job.workload.seed)
+    }),
+    ("engine", |row| text(&row.job.engine.name)),
+    ("latency_limit", |row| {
+        optional(row.run.latency_limit.as_deref())
+    }),
+    ("duration_ns", |row| number(row.duration_ns())),
+    ("operations", |row| number(row.operations())),
+    ("bytes", |row| {
+        given(row, "jobs.outcome.bytes", row.job.outcome.bytes)
+    }),
+    ("iops", |row| number(row.iops())),
+    ("mib_per_s", |row| number(row.mib_per_s())),
+    ("outstanding_mean", |row| {
+        given(
+            row,
+            "jobs.outcome.outstanding_mean",
+            row.job.outcome.outstanding_mean,
+        )
+    }),
+    ("read_operations", |row| {
+        given(
+            row,
+            "jobs.outcome.read.operations",
+            row.job.outcome.read.operations,
+        )
+    }),
+    ("read_latency_ns_mean", |row| latency(row, "read", "mean")),
+    ("read_latency_ns_p50", |row| latency(row, "read", "p50")),
+    ("read_latency_ns_p99", |row| latency(row, "read", "p99")),
+    ("read_latency_ns_p999", |row| latency(row, "read", "p999")),
+    ("read_latency_ns_max", |row| latency(row, "read", "max")),
+    ("write_operations", |row| {
+        given(
+            row,
+            "jobs.outcome.write.operations",
+            row.job.outcome.write.operations,
+        )
+    }),
+    ("write_latency_ns_mean", |row| latency(row, "write", "mean")),
+    ("write_latency_ns_p50", |row| latency(row, "write", "p50")),
+    ("write_latency_ns_p99", |row| latency(row, "write", "p99")),
+    ("write_latency_ns_p999", |row| latency(row, "write", "p999")),
+    ("write_latency_ns_max", |row| latency(row, "write", "max")),
+    ("errors", errors),
+    ("drain_latency_ns_max", |row| {
+        given(
+            row,
+            "jobs.outcome.drain",
+            row.job.outcome.drain.latency_ns_max,
+        )
+    }),
+    ("warnings", warnings),
+];
+
+/// The heading row, with its line end.
+#[must_use]
+pub fn csv_heading() -> String {
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    names.join(",") + "\r\n"
+}
+
+/// A row for each job of a run, with line ends.
+#[must_use]
+pub fn csv_rows(run: &RunRecord) -> String {
+    let mut rows = String::new();
+    for job in &run.jobs {
+        let row = JobRow { run, job };
+        for (index, (_, cell)) in COLUMNS.iter().enumerate() {
+            if index > 0 {
+                rows.push(',');
+            }
+            rows.push_str(&quoted(&cell(&row)));
+        }
+        rows.push_str("\r\n");
+    }
+    rows
+}
+
+/// Quotes around what would not be one cell without them.
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\r', '\n']) {
+        return format!("\"{}\"", cell.replace('"', "\"\""));
+    }
+    cell.to_owned()
+}
+
+/// Text of users and devices, never a formula.
+fn text(text: &str) -> String {
+    match text.trim_start().chars().next() {
+        Some('=' | '+' | '-' | '@' | '|' | '%') => format!("'{text}"),
+        _ if text.starts_with(['\t', '\r', '\n']) => format!("'{text}"),
+        _ => text.to_owned(),
+    }
+}
+
+fn optional(value: Option<&str>) -> String {
+    value.map(text).unwrap_or_default()
+}
+
+fn number<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A value where its source gives it.
+fn given<T: ToString>(row: &JobRow<'_>, path: &str, value: T) -> String {
+    let gives = row
+        .run
+        .imported
+        .as_ref()
+        .is_none_or(|imported| imported.gives(path));
+    number(gives.then_some(value))
+}
+
+fn place(row: &JobRow<'_>, of: fn(&stripewise_results::ExperimentPlace) -> String) -> String {
+    row.run.experiment.as_ref().map(of).unwrap_or_default()
+}
+
+fn imported(row: &JobRow<'_>, of: fn(&stripewise_results::Imported) -> String) -> String {
+    row.run.imported.as_ref().map(of).unwrap_or_default()
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Running => "running",
+        Status::Complete => "complete",
+        Status::Partial => "partial",
+    }
+}
+
+fn latency(row: &JobRow<'_>, kind: &str, name: &str) -> String {
+    let outcome: &KindOutcome = if kind == "read" {
+        &row.job.outcome.read
+    } else {
+        &row.job.outcome.write
+    };
+    let Some(latencies) = &outcome.latency_ns else {
+        return String::new();
+    };
+    let value = match name {
+        "mean" => format!("{:.1}", latencies.mean),
+        "p50" => latencies.p50.to_string(),
+        "p99" => latencies.p99.to_string(),
+        "p999" => number(latencies.p999),
+        _ => latencies.max.to_string(),
+    };
+    given(
+        row,
+        &format!("jobs.outcome.{kind}.latency_ns.{name}"),
+        value,
+    )
+}
+
+fn errors(row: &JobRow<'_>) -> String {
+    let errors: &Errors = &row.job.outcome.errors;
+    given(row, "jobs.outcome.errors", errors.total)
+}
+
+/// Codes, with blanks between.
+fn warnings(row: &JobRow<'_>) -> String {
+    let all = row.run.warnings.iter().chain(&row.job.warnings);
+    let codes: Vec<&str> = all.map(|warning: &Warning| warning.code.as_str()).collect();
+    text(&codes.join(" "))
+}

@@ -1,0 +1,109 @@
+//! Names of series: at the ends of lines, else in a row above the panel.
+
+use super::canvas::{Anchor, Canvas};
+use super::marks::mark;
+use super::palette::{MUTED, shade, tone};
+use super::place::Frame;
+use super::{MARGIN, SMALL_SIZE, WIDTH, font};
+use crate::chart::{Form, Panel};
+
+/// Two labels are at least so far apart.
+const APART: f64 = 15.0;
+
+/// Names where lines end, moved apart where they would meet.
+pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
+    let area = frame.area;
+    let mut labels: Vec<(f64, f64, usize, &str)> = panel
+        .series
+        .iter()
+        .filter_map(|series| {
+            let last = series.points.last()?;
+            Some((
+                frame.y(last.y),
+                frame.x(last.x),
+                series.tone,
+                series.name.as_str(),
+            ))
+        })
+        .collect();
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut places: Vec<f64> = Vec::with_capacity(labels.len());
+    for label in &labels {
+        let above = places.last().map_or(f64::NEG_INFINITY, |y| y + APART);
+        places.push(label.0.max(above));
+    }
+    // What was pushed below the panel moves up again, and pushes the others.
+    let mut below = area.bottom + 4.0;
+    for place in places.iter_mut().rev() {
+        *place = place.min(below);
+        below = *place - APART;
+    }
+    for ((line_y, line_x, number, name), y) in labels.into_iter().zip(places) {
+        let x = area.right + 12.0;
+        if (line_y - y).abs() > 3.0 || line_x < area.right - 12.0 {
+            canvas.line(
+                &[(line_x + 5.0, line_y), (x - 3.0, y)],
+                super::palette::FAINT,
+                0.5,
+            );
+        }
+        let name = font::cut(name, SMALL_SIZE, WIDTH - MARGIN / 2.0 - x);
+        canvas.text_centred((x, y), &name, SMALL_SIZE, tone(number), Anchor::Start);
+    }
+}
+
+/// A row of marks and names above the panel, to the right; for cells their shades.
+pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
+    let area = frame.area;
+    let y = area.top - 18.0;
+    if let [only] = &panel.series[..] {
+        if let Form::Cells { labelled } = only.form {
+            shades(canvas, panel, (area.right, y), labelled);
+        }
+        return;
+    }
+    let mut x = area.right;
+    for series in panel.series.iter().rev() {
+        let name = font::cut(&series.name, SMALL_SIZE, 160.0);
+        x -= font::width(&name, SMALL_SIZE);
+        canvas.text_centred((x, y), &name, SMALL_SIZE, MUTED, Anchor::Start);
+        x -= 12.0;
+        match series.form {
+            Form::Bars { .. } => {
+                canvas.rectangle(
+                    [(x - 5.0, y - 5.0), (x + 5.0, y + 5.0)],
+                    tone(series.tone),
+                    1.0,
+                );
+            }
+            _ => mark(canvas, (x, y), series.tone),
+        }
+        x -= 20.0;
+    }
+}
+
+/// What light and dark mean.
+fn shades(canvas: &mut Canvas, panel: &Panel, (right, y): (f64, f64), even: bool) {
+    let series = &panel.series[0];
+    let largest = series
+        .points
+        .iter()
+        .filter_map(|cell| cell.value)
+        .fold(0.0, f64::max);
+    let quantity = series.value.unwrap_or(crate::Quantity::Count);
+    let high = format!("{} {}", quantity.format(largest), quantity.unit());
+    let high = format!(
+        "{} {}",
+        high.trim_end(),
+        if even { "" } else { series.name.as_str() }
+    );
+    let mut x = right - font::width(high.trim_end(), SMALL_SIZE);
+    canvas.text_centred((x, y), high.trim_end(), SMALL_SIZE, MUTED, Anchor::Start);
+    x -= 8.0;
+    for step in (0..20).rev() {
+        let share = f64::from(step) / 19.0;
+        canvas.rectangle([(x - 5.0, y - 5.0), (x, y + 5.0)], shade(share), 1.0);
+        x -= 5.0;
+    }
+    canvas.text_centred((x - 6.0, y), "0", SMALL_SIZE, MUTED, Anchor::End);
+}

@@ -1,0 +1,141 @@
+//! Series: lines, bars, cells, and the intervals around their values.
+
+use super::canvas::{Anchor, Canvas, Colour};
+use super::palette::{INK, WHITE, pale, shade, tone};
+use super::place::Frame;
+use super::{SMALL_SIZE, font};
+use crate::chart::{Form, Panel, Point, Series};
+
+pub(crate) fn draw(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
+    for series in &panel.series {
+        match series.form {
+            Form::Line => line(canvas, series, frame),
+            Form::Trace => trace(canvas, series, frame, 1.5),
+            Form::Steps => steps(canvas, series, frame),
+            Form::Bars { slot, slots } => bars(canvas, series, frame, slot, slots),
+            Form::Cells { labelled } => cells(canvas, series, frame, labelled),
+        }
+    }
+}
+
+fn trace(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, width: f64) {
+    let places: Vec<(f64, f64)> = series
+        .points
+        .iter()
+        .map(|point| (frame.x(point.x), frame.y(point.y)))
+        .collect();
+    if places.len() > 1 {
+        canvas.line(&places, tone(series.tone), width);
+    } else if let [only] = places[..] {
+        canvas.disc(only, 3.0, tone(series.tone));
+    }
+}
+
+fn line(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
+    for point in &series.points {
+        whisker(canvas, point, frame, frame.x(point.x), tone(series.tone));
+    }
+    trace(canvas, series, frame, 2.0);
+    for point in &series.points {
+        mark(canvas, (frame.x(point.x), frame.y(point.y)), series.tone);
+    }
+}
+
+/// The mark of a tone: disc, square, triangle, diamond and so on.
+pub(crate) fn mark(canvas: &mut Canvas, (x, y): (f64, f64), number: usize) {
+    let colour = tone(number);
+    match number % 4 {
+        0 => canvas.disc((x, y), 3.5, colour),
+        1 => canvas.rectangle([(x - 3.0, y - 3.0), (x + 3.5, y + 3.5)], colour, 1.0),
+        2 => canvas.fill(
+            &[(x, y - 4.5), (x + 4.5, y + 3.5), (x - 4.5, y + 3.5)],
+            colour,
+        ),
+        _ => canvas.fill(
+            &[(x, y - 4.5), (x + 4.5, y), (x, y + 4.5), (x - 4.5, y)],
+            colour,
+        ),
+    }
+}
+
+fn steps(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
+    let mut places: Vec<(f64, f64)> = Vec::new();
+    for point in &series.points {
+        let place = (frame.x(point.x), frame.y(point.y));
+        if let Some(&(_, before)) = places.last() {
+            places.push((place.0, before));
+        }
+        places.push(place);
+    }
+    canvas.line(&places, tone(series.tone), 2.0);
+}
+
+fn whisker(canvas: &mut Canvas, point: &Point, frame: &Frame<'_>, x: f64, colour: Colour) {
+    let Some([low, high]) = point.span else {
+        return;
+    };
+    let (low, high) = (frame.y(low), frame.y(high));
+    canvas.line(&[(x, low), (x, high)], colour, 1.5);
+    for y in [low, high] {
+        canvas.line(&[(x - 4.0, y), (x + 4.0, y)], colour, 1.5);
+    }
+}
+
+/// Left and right edge of a bar on the x axis.
+pub(crate) fn bar_edges(x: f64, slot: usize, slots: usize) -> [f64; 2] {
+    const GROUP: f64 = 0.76;
+    let width = GROUP / slots.max(1) as f64;
+    let left = x - GROUP / 2.0 + width * slot as f64;
+    [left, left + width]
+}
+
+fn bars(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, slot: usize, slots: usize) {
+    let colour = tone(series.tone);
+    for point in &series.points {
+        let [left, right] = bar_edges(point.x, slot, slots).map(|x| frame.x(x));
+        let gap = ((right - left) * 0.08).min(2.0);
+        let (y, zero) = (frame.y(point.y), frame.y(0.0));
+        let fill = if point.pale { pale(colour) } else { colour };
+        canvas.rectangle(
+            [(left + gap, y.min(zero)), (right - gap, y.max(zero))],
+            fill,
+            1.0,
+        );
+        whisker(canvas, point, frame, (left + right) / 2.0, INK);
+    }
+}
+
+fn cells(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, labelled: bool) {
+    let values = series.points.iter().filter_map(|cell| cell.value);
+    let largest = values.fold(0.0, f64::max);
+    let quantity = series.value.unwrap_or(crate::Quantity::Count);
+    for cell in &series.points {
+        let Some(value) = cell.value else { continue };
+        let ([left, right], [low, high]) = match cell.span {
+            Some([right, high]) => ([cell.x, right], [cell.y, high]),
+            None => ([cell.x - 0.5, cell.x + 0.5], [cell.y - 0.5, cell.y + 0.5]),
+        };
+        let (left, right, low, high) = (frame.x(left), frame.x(right), frame.y(low), frame.y(high));
+        let gap = if labelled { 1.0 } else { 0.0 };
+        let share = cell_share(value, largest, labelled);
+        let corners = [(left + gap, high + gap), (right - gap, low - gap)];
+        canvas.rectangle(corners, shade(share), 1.0);
+        let text = quantity.format(value);
+        if labelled && font::width(&text, SMALL_SIZE) < right - left - 4.0 && low - high > 16.0 {
+            let ink = if share > 0.6 { WHITE } else { INK };
+            let middle = ((left + right) / 2.0, (low + high) / 2.0);
+            canvas.text_centred(middle, &text, SMALL_SIZE, ink, Anchor::Middle);
+        }
+    }
+}
+
+/// How dark a cell is. Counts of latencies span orders of magnitude, so that
+/// their shade goes by the root; it is the rare slow ones that one looks for.
+fn cell_share(value: f64, largest: f64, even: bool) -> f64 {
+    let share = if largest > 0.0 { value / largest } else { 0.0 };
+    if even {
+        share
+    } else {
+        share.max(0.0).powf(0.33)
+    }
+}

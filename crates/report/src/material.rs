@@ -1,0 +1,76 @@
+//! What a report is made of, gathered by whoever has the store at hand.
+
+use stripewise_results::{Document, JobRow};
+use stripewise_stats::Histogram;
+
+/// Everything that a report may show.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// What it is about, in a line: `Bench of /data`.
+    pub title: String,
+    /// Runs, series and comparisons. Histograms inside outcomes are used where
+    /// they are there.
+    pub document: Document,
+    /// Latencies over time, for heat maps.
+    pub latencies: Vec<LatencyOverTime>,
+    /// What was required, and whether it was met.
+    pub requirements: Vec<Requirement>,
+    /// The command that gives the records in full, for a page that has to leave
+    /// something out: `stripewise report ID --format json`.
+    pub again: String,
+    /// What must be known about the report itself, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+impl Material {
+    /// A report on these records with nothing beside them.
+    #[must_use]
+    pub fn new(title: impl Into<String>, document: Document) -> Material {
+        Material {
+            title: title.into(),
+            document,
+            latencies: Vec::new(),
+            requirements: Vec::new(),
+            again: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// All jobs of all runs.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = JobRow<'_>> {
+        JobRow::of(&self.document.runs)
+    }
+}
+
+/// The latencies of one job, interval by interval.
+#[derive(Clone, Debug)]
+pub struct LatencyOverTime {
+    /// Id of the run.
+    pub run: String,
+    /// Name of the job.
+    pub job: String,
+    /// In order of time.
+    pub intervals: Vec<LatencyInterval>,
+}
+
+/// All latencies of one interval, reads and writes together.
+#[derive(Clone, Debug)]
+pub struct LatencyInterval {
+    /// Since the start of measuring.
+    pub start_ns: u64,
+    /// Its length.
+    pub duration_ns: u64,
+    /// In nanoseconds.
+    pub latency_ns: Histogram,
+}
+
+/// One thing that was required.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// As it was stated: `random-read: iops >= 20000`.
+    pub text: String,
+    /// What was measured: `18,204`.
+    pub measured: String,
+    /// Met, missed, or `None` where it could not be judged.
+    pub met: Option<bool>,
+}

@@ -1,0 +1,188 @@
+//! Page one: what was asked, answered; then warnings and conditions.
+
+use super::{conditions, escaped, tables};
+use crate::material::{Material, Requirement};
+use crate::number::rate;
+use crate::warnings::collected;
+use crate::words::{series_title, told_in_bytes};
+use std::fmt::Write;
+use stripewise_results::{JobRow, SeriesRecord, Severity, Status, StepRecord, Verdict};
+use stripewise_units::{Slo, format_duration};
+
+/// Runs in the table of page one.
+const ROWS_MAX: usize = 12;
+
+pub(super) fn section(material: &Material) -> String {
+    let document = &material.document;
+    let mut html = "<section id=\"answer\" aria-labelledby=\"answer-title\"><h2 id=\"answer-title\">Answer</h2>\n".to_owned();
+    for comparison in &document.comparisons {
+        let _ = writeln!(
+            html,
+            "<p class=\"lead\">{}</p>",
+            verdict_line(comparison.verdict, &comparison.title)
+        );
+        for sentence in &comparison.sentences {
+            let _ = writeln!(html, "<p>{}</p>", escaped(sentence));
+        }
+    }
+    if !document.series.is_empty() {
+        html.push_str(&ladders(&document.series));
+    } else if document.comparisons.is_empty() {
+        let rows: Vec<JobRow<'_>> = material.rows().collect();
+        html.push_str(&tables::of_rows(&rows, ROWS_MAX));
+    }
+    html.push_str(&requirements(&material.requirements));
+    for run in document
+        .runs
+        .iter()
+        .filter(|run| run.status == Status::Partial)
+        .take(ROWS_MAX)
+    {
+        let because = run
+            .partial_because
+            .as_deref()
+            .unwrap_or("it did not end as planned");
+        let _ = writeln!(
+            html,
+            "<p><span class=\"missed\">Partial:</span> run {} ({})</p>",
+            escaped(&run.id),
+            escaped(because)
+        );
+    }
+    for note in &material.notes {
+        let _ = writeln!(html, "<p>{}</p>", escaped(note));
+    }
+    html.push_str(&warnings(material));
+    html.push_str("<h3>Conditions</h3>\n");
+    html.push_str(&conditions::list(material));
+    html.push_str("</section>\n");
+    html
+}
+
+fn verdict_line(verdict: Verdict, title: &str) -> String {
+    let (class, word) = match verdict {
+        Verdict::Better => ("met", "Better"),
+        Verdict::Worse => ("missed", "Worse"),
+        Verdict::Mixed => ("open", "Mixed"),
+        Verdict::NoDifference => ("open", "No difference found"),
+        Verdict::Undecided => ("open", "Undecided"),
+    };
+    format!("<span class=\"{class}\">{word}</span> ({})", escaped(title))
+}
+
+/// A line for each series: what it gives within the limit.
+fn ladders(all: &[SeriesRecord]) -> String {
+    let mut html = "<table class=\"answers\"><thead><tr><th scope=\"col\">Series</th>\
+         <th scope=\"col\">Within the limit</th><th scope=\"col\">There</th>\
+         <th scope=\"col\">Ceiling</th><th scope=\"col\">Verdict</th></tr></thead><tbody>\n"
+        .to_owned();
+    for series in all {
+        html.push_str(&ladder(series));
+    }
+    html.push_str("</tbody></table>\n");
+    html
+}
+
+fn ladder(series: &SeriesRecord) -> String {
+    let in_bytes = told_in_bytes(&series.name);
+    let amount = |step: &StepRecord| {
+        if in_bytes {
+            format!("{} MiB/s", rate(step.mib_per_s))
+        } else {
+            format!("{} IOPS", rate(step.iops))
+        }
+    };
+    let load = |step: &StepRecord| format!("{} in flight", step.threads * step.outstanding);
+    let limit = series
+        .slo
+        .parse::<Slo>()
+        .map_or_else(|_| series.slo.clone(), |slo| slo.describe());
+    let within = series
+        .within_limit
+        .and_then(|index| series.steps.get(index));
+    let there = |step: &StepRecord| match &step.latency_ns {
+        Some(latency) => format!("{}, p99 {}", load(step), format_duration(latency.p99)),
+        None => load(step),
+    };
+    let (big, place) = match (within, series.steps.first()) {
+        (Some(step), _) => (amount(step), there(step)),
+        (None, Some(first)) => (
+            "\u{2013}".to_owned(),
+            format!("already with {}", there(first)),
+        ),
+        (None, None) => ("\u{2013}".to_owned(), String::new()),
+    };
+    let ceiling = series
+        .ceiling
+        .and_then(|index| series.steps.get(index))
+        .filter(|_| series.steps.len() > 1)
+        .map(|step| format!("{} at {}", amount(step), step.threads * step.outstanding))
+        .unwrap_or_default();
+    let verdict = if within.is_some() {
+        format!("<span class=\"met\">\u{2713} {}</span>", escaped(&limit))
+    } else {
+        format!(
+            "<span class=\"missed\">\u{2717} not {}</span>",
+            escaped(&limit)
+        )
+    };
+    format!(
+        "<tr><th scope=\"row\">{}</th><td class=\"big\">{}</td><td>{}</td><td data-of=\"Ceiling\">{}</td><td>{verdict}</td></tr>\n",
+        escaped(&series_title(&series.name)),
+        escaped(&big),
+        escaped(&place),
+        escaped(&ceiling),
+    )
+}
+
+fn requirements(all: &[Requirement]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut html = "<h3>Requirements</h3>\n<ul class=\"plain\">\n".to_owned();
+    for requirement in all {
+        let (class, word) = match requirement.met {
+            Some(true) => ("met", "\u{2713} met"),
+            Some(false) => ("missed", "\u{2717} missed"),
+            None => ("open", "? not judged"),
+        };
+        let _ = writeln!(
+            html,
+            "<li><span class=\"{class}\">{word}</span> {} (measured: {})</li>",
+            escaped(&requirement.text),
+            escaped(&requirement.measured)
+        );
+    }
+    html.push_str("</ul>\n");
+    html
+}
+
+fn warnings(material: &Material) -> String {
+    let runs = &material.document.runs;
+    let all = collected(runs);
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut html = "<h3>Warnings</h3>\n<ul class=\"warnings\">\n".to_owned();
+    for (warning, count) in all {
+        let (class, word) = match warning.severity {
+            Severity::Note => ("note", "Note"),
+            Severity::Warning => ("warning", "Warning"),
+            Severity::Void => ("void", "Void"),
+        };
+        let of = if runs.len() > 1 && count < runs.len() {
+            format!(" (in {count} of {} runs)", runs.len())
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            html,
+            "<li class=\"{class}\"><b>{word}:</b> {}{of} <code>{}</code><span class=\"hint\">{}</span></li>",
+            escaped(&warning.message),
+            escaped(&warning.code),
+            escaped(&warning.hint)
+        );
+    }
+    html.push_str("</ul>\n");
+    html
+}

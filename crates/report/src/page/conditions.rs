@@ -1,0 +1,331 @@
+//! Under which conditions it was measured, and what it takes to repeat it.
+
+use super::escaped;
+use crate::material::Material;
+use std::fmt::Write;
+use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
+use stripewise_units::{ByteSize, format_bytes};
+
+/// Values that are written out; of more only their number is told.
+const VALUES_MAX: usize = 5;
+
+/// What stands under the title: when, where, by which version.
+pub(super) fn under_title(material: &Material) -> String {
+    let runs = &material.document.runs;
+    let times: Vec<&str> = runs
+        .iter()
+        .map(|run| run.started_at.as_str())
+        .filter(|time| !time.is_empty())
+        .collect();
+    let mut words = Vec::new();
+    match (times.iter().min(), times.iter().max()) {
+        (Some(first), Some(last)) if first[..first.len().min(10)] != last[..last.len().min(10)] => {
+            words.push(format!("{} to {}", moment(first), moment(last)));
+        }
+        (Some(first), _) => words.push(moment(first)),
+        _ => {}
+    }
+    let hosts = distinct(runs.iter().map(|run| run.host.name.clone()));
+    words.extend(told(hosts, "hosts"));
+    words.push(match runs.len() {
+        1 => "1 run".to_owned(),
+        count => format!("{} runs", stripewise_units::format_count(count as u64)),
+    });
+    let series = distinct(runs.iter().filter_map(|run| run.series.clone()));
+    words.extend(told(series, "series"));
+    words.join(" \u{b7} ")
+}
+
+/// `2026-11-21 20:15 UTC` of an RFC 3339 time.
+fn moment(time: &str) -> String {
+    match (time.get(..10), time.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => time.to_owned(),
+    }
+}
+
+/// Distinct values that are not empty, in order.
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for value in values {
+        // Beyond this nobody reads them, and looking for each is slow.
+        if all.len() <= 1_000 && !value.is_empty() && !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
+}
+
+fn told(values: Vec<String>, what: &str) -> Option<String> {
+    match values.len() {
+        0 => None,
+        count if count > VALUES_MAX => Some(format!("{count} {what}")),
+        _ => Some(values.join(", ")),
+    }
+}
+
+/// The conditions as a list of terms.
+pub(super) fn list(material: &Material) -> String {
+    let rows: Vec<JobRow<'_>> = material.rows().collect();
+    let of = |value: fn(&JobRow<'_>) -> String| distinct(rows.iter().map(value));
+    let all: [(&str, Vec<String>); 11] = [
+        ("Target", of(|row| target(&row.job.target))),
+        ("Layout", of(|row| layout(&row.job.target))),
+        ("File system", of(|row| file_system(&row.job.target))),
+        ("Device", of(|row| device(&row.job.target))),
+        (
+            "Block size",
+            of(|row| {
+                row.block_size_bytes()
+                    .map(|bytes| ByteSize(bytes).to_string())
+                    .unwrap_or_default()
+            }),
+        ),
+        (
+            "Base offset",
+            of(|row| match row.job.workload.base_offset_bytes {
+                0 => String::new(),
+                bytes => ByteSize(bytes).to_string(),
+            }),
+        ),
+        (
+            "Cache mode",
+            of(|row| {
+                if measured(row.run) {
+                    row.job.workload.cache.to_string()
+                } else {
+                    String::new()
+                }
+            }),
+        ),
+        ("Engine", of(|row| row.job.engine.name.clone())),
+        ("Host", distinct(material.document.runs.iter().map(host))),
+        (
+            "Made with",
+            distinct(material.document.runs.iter().map(maker)),
+        ),
+        (
+            "Latency limit",
+            distinct(
+                material
+                    .document
+                    .runs
+                    .iter()
+                    .filter_map(|run| run.latency_limit.clone()),
+            ),
+        ),
+    ];
+    let mut html = "<dl>\n".to_owned();
+    for (term, values) in all {
+        if let Some(text) = told(values, "different ones") {
+            let _ = writeln!(html, "<dt>{term}</dt><dd>{}</dd>", escaped(&text));
+        }
+    }
+    html.push_str("</dl>\n");
+    html
+}
+
+fn measured(run: &RunRecord) -> bool {
+    run.imported.is_none()
+}
+
+fn maker(run: &RunRecord) -> String {
+    match &run.imported {
+        Some(imported) if imported.tool == "dataset" => {
+            format!("a published table ({})", imported.source)
+        }
+        Some(imported) => {
+            let version = imported.tool_version.as_deref().unwrap_or_default();
+            format!(
+                "{} {version} (imported from {})",
+                imported.tool, imported.source
+            )
+        }
+        None if run.version.is_empty() => String::new(),
+        None => format!("Stripewise {}", run.version),
+    }
+}
+
+fn target(target: &TargetFacts) -> String {
+    let kind = match target.kind {
+        TargetKind::File => "file",
+        TargetKind::TestFile => "test file",
+        TargetKind::Device => "block device",
+        TargetKind::Simulated => "simulated array",
+        TargetKind::Null => "nothing (null engine)",
+    };
+    if target.name.is_empty() {
+        return String::new();
+    }
+    if target.size_bytes == 0 {
+        return target.name.clone();
+    }
+    format!(
+        "{} ({kind}, {})",
+        target.name,
+        format_bytes(target.size_bytes)
+    )
+}
+
+fn layout(target: &TargetFacts) -> String {
+    let mut words = Vec::new();
+    if let Some(offset) = target.partition_offset_bytes {
+        let bytes = stripewise_units::format_count(offset);
+        words.push(format!("starts at {} ({bytes} bytes)", ByteSize(offset)));
+    }
+    if target.logical_sector_bytes > 0 {
+        words.push(format!("logical sector {}", target.logical_sector_bytes));
+    }
+    if let Some(physical) = target.physical_sector_bytes {
+        words.push(format!("physical sector {physical}"));
+    }
+    words.join(", ")
+}
+
+fn file_system(target: &TargetFacts) -> String {
+    let Some(system) = &target.file_system else {
+        return String::new();
+    };
+    let mut words: Vec<String> = [
+        system.kind.clone(),
+        system.mount_point.clone(),
+        system.options.clone(),
+    ]
+    .into_iter()
+    .filter(|word| !word.is_empty())
+    .collect();
+    if let Some(unit) = system.allocation_unit_bytes {
+        words.push(format!("allocation unit {}", ByteSize(unit)));
+    }
+    words.join(", ")
+}
+
+fn device(target: &TargetFacts) -> String {
+    let Some(device) = &target.device else {
+        return String::new();
+    };
+    let mut words = vec![device.name.clone()];
+    words.extend(device.model.clone());
+    words.extend(
+        device
+            .rotational
+            .map(|spins| if spins { "spins" } else { "does not spin" }.to_owned()),
+    );
+    words.extend(
+        device
+            .scheduler
+            .as_ref()
+            .map(|name| format!("scheduler {name}")),
+    );
+    words.extend(
+        device
+            .nr_requests
+            .map(|count| format!("nr_requests {count}")),
+    );
+    words.extend(
+        device
+            .queue_depth
+            .map(|count| format!("queue depth {count}")),
+    );
+    words.extend(device.write_cache.clone());
+    words.join(", ")
+}
+
+fn host(run: &RunRecord) -> String {
+    let host = &run.host;
+    let mut words = vec![host.name.clone(), host.operating_system.clone()];
+    words.extend(host.kernel.clone());
+    if host.cpu.count > 0 {
+        let model = host.cpu.model.clone().unwrap_or_default();
+        words.push(format!(
+            "{} × {}",
+            host.cpu.count,
+            if model.is_empty() {
+                "processor"
+            } else {
+                &model
+            }
+        ));
+    }
+    words.extend(
+        host.memory_bytes
+            .map(|bytes| format!("{} of memory", format_bytes(bytes))),
+    );
+    words.extend(host.virtualization.clone());
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+/// Everything that it takes to do it again.
+pub(super) fn repeat(material: &Material) -> String {
+    let runs = &material.document.runs;
+    let mut html = "<section id=\"repeat\" aria-labelledby=\"repeat-title\"><h2 id=\"repeat-title\">To repeat it</h2>\n".to_owned();
+    let commands = distinct(runs.iter().map(|run| {
+        run.command
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }));
+    if !commands.is_empty() {
+        let more = commands.len().saturating_sub(20);
+        let _ = writeln!(
+            html,
+            "<pre>{}</pre>",
+            escaped(&commands[..commands.len() - more].join("\n"))
+        );
+        if more > 0 {
+            let _ = writeln!(
+                html,
+                "<p>{more} further command lines are in the records.</p>"
+            );
+        }
+    }
+    let seeds = distinct(
+        runs.iter()
+            .filter(|run| measured(run))
+            .flat_map(|run| run.jobs.iter().map(|job| job.workload.seed.to_string())),
+    );
+    if let Some(seeds) = told(seeds, "different seeds") {
+        let _ = writeln!(html, "<p>Seed of the streams: {}.</p>", escaped(&seeds));
+    }
+    let arrays = distinct(runs.iter().flat_map(|run| {
+        run.jobs
+            .iter()
+            .filter_map(|job| job.target.simulation.clone())
+    }));
+    for array in arrays.iter().take(VALUES_MAX) {
+        let _ = writeln!(
+            html,
+            "<details><summary>The simulated array</summary><pre>{}</pre></details>",
+            escaped(array)
+        );
+    }
+    html.push_str("<p>Target, layout, file system, device and host are listed under Conditions; the records have them in full.</p>\n</section>\n");
+    html
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+pub(super) fn footer(material: &Material) -> String {
+    let version = material
+        .document
+        .runs
+        .iter()
+        .map(|run| run.version.as_str())
+        .max()
+        .unwrap_or_default();
+    let mut html = "<footer>Report by Stripewise".to_owned();
+    if !version.is_empty() {
+        let _ = write!(html, " {}", escaped(version));
+    }
+    html.push_str(". Charts: Apache ECharts, Apache Licence 2.0. This page loads nothing from anywhere.</footer>\n");
+    html
+}

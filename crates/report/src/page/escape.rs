@@ -1,0 +1,65 @@
+//! Text of users and devices made harmless: in HTML and SVG, in script data, in
+//! Markdown.
+
+/// Text inside an element or a quoted attribute of HTML or XML. Control
+/// characters, which XML does not allow, become a replacement character.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\t' | '\n' => safe.push(letter),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                safe.push('\u{fffd}')
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// JSON inside a `script` element: no `<` can end the element or open a comment,
+/// and JSON reads the escapes as the same letters.
+pub(crate) fn json_in_script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_open_or_close_an_element() {
+        for text in [
+            "<script>alert(1)</script>",
+            "</script><!--",
+            "\"onload='x'",
+            "a\u{0}b\u{7}",
+        ] {
+            let safe = escaped(text);
+            assert!(
+                !safe.contains(['<', '>', '"', '\'', '\u{0}', '\u{7}']),
+                "{safe}"
+            );
+            let json = serde_json::to_string(text).unwrap();
+            let data = json_in_script(&json);
+            assert!(!data.contains('<'), "{data}");
+            assert_eq!(serde_json::from_str::<String>(&data).unwrap(), text);
+        }
+    }
+}

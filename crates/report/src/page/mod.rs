@@ -1,0 +1,132 @@
+//! The one-file report: HTML that opens from a mail attachment, without network.
+//!
+//! First the answer, then charts with the tables behind them, all tables,
+//! everything needed to repeat the run, the records to download. Every chart is
+//! in it twice: as a picture for print and for readers without scripts, and as
+//! data that ECharts draws when the page is open.
+//!
+//! A Content-Security-Policy in the page lets run exactly the two scripts that
+//! are part of this program, by their hashes, and loads nothing. All text from
+//! records goes through [`escape`].
+
+mod answer;
+mod conditions;
+mod escape;
+mod policy;
+mod records;
+mod tables;
+
+pub(crate) use conditions::quoted;
+pub(crate) use escape::escaped;
+
+use crate::chart::Chart;
+use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, svg};
+use crate::material::Material;
+use escape::json_in_script;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Apache ECharts, the official build as it was published; see `assets/echarts`.
+const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
+/// Charts of a page; more make it slow to open and are no help.
+const CHARTS_MAX: usize = 40;
+
+/// The report as one HTML file.
+#[must_use]
+pub fn html(material: &Material) -> String {
+    let mut charts = crate::charts(material);
+    charts.truncate(CHARTS_MAX);
+    let mut page = String::with_capacity(ECHARTS.len() + 400_000);
+    head(&mut page, material);
+    page.push_str("<main>\n");
+    page.push_str(&answer::section(material));
+    if !charts.is_empty() {
+        page.push_str("<section id=\"charts\" aria-labelledby=\"charts-title\"><h2 id=\"charts-title\">Charts</h2>\n");
+        for chart in &charts {
+            figure(&mut page, chart);
+        }
+        page.push_str("</section>\n");
+    }
+    page.push_str(&tables::section(material));
+    page.push_str(&conditions::repeat(material));
+    let records = records::embedded(material);
+    page.push_str(&records::section(material, &records));
+    page.push_str("</main>\n");
+    page.push_str(&conditions::footer(material));
+    scripts(&mut page, &charts, records.json.as_deref());
+    page
+}
+
+fn head(page: &mut String, material: &Material) {
+    let title = escaped(&material.title);
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
+         <header><h1>{title}</h1>\n<p class=\"under\">{}</p>\n\
+         <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> <a href=\"#charts\">Charts</a> \
+         <a href=\"#tables\">Tables</a> <a href=\"#repeat\">To repeat it</a> <a href=\"#data\">Data</a></nav></header>\n",
+        policy::policy(),
+        escaped(&conditions::under_title(material)),
+    );
+}
+
+fn figure(page: &mut String, chart: &Chart) {
+    let (name, title, summary) = (
+        escaped(&chart.name),
+        escaped(&chart.title),
+        escaped(&chart.summary),
+    );
+    let height = match chart.panels.len() {
+        0 | 1 => "one",
+        2 => "two",
+        _ => "many",
+    };
+    let _ = write!(
+        page,
+        "<figure id=\"figure-{name}\">\n<figcaption><h3>{title}</h3><p>{summary}</p></figcaption>\n\
+         <div class=\"tools\"></div>\n\
+         <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
+         <div class=\"picture\">{}</div>\n\
+         <details><summary>The values of this chart as a table</summary>\n{}</details>\n</figure>\n",
+        svg(chart),
+        tables::behind(chart),
+    );
+}
+
+/// Data first, so that the scripts find it.
+fn scripts(page: &mut String, charts: &[Chart], records: Option<&str>) {
+    #[derive(serde::Serialize)]
+    struct Data<'a> {
+        charts: &'a [Chart],
+        light: [&'static str; 8],
+        dark: [&'static str; 8],
+    }
+    let data = Data {
+        charts,
+        light: PALETTE_LIGHT,
+        dark: PALETTE_DARK,
+    };
+    let data = serde_json::to_string(&data).expect("charts have text keys only");
+    let _ = writeln!(
+        page,
+        "<script type=\"application/json\" id=\"chart-data\">{}</script>",
+        json_in_script(&data)
+    );
+    if let Some(records) = records {
+        let _ = writeln!(
+            page,
+            "<script type=\"application/json\" id=\"record-data\">{}</script>",
+            json_in_script(records)
+        );
+    }
+    let _ = write!(
+        page,
+        "<script>{ECHARTS}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+}

@@ -1,0 +1,423 @@
+// Draws the charts of the page with Apache ECharts. The charts come as data, the
+// same that the pictures were drawn from; nothing here looks at records. Text is
+// only ever put in as text, never as HTML.
+(function () {
+'use strict';
+var data = JSON.parse(document.getElementById('chart-data').textContent);
+var dark = window.matchMedia('(prefers-color-scheme: dark)');
+
+// ---- numbers, written as the program writes them ----
+function count(n) { return String(Math.round(Math.max(n, 0))).replace(/\B(?=(\d{3})+$)/g, ','); }
+function rate(n) { return n < 99.95 ? n.toFixed(1) : count(n); }
+function scaled(ns, unit, limit) {
+  if (ns % unit === 0) return String(ns / unit);
+  var steps = [[10, 2], [100, 1], [1000, 0]];
+  for (var i = 0; i < 3; i++) {
+    var ten = Math.pow(10, steps[i][1]), n = Math.floor((2 * ns * ten + unit) / (2 * unit));
+    if (n < Math.min(limit, steps[i][0]) * ten) return (n / ten).toFixed(steps[i][1]);
+  }
+  return null;
+}
+function duration(value) {
+  var ns = Math.round(Math.max(value, 0));
+  var units = [['ns', 1, 1e3], ['µs', 1e3, 1e6], ['ms', 1e6, 1e9], ['s', 1e9, 6e10]];
+  for (var i = 0; i < units.length; i++) {
+    if (ns < units[i][2]) {
+      var text = scaled(ns, units[i][1], units[i][2] / units[i][1]);
+      if (text !== null) return text + ' ' + units[i][0];
+    }
+  }
+  var parts = [['m', 's', 1e9, 60, 60], ['h', 'm', 6e10, 60, 24], ['d', 'h', 3.6e12, 24, Infinity]];
+  for (i = 0; i < parts.length; i++) {
+    var n = Math.round(ns / parts[i][2]), whole = Math.floor(n / parts[i][3]), rest = n % parts[i][3];
+    if (whole < parts[i][4]) return whole + ' ' + parts[i][0] + (rest ? ' ' + rest + ' ' + parts[i][1] : '');
+  }
+  return '';
+}
+function shortened(text) { return text.indexOf('.') < 0 ? text : text.replace(/0+$/, '').replace(/\.$/, ''); }
+function signed(n, digits) {
+  var text = Math.abs(n).toFixed(digits);
+  return (/^[0.]*$/.test(text) ? '' : n < 0 ? '\u2212' : '+') + text;
+}
+function percentile(place) {
+  return shortened((100 - 100 * Math.pow(10, -place)).toFixed(Math.min(Math.max(Math.floor(place + 1e-9), 1), 8))) + ' %';
+}
+function bytes(n) {
+  var letters = ['', 'K', 'M', 'G', 'T'], i = 0;
+  while (i < 4 && n >= 1024) { n /= 1024; i++; }
+  return shortened(n.toFixed(3)) + letters[i];
+}
+var UNITS = { 'iops': 'IOPS', 'mib-per-second': 'MiB/s', 'difference': '%' };
+function format(quantity, value) {
+  switch (quantity) {
+    case 'iops': case 'mib-per-second': return rate(value);
+    case 'latency': case 'time': return duration(value);
+    case 'count': return count(value);
+    case 'difference': return signed(value, 2);
+    case 'percentile': return percentile(value);
+    case 'bytes': return bytes(value);
+    default: return String(value);
+  }
+}
+function withUnit(quantity, value) {
+  var unit = UNITS[quantity];
+  return format(quantity, value) + (unit ? ' ' + unit : '');
+}
+function tick(quantity, value) {
+  switch (quantity) {
+    case 'iops': case 'mib-per-second':
+      return value >= 1 && value % 1 === 0 ? count(value) : shortened(value.toFixed(3));
+    case 'latency': case 'time':
+      return value === 0 ? '0' : duration(value).replace(/^[\d.]+/, shortened);
+    case 'difference': return shortened(signed(value, 2)) + ' %';
+    default: return format(quantity, value);
+  }
+}
+function title(axis) {
+  var unit = UNITS[axis.quantity];
+  return !unit || axis.title.indexOf(unit) >= 0 ? axis.title : axis.title + ' (' + unit + ')';
+}
+function names(axis) { return axis.scale && axis.scale.names ? axis.scale.names : null; }
+function at(axis, value) {
+  var all = names(axis);
+  return all ? all[Math.round(value)] : withUnit(axis.quantity, value);
+}
+
+// ---- colours ----
+function colours() {
+  return dark.matches
+    ? { tones: data.dark, ink: '#e8eaed', muted: '#a7b0b9', grid: '#2b3136', ground: '#14171a', raised: '#1c2125', rule: '#4a525a', shade: 'rgba(167,176,185,0.16)' }
+    : { tones: data.light, ink: '#1f2328', muted: '#575f68', grid: '#e4e7ea', ground: '#ffffff', raised: '#ffffff', rule: '#9aa2ab', shade: 'rgba(87,95,104,0.10)' };
+}
+var SHADES = [[0xef, 0xf4, 0xfa], [0xbd, 0xd7, 0xe7], [0x6b, 0xae, 0xd6], [0x31, 0x82, 0xbd], [0x08, 0x45, 0x94]];
+var SHADES_DARK = [[0x1d, 0x26, 0x30], [0x1b, 0x44, 0x6b], [0x24, 0x70, 0xa8], [0x5c, 0xb3, 0xec], [0xe8, 0xf4, 0xff]];
+function shade(share) {
+  var stops = dark.matches ? SHADES_DARK : SHADES, place = Math.min(Math.max(share, 0), 1) * 4;
+  var i = Math.min(Math.floor(place), 3), part = place - i;
+  return 'rgb(' + [0, 1, 2].map(function (k) {
+    return Math.round(stops[i][k] + (stops[i + 1][k] - stops[i][k]) * part);
+  }).join(',') + ')';
+}
+var MARKS = ['circle', 'rect', 'triangle', 'diamond'];
+
+// ---- from a chart to ECharts' options ----
+function axisOf(axis, log, ink, isX) {
+  var all = names(axis), common = {
+    axisLabel: { color: ink.muted, hideOverlap: true, formatter: function (v) { return tick(axis.quantity, v); } },
+    axisLine: { show: isX, onZero: false, lineStyle: { color: ink.rule } },
+    axisTick: { show: isX, lineStyle: { color: ink.rule } },
+    splitLine: { show: !isX, lineStyle: { color: ink.grid } },
+    minorSplitLine: { show: false }
+  };
+  if (all) {
+    var places = all.map(function (_, i) { return i; });
+    common.type = 'value'; common.min = -0.5; common.max = all.length - 0.5;
+    common.axisLabel.customValues = places; common.axisTick.customValues = places;
+    common.axisLabel.formatter = function (v) { return all[Math.round(v)] || ''; };
+    common.splitLine.show = false;
+    return common;
+  }
+  switch (log === null ? axis.scale : log ? 'log10' : 'from-zero') {
+    case 'log2': common.type = 'log'; common.logBase = 2; break;
+    case 'log10': common.type = 'log'; common.logBase = 10; break;
+    case 'nines':
+      common.type = 'value'; common.min = 0; common.max = 'dataMax';
+      common.axisLabel.customValues = common.axisTick.customValues = [0, 0.30103, 1, 2, 3, 4, 5, 6];
+      break;
+    case 'linear': common.type = 'value'; common.scale = true; break;
+    default: common.type = 'value';
+      if (axis.quantity === 'time') common.max = 'dataMax';
+  }
+  if (isX && axis.quantity === 'count' && axis.scale === 'linear') common.minInterval = 1;
+  return common;
+}
+function edges(x, form) {
+  var width = 0.76 / form.slots, left = x - 0.38 + width * form.slot;
+  return [left, left + width];
+}
+function whiskers(points, placeOf, colour) {
+  return function (params, api) {
+    var p = points[params.dataIndex];
+    if (!p || !p.span) return null;
+    var low = api.coord([placeOf(p), p.span[0]]), high = api.coord([placeOf(p), p.span[1]]), x = low[0];
+    return { type: 'path', silent: true, shape: { pathData: 'M' + x + ' ' + low[1] + 'L' + x + ' ' + high[1] +
+      'M' + (x - 4) + ' ' + low[1] + 'h8M' + (x - 4) + ' ' + high[1] + 'h8' }, style: { stroke: colour, lineWidth: 1.5, fill: 'none' } };
+  };
+}
+function seriesOf(chart, panel, index, ink) {
+  var out = [], place = { xAxisIndex: index, yAxisIndex: index };
+  function add(item) { item.xAxisIndex = index; item.yAxisIndex = index; item.animation = false; out.push(item); }
+  panel.series.forEach(function (s, number) {
+    var colour = ink.tones[s.tone % ink.tones.length], form = s.form, id = index + '-' + number;
+    if (form === 'line' || form === 'trace' || form === 'steps') {
+      add({
+        id: 'v' + id, name: s.name, type: 'line', data: s.points.map(function (p) { return [p.x, p.y]; }),
+        showSymbol: form === 'line' || s.points.length < 2, symbol: MARKS[s.tone % 4], symbolSize: 7, step: form === 'steps' ? 'end' : false,
+        lineStyle: { width: form === 'trace' ? 1.5 : 2, color: colour }, itemStyle: { color: colour }, emphasis: { disabled: true }
+      });
+      if (s.points.some(function (p) { return p.span; })) {
+        add({ id: 'w' + id, name: s.name, type: 'custom', silent: true, tooltip: { show: false }, z: 3,
+          data: s.points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.y, p.span ? p.span[1] : p.y]; }),
+          encode: { x: 0, y: [1, 2, 3] }, renderItem: whiskers(s.points, function (p) { return p.x; }, colour) });
+      }
+    } else if (form.bars) {
+      add({
+        id: 'v' + id, name: s.name, type: 'custom', itemStyle: { color: colour }, clip: true,
+        data: s.points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.y, p.span ? p.span[1] : p.y, 0]; }),
+        encode: { x: 0, y: [1, 2, 3, 4] },
+        renderItem: function (params, api) {
+          var p = s.points[params.dataIndex], e = edges(p.x, form.bars);
+          var a = api.coord([e[0], p.y]), b = api.coord([e[1], 0]), gap = Math.min((b[0] - a[0]) * 0.08, 2);
+          var bar = { type: 'rect', shape: { x: a[0] + gap, y: Math.min(a[1], b[1]), width: Math.max(b[0] - a[0] - 2 * gap, 1), height: Math.abs(b[1] - a[1]) },
+            style: { fill: colour, opacity: p.pale ? 0.45 : 1 } };
+          var line = whiskers(s.points, function (q) { var f = edges(q.x, form.bars); return (f[0] + f[1]) / 2; }, ink.ink)(params, api);
+          return { type: 'group', children: line ? [bar, line] : [bar] };
+        }
+      });
+    } else {
+      var cells = form.cells, largest = Math.max.apply(null, s.points.map(function (p) { return p.value || 0; }).concat([0]));
+      add({
+        id: 'v' + id, name: s.name, type: 'custom', itemStyle: { color: colour }, clip: true,
+        data: s.points.map(function (p) { return p.span ? [p.x, p.y, p.span[0], p.span[1]] : [p.x - 0.5, p.y - 0.5, p.x + 0.5, p.y + 0.5]; }),
+        encode: { x: [0, 2], y: [1, 3] },
+        renderItem: function (params, api) {
+          var p = s.points[params.dataIndex];
+          var a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(2), api.value(3)]), gap = cells.labelled ? 1 : 0;
+          var share = largest > 0 ? p.value / largest : 0;
+          if (!cells.labelled) share = Math.pow(share, 0.33);
+          var box = { x: a[0] + gap, y: b[1] + gap, width: Math.max(b[0] - a[0] - 2 * gap, 0.5), height: Math.max(a[1] - b[1] - 2 * gap, 0.5) };
+          var rect = { type: 'rect', shape: box, style: { fill: shade(share) } };
+          if (!cells.labelled || box.width < 46 || box.height < 15) return rect;
+          var light = dark.matches ? share < 0.6 : share > 0.6;
+          return { type: 'group', children: [rect, { type: 'text', silent: true, style: {
+            text: format(s.value, p.value), x: box.x + box.width / 2, y: box.y + box.height / 2, align: 'center', verticalAlign: 'middle',
+            fill: light ? '#ffffff' : '#14171a', fontSize: 12 } }] };
+        }
+      });
+    }
+  });
+  var marked = annotations(panel, ink);
+  if (marked) add(marked);
+  return out;
+}
+function annotations(panel, ink) {
+  if (!panel.annotations.length) return null;
+  var lines = [], areas = [], points = [], held = [], row = 0;
+  function label(text, more) {
+    return Object.assign({ show: true, formatter: function () { return text; }, color: ink.ink, fontSize: 12,
+      backgroundColor: ink.ground, padding: [1, 3] }, more);
+  }
+  panel.annotations.forEach(function (a) {
+    if (a.kind === 'at-x') {
+      lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, 4 + 16 * row++], align: 'left' }) });
+    } else if (a.kind === 'at-y') {
+      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideStartTop' }), lineStyle: { color: ink.ink } });
+      var x = panel.series.length && panel.series[0].points.length ? panel.series[0].points[0].x : 0;
+      held.push([x, a.y]);
+    } else if (a.kind === 'range-x') {
+      areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideTop', distance: 4 + 16 * row++ }) }, { xAxis: a.to }]);
+    } else {
+      points.push({ coord: [a.x, a.y], label: label(a.label, { position: 'bottom', distance: 4 }) });
+    }
+  });
+  return {
+    id: 'a' + Math.random(), type: 'line', name: '', silent: true, data: held, symbol: 'none', lineStyle: { opacity: 0 }, tooltip: { show: false }, z: 4,
+    markLine: { silent: true, symbol: 'none', animation: false, data: lines, lineStyle: { color: ink.muted, type: 'dashed', width: 1 } },
+    markArea: { silent: true, animation: false, data: areas, itemStyle: { color: ink.shade } },
+    markPoint: { silent: true, animation: false, data: points, symbol: 'circle', symbolSize: 15,
+      itemStyle: { color: 'transparent', borderColor: ink.ink, borderWidth: 1.5 } }
+  };
+}
+function element(tag, className, text) {
+  var e = document.createElement(tag);
+  if (className) e.className = className;
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+function tipRow(box, colour, name, value) {
+  var row = element('div', 'row'), left = element('span'), dot = element('span', '', '\u25cf ');
+  dot.style.color = colour;
+  left.appendChild(dot); left.appendChild(document.createTextNode(name));
+  row.appendChild(left); row.appendChild(element('span', 'value', value));
+  box.appendChild(row);
+}
+function tip(chart, ink, byAxis) {
+  return function (params) {
+    var list = (Array.isArray(params) ? params : [params]).filter(function (p) { return p.seriesId.charAt(0) === 'v'; });
+    var box = element('div', 'tip'), first = true;
+    list.forEach(function (p) {
+      var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = s.points[p.dataIndex];
+      if (first) {
+        var head = chart.x.title + ': ' + at(chart.x, point.x);
+        if (s.form.cells && point.span) head += ' to ' + format(chart.x.quantity, point.span[0]);
+        box.appendChild(element('div', 'at', head)); first = false;
+      }
+      if (s.form.cells) {
+        var y = at(panel.y, point.y) + (point.span ? ' to ' + format(panel.y.quantity, point.span[1]) : '');
+        box.appendChild(element('div', '', panel.y.title + ': ' + y));
+        tipRow(box, p.color, s.name, format(s.value, point.value));
+        return;
+      }
+      var text = withUnit(panel.y.quantity, point.y);
+      if (point.span) text += ' [' + format(panel.y.quantity, point.span[0]) + ', ' + format(panel.y.quantity, point.span[1]) + ']';
+      var name = chart.panels.length > 1 && s.name !== panel.y.title ? panel.y.title + ', ' + s.name : s.name;
+      tipRow(box, ink.tones[s.tone % ink.tones.length], name, text);
+    });
+    return first ? '' : box;
+  };
+}
+function leftOf(chart) {
+  var widest = 3;
+  chart.panels.forEach(function (panel) {
+    var all = names(panel.y);
+    if (all) all.forEach(function (name) { widest = Math.max(widest, name.length); });
+    else if (panel.y.quantity === 'latency') widest = Math.max(widest, 6);
+    else panel.series.forEach(function (s) { s.points.forEach(function (p) { widest = Math.max(widest, tick(panel.y.quantity, Math.round(p.y)).length); }); });
+  });
+  return Math.min(widest, 16) * 7 + 14;
+}
+function options(chart, state, width) {
+  var ink = colours(), n = chart.panels.length, narrow = width < 520;
+  var time = chart.x.quantity === 'time', foot = time ? 84 : 50;
+  var byAxis = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string'; }); }) &&
+    chart.x.quantity !== 'iops' && chart.x.quantity !== 'mib-per-second';
+  var height = state.height, inside = (height - foot) / n, left = leftOf(chart);
+  var bars = chart.panels.some(function (p) { return p.series.some(function (s) { return typeof s.form !== 'string'; }); });
+  var result = {
+    animation: false, textStyle: { color: ink.ink, fontFamily: 'system-ui, "Segoe UI", Roboto, Arial, sans-serif' }, backgroundColor: 'transparent',
+    title: chart.panels.map(function (p, i) {
+      return { text: title(p.y), left: 0, top: i * inside, textStyle: { fontSize: 13, fontWeight: 'normal', color: ink.ink } };
+    }),
+    grid: chart.panels.map(function (p, i) {
+      return { left: left, right: narrow ? 14 : 26, top: i * inside + 28, height: inside - 44, outerBoundsMode: 'none' };
+    }),
+    xAxis: chart.panels.map(function (p, i) {
+      var axis = axisOf(chart.x, null, ink, true);
+      axis.gridIndex = i;
+      if (i < n - 1) axis.axisLabel.show = false;
+      else { axis.name = title(chart.x); axis.nameLocation = 'middle'; axis.nameGap = 28; axis.nameTextStyle = { color: ink.ink, width: width - left - 30, overflow: 'break' }; }
+      return axis;
+    }),
+    yAxis: chart.panels.map(function (p, i) {
+      var usual = p.y.scale === 'log10' || p.y.scale === 'from-zero';
+      var axis = axisOf(p.y, usual && state.log !== null && !bars ? state.log : null, ink, false);
+      axis.gridIndex = i; axis.splitNumber = n > 1 ? 4 : 5;
+      return axis;
+    }),
+    legend: { show: false, selected: state.shown },
+    axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: ink.muted }, label: { show: false } },
+    tooltip: {
+      trigger: byAxis ? 'axis' : 'item', confine: true, renderMode: 'html', formatter: tip(chart, ink, byAxis), transitionDuration: 0,
+      backgroundColor: ink.raised, borderColor: ink.rule, textStyle: { color: ink.ink, fontSize: 13 }
+    },
+    series: [], aria: { enabled: false }
+  };
+  chart.panels.forEach(function (p, i) { result.series = result.series.concat(seriesOf(chart, p, i, ink)); });
+  if (!names(chart.x)) {
+    var all = chart.panels.map(function (_, i) { return i; });
+    result.dataZoom = [{ type: 'inside', xAxisIndex: all, zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, moveOnMouseMove: false, filterMode: 'none', start: state.zoom[0], end: state.zoom[1] }];
+    if (time) result.dataZoom.push({ type: 'slider', xAxisIndex: all, height: 18, bottom: 6, filterMode: 'none', brushSelect: false, start: state.zoom[0], end: state.zoom[1],
+      borderColor: ink.rule, fillerColor: ink.shade, textStyle: { color: ink.muted }, labelFormatter: '', showDataShadow: false });
+  }
+  return result;
+}
+
+// ---- the page ----
+function swatch(colour, tone) {
+  var space = 'http://www.w3.org/2000/svg', svg = document.createElementNS(space, 'svg'), path = document.createElementNS(space, 'path');
+  svg.setAttribute('viewBox', '0 0 10 10'); svg.setAttribute('aria-hidden', 'true');
+  path.setAttribute('d', ['M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', 'M1 1h8v8h-8z', 'M5 1l4.5 8h-9z', 'M5 0.3l4.7 4.7l-4.7 4.7l-4.7 -4.7z'][tone % 4]);
+  path.setAttribute('fill', colour);
+  svg.appendChild(path);
+  return svg;
+}
+function button(tools, text, action) {
+  var b = element('button', '', text);
+  b.type = 'button';
+  b.addEventListener('click', function () { action(b); });
+  tools.appendChild(b);
+  return b;
+}
+function save(name, url) {
+  var a = document.createElement('a');
+  a.href = url; a.download = name;
+  document.body.appendChild(a); a.click(); a.remove();
+}
+function start(figure, chart) {
+  var plot = figure.querySelector('.plot'), tools = figure.querySelector('.tools');
+  figure.classList.add('live');
+  var state = { log: null, shown: {}, zoom: [0, 100], height: plot.clientHeight };
+  var drawn = echarts.init(plot, null, { renderer: 'canvas' });
+  function draw() { drawn.setOption(options(chart, state, plot.clientWidth), { notMerge: true }); }
+  var named = {};
+  chart.panels.forEach(function (p) { p.series.forEach(function (s) { if (!(s.name in named)) named[s.name] = s.tone; }); });
+  var toggles = Object.keys(named).length > 1 ? Object.keys(named).map(function (name) {
+    var b = button(tools, '', function (b) {
+      var on = b.getAttribute('aria-pressed') !== 'true';
+      b.setAttribute('aria-pressed', String(on));
+      state.shown[name] = on;
+      drawn.dispatchAction({ type: on ? 'legendSelect' : 'legendUnSelect', name: name });
+    });
+    b.className = 'toggle'; b.setAttribute('aria-pressed', 'true');
+    return { button: b, name: name };
+  }) : [];
+  function paint() {
+    toggles.forEach(function (t) {
+      t.button.textContent = '';
+      t.button.appendChild(swatch(colours().tones[named[t.name] % 8], named[t.name]));
+      t.button.appendChild(document.createTextNode(t.name));
+    });
+  }
+  paint();
+  tools.appendChild(element('span', 'gap'));
+  var lines = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string'; }); });
+  if (lines) {
+    var log = chart.panels.some(function (p) { return p.y.scale === 'log10'; });
+    if (chart.panels.some(function (p) { return p.y.scale === 'log10' || (p.y.scale === 'from-zero' && p.y.quantity !== 'difference'); })) {
+      button(tools, 'All axes logarithmic', function (b) {
+        state.log = state.log === true ? null : true;
+        b.setAttribute('aria-pressed', String(state.log === true)); draw();
+      }).className = 'scale';
+      if (log) button(tools, 'All axes from 0', function (b) {
+        state.log = state.log === false ? null : false;
+        b.setAttribute('aria-pressed', String(state.log === false)); draw();
+      }).className = 'scale';
+    }
+  }
+  if (!names(chart.x)) {
+    var zoom = function (factor) {
+      var middle = (state.zoom[0] + state.zoom[1]) / 2, half = (state.zoom[1] - state.zoom[0]) / 2 * factor;
+      state.zoom = factor === 0 ? [0, 100] : [Math.max(0, middle - half), Math.min(100, middle + half)];
+      drawn.dispatchAction({ type: 'dataZoom', start: state.zoom[0], end: state.zoom[1] });
+    };
+    button(tools, '+', function () { zoom(0.5); }).setAttribute('aria-label', 'Zoom in');
+    button(tools, '\u2212', function () { zoom(2); }).setAttribute('aria-label', 'Zoom out');
+    button(tools, 'Whole', function () { zoom(0); }).setAttribute('aria-label', 'Show the whole range');
+    drawn.on('datazoom', function () {
+      var option = drawn.getOption();
+      if (option.dataZoom && option.dataZoom[0]) state.zoom = [option.dataZoom[0].start, option.dataZoom[0].end];
+    });
+  }
+  button(tools, 'PNG', function () {
+    save(chart.name + '.png', drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: colours().ground }));
+  }).setAttribute('aria-label', 'Save this chart as a PNG picture');
+  draw();
+  new ResizeObserver(function () {
+    if (!plot.clientWidth) return;
+    state.height = plot.clientHeight;
+    drawn.resize(); draw();
+  }).observe(plot);
+  dark.addEventListener('change', function () { paint(); draw(); });
+}
+data.charts.forEach(function (chart) {
+  var figure = document.getElementById('figure-' + chart.name);
+  if (figure) start(figure, chart);
+});
+var download = document.getElementById('download');
+if (download) download.addEventListener('click', function () {
+  var text = document.getElementById('record-data').textContent;
+  var url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  save(download.getAttribute('data-name'), url);
+  setTimeout(function () { URL.revokeObjectURL(url); }, 10000);
+});
+})();
