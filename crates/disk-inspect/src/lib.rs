@@ -14,11 +14,18 @@ pub mod content;
 mod device_number;
 mod error;
 pub mod host;
+pub mod mapper_table;
 pub mod marks;
+pub mod medium;
 pub mod observe;
 pub mod placement;
 pub mod storage;
+pub mod superblocks;
+pub mod survey;
 mod system;
+pub mod tables;
+pub mod trace;
+pub mod verdict;
 
 #[cfg(target_os = "linux")]
 mod linux;

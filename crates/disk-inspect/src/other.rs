@@ -3,6 +3,7 @@
 use crate::host::{Cpu, Host};
 use crate::observe::{InFlight, Snapshot};
 use crate::storage::{BlockDevice, FileLayout, Storage, Throttle, Use};
+use crate::survey::{Request, Survey};
 use crate::{DeviceNumber, Error, Result, System};
 use std::fs::File;
 use std::path::Path;
@@ -47,6 +48,10 @@ pub fn devices(_system: &System) -> Vec<DeviceNumber> {
 
 pub fn partitions(_system: &System, _disk: DeviceNumber) -> Vec<BlockDevice> {
     Vec::new()
+}
+
+pub fn survey(_system: &System, _request: &Request) -> Result<Survey> {
+    Err(Error::Unsupported(NAME))
 }
 
 pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {

@@ -121,6 +121,11 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Serial number or world-wide name, where readable.
     pub serial: Option<String>,
+    /// Revision of its firmware.
+    pub firmware: Option<String>,
+    /// How the disk is attached: `sata`, `sas`, `nvme`, `usb`, `iscsi`, `fc`,
+    /// `virtio`, `scsi` where nothing more is known...
+    pub transport: Option<String>,
     /// The block layer's view of it (of the whole disk for a partition).
     pub queue: Queue,
     /// For partitions.
@@ -131,6 +136,11 @@ pub struct BlockDevice {
     pub array: Option<Array>,
     /// For device mapper: its name there (`vg0-data`, `cryptswap`).
     pub mapper_name: Option<String>,
+    /// For device mapper: what its pieces stand on, where that can be read.
+    #[serde(default)]
+    pub mapper: Vec<Segment>,
+    /// For device mapper without pieces: why they could not be read.
+    pub mapper_unread: Option<String>,
     /// The devices that it stands on: the whole disk of a partition, members of
     /// an array, the device under the backing file of a loop device.
     pub below: Vec<BlockDevice>,
@@ -198,6 +208,12 @@ pub struct Queue {
     pub minimum_io_bytes: Option<u64>,
     /// The device counts operations in its statistics.
     pub counts_operations: Option<bool>,
+    /// Where the first physical sector starts; absent where the kernel says
+    /// that nothing is right (-1).
+    pub alignment_offset_bytes: Option<u64>,
+    /// Operations across multiples of this are split (`chunk_sectors`); the zone
+    /// of a zoned disk.
+    pub chunk_bytes: Option<u64>,
 }
 
 /// A partition's place.
@@ -235,6 +251,54 @@ pub struct Array {
     pub state: Option<String>,
     /// `idle`, `resync`, `check`...: anything but idle disturbs a measurement.
     pub sync_action: Option<String>,
+    /// The level's layout number, as the kernel keeps it.
+    pub layout: Option<u32>,
+    /// Version of the metadata.
+    pub metadata: Option<String>,
+    /// Its members, in the order of their names.
+    #[serde(default)]
+    pub members: Vec<ArrayMember>,
+}
+
+/// A member of an md array.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayMember {
+    /// Kernel name.
+    pub device: String,
+    /// Its place in the array; absent for spares.
+    pub slot: Option<u32>,
+    /// Where data start on it.
+    pub data_offset_bytes: Option<u64>,
+}
+
+/// A piece of a device-mapper device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// First byte in the device.
+    pub start_bytes: u64,
+    /// Length.
+    pub size_bytes: u64,
+    /// The kernel's name of the target: `linear`, `striped`, `crypt`,
+    /// `multipath`, `raid`, `thin`...
+    pub kind: String,
+    /// Stripe unit of striped pieces.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Level of `raid` pieces: `raid5_ls`, `raid1`...
+    pub level: Option<String>,
+    /// Path selector and its arguments, for multipath.
+    pub policy: Option<String>,
+    /// The devices that hold the data, and where on each the piece starts. For
+    /// multipath the paths, of which any serves.
+    pub parts: Vec<SegmentPart>,
+}
+
+/// One device under a piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentPart {
+    /// The device.
+    pub number: DeviceNumber,
+    /// First byte of the piece on it.
+    pub offset_bytes: u64,
 }
 
 /// Somebody who uses a device or file, which explains a refusal.

@@ -3,6 +3,7 @@
 use crate::host::Host;
 use crate::observe::InFlight;
 use crate::storage::{BlockDevice, FileLayout, Storage, Throttle, Use};
+use crate::survey::{Request, Survey};
 use crate::{DeviceNumber, Result, platform};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -99,6 +100,15 @@ impl System {
     #[must_use]
     pub fn partitions(&self, disk: DeviceNumber) -> Vec<BlockDevice> {
         platform::partitions(self, disk)
+    }
+
+    /// Disks with their partitions, and volumes with where they lie. Reads
+    /// partition tables and superblocks where this user may.
+    ///
+    /// # Errors
+    /// When there is no device of the name that was asked for.
+    pub fn survey(&self, request: &Request) -> Result<Survey> {
+        platform::survey(self, request)
     }
 
     /// Who uses a device: mounts, swap, holders and loop devices of itself, of

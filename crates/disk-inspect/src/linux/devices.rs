@@ -1,8 +1,8 @@
 //! Block devices from sysfs: one device with everything below it.
 
-use super::queue;
 use super::tree::Tree;
-use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Loop, Partition};
+use super::{identity, mapper, queue};
+use crate::storage::{Array, ArrayMember, BlockDevice, BlockDeviceKind, Loop, Partition};
 use crate::{DeviceNumber, Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -123,11 +123,15 @@ impl<'a> Walk<'a> {
                 .unwrap_or(0)
                 .saturating_mul(SECTOR_BYTES),
             read_only: tree.flag(directory.join("ro")).unwrap_or(false),
-            model: model(tree, &disk),
-            serial: serial(tree, &disk),
+            model: identity::model(tree, &disk),
+            serial: identity::serial(tree, &disk),
+            firmware: identity::firmware(tree, &disk),
+            transport: identity::transport(tree, &disk),
             queue: queue::queue(tree, &disk),
             array: array(tree, &directory),
             mapper_name: tree.word(directory.join("dm/name")),
+            mapper: Vec::new(),
+            mapper_unread: None,
             looped: looped(tree, &directory),
             below: Vec::new(),
             name,
@@ -135,6 +139,12 @@ impl<'a> Walk<'a> {
         };
         let numbers = below(tree, &directory, &mut device);
         device.below = self.devices(&numbers, number);
+        if device.kind == BlockDeviceKind::Mapper {
+            match mapper::segments(tree, &directory, &device) {
+                Ok(segments) => device.mapper = segments,
+                Err(why) => device.mapper_unread = Some(why),
+            }
+        }
         Some(device)
     }
 
@@ -218,54 +228,27 @@ fn array(tree: Tree, directory: &Path) -> Option<Array> {
         disks: tree.value(md.join("raid_disks")),
         state: tree.word(md.join("array_state")),
         sync_action: tree.word(md.join("sync_action")),
+        layout: tree.value(md.join("layout")),
+        metadata: tree.word(md.join("metadata_version")),
+        members: members(tree, &md),
     })
 }
 
-/// Maker and model: SCSI keeps them apart, NVMe and MMC do not.
-fn model(tree: Tree, disk: &Path) -> Option<String> {
-    let model = tree
-        .word(disk.join("device/model"))
-        .or_else(|| tree.word(disk.join("device/name")))?;
-    match tree.word(disk.join("device/vendor")) {
-        // PCI numbers (`0x1af4`) and libata's `ATA` say nothing about the maker.
-        Some(vendor) if !vendor.starts_with("0x") && vendor != "ATA" => {
-            Some(format!("{vendor} {model}"))
-        }
-        _ => Some(model),
-    }
-}
-
-fn serial(tree: Tree, disk: &Path) -> Option<String> {
-    ["device/serial", "serial", "device/wwid", "wwid"]
-        .iter()
-        .find_map(|name| tree.word(disk.join(name)))
-}
-
-/// Follows partitions and loops over devices down to the disk on which the
-/// start of `device` has a known place.
-pub fn offset(device: &BlockDevice) -> DiskOffset {
-    let mut bytes: u64 = 0;
-    let mut at = device;
-    loop {
-        let step = match (&at.partition, &at.looped, at.below.as_slice()) {
-            (Some(partition), _, [disk]) => Some((partition.start_bytes, disk)),
-            // Only a loop over a device has a linear offset; a file has extents.
-            (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
-                Some((looped.offset_bytes, disk))
-            }
-            _ => None,
-        };
-        match step {
-            Some((start, disk)) => {
-                bytes = bytes.saturating_add(start);
-                at = disk;
-            }
-            None => {
-                return DiskOffset {
-                    bytes,
-                    disk: at.name.clone(),
-                };
-            }
-        }
-    }
+/// Members from `md/dev-NAME/`; offsets are in sectors of 512 bytes.
+fn members(tree: Tree, md: &Path) -> Vec<ArrayMember> {
+    tree.names(md)
+        .into_iter()
+        .filter_map(|name| {
+            let device = name.strip_prefix("dev-")?.to_owned();
+            let directory = md.join(&name);
+            Some(ArrayMember {
+                device,
+                // Spares have `none`, which is no number.
+                slot: tree.value(directory.join("slot")),
+                data_offset_bytes: tree
+                    .value::<u64>(directory.join("offset"))
+                    .and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)),
+            })
+        })
+        .collect()
 }

@@ -19,11 +19,16 @@ mod devices;
 mod extents;
 mod file_system;
 mod host;
+mod identity;
 mod loop_status;
+mod mapper;
+mod mapper_ioctl;
+mod medium;
 mod mounts;
 mod page_cache;
 mod place;
 mod queue;
+mod survey;
 mod tree;
 pub mod users;
 mod uses;
@@ -34,6 +39,7 @@ pub use page_cache::cached_bytes;
 use crate::host::Host;
 use crate::observe::{InFlight, Snapshot};
 use crate::storage::{BlockDevice, Storage, Throttle, Use};
+use crate::survey::{Request, Survey};
 use crate::{DeviceNumber, Error, Result, System};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -76,6 +82,10 @@ pub fn devices(system: &System) -> Vec<DeviceNumber> {
 
 pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {
     devices::partitions(tree(system), disk)
+}
+
+pub fn survey(system: &System, request: &Request) -> Result<Survey> {
+    survey::survey(tree(system), request)
 }
 
 pub fn uses_of_device(system: &System, number: DeviceNumber) -> Vec<Use> {

@@ -55,7 +55,7 @@ pub fn of_device(tree: Tree, number: DeviceNumber) -> Result<Storage> {
     let device = devices::device(tree, number)?;
     Ok(Storage {
         file_system: None,
-        offset: Some(devices::offset(&device)),
+        offset: Some(crate::trace::offset(&device)),
         devices: vec![device],
     })
 }
@@ -98,7 +98,7 @@ pub fn of_place(tree: Tree, place: &Place, attributes: &Attributes) -> Storage {
     Storage {
         file_system: Some(file_system(tree, mount, place.number, attributes)),
         offset: match devices.as_slice() {
-            [device] => Some(devices::offset(device)),
+            [device] => Some(crate::trace::offset(device)),
             _ => None,
         },
         devices,

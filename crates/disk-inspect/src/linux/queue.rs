@@ -26,6 +26,8 @@ pub fn queue(tree: Tree, disk: &Path) -> Queue {
         optimal_io_bytes: above_zero("optimal_io_size"),
         minimum_io_bytes: above_zero("minimum_io_size"),
         counts_operations: tree.flag(file("iostats")),
+        alignment_offset_bytes: tree.value(disk.join("alignment_offset")),
+        chunk_bytes: above_zero("chunk_sectors").and_then(|sectors| sectors.checked_mul(512)),
     }
 }
 

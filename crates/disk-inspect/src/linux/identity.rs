@@ -1,0 +1,90 @@
+//! Who made a disk, and how it is attached. What sysfs keeps from ordinary
+//! users, udev's database often tells (`/run/udev/data/bM:m`).
+
+use super::tree::Tree;
+use std::path::Path;
+
+/// A value of udev's database for a device, by its sysfs directory.
+pub fn udev(tree: Tree, directory: &Path, key: &str) -> Option<String> {
+    let number = tree.number(directory.join("dev"))?;
+    let text = tree.text(format!("/run/udev/data/b{number}"))?;
+    let value = text.lines().find_map(|line| {
+        line.strip_prefix("E:")?
+            .strip_prefix(key)?
+            .strip_prefix('=')
+    })?;
+    crate::medium::printable(value.trim())
+}
+
+/// Maker and model: SCSI keeps them apart, NVMe and MMC do not.
+pub fn model(tree: Tree, disk: &Path) -> Option<String> {
+    let model = tree
+        .word(disk.join("device/model"))
+        .or_else(|| tree.word(disk.join("device/name")))?;
+    match tree.word(disk.join("device/vendor")) {
+        // PCI numbers (`0x1af4`) and libata's `ATA` say nothing about the maker.
+        Some(vendor) if !vendor.starts_with("0x") && vendor != "ATA" => {
+            Some(format!("{vendor} {model}"))
+        }
+        _ => Some(model),
+    }
+}
+
+pub fn serial(tree: Tree, disk: &Path) -> Option<String> {
+    let files = ["device/serial", "serial", "device/wwid", "wwid"];
+    tree.word(disk.join(files[0]))
+        .or_else(|| tree.word(disk.join(files[1])))
+        .or_else(|| udev(tree, disk, "ID_SERIAL_SHORT"))
+        .or_else(|| {
+            files[2..]
+                .iter()
+                .find_map(|name| tree.word(disk.join(name)))
+        })
+}
+
+pub fn firmware(tree: Tree, disk: &Path) -> Option<String> {
+    ["device/firmware_rev", "device/rev", "device/fwrev"]
+        .iter()
+        .find_map(|name| tree.word(disk.join(name)))
+        .or_else(|| udev(tree, disk, "ID_REVISION"))
+}
+
+/// From the names of the directories on the way to the disk, which are those of
+/// the drivers. A disk of a RAID controller comes as plain `scsi`; the drives
+/// themselves have an `ata` port or a SAS `end_device`.
+pub fn transport(tree: Tree, disk: &Path) -> Option<String> {
+    const MARKS: [(&str, &str); 11] = [
+        ("usb", "usb"),
+        ("ata", "sata"),
+        ("session", "iscsi"),
+        ("rport-", "fc"),
+        ("end_device-", "sas"),
+        ("mmc", "mmc"),
+        ("virtio", "virtio"),
+        ("vmbus", "hyper-v"),
+        ("VMBUS", "hyper-v"),
+        ("vbd-", "xen"),
+        ("host", "scsi"),
+    ];
+    let path = disk.to_string_lossy();
+    let parts: Vec<&str> = path.split('/').collect();
+    let numbered = |part: &str, mark: &str| {
+        part.strip_prefix(mark).is_some_and(|rest| {
+            mark.ends_with('-')
+                || rest.starts_with(|c: char| c.is_ascii_digit())
+                || mark.eq_ignore_ascii_case("vmbus")
+        })
+    };
+    if parts.iter().any(|part| part.starts_with("nvme")) {
+        // Over a network the controller says so; PCI ones say `pcie` or nothing.
+        let over = tree.word(disk.join("device/transport"));
+        return Some(match over.as_deref() {
+            None | Some("pcie") => "nvme".to_owned(),
+            Some(fabric) => format!("nvme-{fabric}"),
+        });
+    }
+    MARKS
+        .iter()
+        .find(|(mark, _)| parts.iter().any(|part| numbered(part, mark)))
+        .map(|(_, name)| (*name).to_owned())
+}

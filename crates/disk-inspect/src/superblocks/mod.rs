@@ -1,0 +1,145 @@
+//! Superblocks: what a partition or device holds, told by its first bytes.
+//!
+//! Each parser takes [`Bytes`] and returns what it recognised, after checks
+//! that chance does not pass (magic numbers, checksums where there are, sizes
+//! in range). All numbers from the disk are bounded before they are used.
+
+mod btrfs;
+mod ext;
+mod fat;
+mod luks;
+pub mod lvm;
+mod lvm_text;
+mod md;
+mod ntfs;
+mod other;
+mod xfs;
+
+pub use luks::Encrypted;
+pub use md::{Member, MetadataPlace};
+
+use crate::medium::Bytes;
+use serde::Serialize;
+use std::io::Result;
+
+/// A file system as its superblock describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FileSystemHeader {
+    /// `ext4`, `xfs`, `btrfs`, `ntfs`, `exfat`, `vfat`, `swap`...
+    pub kind: String,
+    /// Label.
+    pub label: Option<String>,
+    /// UUID or volume serial number, as other tools print it.
+    pub uuid: Option<String>,
+    /// Its size as it believes.
+    pub size_bytes: Option<u64>,
+    /// Bytes of one allocation unit (block, cluster).
+    pub allocation_unit_bytes: Option<u64>,
+    /// Stripe unit that it was told when made (ext stride, XFS sunit).
+    pub stripe_unit_bytes: Option<u64>,
+    /// Full stripe that it was told when made (ext stripe width, XFS swidth).
+    pub stripe_width_bytes: Option<u64>,
+    /// Devices that it spreads over, where that may be several.
+    pub devices: Option<u64>,
+    /// Where it believes that it starts on its disk (NTFS, FAT: hidden sectors).
+    pub start_bytes: Option<u64>,
+}
+
+/// What was found on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "holds")]
+pub enum Found {
+    /// A file system, or swap.
+    FileSystem(FileSystemHeader),
+    /// A member of an md array.
+    Member(Member),
+    /// A physical volume of LVM.
+    PhysicalVolume(lvm::PhysicalVolume),
+    /// An encrypted volume.
+    Encrypted(Encrypted),
+}
+
+impl Found {
+    /// Its kind in a word: `ext4`, `md member`, `LVM physical volume`, `LUKS`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            Found::FileSystem(header) => &header.kind,
+            Found::Member(_) => "md member",
+            Found::PhysicalVolume(_) => "LVM physical volume",
+            Found::Encrypted(_) => "LUKS",
+        }
+    }
+
+    /// The file system, where it is one.
+    #[must_use]
+    pub fn file_system(&self) -> Option<&FileSystemHeader> {
+        match self {
+            Found::FileSystem(header) => Some(header),
+            _ => None,
+        }
+    }
+}
+
+/// What a device or partition holds. Containers come first: an array or
+/// encrypted volume may have a file system's marks inside. `None` where nothing
+/// is recognised.
+///
+/// # Errors
+/// When its first bytes cannot be read.
+pub fn read(device: &mut dyn Bytes) -> Result<Option<Found>> {
+    if let Err(error) = device.piece(0, 512)
+        && !crate::medium::is_absent(&error)
+    {
+        return Err(error);
+    }
+    if let Some(member) = md::read(device) {
+        return Ok(Some(Found::Member(member)));
+    }
+    if let Some(encrypted) = luks::read(device) {
+        return Ok(Some(Found::Encrypted(encrypted)));
+    }
+    if let Some(volume) = lvm::read(device) {
+        return Ok(Some(Found::PhysicalVolume(volume)));
+    }
+    type Parser = fn(&mut dyn Bytes) -> Option<FileSystemHeader>;
+    const PARSERS: [Parser; 7] = [
+        btrfs::read,
+        xfs::read,
+        ntfs::read,
+        fat::read_exfat,
+        ext::read,
+        other::read,
+        fat::read,
+    ];
+    Ok(PARSERS
+        .iter()
+        .find_map(|parser| parser(device))
+        .map(Found::FileSystem))
+}
+
+/// Whether a first sector is a file system's boot sector, which bears the same
+/// mark as a master boot record.
+pub(crate) fn is_boot_sector(sector: &[u8]) -> bool {
+    ntfs::is_boot_sector(sector) || fat::is_boot_sector(sector)
+}
+
+/// For fuzzing: any bytes as a device.
+#[doc(hidden)]
+pub fn fuzz(bytes: &[u8]) {
+    use crate::medium::Medium;
+    let medium = || Medium::new(std::io::Cursor::new(bytes), bytes.len() as u64);
+    let _ = md::read(&mut medium());
+    let _ = luks::read(&mut medium());
+    let _ = lvm::read(&mut medium());
+    if let Ok(Some(Found::FileSystem(header))) = read(&mut medium()) {
+        assert!(header.allocation_unit_bytes != Some(0));
+        assert!(header.stripe_unit_bytes != Some(0));
+    }
+}
+
+/// For fuzzing: any text as LVM's metadata.
+#[doc(hidden)]
+pub fn fuzz_lvm_text(bytes: &[u8]) {
+    let _ = lvm::group(&String::from_utf8_lossy(bytes));
+}

@@ -1,0 +1,177 @@
+//! An image of a disk or of a volume in a file.
+
+use super::{Disk, Partition, Survey, Volume, holds_volumes};
+use crate::medium::{Bytes, Part};
+use crate::storage::{BlockDevice, Queue};
+use crate::superblocks::{self, Found};
+use crate::tables::{self, PartitionTable, Role, TablePartition};
+use crate::trace::{Given, trace};
+use crate::verdict::{Subject, Usage};
+use std::io::Result;
+
+/// Whether the bytes look like a disk or a volume, as against a plain file.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
+    Ok(tables::read(image, None)?.is_some() || superblocks::read(image)?.is_some())
+}
+
+/// Surveys an image. `name` is what its disk is called, `path` what stands for
+/// its key where its table has no id.
+///
+/// # Errors
+/// When it cannot be read at its start.
+pub fn image(
+    image: &mut dyn Bytes,
+    name: &str,
+    path: &str,
+    sector_bytes: Option<u32>,
+    given: &dyn Fn(&str) -> Option<Given>,
+) -> Result<Survey> {
+    let table = tables::read(image, sector_bytes)?;
+    let sector = table.as_ref().map(|table| table.sector_bytes);
+    let size_bytes = image.size_bytes();
+    let whole = match table {
+        Some(_) => None,
+        None => superblocks::read(image)?,
+    };
+    let id = table
+        .as_ref()
+        .and_then(|table| table.id.clone())
+        .or_else(|| uuid(whole.as_ref()));
+    let key = id.unwrap_or_else(|| path.to_owned());
+    let device = BlockDevice {
+        name: name.to_owned(),
+        size_bytes,
+        queue: Queue {
+            logical_sector_bytes: sector_bytes.or(sector),
+            // An image does not tell how its disk's sectors lie.
+            physical_sector_bytes: None,
+            ..Queue::default()
+        },
+        ..BlockDevice::default()
+    };
+    let given = given(&key);
+    let mut survey = Survey::default();
+    let partitions = partitions(image, name, table.as_ref());
+    for partition in partitions
+        .iter()
+        .filter(|one| holds_volumes(one.entry.role))
+    {
+        survey
+            .volumes
+            .push(volume(&device, partition, given.as_ref()));
+    }
+    if table.is_none() {
+        let partition = Partition {
+            name: name.to_owned(),
+            entry: TablePartition {
+                size_bytes,
+                ..TablePartition::default()
+            },
+            holds: whole,
+            ..Partition::default()
+        };
+        survey
+            .volumes
+            .push(volume(&device, &partition, given.as_ref()));
+    }
+    survey.disks.push(Disk {
+        device,
+        key,
+        table,
+        unread: None,
+        partitions,
+        given,
+    });
+    Ok(survey)
+}
+
+fn uuid(found: Option<&Found>) -> Option<String> {
+    match found? {
+        Found::FileSystem(header) => header.uuid.clone(),
+        Found::Member(member) => member.array_uuid.clone(),
+        Found::PhysicalVolume(volume) => Some(volume.id.clone()),
+        Found::Encrypted(encrypted) => encrypted.uuid.clone(),
+    }
+}
+
+fn partitions(image: &mut dyn Bytes, name: &str, table: Option<&PartitionTable>) -> Vec<Partition> {
+    let entries = table.map_or(&[][..], |table| &table.partitions);
+    entries
+        .iter()
+        .map(|entry| {
+            let holds = match entry.role {
+                Role::Extended | Role::Protective => None,
+                _ => {
+                    let mut part = Part::new(image, entry.start_bytes, entry.size_bytes);
+                    superblocks::read(&mut part).ok().flatten()
+                }
+            };
+            Partition {
+                name: format!("{name}{}", partition_suffix(name, entry.number)),
+                entry: entry.clone(),
+                holds,
+                in_kernel: false,
+                holders: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// As the kernel names partitions: with a `p` where the disk ends in a digit.
+pub(crate) fn partition_suffix(disk: &str, number: u32) -> String {
+    if disk.ends_with(|c: char| c.is_ascii_digit()) {
+        format!("p{number}")
+    } else {
+        number.to_string()
+    }
+}
+
+fn volume(disk: &BlockDevice, partition: &Partition, given: Option<&Given>) -> Volume {
+    let entry = &partition.entry;
+    let device = BlockDevice {
+        name: partition.name.clone(),
+        size_bytes: entry.size_bytes,
+        partition: Some(crate::storage::Partition {
+            index: entry.number,
+            start_bytes: entry.start_bytes,
+        }),
+        below: vec![disk.clone()],
+        ..BlockDevice::default()
+    };
+    let trace = trace(&device, &|_| given.cloned());
+    let header = partition.holds.as_ref().and_then(Found::file_system);
+    Volume {
+        name: partition.name.clone(),
+        devices: vec![partition.name.clone()],
+        size_bytes: entry.size_bytes,
+        mount_points: Vec::new(),
+        file_system: header.map(|header| header.kind.clone()),
+        role: entry.role,
+        subject: Subject {
+            boundaries: trace.boundaries,
+            places: trace.places,
+            allocation_unit_bytes: header.and_then(|header| header.allocation_unit_bytes),
+            told_unit_bytes: header.and_then(|header| header.stripe_unit_bytes),
+            usage: usage(entry.role, partition.holds.as_ref(), false),
+            dynamic: entry.role == Role::Dynamic,
+            incomplete: trace.incomplete,
+        },
+        holds: partition.holds.clone(),
+    }
+}
+
+/// What a partition is used for, by its role and what is on it.
+pub(crate) fn usage(role: Role, holds: Option<&Found>, unread: bool) -> Usage {
+    match (role, holds) {
+        (Role::BiosBoot | Role::MicrosoftReserved | Role::Extended | Role::Protective, _) => {
+            Usage::Exempt
+        }
+        (_, Some(Found::FileSystem(header))) if header.kind != "swap" => Usage::FileSystem,
+        (_, Some(_)) => Usage::Other,
+        (_, None) if unread => Usage::Unknown,
+        _ => Usage::Unused,
+    }
+}

@@ -1,0 +1,142 @@
+//! The whole picture: disks with their partitions, and volumes with where they
+//! lie. Types, and what follows from them without an operating system; images
+//! are surveyed here, machines in the platform's module.
+
+mod image;
+
+pub use image::{image, recognised};
+pub(crate) use image::{partition_suffix, usage};
+
+use crate::storage::BlockDevice;
+use crate::superblocks::Found;
+use crate::tables::{PartitionTable, Role, TablePartition};
+use crate::trace::Given;
+use crate::verdict::{Judgement, Place, Subject, judge};
+use std::path::PathBuf;
+
+/// What to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Only this device, by kernel name or path, what stands on it and what it
+    /// stands on; all where absent.
+    pub device: Option<String>,
+    /// What the user said of disks, by their keys (see [`Disk::key`]).
+    pub given: Vec<(String, Given)>,
+}
+
+impl Request {
+    /// What was said of a disk.
+    #[must_use]
+    pub fn given_for(&self, key: &str) -> Option<Given> {
+        self.given
+            .iter()
+            .rev()
+            .find(|(known, _)| known == key)
+            .map(|(_, given)| given.clone())
+    }
+}
+
+/// Disks and volumes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// All block devices that are no partitions, in the order of their names.
+    pub disks: Vec<Disk>,
+    /// Everything that holds, or could hold, data of its own.
+    pub volumes: Vec<Volume>,
+    /// What could not be read, and how to get it.
+    pub notes: Vec<String>,
+}
+
+/// A disk, an array, or an image of one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Disk {
+    /// The device. For an image only name, size and sectors are known.
+    pub device: BlockDevice,
+    /// A name that stays with it: serial number, UUID, else its path.
+    pub key: String,
+    /// Its partition table; absent where there is none, or where it could not
+    /// be read (see [`Disk::unread`]).
+    pub table: Option<PartitionTable>,
+    /// Why the table could not be read.
+    pub unread: Option<String>,
+    /// Its partitions in the order of their numbers.
+    pub partitions: Vec<Partition>,
+    /// What the user said of it.
+    pub given: Option<Given>,
+}
+
+/// A partition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Partition {
+    /// Kernel name, or image and number.
+    pub name: String,
+    /// Its entry; without a readable table only number and place are known.
+    pub entry: TablePartition,
+    /// What is on it.
+    pub holds: Option<Found>,
+    /// The kernel knows it. Loop devices without partition scanning and damaged
+    /// tables have others.
+    pub in_kernel: bool,
+    /// Devices that stand on it: `md0`.
+    pub holders: Vec<String>,
+}
+
+/// A volume.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Volume {
+    /// Kernel name, name in the mapper, or image and number.
+    pub name: String,
+    /// Devices that it is on: one, or several for btrfs.
+    pub devices: Vec<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Where it is mounted, bind mounts and mounts of its parts included.
+    pub mount_points: Vec<PathBuf>,
+    /// Kind of its file system (also of swap); absent where none is known.
+    pub file_system: Option<String>,
+    /// What was read from its superblock.
+    pub holds: Option<Found>,
+    /// The partition's role.
+    pub role: Role,
+    /// What is judged.
+    pub subject: Subject,
+}
+
+impl Volume {
+    /// The verdict for operations of these sizes.
+    #[must_use]
+    pub fn judge(&self, block_sizes_bytes: &[u64]) -> Judgement {
+        judge(&self.subject, block_sizes_bytes)
+    }
+
+    /// Where it starts: in the device whose stripe units it may cross, else on
+    /// its disk.
+    #[must_use]
+    pub fn offset_bytes(&self) -> Option<u64> {
+        let boundary = self.subject.boundaries.first();
+        boundary
+            .map(|boundary| boundary.offset_bytes)
+            .or_else(|| self.place().map(|place| place.offset_bytes))
+    }
+
+    /// Its first byte's disk.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.subject.places.first()
+    }
+
+    /// The stripe unit that it is judged by.
+    #[must_use]
+    pub fn stripe_unit_bytes(&self) -> Option<u64> {
+        let boundaries = self.subject.boundaries.iter();
+        boundaries
+            .min_by_key(|boundary| boundary.splits_above().unwrap_or(u64::MAX))
+            .map(|boundary| boundary.unit_bytes)
+    }
+}
+
+/// Whether partitions of a role hold volumes.
+#[must_use]
+pub fn holds_volumes(role: Role) -> bool {
+    !matches!(role, Role::Extended | Role::Protective)
+}

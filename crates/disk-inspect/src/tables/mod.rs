@@ -1,0 +1,228 @@
+//! Partition tables: MBR with logical partitions, GPT with its backup, hybrids.
+//!
+//! Bounded parsers of our own, because a disk that somebody hands us may say
+//! anything: chains of logical partitions are counted and never walked twice,
+//! GPT entries have a largest number and size, all sums are checked. Nothing is
+//! repaired or guessed: what is odd is told in [`PartitionTable::problems`].
+//! Sources: UEFI specification 2.10, chapter 5; Linux `block/partitions`.
+
+mod crc32;
+mod gpt;
+mod mbr;
+mod types;
+
+pub use crc32::crc32;
+pub use types::{gpt_role, gpt_type_name, mbr_role, mbr_type_name};
+
+use crate::medium::{Bytes, is_absent};
+use serde::Serialize;
+use std::io::Result;
+
+/// What kind of table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableKind {
+    /// Master boot record, with or without logical partitions.
+    #[default]
+    Mbr,
+    /// GUID partition table.
+    Gpt,
+    /// A GPT whose protective MBR lists partitions as well.
+    HybridMbr,
+}
+
+impl TableKind {
+    /// As tools write it: `mbr`, `gpt`, `hybrid MBR`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TableKind::Mbr => "mbr",
+            TableKind::Gpt => "gpt",
+            TableKind::HybridMbr => "gpt with hybrid mbr",
+        }
+    }
+}
+
+/// What a partition is for, where that changes how it is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Data, or anything else that is read and written.
+    #[default]
+    Data,
+    /// GRUB's second stage on GPT disks: read once at boot.
+    BiosBoot,
+    /// Reserved by Windows: holds nothing.
+    MicrosoftReserved,
+    /// Holds the logical partitions, no data of its own.
+    Extended,
+    /// A Windows dynamic disk (LDM): volumes start somewhere inside, and only
+    /// its database knows where.
+    Dynamic,
+    /// The MBR entry that hides a GPT from old tools.
+    Protective,
+}
+
+/// One partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TablePartition {
+    /// As the kernel numbers it: slots from 1, logical partitions from 5.
+    pub number: u32,
+    /// Bytes from the start of the disk, exact.
+    pub start_bytes: u64,
+    /// Its length.
+    pub size_bytes: u64,
+    /// `0x83`, or the type's GUID in capitals.
+    pub type_id: String,
+    /// What that means, where known.
+    pub type_name: Option<&'static str>,
+    /// How it is to be judged.
+    pub role: Role,
+    /// GPT: the partition's name.
+    pub name: Option<String>,
+    /// GPT: the partition's own GUID.
+    pub uuid: Option<String>,
+    /// MBR: marked active.
+    pub bootable: bool,
+    /// MBR: inside the extended partition.
+    pub logical: bool,
+}
+
+impl TablePartition {
+    /// First byte after it.
+    #[must_use]
+    pub fn end_bytes(&self) -> u64 {
+        self.start_bytes.saturating_add(self.size_bytes)
+    }
+}
+
+/// The state of one of the two GPT headers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copy {
+    /// Checksums of header and entries are right.
+    Valid,
+    /// There, and wrong in this way.
+    Damaged(String),
+    /// Not there.
+    Absent,
+}
+
+/// A table as found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PartitionTable {
+    /// Its kind.
+    pub kind: TableKind,
+    /// Bytes of the sectors in which it counts.
+    pub sector_bytes: u32,
+    /// The disk's GUID or MBR signature (`0x...`).
+    pub id: Option<String>,
+    /// The partitions, in the order of their numbers.
+    pub partitions: Vec<TablePartition>,
+    /// Partitions that a hybrid MBR lists besides.
+    pub hybrid: Vec<TablePartition>,
+    /// GPT: the header at the start and the one at the end.
+    pub headers: Option<(Copy, Copy)>,
+    /// What is wrong or odd, in sentences.
+    pub problems: Vec<String>,
+}
+
+impl PartitionTable {
+    /// Whether the disk is a Windows dynamic disk.
+    #[must_use]
+    pub fn is_dynamic(&self) -> bool {
+        self.partitions
+            .iter()
+            .any(|partition| partition.role == Role::Dynamic)
+    }
+}
+
+/// Sector sizes that disks have; the first that fits is taken where unknown.
+const SECTORS: [u32; 4] = [512, 4096, 2048, 1024];
+
+/// Reads the table of a disk or image; `None` where there is none. With
+/// `sector_bytes` unknown (an image) a GPT tells its own; an MBR is taken to
+/// count in 512 bytes.
+///
+/// # Errors
+/// When the first sector cannot be read. Damage elsewhere is a problem told in
+/// the table.
+pub fn read(disk: &mut dyn Bytes, sector_bytes: Option<u32>) -> Result<Option<PartitionTable>> {
+    let sectors: Vec<u32> = match sector_bytes {
+        Some(bytes) if bytes.is_power_of_two() && (512..=65_536).contains(&bytes) => vec![bytes],
+        _ => SECTORS.to_vec(),
+    };
+    let first = match disk.piece(0, 512) {
+        Ok(first) => first,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let boot_record = mbr::parse(&first);
+    for sector in &sectors {
+        if let Some(mut table) = gpt::read(disk, *sector, boot_record.as_ref()) {
+            check_places(&mut table, disk.size_bytes());
+            return Ok(Some(table));
+        }
+    }
+    let Some(record) = boot_record else {
+        return Ok(None);
+    };
+    let sector = sector_bytes.unwrap_or(SECTORS[0]);
+    let mut table = mbr::table(disk, sector, &record);
+    check_places(&mut table, disk.size_bytes());
+    Ok(Some(table))
+}
+
+/// Partitions past the end of the disk, and ones that overlap.
+fn check_places(table: &mut PartitionTable, size_bytes: u64) {
+    for partition in &table.partitions {
+        if partition.end_bytes() > size_bytes {
+            table.problems.push(format!(
+                "partition {} ends at {} bytes, past the end of the disk at {size_bytes}",
+                partition.number,
+                partition.end_bytes()
+            ));
+        }
+    }
+    let mut order: Vec<&TablePartition> = table
+        .partitions
+        .iter()
+        .filter(|partition| partition.role != Role::Extended)
+        .collect();
+    order.sort_by_key(|partition| (partition.start_bytes, partition.number));
+    let mut reach: Option<&TablePartition> = None;
+    for partition in order {
+        if let Some(before) = reach
+            && partition.start_bytes < before.end_bytes()
+        {
+            table.problems.push(format!(
+                "partitions {} and {} overlap",
+                before.number, partition.number
+            ));
+        }
+        if reach.is_none_or(|before| partition.end_bytes() > before.end_bytes()) {
+            reach = Some(partition);
+        }
+    }
+    // A hostile table has thousands of them; the first ones make the point.
+    const PROBLEMS_MAX: usize = 16;
+    if table.problems.len() > PROBLEMS_MAX {
+        let more = table.problems.len() - PROBLEMS_MAX;
+        table.problems.truncate(PROBLEMS_MAX);
+        table.problems.push(format!("and {more} more problems"));
+    }
+}
+
+/// For fuzzing: any bytes as a disk.
+#[doc(hidden)]
+pub fn fuzz(bytes: &[u8]) {
+    for sector in [None, Some(512), Some(4096)] {
+        let mut medium =
+            crate::medium::Medium::new(std::io::Cursor::new(bytes), bytes.len() as u64);
+        if let Ok(Some(table)) = read(&mut medium, sector) {
+            assert!(table.partitions.len() <= gpt::ENTRIES_MAX as usize);
+            assert!(table.problems.len() <= 17);
+            assert!(table.sector_bytes.is_power_of_two());
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Down from a volume to the disks: where its first byte lies on each, and
+//! which stripe units lie on the way. Pure, over [`BlockDevice`]s.
+//!
+//! A volume may come in pieces (LVM's segments, members of an array); each is
+//! followed on its own, with the place of its first byte in the volume, so that
+//! phases stay exact. Whatever has no plain arithmetic (thin pools, caches, a
+//! loop over a file) ends the way, and says so.
+
+mod raid;
+
+use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Segment};
+use crate::verdict::hints::{Hint, hint, nature};
+use crate::verdict::{Boundary, Nature, Place, UnitSource};
+
+/// Pieces followed in all; more than any sane volume has.
+const PIECES_MAX: usize = 4096;
+/// Segments of one device that are followed.
+const SEGMENTS_MAX: usize = 64;
+
+/// What the user says of the disks at the bottom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Bytes on one disk of the array.
+    pub stripe_unit_bytes: Option<u64>,
+    /// `raid5`, `raid10`...
+    pub level: Option<String>,
+    /// Disks of the array.
+    pub disks: Option<u64>,
+}
+
+impl Given {
+    /// Bytes on all data disks, where level, disks and unit are known.
+    #[must_use]
+    pub fn full_stripe_bytes(&self) -> Option<u64> {
+        let disks = self.disks?;
+        let data = match self.level.as_deref()? {
+            "raid0" => disks,
+            "raid5" | "raid4" => disks.checked_sub(1)?,
+            "raid6" => disks.checked_sub(2)?,
+            "raid10" => disks / 2,
+            _ => return None,
+        };
+        self.stripe_unit_bytes?
+            .checked_mul(data)
+            .filter(|bytes| *bytes > 0)
+    }
+
+    fn parity(&self) -> bool {
+        matches!(self.level.as_deref(), Some("raid4" | "raid5" | "raid6"))
+    }
+}
+
+/// Where a volume lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Stripe units on the way, from the top down.
+    pub boundaries: Vec<Boundary>,
+    /// First bytes on the disks.
+    pub places: Vec<Place>,
+    /// Pieces were left out, or the way could not be followed to its end.
+    pub incomplete: bool,
+    left: usize,
+}
+
+/// What is known about a disk at the bottom besides itself, by its kernel name.
+pub type GivenFor<'a> = &'a dyn Fn(&str) -> Option<Given>;
+
+/// Follows a device from its start.
+#[must_use]
+pub fn trace(device: &BlockDevice, given: GivenFor) -> Trace {
+    let mut trace = Trace {
+        left: PIECES_MAX,
+        ..Trace::default()
+    };
+    trace.down(device, 0, 0, given);
+    trace
+}
+
+impl Trace {
+    /// Follows a piece whose first byte is `at` in this device and `lead` in the
+    /// volume.
+    fn down(&mut self, device: &BlockDevice, at: u64, lead: u64, given: GivenFor) {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.incomplete = true;
+            return;
+        };
+        self.left = left;
+        match (&device.partition, &device.looped, device.below.as_slice()) {
+            (Some(partition), _, [disk]) => {
+                self.down(disk, at.saturating_add(partition.start_bytes), lead, given);
+            }
+            // A loop over a device is linear; a file has extents.
+            (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
+                self.down(disk, at.saturating_add(looped.offset_bytes), lead, given);
+            }
+            (None, Some(looped), _) => {
+                let why = format!(
+                    "a loop device over the file {}, whose extents may lie anywhere",
+                    looped.backing_file.display()
+                );
+                self.end(device, at, lead, Some(why), given);
+            }
+            _ => match (&device.array, device.kind) {
+                (Some(array), _) if !device.below.is_empty() => {
+                    self.array(device, array, at, lead, given);
+                }
+                (_, BlockDeviceKind::Mapper) => self.mapper(device, at, lead, given),
+                _ => self.end(device, at, lead, None, given),
+            },
+        }
+    }
+
+    fn array(&mut self, device: &BlockDevice, array: &Array, at: u64, lead: u64, given: GivenFor) {
+        let members = raid::members(device, array);
+        if members.iter().any(|(_, _, start)| start.is_none()) {
+            self.incomplete = true;
+        }
+        match (raid::Geometry::new(array), array.stripe_unit_bytes) {
+            (Some(geometry), Some(unit)) => {
+                self.boundaries.push(Boundary {
+                    layer: device.name.clone(),
+                    level: Some(array.level.clone()),
+                    unit_bytes: unit,
+                    source: UnitSource::Array,
+                    offset_bytes: at,
+                    volume_bytes: lead,
+                    full_stripe_bytes: geometry.data_disks().checked_mul(unit),
+                    parity: geometry.has_parity(),
+                });
+                for (member, first) in geometry.first_bytes(at, unit) {
+                    let known = members.iter().find(|(slot, ..)| *slot == member);
+                    if let Some((_, below, Some(start))) = known {
+                        self.down(
+                            below,
+                            start.saturating_add(first.on_member),
+                            lead.saturating_add(first.in_array - at),
+                            given,
+                        );
+                    }
+                }
+            }
+            // Mirrors and concatenations: the start is at the same place on each.
+            _ => {
+                for (_, below, start) in &members {
+                    if let Some(start) = start {
+                        self.down(below, start.saturating_add(at), lead, given);
+                    }
+                    if array.level == "linear" {
+                        break;
+                    }
+                }
+            }
+        }
+        if members.is_empty() {
+            self.end(
+                device,
+                at,
+                lead,
+                Some("no members are known".to_owned()),
+                given,
+            );
+        }
+    }
+
+    fn mapper(&mut self, device: &BlockDevice, at: u64, lead: u64, given: GivenFor) {
+        if device.mapper.is_empty() {
+            let why = device.mapper_unread.clone();
+            self.incomplete = true;
+            return self.end(device, at, lead, why, given);
+        }
+        // Pieces that end before the start hold nothing of the volume.
+        let pieces: Vec<&Segment> = device
+            .mapper
+            .iter()
+            .filter(|piece| piece.start_bytes.saturating_add(piece.size_bytes) > at)
+            .collect();
+        self.incomplete |= pieces.len() > SEGMENTS_MAX || pieces.is_empty();
+        for piece in pieces.into_iter().take(SEGMENTS_MAX) {
+            // The volume starts inside the first piece, at the start of others.
+            let inside = at.saturating_sub(piece.start_bytes);
+            let lead = lead.saturating_add(piece.start_bytes.saturating_sub(at));
+            self.piece(device, piece, inside, lead, given);
+        }
+    }
+
+    fn piece(
+        &mut self,
+        device: &BlockDevice,
+        piece: &Segment,
+        inside: u64,
+        lead: u64,
+        given: GivenFor,
+    ) {
+        let parts: Vec<(&BlockDevice, u64)> = piece
+            .parts
+            .iter()
+            .filter_map(|part| {
+                let below = device.below.iter().find(|one| one.number == part.number)?;
+                Some((below, part.offset_bytes))
+            })
+            .collect();
+        if parts.is_empty() || parts.len() != piece.parts.len() {
+            let why = if piece.parts.is_empty() {
+                format!(
+                    "a `{}` target, behind which data may lie anywhere",
+                    piece.kind
+                )
+            } else {
+                format!("a `{}` target over devices that are not known", piece.kind)
+            };
+            self.incomplete = true;
+            return self.end(device, inside, lead, Some(why), given);
+        }
+        let geometry = match piece.kind.as_str() {
+            "striped" => Some(raid::Geometry::plain(parts.len())),
+            "raid" => raid::Geometry::of_mapper(piece.level.as_deref(), parts.len()),
+            _ => None,
+        };
+        match (geometry, piece.stripe_unit_bytes) {
+            (Some(geometry), Some(unit)) => {
+                self.boundaries.push(Boundary {
+                    layer: device
+                        .mapper_name
+                        .clone()
+                        .unwrap_or_else(|| device.name.clone()),
+                    level: Some(match &piece.level {
+                        Some(level) => level.clone(),
+                        None => "striped".to_owned(),
+                    }),
+                    unit_bytes: unit,
+                    source: UnitSource::Array,
+                    offset_bytes: inside,
+                    volume_bytes: lead,
+                    full_stripe_bytes: geometry.data_disks().checked_mul(unit),
+                    parity: geometry.has_parity(),
+                });
+                for (index, first) in geometry.first_bytes(inside, unit) {
+                    if let Some((below, start)) = parts.get(index) {
+                        self.down(
+                            below,
+                            start.saturating_add(first.on_member),
+                            lead.saturating_add(first.in_array - inside),
+                            given,
+                        );
+                    }
+                }
+            }
+            // Every path of multipath leads to the same disk: one is enough.
+            _ => {
+                let all = piece.kind == "raid";
+                let count = if all { parts.len() } else { 1 };
+                for (below, start) in parts.into_iter().take(count) {
+                    self.down(below, start.saturating_add(inside), lead, given);
+                }
+            }
+        }
+    }
+
+    /// The way ends here: at a disk, mostly.
+    fn end(
+        &mut self,
+        device: &BlockDevice,
+        at: u64,
+        lead: u64,
+        ends: Option<String>,
+        given: GivenFor,
+    ) {
+        let queue = &device.queue;
+        let sector = u64::from(queue.physical_sector_bytes.unwrap_or(512));
+        let hint = match device.kind {
+            // md and dm pass on what they made of their members.
+            BlockDeviceKind::Array | BlockDeviceKind::Mapper => Hint::Nothing,
+            _ => hint(queue.minimum_io_bytes, queue.optimal_io_bytes, sector),
+        };
+        let given = given(&device.name);
+        let chunk = queue.chunk_bytes.filter(|_| queue.zoned.is_none());
+        let stripe = match (&given, chunk, &hint) {
+            (
+                Some(Given {
+                    stripe_unit_bytes: Some(unit),
+                    ..
+                }),
+                ..,
+            ) => Some((*unit, UnitSource::Given)),
+            (_, Some(chunk), _) => Some((chunk, UnitSource::Chunk)),
+            (_, _, Hint::Stripe { unit_bytes, .. }) => Some((*unit_bytes, UnitSource::Hint)),
+            _ => None,
+        };
+        if let Some((unit_bytes, source)) = stripe.filter(|(unit, _)| *unit > 0) {
+            let said = given.as_ref();
+            self.boundaries.push(Boundary {
+                layer: device.name.clone(),
+                level: said.and_then(|given| given.level.clone()),
+                unit_bytes,
+                source,
+                offset_bytes: at,
+                volume_bytes: lead,
+                full_stripe_bytes: match (said.and_then(Given::full_stripe_bytes), &hint) {
+                    (Some(full), _) => Some(full),
+                    (None, Hint::Stripe { full_bytes, .. }) if source == UnitSource::Hint => {
+                        Some(*full_bytes)
+                    }
+                    _ => None,
+                },
+                parity: said.is_some_and(Given::parity),
+            });
+        }
+        let place = Place {
+            disk: device.name.clone(),
+            offset_bytes: at,
+            logical_sector_bytes: queue.logical_sector_bytes,
+            physical_sector_bytes: queue.physical_sector_bytes,
+            alignment_offset_bytes: queue.alignment_offset_bytes.unwrap_or(0),
+            nature: match given.as_ref().and_then(|given| given.level.as_deref()) {
+                Some("single" | "jbod" | "raid1") => Nature::Single,
+                _ => nature(device),
+            },
+            ends,
+            distrusted: match hint {
+                Hint::Distrusted(why) => Some(why),
+                _ => None,
+            },
+        };
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
+    }
+}
+
+/// Where the start of a device has one known place: follows partitions, linear
+/// device-mapper pieces, loops over devices and mirrors down to the disk, or to
+/// the array over which the bytes are dealt out.
+#[must_use]
+pub fn offset(device: &BlockDevice) -> DiskOffset {
+    let mut bytes: u64 = 0;
+    let mut at = device;
+    // The walk that made the devices bounds how deep they go.
+    while let Some((start, below)) = step(at) {
+        bytes = bytes.saturating_add(start);
+        at = below;
+    }
+    DiskOffset {
+        bytes,
+        disk: at.name.clone(),
+    }
+}
+
+/// One layer down, where that is one plain offset.
+fn step(device: &BlockDevice) -> Option<(u64, &BlockDevice)> {
+    match (&device.partition, &device.looped, device.below.as_slice()) {
+        (Some(partition), _, [disk]) => return Some((partition.start_bytes, disk)),
+        (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
+            return Some((looped.offset_bytes, disk));
+        }
+        (None, None, _) => {}
+        _ => return None,
+    }
+    if let Some(array) = &device.array {
+        if array.level != "raid1" {
+            return None;
+        }
+        // One place for all only where it is the same on each mirror.
+        let members = raid::members(device, array);
+        let (_, first, start) = members.first()?;
+        let same = members.iter().all(|(_, _, other)| other == start);
+        return same.then_some(((*start)?, *first));
+    }
+    let [piece] = device.mapper.as_slice() else {
+        return None;
+    };
+    let single = matches!(
+        piece.kind.as_str(),
+        "linear" | "crypt" | "multipath" | "snapshot-origin"
+    );
+    let part = piece.parts.first().filter(|_| single)?;
+    let below = device.below.iter().find(|one| one.number == part.number)?;
+    Some((part.offset_bytes, below))
+}

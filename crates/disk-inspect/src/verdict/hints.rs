@@ -1,0 +1,146 @@
+//! What a disk says of the array behind it, and whether to believe it.
+
+use crate::storage::{BlockDevice, BlockDeviceKind};
+use serde::Serialize;
+
+/// A disk that is no array, or something that may be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nature {
+    /// One drive: SATA, SAS, NVMe, USB, memory.
+    Single,
+    /// A controller, a hypervisor or a network may hide an array.
+    MayBeArray,
+}
+
+/// What the minimum and optimal I/O sizes come to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hint {
+    /// They say nothing of a stripe.
+    Nothing,
+    /// Stripe unit and full stripe (of the data disks).
+    Stripe {
+        /// Bytes on one disk.
+        unit_bytes: u64,
+        /// Bytes on all data disks.
+        full_bytes: u64,
+    },
+    /// They cannot be right.
+    Distrusted(String),
+}
+
+/// Some drives and USB bridges give the largest transfer that they can address
+/// (65,535 sectors of 512 bytes) for the best one.
+const NONSENSE_OPTIMAL: u64 = 65_535 * 512;
+/// More data disks than an array has.
+const DISKS_MAX: u64 = 256;
+
+/// Judges the pair that RAID controllers (and md) fill with stripe unit and full
+/// stripe, and other drives with anything. Believed where the optimal size is a
+/// whole number, at least 2, of minimum sizes that are a power of two and larger
+/// than a sector.
+#[must_use]
+pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes: u64) -> Hint {
+    let (minimum, optimal) = (minimum_bytes.unwrap_or(0), optimal_bytes.unwrap_or(0));
+    if optimal == 0 {
+        return Hint::Nothing;
+    }
+    if optimal == NONSENSE_OPTIMAL {
+        return Hint::Distrusted(format!(
+            "optimal I/O of {optimal} bytes is 65,535 sectors, the largest number there is, not a stripe"
+        ));
+    }
+    let sector = sector_bytes.max(512);
+    if !optimal.is_multiple_of(sector) {
+        return Hint::Distrusted(format!(
+            "optimal I/O of {optimal} bytes is no multiple of the sector of {sector}"
+        ));
+    }
+    if minimum <= sector || minimum == optimal {
+        return Hint::Nothing;
+    }
+    if !minimum.is_power_of_two() || !optimal.is_multiple_of(minimum) {
+        return Hint::Distrusted(format!(
+            "optimal I/O of {optimal} bytes and minimum I/O of {minimum} are no full stripe and its unit"
+        ));
+    }
+    if optimal / minimum > DISKS_MAX {
+        return Hint::Distrusted(format!(
+            "optimal I/O of {optimal} bytes would be {} disks of {minimum} bytes",
+            optimal / minimum
+        ));
+    }
+    Hint::Stripe {
+        unit_bytes: minimum,
+        full_bytes: optimal,
+    }
+}
+
+/// Whether a device at the bottom is one drive.
+#[must_use]
+pub fn nature(device: &BlockDevice) -> Nature {
+    let model = device.model.as_deref().unwrap_or_default();
+    // Network volumes of clouds come as NVMe drives.
+    const REMOTE: [&str; 4] = [
+        "Amazon Elastic Block Store",
+        "nvme_card-pd",
+        "MSFT NVMe",
+        "QEMU",
+    ];
+    if REMOTE.iter().any(|name| model.contains(name)) {
+        return Nature::MayBeArray;
+    }
+    if device.kind == BlockDeviceKind::Memory {
+        return Nature::Single;
+    }
+    match device.transport.as_deref() {
+        Some("sata" | "sas" | "nvme" | "usb" | "mmc") => Nature::Single,
+        _ => Nature::MayBeArray,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_believed_only_where_they_make_a_stripe() {
+        const K: u64 = 1024;
+        let stripe = |unit_bytes, full_bytes| Hint::Stripe {
+            unit_bytes,
+            full_bytes,
+        };
+        for (minimum, optimal, wanted) in [
+            (64 * K, 192 * K, stripe(64 * K, 192 * K)),
+            (256 * K, 1024 * K, stripe(256 * K, 1024 * K)),
+            (4 * K, 0, Hint::Nothing),
+            (4 * K, 4 * K, Hint::Nothing),
+            (4 * K, 1024 * K, Hint::Nothing),
+            (64 * K, 64 * K, Hint::Nothing),
+            (0, 64 * K, Hint::Nothing),
+        ] {
+            assert_eq!(
+                hint(Some(minimum), Some(optimal), 4096),
+                wanted,
+                "{minimum} {optimal}"
+            );
+        }
+        for (minimum, optimal) in [
+            (512, 33_553_920),
+            (4096, 33_553_920),
+            (64 * K, 33_553_920),
+            (4096, 65_535),
+            (64 * K, 100 * K),
+            (48 * K, 96 * K),
+            (8 * K, 8 << 30),
+        ] {
+            let found = hint(Some(minimum), Some(optimal), 4096);
+            assert!(
+                matches!(found, Hint::Distrusted(_)),
+                "{minimum} {optimal}: {found:?}"
+            );
+        }
+        assert_eq!(hint(None, None, 512), Hint::Nothing);
+    }
+}

@@ -1,0 +1,382 @@
+//! From a volume's place to verdict, checks and costs.
+
+use super::crossing::{Crossing, power_of_two_in};
+use super::{
+    Boundary, Check, Cost, Judgement, Nature, Outcome, Place, Subject, Usage, Verdict, phase,
+};
+use stripewise_units::{ByteSize, format_bytes};
+
+/// Physical sectors that SQL Server accepts.
+const SECTOR_BYTES_MAX: u32 = 4096;
+/// Parity is computed in pages of this size by md.
+const PARITY_PAGE_BYTES: u64 = 4096;
+
+/// Judges a volume for operations of these sizes. It is a finding when the
+/// volume starts inside a physical sector, or crosses stripe units with sizes up
+/// to the largest one here and has a file system; never where its place does not
+/// matter or nothing is on it.
+#[must_use]
+pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
+    let mut checks = Vec::new();
+    let split = sectors(subject, &mut checks);
+    let worst = worst(&subject.boundaries);
+    let largest = block_sizes_bytes.iter().copied().max().unwrap_or(0);
+    let verdict = verdict(subject, split, worst);
+    let used = matches!(subject.usage, Usage::FileSystem | Usage::Other);
+    let crosses = worst
+        .and_then(Boundary::splits_above)
+        .is_some_and(|above| above < largest);
+    let finding = (split && used) || (crosses && subject.usage == Usage::FileSystem);
+    for boundary in &subject.boundaries {
+        checks.push(stripe_check(boundary, largest, subject.usage));
+        checks.extend(parity_checks(boundary));
+        checks.extend(unit_check(boundary, subject));
+    }
+    if let Verdict::UnknownStripeUnit(suits) = verdict {
+        checks.push(unknown_check(subject, suits));
+    }
+    checks.extend(place_checks(subject));
+    if subject.dynamic {
+        checks.push(Check {
+            name: "dynamic-disk",
+            result: Outcome::Warning,
+            text: "a Windows dynamic disk (LDM): where its volumes start is only in its own \
+                   database, so this offset is suspect; ask `dmdiag -v` for RelSec on Windows"
+                .to_owned(),
+        });
+    }
+    if subject.usage == Usage::Exempt {
+        checks.push(Check {
+            name: "exempt",
+            result: Outcome::Information,
+            text: "its place does not matter: nothing is read from it in normal work".to_owned(),
+        });
+    }
+    Judgement {
+        verdict,
+        finding,
+        checks,
+        costs: costs(subject, block_sizes_bytes),
+    }
+}
+
+fn verdict(subject: &Subject, split: bool, worst: Option<&Boundary>) -> Verdict {
+    if split {
+        return Verdict::SectorSplit;
+    }
+    if let Some(above) = worst.and_then(Boundary::splits_above) {
+        return Verdict::SplitsAbove(above);
+    }
+    let may_hide = subject
+        .places
+        .iter()
+        .any(|place| place.nature == Nature::MayBeArray);
+    match subject.boundaries.is_empty() {
+        false => Verdict::Aligned,
+        true if may_hide || subject.dynamic || subject.incomplete || subject.places.is_empty() => {
+            let suits = subject
+                .places
+                .iter()
+                .filter_map(|place| power_of_two_in(place.offset_bytes))
+                .min();
+            Verdict::UnknownStripeUnit(suits)
+        }
+        true => Verdict::NotStriped,
+    }
+}
+
+/// The boundary that is crossed by the smallest operations.
+fn worst(boundaries: &[Boundary]) -> Option<&Boundary> {
+    boundaries
+        .iter()
+        .min_by_key(|boundary| boundary.splits_above().unwrap_or(u64::MAX))
+}
+
+/// Compares first bytes with physical sectors; whether any is split.
+fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
+    let mut split = false;
+    for place in &subject.places {
+        let Some(sector) = place.physical_sector_bytes.filter(|bytes| *bytes > 0) else {
+            continue;
+        };
+        let period = u64::from(sector);
+        let rest = phase(place.offset_bytes, place.alignment_offset_bytes, period);
+        let base = match place.alignment_offset_bytes {
+            0 => place.offset_bytes.to_string(),
+            shift => format!("({} - {shift})", place.offset_bytes),
+        };
+        let sum = format!("{}: {base} mod {sector} = {rest}", place.disk);
+        split |= rest != 0;
+        checks.push(Check {
+            name: "physical-sector",
+            result: match (rest, subject.usage) {
+                (0, _) => Outcome::Good,
+                (_, Usage::FileSystem | Usage::Other) => Outcome::Finding,
+                _ => Outcome::Information,
+            },
+            text: if rest == 0 {
+                format!("{sum}: on a boundary of physical sectors")
+            } else {
+                format!("{sum}: inside a physical sector, so that every write reads first")
+            },
+        });
+        if sector > SECTOR_BYTES_MAX {
+            checks.push(Check {
+                name: "sector-size",
+                result: Outcome::Warning,
+                text: format!(
+                    "{}: physical sectors of {sector} bytes; SQL Server does not start on more \
+                     than {SECTOR_BYTES_MAX}",
+                    place.disk
+                ),
+            });
+        }
+    }
+    split
+}
+
+fn size(bytes: u64) -> String {
+    ByteSize(bytes).to_string()
+}
+
+fn stripe_check(boundary: &Boundary, largest: u64, usage: Usage) -> Check {
+    let unit = boundary.unit_bytes;
+    let rest = boundary.phase_bytes();
+    let base = match boundary.volume_bytes {
+        0 => boundary.offset_bytes.to_string(),
+        lead => format!("({} - {lead})", boundary.offset_bytes),
+    };
+    let sum = format!(
+        "{}: {base} mod {unit} = {rest} (stripe unit {}, {})",
+        boundary.layer,
+        size(unit),
+        boundary.source.words()
+    );
+    match boundary.splits_above() {
+        None => Check {
+            name: "stripe-unit",
+            result: Outcome::Good,
+            text: format!("{sum}: on a boundary of stripe units"),
+        },
+        Some(above) => Check {
+            name: "stripe-unit",
+            result: if above < largest && usage == Usage::FileSystem {
+                Outcome::Finding
+            } else {
+                Outcome::Information
+            },
+            text: format!(
+                "{sum}: aligned operations up to {} never cross, larger ones do",
+                size(above)
+            ),
+        },
+    }
+}
+
+fn parity_checks(boundary: &Boundary) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if !boundary.parity {
+        return checks;
+    }
+    if let Some(full) = boundary.full_stripe_bytes.filter(|bytes| *bytes > 0) {
+        let rest = phase(boundary.offset_bytes, boundary.volume_bytes, full);
+        checks.push(Check {
+            name: "full-stripe",
+            result: Outcome::Information,
+            text: format!(
+                "{}: {} mod {full} = {rest} (full stripe {}): {}",
+                boundary.layer,
+                boundary.offset_bytes,
+                size(full),
+                if rest == 0 {
+                    "on a boundary of full stripes"
+                } else {
+                    "full-stripe writes at multiples of it still read first"
+                }
+            ),
+        });
+    }
+    let rest = phase(
+        boundary.offset_bytes,
+        boundary.volume_bytes,
+        PARITY_PAGE_BYTES,
+    );
+    if rest != 0 {
+        checks.push(Check {
+            name: "parity-page",
+            result: Outcome::Warning,
+            text: format!(
+                "{}: {} mod {PARITY_PAGE_BYTES} = {rest}: writes leave partial pages of parity, \
+                 which are read first; on Linux md that costs a factor of three",
+                boundary.layer, boundary.offset_bytes
+            ),
+        });
+    }
+    checks
+}
+
+/// Stripe unit against allocation unit, and against what the file system was told.
+fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(unit) = subject.allocation_unit_bytes.filter(|bytes| *bytes > 0) {
+        let rest = boundary.unit_bytes % unit;
+        checks.push(Check {
+            name: "allocation-unit",
+            result: Outcome::Information,
+            text: format!(
+                "stripe unit / allocation unit: {} / {} {}",
+                size(boundary.unit_bytes),
+                size(unit),
+                if rest == 0 {
+                    format!("= {}", boundary.unit_bytes / unit)
+                } else {
+                    "is no whole number: some allocation units cross".to_owned()
+                }
+            ),
+        });
+    }
+    if let Some(told) = subject.told_unit_bytes
+        && told != boundary.unit_bytes
+    {
+        checks.push(Check {
+            name: "told-stripe-unit",
+            result: Outcome::Information,
+            text: format!(
+                "the file system was made for a stripe unit of {}, the array has {}",
+                size(told),
+                size(boundary.unit_bytes)
+            ),
+        });
+    }
+    checks
+}
+
+fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
+    let offset = subject.places.first().map_or(0, |place| place.offset_bytes);
+    Check {
+        name: "stripe-unit",
+        result: Outcome::Information,
+        text: match suits {
+            None => "starts at 0: any stripe unit suits, aligned operations never cross".to_owned(),
+            Some(bytes) if bytes < 4096 => format!(
+                "{offset} is a multiple of {bytes} and of no larger power of two: no usual \
+                 stripe unit suits, if the disk is an array"
+            ),
+            Some(bytes) => format!(
+                "{offset} is a multiple of {}: stripe units up to that suit, if the disk is an \
+                 array; give it with --stripe-unit",
+                size(bytes)
+            ),
+        },
+    }
+}
+
+fn place_checks(subject: &Subject) -> Vec<Check> {
+    const MEBIBYTE: u64 = 1 << 20;
+    let mut checks = Vec::new();
+    for place in &subject.places {
+        let rest = place.offset_bytes % MEBIBYTE;
+        checks.push(Check {
+            name: "mebibyte",
+            result: Outcome::Information,
+            text: format!(
+                "{}: {} mod {MEBIBYTE} = {rest}{}",
+                place.disk,
+                place.offset_bytes,
+                if rest == 0 {
+                    ""
+                } else {
+                    " (partitioning tools start at a multiple of 1 MiB)"
+                }
+            ),
+        });
+        if let Some(why) = &place.distrusted {
+            checks.push(Check {
+                name: "hint-distrusted",
+                result: Outcome::Information,
+                text: format!("{}: not believed: {why}", place.disk),
+            });
+        }
+        if let Some(why) = &place.ends {
+            checks.push(Check {
+                name: "not-followed",
+                result: Outcome::Information,
+                text: format!("{}: {why}", place.disk),
+            });
+        }
+    }
+    checks
+}
+
+/// For each size the boundary where most operations cross that need not.
+fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
+    block_sizes_bytes
+        .iter()
+        .filter_map(|bytes| {
+            subject
+                .boundaries
+                .iter()
+                .filter_map(|boundary| {
+                    Some(Cost {
+                        layer: boundary.layer.clone(),
+                        unit_bytes: boundary.unit_bytes,
+                        here: Crossing::new(*bytes, boundary.unit_bytes, boundary.phase_bytes())?,
+                        aligned: Crossing::new(*bytes, boundary.unit_bytes, 0)?,
+                    })
+                })
+                .max_by(|a, b| f64::total_cmp(&a.here.units_mean(), &b.here.units_mean()))
+        })
+        .collect()
+}
+
+impl Cost {
+    /// `8K: 1 in 8 operations touches two disks (none if aligned)`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (here, aligned) = (&self.here, &self.aligned);
+        let bytes = size(here.block_size_bytes);
+        if here.block_size_bytes > self.unit_bytes {
+            return format!(
+                "{bytes}: an operation touches {} stripe units ({} if aligned)",
+                mean(here),
+                mean(aligned)
+            );
+        }
+        match (here.crossing, here.words()) {
+            (0, _) => format!("{bytes}: no operation touches two disks"),
+            (_, share) => {
+                let noun = if share.starts_with("every") {
+                    "every operation touches two disks".to_owned()
+                } else if share.starts_with("1 in") {
+                    format!("{share} operations touches two disks")
+                } else {
+                    format!("{share} operations touch two disks")
+                };
+                format!("{bytes}: {noun} ({} if aligned)", aligned.words())
+            }
+        }
+    }
+}
+
+fn mean(crossing: &Crossing) -> String {
+    let mean = crossing.units_mean();
+    if mean.fract() == 0.0 {
+        format!("{mean:.0}")
+    } else {
+        format!("{mean:.2}")
+    }
+}
+
+/// For callers that print a place: `31.5 KiB (32256 bytes)`.
+#[must_use]
+pub(crate) fn both(bytes: u64) -> String {
+    format!("{} ({bytes} bytes)", format_bytes(bytes))
+}
+
+impl Place {
+    /// Where it is, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} on {}", both(self.offset_bytes), self.disk)
+    }
+}

@@ -1,0 +1,244 @@
+//! Whether a volume is laid out right: verdicts with their arithmetic. Pure.
+//!
+//! A [`Subject`] is a volume's place: the boundaries of stripe units above which
+//! it starts, and its first bytes on the disks at the bottom. [`judge`] compares
+//! them. What only informs never makes a finding.
+
+pub mod crossing;
+pub mod hints;
+mod judge;
+
+pub use crossing::Crossing;
+pub use hints::{Hint, Nature};
+pub use judge::judge;
+
+use serde::Serialize;
+
+/// Where a stripe unit is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnitSource {
+    /// The kernel or metadata: md, device mapper.
+    Array,
+    /// The disk's minimum and optimal I/O sizes.
+    Hint,
+    /// The disk's `chunk_sectors`: operations across are split by the kernel.
+    Chunk,
+    /// The user.
+    Given,
+}
+
+impl UnitSource {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            UnitSource::Array => "read from the array",
+            UnitSource::Hint => "the disk's own hint",
+            UnitSource::Chunk => "the disk's own chunk",
+            UnitSource::Given => "given",
+        }
+    }
+}
+
+/// Stripe units that a volume's operations may cross.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Boundary {
+    /// The striped device: `md0`, `sda`.
+    pub layer: String,
+    /// RAID level, where known.
+    pub level: Option<String>,
+    /// Bytes on one disk.
+    pub unit_bytes: u64,
+    /// Who says so.
+    pub source: UnitSource,
+    /// Where the volume, or the piece of it that lies here, starts in the device.
+    pub offset_bytes: u64,
+    /// Where that piece starts in the volume: 0 unless it has several pieces.
+    pub volume_bytes: u64,
+    /// Bytes on all data disks.
+    pub full_stripe_bytes: Option<u64>,
+    /// Parity is kept: a partial stripe is read before it is written.
+    pub parity: bool,
+}
+
+impl Boundary {
+    /// Where byte 0 of the volume would stand in a unit.
+    #[must_use]
+    pub fn phase_bytes(&self) -> u64 {
+        phase(self.offset_bytes, self.volume_bytes, self.unit_bytes)
+    }
+
+    /// The largest size up to which aligned operations never cross, where the
+    /// volume does not start on a boundary; `None` where it does.
+    #[must_use]
+    pub fn splits_above(&self) -> Option<u64> {
+        let phase = self.phase_bytes();
+        (phase != 0)
+            .then(|| crossing::power_of_two_in(crossing::gcd(phase, self.unit_bytes)))
+            .flatten()
+    }
+}
+
+/// `(offset - lead) mod period`.
+fn phase(offset_bytes: u64, lead_bytes: u64, period: u64) -> u64 {
+    if period == 0 {
+        return 0;
+    }
+    let (offset, lead) = (offset_bytes % period, lead_bytes % period);
+    if offset >= lead {
+        offset - lead
+    } else {
+        offset + (period - lead)
+    }
+}
+
+/// A volume's first byte on a disk at the bottom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Kernel name of the disk, or of the last device that can be followed.
+    pub disk: String,
+    /// Bytes from its start.
+    pub offset_bytes: u64,
+    /// Smallest unit that is addressed.
+    pub logical_sector_bytes: Option<u32>,
+    /// Smallest unit that is written without reading first.
+    pub physical_sector_bytes: Option<u32>,
+    /// Where the first physical sector starts (`alignment_offset`), mostly 0.
+    pub alignment_offset_bytes: u64,
+    /// Whether there may be an array behind it.
+    pub nature: Nature,
+    /// Why the way down ends here, where that is no disk.
+    pub ends: Option<String>,
+    /// Sizes that the disk gives and that are not believed.
+    pub distrusted: Option<String>,
+}
+
+/// What a volume is used for, where it matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Usage {
+    /// It has a file system.
+    FileSystem,
+    /// It has something else: swap, a member of an array that is not running.
+    Other,
+    /// Nothing is known to be on it.
+    #[default]
+    Unused,
+    /// What is on it could not be read.
+    Unknown,
+    /// Its type says that its place does not matter: BIOS boot, Microsoft reserved.
+    Exempt,
+}
+
+/// What is judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Subject {
+    /// Stripe units, from the top down.
+    pub boundaries: Vec<Boundary>,
+    /// First bytes on the disks.
+    pub places: Vec<Place>,
+    /// Bytes of an allocation unit of its file system.
+    pub allocation_unit_bytes: Option<u64>,
+    /// Stripe unit and width that the file system was told.
+    pub told_unit_bytes: Option<u64>,
+    /// What it is used for.
+    pub usage: Usage,
+    /// It is part of a Windows dynamic disk.
+    pub dynamic: bool,
+    /// There are pieces of it that could not be followed.
+    pub incomplete: bool,
+}
+
+/// The verdict on a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It starts inside a physical sector: every write reads first.
+    SectorSplit,
+    /// Aligned operations above this size cross stripe units that they need not.
+    SplitsAbove(u64),
+    /// It starts on a boundary of stripe units.
+    Aligned,
+    /// Nothing below is striped.
+    NotStriped,
+    /// There may be stripes below; any stripe unit up to this size (a power of
+    /// two) suits. `None` where all do.
+    UnknownStripeUnit(Option<u64>),
+}
+
+impl Verdict {
+    /// As in JSON.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Verdict::SectorSplit => "sector-split",
+            Verdict::SplitsAbove(_) => "splits-above",
+            Verdict::Aligned => "aligned",
+            Verdict::NotStriped => "not-striped",
+            Verdict::UnknownStripeUnit(_) => "unknown-stripe-unit",
+        }
+    }
+
+    /// The size that belongs to it.
+    #[must_use]
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Verdict::SplitsAbove(bytes) => Some(bytes),
+            Verdict::UnknownStripeUnit(bytes) => bytes,
+            _ => None,
+        }
+    }
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Information,
+    /// Something to act on that is no misalignment.
+    Warning,
+    /// Misaligned: the command exits with 1.
+    Finding,
+}
+
+/// One comparison with its arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Stable name.
+    pub name: &'static str,
+    /// How it came out.
+    pub result: Outcome,
+    /// A sentence with the numbers.
+    pub text: String,
+}
+
+/// The cost of one block size by the crossing law, at the boundary where it is
+/// worst.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// The striped device.
+    pub layer: String,
+    /// Its stripe unit.
+    pub unit_bytes: u64,
+    /// As the volume lies.
+    pub here: Crossing,
+    /// As it would be on a boundary.
+    pub aligned: Crossing,
+}
+
+/// Everything that is to be said of a volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Misaligned in a way that costs, for the sizes asked for.
+    pub finding: bool,
+    /// What was compared.
+    pub checks: Vec<Check>,
+    /// Expected cost for each size asked for.
+    pub costs: Vec<Cost>,
+}

@@ -1,0 +1,277 @@
+//! Verdicts on volumes whose place is known.
+
+use stripewise_disk_inspect::verdict::{
+    Boundary, Judgement, Nature, Outcome, Place, Subject, UnitSource, Usage, Verdict, judge,
+};
+
+const K: u64 = 1024;
+const SECTOR_63: u64 = 63 * 512;
+
+fn place(offset_bytes: u64, sector: u32, nature: Nature) -> Place {
+    Place {
+        disk: "sda".to_owned(),
+        offset_bytes,
+        logical_sector_bytes: Some(512),
+        physical_sector_bytes: Some(sector),
+        alignment_offset_bytes: 0,
+        nature,
+        ends: None,
+        distrusted: None,
+    }
+}
+
+fn boundary(offset_bytes: u64, unit_bytes: u64) -> Boundary {
+    Boundary {
+        layer: "md0".to_owned(),
+        level: Some("raid5".to_owned()),
+        unit_bytes,
+        source: UnitSource::Array,
+        offset_bytes,
+        volume_bytes: 0,
+        full_stripe_bytes: unit_bytes.checked_mul(3),
+        parity: true,
+    }
+}
+
+fn subject(places: Vec<Place>, boundaries: Vec<Boundary>) -> Subject {
+    Subject {
+        boundaries,
+        places,
+        usage: Usage::FileSystem,
+        ..Subject::default()
+    }
+}
+
+fn judged(subject: &Subject) -> Judgement {
+    judge(subject, &[8 * K, 64 * K])
+}
+
+#[test]
+fn each_verdict_has_its_rule_and_its_exit_code() {
+    let single = |offset, sector| subject(vec![place(offset, sector, Nature::Single)], vec![]);
+    let hidden = |offset| subject(vec![place(offset, 512, Nature::MayBeArray)], vec![]);
+    let striped = |offset, unit| {
+        subject(
+            vec![place(offset, 512, Nature::MayBeArray)],
+            vec![boundary(offset, unit)],
+        )
+    };
+    for (name, subject, verdict, finding) in [
+        (
+            "512n at 63s",
+            single(SECTOR_63, 512),
+            Verdict::NotStriped,
+            false,
+        ),
+        (
+            "512e at 63s",
+            single(SECTOR_63, 4096),
+            Verdict::SectorSplit,
+            true,
+        ),
+        (
+            "512e at 1M",
+            single(1 << 20, 4096),
+            Verdict::NotStriped,
+            false,
+        ),
+        (
+            "unknown at 63s",
+            hidden(SECTOR_63),
+            Verdict::UnknownStripeUnit(Some(512)),
+            false,
+        ),
+        (
+            "unknown at 64K",
+            hidden(64 * K),
+            Verdict::UnknownStripeUnit(Some(64 * K)),
+            false,
+        ),
+        (
+            "unknown at 0",
+            hidden(0),
+            Verdict::UnknownStripeUnit(None),
+            false,
+        ),
+        (
+            "63s on 64K",
+            striped(SECTOR_63, 64 * K),
+            Verdict::SplitsAbove(512),
+            true,
+        ),
+        (
+            "36K on 64K",
+            striped(36 * K, 64 * K),
+            Verdict::SplitsAbove(4 * K),
+            true,
+        ),
+        (
+            "64K on 64K",
+            striped(64 * K, 64 * K),
+            Verdict::Aligned,
+            false,
+        ),
+        (
+            "64K on 256K",
+            striped(64 * K, 256 * K),
+            Verdict::SplitsAbove(64 * K),
+            false,
+        ),
+        (
+            "32K on 256K",
+            striped(32 * K, 256 * K),
+            Verdict::SplitsAbove(32 * K),
+            true,
+        ),
+        // Operations larger than the unit always cross; that is no misalignment.
+        (
+            "1M on 16K",
+            striped(1 << 20, 16 * K),
+            Verdict::Aligned,
+            false,
+        ),
+        (
+            "8K on 16K",
+            striped(8 * K, 16 * K),
+            Verdict::SplitsAbove(8 * K),
+            true,
+        ),
+        (
+            "64K on 192K",
+            striped(64 * K, 192 * K),
+            Verdict::SplitsAbove(64 * K),
+            false,
+        ),
+    ] {
+        let found = judged(&subject);
+        assert_eq!((found.verdict, found.finding), (verdict, finding), "{name}");
+        assert_eq!(
+            found
+                .checks
+                .iter()
+                .any(|check| check.result == Outcome::Finding),
+            finding,
+            "{name}: {:?}",
+            found.checks
+        );
+    }
+}
+
+#[test]
+fn what_is_not_used_or_exempt_is_never_a_finding() {
+    for usage in [Usage::Exempt, Usage::Unused, Usage::Unknown] {
+        for boundaries in [vec![], vec![boundary(SECTOR_63, 64 * K)]] {
+            let mut subject = subject(vec![place(SECTOR_63, 4096, Nature::Single)], boundaries);
+            subject.usage = usage;
+            let found = judged(&subject);
+            assert!(!found.finding, "{usage:?}");
+            assert_eq!(found.verdict, Verdict::SectorSplit);
+        }
+    }
+    // A member of an array that is not running has no file system, but is used.
+    let mut other = subject(vec![place(SECTOR_63, 4096, Nature::Single)], vec![]);
+    other.usage = Usage::Other;
+    assert!(judged(&other).finding);
+    let mut other = subject(vec![], vec![boundary(SECTOR_63, 64 * K)]);
+    other.usage = Usage::Other;
+    assert!(!judged(&other).finding);
+}
+
+#[test]
+fn a_disk_whose_sectors_are_shifted_is_measured_from_there() {
+    let mut shifted = place(SECTOR_63, 4096, Nature::Single);
+    // Drives with the jumper for old systems: sector 63 is on a boundary.
+    shifted.alignment_offset_bytes = 3584;
+    let found = judged(&subject(vec![shifted.clone()], vec![]));
+    assert_eq!((found.verdict, found.finding), (Verdict::NotStriped, false));
+    shifted.offset_bytes = 1 << 20;
+    let found = judged(&subject(vec![shifted], vec![]));
+    assert_eq!((found.verdict, found.finding), (Verdict::SectorSplit, true));
+    assert!(
+        found.checks[0]
+            .text
+            .contains("(1048576 - 3584) mod 4096 = 512"),
+        "{}",
+        found.checks[0].text
+    );
+}
+
+#[test]
+fn the_worst_of_several_boundaries_decides_and_pieces_keep_their_phase() {
+    let mut below = boundary(1 << 20, 64 * K);
+    // A later piece of the volume: byte 4 MiB + 4 KiB of it lies at 1 MiB.
+    below.volume_bytes = (4 << 20) + 4 * K;
+    assert_eq!(below.phase_bytes(), 60 * K);
+    let subject = subject(vec![], vec![boundary(0, 64 * K), below]);
+    assert_eq!(judged(&subject).verdict, Verdict::SplitsAbove(4 * K));
+}
+
+#[test]
+fn costs_are_told_in_the_words_of_the_law() {
+    let words = |offset: u64, unit: u64| {
+        let subject = subject(vec![], vec![boundary(offset, unit)]);
+        let found = judged(&subject);
+        found
+            .costs
+            .iter()
+            .map(|cost| cost.words())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        words(SECTOR_63, 64 * K),
+        [
+            "8K: 1 in 8 operations touches two disks (none if aligned)",
+            "64K: every operation touches two disks (none if aligned)"
+        ]
+    );
+    assert_eq!(
+        words(64 * K, 256 * K),
+        [
+            "8K: no operation touches two disks",
+            "64K: no operation touches two disks"
+        ]
+    );
+    assert_eq!(
+        words(SECTOR_63, 16 * K)[1],
+        "64K: an operation touches 5 stripe units (4 if aligned)"
+    );
+}
+
+#[test]
+fn large_sectors_partial_pages_and_dynamic_disks_are_warned_of() {
+    let mut subject = subject(
+        vec![place(1 << 20, 16_384, Nature::Single)],
+        vec![boundary(SECTOR_63, 64 * K)],
+    );
+    subject.dynamic = true;
+    let found = judged(&subject);
+    for name in ["sector-size", "parity-page", "dynamic-disk"] {
+        let check = found.checks.iter().find(|check| check.name == name);
+        assert_eq!(
+            check.map(|check| check.result),
+            Some(Outcome::Warning),
+            "{name}"
+        );
+    }
+    assert!(
+        found
+            .checks
+            .iter()
+            .any(|check| check.text.contains("SQL Server"))
+    );
+}
+
+#[test]
+fn numbers_at_the_edge_do_no_harm() {
+    for offset in [0, 1, u64::MAX] {
+        for unit in [1, 3, u64::MAX] {
+            let mut one = boundary(offset, unit);
+            one.volume_bytes = u64::MAX;
+            one.full_stripe_bytes = Some(u64::MAX);
+            let mut far = place(offset, u32::MAX, Nature::MayBeArray);
+            far.alignment_offset_bytes = u64::MAX;
+            let found = judge(&subject(vec![far], vec![one]), &[1, u64::MAX]);
+            assert_eq!(found.costs.len(), 2);
+        }
+    }
+}
