@@ -38,13 +38,37 @@ pub fn simulate_all(
 ) -> Outcome<()> {
     let cells = runs
         .iter()
-        .map(|wishes| prepare_run(context, aimed, wishes, how))
+        .map(|wishes| SimulatedCell::prepare(context, aimed, wishes, how))
         .collect::<Outcome<Vec<_>>>()?;
-    simulate_cells(context, aimed, &cells, &mut |record| {
+    simulate_cells(context, &cells, &mut |record| {
         let kept = store.save_run(&record).map_err(store_failure);
         records.push(record);
         kept
     })
+}
+
+/// One run, and the arrays that it meets.
+pub struct SimulatedCell<'a> {
+    pub aimed: &'a [Aimed],
+    pub jobs: Vec<Job<'a>>,
+    pub settings: Settings,
+}
+
+impl<'a> SimulatedCell<'a> {
+    /// Checks the jobs against their arrays.
+    pub fn prepare(
+        context: &Context,
+        aimed: &'a [Aimed],
+        wishes: &[JobWish],
+        how: &How,
+    ) -> Outcome<SimulatedCell<'a>> {
+        let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
+        Ok(SimulatedCell {
+            aimed,
+            jobs,
+            settings,
+        })
+    }
 }
 
 /// Runs all cells; `keep` gets their records in the order of the cells. After an
@@ -52,8 +76,7 @@ pub fn simulate_all(
 /// the others have no record.
 pub fn simulate_cells(
     context: &Context,
-    aimed: &[Aimed],
-    cells: &[(Vec<Job<'_>>, Settings)],
+    cells: &[SimulatedCell<'_>],
     keep: &mut dyn FnMut(RunRecord) -> Outcome<()>,
 ) -> Outcome<()> {
     let next = AtomicUsize::new(0);
@@ -68,10 +91,11 @@ pub fn simulate_cells(
             scope.spawn(move || {
                 while stop.load(Ordering::Relaxed) == 0 {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((jobs, settings)) = cells.get(index) else {
+                    let Some(cell) = cells.get(index) else {
                         break;
                     };
-                    let record = simulate(aimed, jobs, settings, &mut Quiet, stop);
+                    let (jobs, settings) = (&cell.jobs, &cell.settings);
+                    let record = simulate(cell.aimed, jobs, settings, &mut Quiet, stop);
                     if sender.send((index, record)).is_err() {
                         break;
                     }

@@ -35,6 +35,21 @@ impl Simulated {
         Ok(Simulated { spec, facts })
     }
 
+    /// The same array as it is met by one run of an experiment: with rotational
+    /// phases of its own, drawn from `seed`, as a real array's platters stand
+    /// somewhere else each time, and older by what ran before, so that a drift
+    /// goes on. Its facts say both: the run can be made again.
+    pub fn met(&self, seed: u64, older_ns: u64) -> Simulated {
+        let mut spec = self.spec.clone();
+        spec.seed ^= seed;
+        spec.age_ns = spec.age_ns.saturating_add(older_ns);
+        let facts = TargetFacts {
+            simulation: Some(spec.describe()),
+            ..self.facts.clone()
+        };
+        Simulated { spec, facts }
+    }
+
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }

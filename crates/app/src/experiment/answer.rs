@@ -108,9 +108,25 @@ impl Answer {
             text.push_str("\n\n");
             text.push_str(&comparison_table(comparison));
             text.push('\n');
+            // What is said of this level stands under its table; notes, which
+            // are about all of them, at the end.
+            let without_notes = ComparisonRecord {
+                notes: Vec::new(),
+                ..comparison.clone()
+            };
+            text.push_str(&comparison_words(&[&without_notes]));
+            text.push('\n');
         }
-        let all: Vec<&ComparisonRecord> = self.comparisons.iter().collect();
-        text.push_str(&comparison_words(&all));
+        let only_notes: Vec<ComparisonRecord> = self
+            .comparisons
+            .iter()
+            .map(|comparison| ComparisonRecord {
+                groups: Vec::new(),
+                sentences: Vec::new(),
+                ..comparison.clone()
+            })
+            .collect();
+        text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
         text.push_str(&warnings_text(&self.records));
         text.push_str(&self.kept_line());
         text

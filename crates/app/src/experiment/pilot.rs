@@ -5,8 +5,8 @@
 use crate::aim::Aimed;
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::measure::{How, JobWish, prepare_run};
-use crate::parallel::simulate_cells;
+use crate::measure::{How, JobWish};
+use crate::parallel::{SimulatedCell, simulate_cells};
 use stripewise_lab::experiment::ExperimentPlan;
 use stripewise_workload::Workload;
 
@@ -46,11 +46,11 @@ pub fn set_durations(
                 workload: look,
                 targets: vec![0],
             };
-            prepare_run(context, aimed, &[wish], &how)
+            SimulatedCell::prepare(context, aimed, &[wish], &how)
         })
         .collect::<Outcome<Vec<_>>>()?;
     let mut rates = Vec::new();
-    simulate_cells(context, aimed, &cells, &mut |record| {
+    simulate_cells(context, &cells, &mut |record| {
         rates.push(record.jobs.first().map_or(0.0, |job| job.outcome.iops));
         Ok(())
     })?;

@@ -6,8 +6,8 @@ use crate::aim::Aimed;
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, measure, prepare_run};
-use crate::parallel::simulate_cells;
+use crate::measure::{How, JobWish, measure};
+use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress as Bar;
 use std::collections::{HashSet, VecDeque};
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
@@ -132,22 +132,37 @@ impl<'a> Runner<'a> {
     /// Makes all runs of a block on all cores.
     fn simulate_block(&mut self, block: u32) -> Outcome<()> {
         let runs = schedule(&self.kept.plan, &self.kept.id, block);
+        let met: Vec<[Aimed; 1]> = self.met(&runs);
         let mut cells = Vec::with_capacity(runs.len());
-        for run in &runs {
-            let wish = self.wish(run);
-            let (jobs, mut settings) =
-                prepare_run(self.context, self.aimed, &[wish], &self.how(run))?;
+        for (run, aimed) in runs.iter().zip(&met) {
+            let (wish, how) = (self.wish(run), self.how(run));
+            let mut cell = SimulatedCell::prepare(self.context, aimed, &[wish], &how)?;
+            let settings = &mut cell.settings;
             while !self.ids.insert(settings.id.clone()) {
                 settings.id = self.context.new_id(&settings.started_at);
             }
-            cells.push((jobs, settings));
+            cells.push(cell);
         }
         let (store, ready) = (&mut *self.store, &mut self.ready);
-        simulate_cells(self.context, self.aimed, &cells, &mut |record| {
+        simulate_cells(self.context, &cells, &mut |record| {
             let kept = store.save_run(&record).map_err(store_failure);
             ready.push_back(record);
             kept
         })
+    }
+
+    /// The array as each run of a block meets it.
+    fn met(&self, runs: &[PlannedRun]) -> Vec<[Aimed; 1]> {
+        let mut older_ns = self.elapsed_ns;
+        let mut met = Vec::with_capacity(runs.len());
+        for run in runs {
+            if let Some(array) = self.aimed.iter().find_map(Aimed::simulated) {
+                let array = array.met(run.workload.seed, older_ns);
+                met.push([Aimed::Simulated(Box::new(array))]);
+            }
+            older_ns += run.workload.ramp_ns + run.workload.duration_ns;
+        }
+        met
     }
 }
 
