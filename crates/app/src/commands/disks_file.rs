@@ -1,0 +1,72 @@
+//! Where a plain file lies: its volume, and its extents there.
+
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::Serialize;
+use std::path::Path;
+use stripewise_disk_inspect::{System, placement_of};
+
+/// Extents shown; a fragmented file has thousands.
+const EXTENTS_SHOWN: usize = 16;
+
+/// A file's place.
+#[derive(Clone, Debug, Serialize)]
+pub struct FilePlace {
+    pub path: String,
+    pub mount_point: Option<String>,
+    /// The device under its file system.
+    pub device: Option<String>,
+    #[serde(skip)]
+    pub devices: Vec<String>,
+    /// The first extents.
+    pub extents: Vec<FileExtent>,
+    /// How many there are.
+    pub extents_count: u64,
+    /// There are more than were looked at.
+    pub extents_partial: bool,
+}
+
+/// One extent.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileExtent {
+    /// In the file.
+    pub start_bytes: u64,
+    /// On the device under its file system; absent where that is not known.
+    pub device_bytes: Option<u64>,
+    pub length_bytes: u64,
+}
+
+impl FilePlace {
+    pub fn of(system: &System, path: &Path) -> Outcome<Self> {
+        let storage = system.storage_of_path(path).map_err(|error| Failure {
+            exit: Exit::Target,
+            hint: Some(error.hint().to_owned()),
+            error: error.into(),
+        })?;
+        let placement = std::fs::File::open(path)
+            .ok()
+            .filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))
+            .and_then(|file| placement_of(&file));
+        let extents = placement.as_ref().map_or(&[][..], |placement| &placement.extents);
+        Ok(FilePlace {
+            path: path.display().to_string(),
+            mount_point: storage
+                .file_system
+                .as_ref()
+                .map(|one| one.mount_point.display().to_string()),
+            device: storage.nearest().map(|device| device.name.clone()),
+            devices: storage.devices.iter().map(|one| one.name.clone()).collect(),
+            extents_count: extents.len() as u64,
+            extents_partial: placement.as_ref().is_some_and(|placement| !placement.complete),
+            extents: extents
+                .iter()
+                .take(EXTENTS_SHOWN)
+                .map(|extent| FileExtent {
+                    start_bytes: extent.logical_bytes,
+                    device_bytes: extent.physical_bytes,
+                    length_bytes: extent.length_bytes,
+                })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,345 @@
+//! `disks` for people: a block for each disk, then one for each volume.
+
+use super::View;
+use super::given::Facts;
+use crate::show::style::Style;
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
+use stripewise_disk_inspect::superblocks::Found;
+use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
+use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
+use stripewise_report::wrapped;
+use stripewise_units::{ByteSize, format_bytes};
+
+pub fn text(view: &View, style: Style) -> String {
+    let mut text = String::new();
+    if view.survey.disks.is_empty() {
+        text.push_str("no disks found\n");
+    }
+    for disk in &view.survey.disks {
+        describe_disk(&mut text, view, disk, style);
+    }
+    if !view.survey.volumes.is_empty() {
+        text.push_str(&style.heading("Volumes"));
+        text.push('\n');
+    }
+    for (volume, judgement) in view.volumes() {
+        describe_volume(&mut text, volume, judgement, style);
+    }
+    file(&mut text, view);
+    text
+}
+
+fn describe_disk(text: &mut String, view: &View, disk: &Disk, style: Style) {
+    let device = &disk.device;
+    text.push_str(&style.heading(&device.name));
+    let mut first = vec![format_bytes(device.size_bytes)];
+    first.extend(what(device));
+    first.extend(device.model.clone());
+    first.extend(device.serial.as_ref().map(|serial| format!("serial {serial}")));
+    first.extend(device.firmware.as_ref().map(|firmware| format!("firmware {firmware}")));
+    text.push_str(&wrapped(&format!("  {}", first.join(", ")), "  "));
+    let second = queue(device);
+    if !second.is_empty() {
+        text.push_str(&wrapped(&format!("  {}", second.join(", ")), "  "));
+    }
+    if let Some(facts) = view.known.of(&disk.key) {
+        text.push_str(&wrapped(&format!("  given: {}", given(facts)), "  "));
+    }
+    for line in layers(device) {
+        text.push_str(&wrapped(&format!("  {line}"), "    "));
+    }
+    match (&disk.table, &disk.unread) {
+        (Some(table), _) => {
+            let id = table.id.as_deref().unwrap_or("none");
+            text.push_str(&format!(
+                "  partition table {}, id {id}\n",
+                table.kind.name()
+            ));
+            partitions(text, disk, table.sector_bytes);
+            for problem in &table.problems {
+                text.push_str(&wrapped(&format!("  warning: {problem}"), "  "));
+            }
+            for entry in &table.hybrid {
+                text.push_str(&format!(
+                    "  the hybrid MBR also has: {} at {} bytes, {}\n",
+                    entry.type_name.unwrap_or(&entry.type_id),
+                    entry.start_bytes,
+                    format_bytes(entry.size_bytes)
+                ));
+            }
+        }
+        (None, Some(why)) => {
+            text.push_str(&format!("  partition table not read: {why}\n"));
+            partitions(text, disk, 512);
+        }
+        (None, None) => partitions(text, disk, 512),
+    }
+    text.push('\n');
+}
+
+/// Kind, bus and whether it spins.
+fn what(device: &BlockDevice) -> Vec<String> {
+    let mut words = Vec::new();
+    let level = device.array.as_ref().map(|array| {
+        let unit = array
+            .stripe_unit_bytes
+            .map(|bytes| format!(", chunk {}", ByteSize(bytes)));
+        let disks = array.disks.map(|disks| format!(" of {disks} disks"));
+        format!(
+            "md {}{}{}",
+            array.level,
+            disks.unwrap_or_default(),
+            unit.unwrap_or_default()
+        )
+    });
+    words.extend(level);
+    words.extend(match device.kind {
+        BlockDeviceKind::Loop => Some("loop".to_owned()),
+        BlockDeviceKind::Mapper => Some(format!(
+            "device mapper {}",
+            device.mapper_name.as_deref().unwrap_or_default()
+        )),
+        BlockDeviceKind::Memory => Some("memory".to_owned()),
+        _ => device.transport.clone(),
+    });
+    if device.kind == BlockDeviceKind::Disk {
+        words.extend(device.queue.rotational.map(|spins| {
+            if spins { "rotational" } else { "not rotational" }.to_owned()
+        }));
+    }
+    words
+}
+
+fn queue(device: &BlockDevice) -> Vec<String> {
+    let queue = &device.queue;
+    let size = |bytes: u64| ByteSize(bytes).to_string();
+    let mut words = Vec::new();
+    if let Some(logical) = queue.logical_sector_bytes {
+        let physical = queue.physical_sector_bytes.unwrap_or(logical);
+        words.push(format!("sectors {logical} logical, {physical} physical"));
+    }
+    words.extend(queue.minimum_io_bytes.map(|bytes| format!("minimum I/O {}", size(bytes))));
+    words.extend(queue.optimal_io_bytes.map(|bytes| format!("optimal I/O {}", size(bytes))));
+    words.extend(queue.chunk_bytes.map(|bytes| format!("chunk {}", size(bytes))));
+    words.extend(
+        queue
+            .alignment_offset_bytes
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| format!("alignment offset {bytes}")),
+    );
+    words.extend(queue.queue_depth.map(|depth| format!("queue depth {depth}")));
+    words.extend(queue.nr_requests.map(|count| format!("{count} requests")));
+    words.extend(queue.write_cache.clone());
+    words
+}
+
+fn given(facts: &Facts) -> String {
+    let mut words = Vec::new();
+    words.extend(facts.stripe_unit_bytes.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
+    words.extend(facts.raid_level.as_ref().map(|level| match facts.raid_disks {
+        Some(disks) => format!("{level} of {disks} disks"),
+        None => level.clone(),
+    }));
+    words.extend(facts.cache_size_bytes.map(|bytes| format!("cache {}", ByteSize(bytes))));
+    words.extend(facts.note.clone());
+    words.join(", ")
+}
+
+/// What a device stands on.
+fn layers(device: &BlockDevice) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(looped) = &device.looped {
+        lines.push(format!(
+            "over {} from byte {}{}",
+            looped.backing_file.display(),
+            looped.offset_bytes,
+            match looped.direct_io {
+                Some(true) => ", direct",
+                Some(false) => ", through the page cache",
+                None => "",
+            }
+        ));
+    }
+    if let Some(array) = &device.array {
+        let members = array.members.iter().map(|member| {
+            match (member.slot, member.data_offset_bytes) {
+                (Some(_), Some(bytes)) => format!("{} (data from byte {bytes})", member.device),
+                (None, _) => format!("{} (spare)", member.device),
+                _ => member.device.clone(),
+            }
+        });
+        let members: Vec<String> = members.collect();
+        lines.push(format!("members: {}", members.join(", ")));
+    }
+    let name = |number| {
+        let found = device.below.iter().find(|below| below.number == number);
+        found.map_or_else(|| number.to_string(), |below| below.name.clone())
+    };
+    for piece in device.mapper.iter().take(16) {
+        let parts: Vec<String> = piece
+            .parts
+            .iter()
+            .map(|part| format!("{} from byte {}", name(part.number), part.offset_bytes))
+            .collect();
+        let unit = piece.stripe_unit_bytes.map(|bytes| format!(", stripe unit {}", ByteSize(bytes)));
+        let policy = piece.policy.as_ref().map(|policy| format!(", policy {policy}"));
+        lines.push(format!(
+            "{} {} at {}{}{}: {}",
+            format_bytes(piece.size_bytes),
+            piece.level.as_deref().unwrap_or(&piece.kind),
+            piece.start_bytes,
+            unit.unwrap_or_default(),
+            policy.unwrap_or_default(),
+            if parts.is_empty() { "not followed".to_owned() } else { parts.join(", ") }
+        ));
+    }
+    if device.mapper.len() > 16 {
+        lines.push(format!("and {} more pieces", device.mapper.len() - 16));
+    }
+    lines.extend(device.mapper_unread.as_ref().map(|why| format!("what it stands on is not known: {why}")));
+    lines
+}
+
+fn partitions(text: &mut String, disk: &Disk, sector_bytes: u32) {
+    if disk.partitions.is_empty() {
+        return;
+    }
+    let width = disk.partitions.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).max(4);
+    text.push_str(&format!(
+        "  {:width$}  {:>16}  {:>12}  {:>10}  type, what is on it\n",
+        "name", "start, bytes", "sectors", "size"
+    ));
+    for one in &disk.partitions {
+        let line = format!(
+            "  {:width$}  {:>16}  {:>12}  {:>10}  {}",
+            one.name,
+            one.entry.start_bytes,
+            one.entry.start_bytes / u64::from(sector_bytes.max(1)),
+            format_bytes(one.entry.size_bytes),
+            contents(one)
+        );
+        text.push_str(&wrapped(&line, &" ".repeat(width + 50)));
+    }
+}
+
+fn contents(one: &Partition) -> String {
+    let entry = &one.entry;
+    let mut words = Vec::new();
+    if !entry.type_id.is_empty() {
+        words.push(entry.type_name.unwrap_or(&entry.type_id).to_owned());
+    }
+    words.extend(one.holds.as_ref().map(found));
+    if !one.holders.is_empty() {
+        words.push(format!("used by {}", one.holders.join(", ")));
+    }
+    words.join(": ")
+}
+
+fn found(found: &Found) -> String {
+    let size = |bytes: u64| ByteSize(bytes).to_string();
+    match found {
+        Found::FileSystem(header) => match header.allocation_unit_bytes {
+            Some(unit) => format!("{}, unit {}", header.kind, size(unit)),
+            None => header.kind.clone(),
+        },
+        Found::Member(member) => format!(
+            "md member of {}, data from byte {}",
+            member.level, member.data_offset_bytes
+        ),
+        Found::PhysicalVolume(volume) => {
+            let group = volume.group.as_ref().map(|group| format!(" of {}", group.name));
+            format!(
+                "LVM physical volume{}, extents from byte {}",
+                group.unwrap_or_default(),
+                volume.data_offset_bytes.unwrap_or(0)
+            )
+        }
+        Found::Encrypted(encrypted) => match encrypted.data_offset_bytes {
+            Some(bytes) => format!("LUKS{}, data from byte {bytes}", encrypted.version),
+            None => format!("LUKS{}", encrypted.version),
+        },
+    }
+}
+
+fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, style: Style) {
+    let mut head = vec![format_bytes(volume.size_bytes)];
+    head.push(volume.file_system.clone().unwrap_or_else(|| {
+        volume.holds.as_ref().map_or("no file system known", Found::kind).to_owned()
+    }));
+    if volume.devices.len() > 1 {
+        head.push(format!("on {}", volume.devices.join(", ")));
+    }
+    if !volume.mount_points.is_empty() {
+        let points: Vec<String> =
+            volume.mount_points.iter().map(|point| point.display().to_string()).collect();
+        head.push(format!("mounted at {}", points.join(", ")));
+    }
+    text.push_str(&style.heading(&volume.name));
+    text.push_str(&wrapped(&format!("  {}", head.join(", ")), "  "));
+    for place in &volume.subject.places {
+        text.push_str(&wrapped(&format!("  starts at {}", place.words()), "    "));
+    }
+    let verdict = format!("  verdict: {}", verdict(judgement));
+    text.push_str(&wrapped(&verdict, "    "));
+    for check in &judgement.checks {
+        let mark = match check.result {
+            Outcome::Good => "ok  ",
+            Outcome::Information => "    ",
+            Outcome::Warning => "warn",
+            Outcome::Finding => "BAD ",
+        };
+        text.push_str(&wrapped(&format!("  {mark} {}", check.text), "       "));
+    }
+    for cost in &judgement.costs {
+        text.push_str(&wrapped(&format!("       {}", cost.words()), "         "));
+    }
+    text.push('\n');
+}
+
+fn verdict(judgement: &Judgement) -> String {
+    let size = |bytes: u64| ByteSize(bytes).to_string();
+    match judgement.verdict {
+        Verdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
+        Verdict::SplitsAbove(bytes) => {
+            let word = if judgement.finding { "MISALIGNED" } else { "good for the sizes asked for" };
+            format!("{word}: splits above {}", size(bytes))
+        }
+        Verdict::Aligned => "aligned".to_owned(),
+        Verdict::NotStriped => "not striped".to_owned(),
+        Verdict::UnknownStripeUnit(None) => {
+            "unknown stripe unit; any suits, as it starts at 0".to_owned()
+        }
+        Verdict::UnknownStripeUnit(Some(bytes)) => {
+            format!("unknown stripe unit; up to {} suits", size(bytes))
+        }
+    }
+}
+
+fn file(text: &mut String, view: &View) {
+    let Some(place) = &view.place else {
+        return;
+    };
+    text.push_str(&format!(
+        "{} is on {}, mounted at {}\n",
+        place.path,
+        place.device.as_deref().unwrap_or("no block device"),
+        place.mount_point.as_deref().unwrap_or("an unknown place")
+    ));
+    for extent in &place.extents {
+        let device = match extent.device_bytes {
+            Some(bytes) => format!("at {bytes}"),
+            None => "at a place not known".to_owned(),
+        };
+        text.push_str(&format!(
+            "  from byte {:>14}: {:>14} bytes {device} in its file system's device\n",
+            extent.start_bytes, extent.length_bytes
+        ));
+    }
+    let more = place.extents_count.saturating_sub(place.extents.len() as u64);
+    if more > 0 || place.extents_partial {
+        text.push_str(&format!(
+            "  and {more}{} extents more\n",
+            if place.extents_partial { " or more" } else { "" }
+        ));
+    }
+}
