@@ -1,0 +1,42 @@
+//! btrfs: what it allocates in is its sector size. A kernel mounts those that it
+//! lists in `/sys/fs/btrfs/features/supported_sectorsizes`; without that file,
+//! its page size only. There is nothing to tell about stripes.
+
+use super::{FormatWish, Kernel, Place, Recipe, check_range, no_stripe, unmountable};
+use crate::Result;
+use stripewise_units::ByteSize;
+
+pub fn recipe(wish: &FormatWish, place: &Place, kernel: &Kernel, target: &str) -> Result<Recipe> {
+    check_range(wish, 4 << 10, 64 << 10, target)?;
+    no_stripe(wish, target)?;
+    let sector = wish.allocation_unit_bytes;
+    let known = match kernel.btrfs_sectors.as_slice() {
+        [] => &[kernel.page_bytes][..],
+        listed => listed,
+    };
+    if !known.contains(&sector) {
+        let sizes: Vec<String> = known
+            .iter()
+            .map(|bytes| ByteSize(*bytes).to_string())
+            .collect();
+        return Err(unmountable(
+            target,
+            format!(
+                "this kernel cannot mount btrfs with an allocation unit (sector size) of {}",
+                ByteSize(sector)
+            ),
+            format!("It mounts {}.", sizes.join(", ")),
+        ));
+    }
+    let mut arguments = vec!["-q".to_owned()];
+    if place.overwrites {
+        arguments.push("-f".to_owned());
+    }
+    arguments.push("-s".to_owned());
+    arguments.push(sector.to_string());
+    Ok(Recipe {
+        arguments,
+        stripe_bytes: None,
+        notes: Vec::new(),
+    })
+}

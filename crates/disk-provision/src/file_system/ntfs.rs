@@ -1,0 +1,48 @@
+//! NTFS: clusters from a sector to 2 MiB, quickly (nothing is zeroed but the
+//! structures). Where the partition starts is stored in it for the boot loader.
+//! It is made for Windows, so whether this kernel mounts it does not matter.
+
+use super::{FormatWish, Place, Recipe, check_range, no_stripe};
+use crate::Result;
+use stripewise_units::ByteSize;
+
+/// What Windows takes before version 1709 of Windows 10 and Server 2019.
+const CLUSTER_BYTES_OLD: u64 = 64 << 10;
+/// Larger clusters cannot be compressed.
+const CLUSTER_BYTES_COMPRESSED: u64 = 4 << 10;
+
+pub fn recipe(wish: &FormatWish, place: &Place, target: &str) -> Result<Recipe> {
+    check_range(wish, 512, 2 << 20, target)?;
+    no_stripe(wish, target)?;
+    let cluster = wish.allocation_unit_bytes;
+    let sector = place.geometry.sector();
+    let mut arguments: Vec<String> = ["--quick", "--cluster-size"].map(str::to_owned).to_vec();
+    arguments.push(cluster.to_string());
+    arguments.push("--sector-size".to_owned());
+    arguments.push(sector.to_string());
+    // It has room for 32 bits, and is only read when Windows starts from there.
+    let start = u32::try_from(place.start_bytes / sector).unwrap_or(0);
+    for (option, value) in [
+        ("--partition-start", start),
+        ("--heads", 255),
+        ("--sectors-per-track", 63),
+    ] {
+        arguments.push(option.to_owned());
+        arguments.push(value.to_string());
+    }
+    let mut notes = Vec::new();
+    if cluster > CLUSTER_BYTES_OLD {
+        notes.push(format!(
+            "Windows before Windows 10 1709 and Server 2019 cannot mount clusters of {}",
+            ByteSize(cluster)
+        ));
+    }
+    if cluster > CLUSTER_BYTES_COMPRESSED {
+        notes.push("Windows does not compress files on clusters above 4K".to_owned());
+    }
+    Ok(Recipe {
+        arguments,
+        stripe_bytes: None,
+        notes,
+    })
+}

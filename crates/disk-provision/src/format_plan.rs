@@ -1,0 +1,82 @@
+//! The plan and the report of `format`.
+
+use crate::file_system::{FileSystemKind, Stripe};
+use crate::layout::Geometry;
+use crate::plan::DeviceFacts;
+use crate::present::Present;
+use serde::Serialize;
+use std::path::PathBuf;
+use stripewise_disk_inspect::storage::Use;
+use stripewise_disk_inspect::verdict::Judgement;
+
+/// What `format` would do to a device. Making it writes nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct FormatPlan {
+    /// The device.
+    pub device: DeviceFacts,
+    /// What is there now.
+    pub present: Present,
+    /// Who uses it now: mounts, swap, holders.
+    pub uses: Vec<Use>,
+    /// Why it would be refused as things are.
+    pub in_the_way: Option<String>,
+    /// Which file system.
+    pub file_system: FileSystemKind,
+    /// Bytes of an allocation unit.
+    pub allocation_unit_bytes: u64,
+    /// The stripes that it is told.
+    pub stripe: Option<Stripe>,
+    /// The program that is run, by its path.
+    pub program: PathBuf,
+    /// Its arguments, before the device.
+    pub arguments: Vec<String>,
+    /// Where the volume starts on the disk below.
+    pub offset_bytes: u64,
+    /// The kernel's name of that disk.
+    pub offset_disk: String,
+    /// Offset and verdict.
+    pub judgement: Judgement,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    /// Stripe unit and width that the superblock must have.
+    #[serde(skip)]
+    pub(crate) stripe_bytes: Option<(u64, u64)>,
+    #[serde(skip)]
+    pub(crate) geometry: Geometry,
+}
+
+impl FormatPlan {
+    /// The command as it could be typed.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        format!(
+            "{} {} {}",
+            self.program.display(),
+            self.arguments.join(" "),
+            self.device.path.display()
+        )
+    }
+}
+
+/// What came out, read back from the superblock.
+#[derive(Clone, Debug, Serialize)]
+pub struct FormatReport {
+    /// The device.
+    pub device: DeviceFacts,
+    /// Which file system.
+    pub file_system: FileSystemKind,
+    /// Its UUID or serial number.
+    pub uuid: Option<String>,
+    /// Bytes of an allocation unit.
+    pub allocation_unit_bytes: Option<u64>,
+    /// Stripe unit that it was told.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Full stripe that it was told.
+    pub stripe_width_bytes: Option<u64>,
+    /// Where the volume starts on the disk below.
+    pub offset_bytes: u64,
+    /// The kernel's name of that disk.
+    pub offset_disk: String,
+    /// Offset and verdict.
+    pub judgement: Judgement,
+}

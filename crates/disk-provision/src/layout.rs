@@ -1,0 +1,327 @@
+//! Where a partition comes to lie: arithmetic on a wish, no device needed.
+//!
+//! The partition starts at the first multiple of the alignment that the table
+//! leaves free. That is the alignment itself - 63 sectors start at 63 sectors -
+//! unless it lies inside the table: a GPT takes the first 34 sectors of 512
+//! bytes or 6 of 4,096. Nothing is ever rounded: what the disk's sectors cannot
+//! have is refused, as rounding 31.5K to 32K is the trap that misled many.
+
+use crate::{Error, ErrorKind, Result};
+use serde::Serialize;
+use stripewise_units::{ByteSize, format_bytes};
+
+/// Bytes of the entries of a GPT: 128 of 128 bytes, as everybody has.
+const GPT_ENTRIES_BYTES: u64 = 128 * 128;
+/// An MBR counts sectors with 32 bits.
+const MBR_SECTORS_MAX: u64 = 1 << 32;
+/// Sizes of partitions are multiples of this unless they are given: a page.
+const GRAIN_BYTES_MIN: u64 = 4096;
+
+/// The two kinds of table that are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableKind {
+    /// GUID partition table, with a backup at the end.
+    #[default]
+    Gpt,
+    /// Master boot record: up to 2 TiB (16 TiB with sectors of 4 KiB).
+    Mbr,
+}
+
+impl TableKind {
+    /// As people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TableKind::Gpt => "GPT",
+            TableKind::Mbr => "MBR",
+        }
+    }
+}
+
+/// Whose partition it is: the type in its entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// A Linux file system: MBR type 0x83, or its GUID.
+    #[default]
+    Linux,
+    /// A basic data partition of Windows: MBR type 0x07, or its GUID.
+    Windows,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// The partition starts at a multiple of this many bytes.
+    pub align_bytes: u64,
+    /// Exactly this size; without it, what is left of the disk.
+    pub size_bytes: Option<u64>,
+    /// Kind of the table.
+    pub table: TableKind,
+    /// Type of the partition.
+    pub purpose: Purpose,
+}
+
+/// What a disk has to offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Geometry {
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// Smallest unit of addressing, in bytes.
+    pub logical_sector_bytes: u32,
+    /// Smallest unit that is written without reading first, in bytes.
+    pub physical_sector_bytes: u32,
+}
+
+impl Geometry {
+    /// Bytes of a logical sector.
+    pub(crate) fn sector(&self) -> u64 {
+        u64::from(self.logical_sector_bytes)
+    }
+
+    /// Whole logical sectors.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.size_bytes / self.sector()
+    }
+}
+
+/// Where the partition comes to lie, in bytes from the start of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Layout {
+    /// Kind of the table.
+    pub table: TableKind,
+    /// Type of the partition.
+    pub purpose: Purpose,
+    /// Its first byte.
+    pub start_bytes: u64,
+    /// Its length.
+    pub size_bytes: u64,
+}
+
+/// The bytes that a table leaves free: from, and up to but not including.
+fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
+    let sector = geometry.sector();
+    let entries = GPT_ENTRIES_BYTES.div_ceil(sector);
+    let sectors = geometry.sectors();
+    match table {
+        TableKind::Mbr => (sector, sectors * sector),
+        TableKind::Gpt => (
+            (2 + entries) * sector,
+            sectors.saturating_sub(entries + 1) * sector,
+        ),
+    }
+}
+
+/// Places the partition.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when the alignment or size cannot be had on this disk,
+/// with what could be had instead.
+pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> {
+    let sector = geometry.sector();
+    let fail = |what: String, hint: String| {
+        Err(Error::new(ErrorKind::Usage, device, what).with_hint(hint))
+    };
+    if wish.align_bytes == 0 {
+        return fail(
+            "an alignment of 0 bytes is none".to_owned(),
+            "Give one like `--align 1M`.".to_owned(),
+        );
+    }
+    if !wish.align_bytes.is_multiple_of(sector) {
+        return fail(
+            impossible(wish.align_bytes, sector),
+            neighbours(wish.align_bytes, sector),
+        );
+    }
+    let (first, end) = usable(geometry, wish.table);
+    let start_bytes = first.next_multiple_of(wish.align_bytes);
+    let room = end.saturating_sub(start_bytes);
+    let size_bytes = match wish.size_bytes {
+        Some(size) if size == 0 || !size.is_multiple_of(sector) => {
+            return fail(
+                format!("a size of {size} bytes is not a number of sectors of {sector} bytes"),
+                "Give a multiple of the sector, like `--size 10G`.".to_owned(),
+            );
+        }
+        Some(size) if size > room => {
+            return fail(
+                format!(
+                    "has room for {room} bytes ({}) from byte {start_bytes} on, less than the {} asked for",
+                    format_bytes(room),
+                    format_bytes(size)
+                ),
+                "Ask for less, or leave --size out to take what there is.".to_owned(),
+            );
+        }
+        Some(size) => size,
+        None => rounded(room, wish.align_bytes, sector),
+    };
+    if size_bytes == 0 {
+        return fail(
+            format!(
+                "of {} has no room for a partition at {}",
+                format_bytes(geometry.size_bytes),
+                ByteSize(start_bytes)
+            ),
+            "Choose a smaller alignment or a larger device.".to_owned(),
+        );
+    }
+    if wish.table == TableKind::Mbr && (start_bytes + size_bytes) / sector > MBR_SECTORS_MAX {
+        return fail(
+            format!(
+                "an MBR reaches {} with sectors of {sector} bytes, and the partition would end at {}",
+                format_bytes(MBR_SECTORS_MAX * sector),
+                format_bytes(start_bytes + size_bytes)
+            ),
+            "Use `--table gpt`, or give a `--size` that ends below that.".to_owned(),
+        );
+    }
+    Ok(Layout {
+        table: wish.table,
+        purpose: wish.purpose,
+        start_bytes,
+        size_bytes,
+    })
+}
+
+/// Sizes that are not given are multiples of the largest power of two in the
+/// alignment, or of a page where there is less, so that file systems use all of it.
+fn rounded(room_bytes: u64, align_bytes: u64, sector_bytes: u64) -> u64 {
+    let page = GRAIN_BYTES_MIN.max(sector_bytes);
+    let grain = (align_bytes & align_bytes.wrapping_neg()).max(page);
+    [grain, page]
+        .map(|unit| room_bytes / unit * unit)
+        .into_iter()
+        .find(|bytes| *bytes > 0)
+        .unwrap_or(0)
+}
+
+fn impossible(align_bytes: u64, sector_bytes: u64) -> String {
+    let typed = ByteSize(align_bytes);
+    format!(
+        "no partition can start at a multiple of {typed} ({align_bytes} bytes): \
+         the disk's sectors have {sector_bytes} bytes"
+    )
+}
+
+fn neighbours(align_bytes: u64, sector_bytes: u64) -> String {
+    let below = align_bytes / sector_bytes * sector_bytes;
+    let above = below + sector_bytes;
+    match below {
+        0 => format!("The smallest is {}.", ByteSize(above)),
+        _ => format!(
+            "The nearest are {} and {}.",
+            ByteSize(below),
+            ByteSize(above)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn disk(size_bytes: u64, sector: u32) -> Geometry {
+        Geometry {
+            size_bytes,
+            logical_sector_bytes: sector,
+            physical_sector_bytes: 4096,
+        }
+    }
+
+    fn wish(align: &str, table: TableKind) -> Wish {
+        Wish {
+            align_bytes: align.parse::<ByteSize>().unwrap().bytes(),
+            table,
+            ..Wish::default()
+        }
+    }
+
+    #[test]
+    fn partitions_start_where_they_are_asked_to_and_nowhere_near() {
+        use TableKind::{Gpt, Mbr};
+        for (align, table, sector, start, size) in [
+            ("63s", Mbr, 512, 63 * 512, 64 * MIB - 32_768),
+            ("31.5K", Mbr, 512, 32_256, 64 * MIB - 32_768),
+            ("36K", Mbr, 512, 36_864, 64 * MIB - 36_864),
+            ("64K", Mbr, 512, 65_536, 64 * MIB - 65_536),
+            ("1M", Mbr, 512, MIB, 63 * MIB),
+            ("63s", Gpt, 512, 32_256, 64 * MIB - 32_256 - 33 * 512),
+            ("36K", Gpt, 512, 36_864, 64 * MIB - 36_864 - 20_480),
+            ("64K", Gpt, 512, 65_536, 64 * MIB - 2 * 65_536),
+            ("1M", Gpt, 512, MIB, 62 * MIB),
+            // The table itself takes 17 KiB, so that 16K is taken twice.
+            ("16K", Gpt, 512, 32_768, 64 * MIB - 3 * 16_384 - 16_384),
+            ("1s", Gpt, 512, 34 * 512, 64 * MIB - 36_864),
+            ("1s", Mbr, 512, 512, 64 * MIB - 4096),
+            ("36K", Mbr, 4096, 36_864, 64 * MIB - 36_864),
+            ("4K", Gpt, 4096, 24_576, 64 * MIB - 24_576 - 5 * 4096),
+        ] {
+            let found = layout(&disk(64 * MIB, sector), &wish(align, table), "sda").unwrap();
+            let case = format!("{align} {table:?} {sector}");
+            assert_eq!(found.start_bytes, start, "{case}");
+            assert_eq!(found.size_bytes, size, "{case}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_with_what_could() {
+        use TableKind::{Gpt, Mbr};
+        let sized = |size| Wish {
+            size_bytes: Some(size),
+            ..wish("1M", Gpt)
+        };
+        for (geometry, wish, hint) in [
+            (
+                disk(64 * MIB, 4096),
+                wish("63s", Gpt),
+                "The nearest are 28K and 32K.",
+            ),
+            (
+                disk(64 * MIB, 4096),
+                wish("512", Mbr),
+                "The smallest is 4K.",
+            ),
+            (
+                disk(64 * MIB, 512),
+                wish("100", Mbr),
+                "The smallest is 512.",
+            ),
+            (disk(64 * MIB, 512), wish("0", Mbr), "Give one like"),
+            (disk(64 * MIB, 512), sized(0), "multiple of the sector"),
+            (disk(64 * MIB, 512), sized(1000), "multiple of the sector"),
+            (disk(64 * MIB, 512), sized(63 * MIB), "Ask for less"),
+            (disk(MIB, 512), wish("1M", Mbr), "smaller alignment"),
+            (disk(0, 512), wish("1M", Gpt), "smaller alignment"),
+            (disk(3 << 40, 512), wish("1M", Mbr), "`--table gpt`"),
+        ] {
+            let error = layout(&geometry, &wish, "sda").unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Usage);
+            assert!(error.hint.contains(hint), "{error}: {}", error.hint);
+        }
+    }
+
+    #[test]
+    fn an_mbr_reaches_two_tebibytes_and_no_sector_more() {
+        let limit = 2u64 << 40;
+        for (size, sector, fits) in [
+            (limit, 512, true),
+            (limit + MIB, 512, false),
+            (limit + MIB, 4096, true),
+            (8 * limit + MIB, 4096, false),
+        ] {
+            let found = layout(&disk(size, sector), &wish("1M", TableKind::Mbr), "sda");
+            assert_eq!(found.is_ok(), fits, "{size} {sector}");
+        }
+        // Part of a larger disk will do.
+        let part = Wish {
+            size_bytes: Some(limit - MIB),
+            ..wish("1M", TableKind::Mbr)
+        };
+        assert!(layout(&disk(3 << 40, 512), &part, "sda").is_ok());
+    }
+}

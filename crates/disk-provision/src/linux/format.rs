@@ -1,0 +1,309 @@
+//! `format`: the plan, the system's own mkfs, and reading back.
+//!
+//! mkfs claims the device with `O_EXCL` itself, so ours has to end before it
+//! starts. What a claim does not need is held all the while: an ordinary open
+//! descriptor, with which the kernel neither detaches the loop device nor removes
+//! the partition nor gives its number to another. Who slips in between the two
+//! claims makes mkfs fail, as it is given no option to force its way past users.
+
+use super::device::{Device, OpenDisk, failed};
+use super::partition::facts;
+use crate::disk::{Disk, medium};
+use crate::file_system::{self, FormatWish, Kernel, Place, Recipe};
+use crate::format_plan::{FormatPlan, FormatReport};
+use crate::plan;
+use crate::present::Present;
+use crate::{Destroy, Error, ErrorKind, Result};
+use rustix::fs::OFlags;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use stripewise_disk_inspect::storage::BlockDevice;
+use stripewise_disk_inspect::superblocks::{self, FileSystemHeader};
+use stripewise_disk_inspect::{System, trace};
+use stripewise_units::ByteSize;
+
+/// Where programs of the system are; what the user's own `PATH` says does not count.
+const PATHS: [&str; 6] = [
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+];
+
+pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Result<FormatPlan> {
+    let device = Device::find(path)?;
+    let geometry = device.geometry()?;
+    let disk = OpenDisk {
+        file: device.open(OFlags::RDONLY)?,
+        size_bytes: geometry.size_bytes,
+    };
+    let present =
+        Present::of(&disk, &geometry).map_err(|os| failed(&device.target, "cannot be read", os))?;
+    drop(disk);
+    let offset = trace::offset(&device.facts);
+    let place = Place {
+        geometry,
+        start_bytes: start_on_disk(&device.facts),
+        overwrites: !present.is_empty(),
+    };
+    let Recipe {
+        arguments,
+        stripe_bytes,
+        notes,
+    } = file_system::recipe(wish, &place, &kernel(), &device.target)?;
+    let program = tool(wish, &device.target)?;
+    Ok(FormatPlan {
+        device: facts(&device, &geometry),
+        in_the_way: in_the_way(&device, &present, store),
+        uses: System::live().uses_of_device(device.number),
+        present,
+        file_system: wish.file_system,
+        allocation_unit_bytes: wish.allocation_unit_bytes,
+        stripe: wish.stripe,
+        program,
+        arguments,
+        offset_bytes: offset.bytes,
+        offset_disk: offset.disk,
+        judgement: plan::judgement(&device.facts, 0, Some(wish.allocation_unit_bytes)),
+        notes,
+        stripe_bytes,
+        geometry,
+    })
+}
+
+/// Where a partition starts on its disk; 0 for whole devices.
+fn start_on_disk(device: &BlockDevice) -> u64 {
+    device
+        .partition
+        .as_ref()
+        .map_or(0, |place| place.start_bytes)
+}
+
+/// What stands in the way of a file system: all that stands in the way of
+/// writing, and partitions on the device.
+fn in_the_way(device: &Device, present: &Present, store: Option<&Path>) -> Option<String> {
+    device.in_the_way(store).or_else(|| {
+        let count = System::live()
+            .partitions(device.number)
+            .len()
+            .max(present.partitions.len());
+        (count > 0).then(|| {
+            format!(
+                "it has a partition table with {count} partition{}; format one of them",
+                if count == 1 { "" } else { "s" }
+            )
+        })
+    })
+}
+
+/// The program that makes it.
+fn tool(wish: &FormatWish, target: &str) -> Result<PathBuf> {
+    let (names, package) = wish.file_system.tools();
+    let candidates = PATHS.iter().flat_map(|directory| {
+        names
+            .iter()
+            .map(move |name| Path::new(directory).join(name))
+    });
+    candidates
+        .into_iter()
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::ToolMissing,
+                target,
+                format!(
+                    "{} is needed to make {} and is not installed",
+                    names[0],
+                    wish.file_system.name()
+                ),
+            )
+            .with_hint(format!(
+                "Install the package {package} (Debian, Ubuntu; similar elsewhere)."
+            ))
+        })
+}
+
+/// What this machine's kernel can mount.
+fn kernel() -> Kernel {
+    let release = rustix::system::uname();
+    let sizes = std::fs::read_to_string("/sys/fs/btrfs/features/supported_sectorsizes");
+    Kernel {
+        page_bytes: rustix::param::page_size() as u64,
+        release: parse_release(&release.release().to_string_lossy()),
+        btrfs_sectors: sizes
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect(),
+    }
+}
+
+/// `6.12.9-amd64` as 6 and 12; 0 where it is not to be read, the oldest.
+fn parse_release(text: &str) -> (u32, u32) {
+    let mut numbers = text
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|word| word.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport> {
+    let device = Device::find(&plan.device.path)?;
+    let claim = device.claim_to_destroy(destroy.name, OFlags::RDONLY, destroy.store)?;
+    // This one stays open until the end: device and number are pinned.
+    let pinned = device.open(OFlags::RDONLY)?;
+    let disk = OpenDisk {
+        file: claim,
+        size_bytes: plan.geometry.size_bytes,
+    };
+    let present = Present::of(&disk, &plan.geometry)
+        .map_err(|os| failed(&device.target, "cannot be read", os))?;
+    let now = facts(&device, &device.geometry()?);
+    if present != plan.present || now != plan.device {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            &device.target,
+            "is not what it was when the plan was made",
+        )
+        .with_hint("Somebody changed it; run the command again to see the new plan."));
+    }
+    if let Some(reason) = in_the_way_of_partitions(&device, &present) {
+        return Err(reason);
+    }
+    drop(disk);
+    run(plan, &device)?;
+    let mut disk = OpenDisk {
+        file: pinned,
+        size_bytes: plan.geometry.size_bytes,
+    };
+    let header = read_back(plan, &device, &mut disk)?;
+    Ok(FormatReport {
+        device: plan.device.clone(),
+        uuid: header.uuid.clone(),
+        allocation_unit_bytes: header.allocation_unit_bytes,
+        stripe_unit_bytes: header.stripe_unit_bytes,
+        stripe_width_bytes: header.stripe_width_bytes,
+        file_system: plan.file_system,
+        offset_bytes: plan.offset_bytes,
+        offset_disk: plan.offset_disk.clone(),
+        judgement: plan::judgement(&device.facts, 0, header.allocation_unit_bytes),
+    })
+}
+
+fn in_the_way_of_partitions(device: &Device, present: &Present) -> Option<Error> {
+    let has_any =
+        !present.partitions.is_empty() || !System::live().partitions(device.number).is_empty();
+    has_any.then(|| {
+        Error::new(
+            ErrorKind::Refused,
+            &device.target,
+            "will not be written: it has a partition table with partitions",
+        )
+        .with_hint("Format one of its partitions; `stripewise partition` makes a new table.")
+    })
+}
+
+/// Runs mkfs: no shell, no environment but a path and a language, no input.
+fn run(plan: &FormatPlan, device: &Device) -> Result<()> {
+    let output = Command::new(&plan.program)
+        .args(&plan.arguments)
+        .arg(&plan.device.path)
+        .env_clear()
+        .env("PATH", PATHS.join(":"))
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|os| {
+            let what = format!("{} cannot be run", plan.program.display());
+            Error::new(ErrorKind::ToolFailed, &device.target, what)
+                .with_hint("Run it by hand to see why; nothing was written.")
+                .with_os(os)
+        })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
+    said.push_str(&String::from_utf8_lossy(&output.stdout));
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        // What follows are the tool's switches, not what is wrong.
+        .take_while(|line| !line.to_lowercase().starts_with("usage:"))
+        .collect();
+    let said = match lines.as_slice() {
+        [] => String::new(),
+        all => format!(" and says: {}", all[..all.len().min(4)].join("; ")),
+    };
+    Err(Error::new(
+        ErrorKind::ToolFailed,
+        &device.target,
+        format!("`{}` failed ({}){said}", plan.command_line(), output.status),
+    )
+    .with_hint(
+        "What the device held may be gone all the same; correct the cause and run it again.",
+    ))
+}
+
+/// Compares the superblock with what was asked for.
+fn read_back(plan: &FormatPlan, device: &Device, disk: &mut OpenDisk) -> Result<FileSystemHeader> {
+    disk.flush()
+        .map_err(|os| failed(&device.target, "cannot be flushed", os))?;
+    let found = superblocks::read(&mut medium(disk))
+        .map_err(|os| failed(&device.target, "cannot be read back", os))?;
+    let unverified =
+        |what: String| {
+            Err(Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
+            "`{}` ended well, but the device tells otherwise: do not put data on it; compare \
+             with `blkid --probe {}`.",
+            plan.command_line(),
+            plan.device.path.display()
+        )))
+        };
+    let Some(header) = found.as_ref().and_then(|found| found.file_system()) else {
+        return unverified("holds no file system that could be read back".to_owned());
+    };
+    if header.kind != plan.file_system.name() {
+        return unverified(format!(
+            "holds {} instead of {}",
+            header.kind,
+            plan.file_system.name()
+        ));
+    }
+    if header.allocation_unit_bytes != Some(plan.allocation_unit_bytes) {
+        return unverified(format!(
+            "has an allocation unit of {} instead of {}",
+            header.allocation_unit_bytes.map_or_else(
+                || "unknown size".to_owned(),
+                |unit| ByteSize(unit).to_string()
+            ),
+            ByteSize(plan.allocation_unit_bytes)
+        ));
+    }
+    if let Some((unit, width)) = plan.stripe_bytes
+        && (header.stripe_unit_bytes, header.stripe_width_bytes) != (Some(unit), Some(width))
+    {
+        return unverified("does not know the stripe geometry that was asked for".to_owned());
+    }
+    Ok(header.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_release;
+
+    #[test]
+    fn releases_are_read_as_distributions_write_them() {
+        for (text, want) in [
+            ("6.12.9-amd64", (6, 12)),
+            ("6.18.44-fc-v657", (6, 18)),
+            ("5.15", (5, 15)),
+            ("7-rc1", (7, 0)),
+            ("odd", (0, 0)),
+            ("", (0, 0)),
+        ] {
+            assert_eq!(parse_release(text), want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The file with the old table: made new, on the disk before anything else is
+//! written; and read again.
+
+use crate::saved::{FILE_BYTES_MAX, SavedTable};
+use crate::{Error, ErrorKind, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Writes a new file and sees that it, its name and the new directories above it
+/// survive a crash.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] where the file exists already; else [`ErrorKind::Io`].
+/// Nothing has been written to the device then.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |os: io::Error| {
+        let (kind, hint) = match os.kind() {
+            io::ErrorKind::AlreadyExists => (
+                ErrorKind::Usage,
+                "Name a file that does not exist yet with --save FILE.",
+            ),
+            _ => (
+                ErrorKind::Io,
+                "Name a file in a directory that can be written with --save FILE; nothing was \
+                 written to the device.",
+            ),
+        };
+        Error::new(
+            kind,
+            path.display(),
+            "the old partition table cannot be saved here",
+        )
+        .with_hint(hint)
+        .with_os(os)
+    };
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder.create(directory).map_err(failed)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| File::open(directory)?.sync_all());
+    if let Err(os) = written {
+        // The name was made above, by nobody else.
+        let _ = std::fs::remove_file(path);
+        return Err(failed(os));
+    }
+    // Directories above may be new as well. Some may not be opened; then their
+    // names are as safe as the file system makes them by itself.
+    for above in std::fs::canonicalize(directory)
+        .map_err(failed)?
+        .ancestors()
+        .skip(1)
+    {
+        let _ = File::open(above).and_then(|opened| opened.sync_all());
+    }
+    Ok(())
+}
+
+/// Reads a saved table.
+pub(super) fn read(path: &Path) -> Result<SavedTable> {
+    let failed = |os: io::Error| {
+        Error::new(ErrorKind::Usage, path.display(), "cannot be read")
+            .with_hint("Name a file that `stripewise partition` saved.")
+            .with_os(os)
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(4 * FILE_BYTES_MAX).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    SavedTable::from_bytes(&bytes, &path.display().to_string())
+}

@@ -1,0 +1,129 @@
+//! The kernel's view of a new table: how it gets to show the partitions, and
+//! whether it does.
+//!
+//! `BLKRRPART` has it read the table itself. Where that is not enough - loop
+//! devices without `--partscan`, kernels without that kind of table - `BLKPG`
+//! tells it each partition. sysfs is compared in either case.
+
+use super::device::Device;
+use super::ioctl;
+use crate::present::PresentPartition;
+use crate::{Error, ErrorKind, Result};
+use serde::Serialize;
+use std::fs::File;
+use std::io;
+use stripewise_disk_inspect::{DeviceNumber, System};
+
+/// How the kernel came to show the partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// It read the table itself.
+    Reread,
+    /// It was told each of them.
+    Told,
+}
+
+/// Whether the kernel can show partitions on a device at all: zram and device
+/// mapper cannot.
+pub(super) fn can_show(number: DeviceNumber) -> bool {
+    let text = std::fs::read_to_string(format!("/sys/dev/block/{number}/ext_range"));
+    // Absent in some trees of old; then the attempt will tell.
+    text.map_or(true, |text| text.trim() != "1")
+}
+
+/// Has the kernel show exactly these partitions.
+///
+/// # Errors
+/// [`ErrorKind::Unverified`] when it does not in the end: the table is on the
+/// disk and will be seen after the next boot at the latest.
+pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> Result<Shown> {
+    let sector = u64::from(device.facts.queue.logical_sector_bytes.unwrap_or(512));
+    let reread = ioctl::reread_table(disk);
+    if reread.is_ok() && differs(device.number, want).is_none() {
+        return Ok(Shown::Reread);
+    }
+    let told = tell(disk, device.number, want, sector);
+    let Some(problem) = differs(device.number, want) else {
+        return Ok(Shown::Told);
+    };
+    let mut error = Error::new(
+        ErrorKind::Unverified,
+        &device.target,
+        format!("the table is written, but the kernel does not show it: {problem}"),
+    )
+    .with_hint(format!(
+        "Close whatever has a partition of it open and run `partprobe {}`, or boot; until then \
+         do not use its partitions.",
+        device.path.display()
+    ));
+    error.os = told.err().or(reread.err());
+    Err(error)
+}
+
+/// Removes what the kernel shows and adds what it should.
+fn tell(
+    disk: &File,
+    number: DeviceNumber,
+    want: &[PresentPartition],
+    sector: u64,
+) -> io::Result<()> {
+    for partition in System::live().partitions(number) {
+        if let Some(place) = &partition.partition {
+            ioctl::delete_partition(disk, place.index)?;
+        }
+    }
+    for partition in want {
+        // The kernel shows an extended partition as its first sector only, so
+        // that nobody writes over the logical ones through it.
+        let length = if partition.is_extended {
+            sector
+        } else {
+            partition.size_bytes
+        };
+        ioctl::add_partition(disk, partition.number, partition.start_bytes, length)?;
+    }
+    Ok(())
+}
+
+/// What is different between sysfs and what should be; `None` where nothing is.
+fn differs(number: DeviceNumber, want: &[PresentPartition]) -> Option<String> {
+    let shown = System::live().partitions(number);
+    let found: Vec<(u32, u64, u64)> = shown
+        .iter()
+        .filter_map(|one| {
+            let place = one.partition.as_ref()?;
+            Some((place.index, place.start_bytes, one.size_bytes))
+        })
+        .collect();
+    for one in want {
+        let is_it = |&&(index, start, size): &&(u32, u64, u64)| {
+            index == one.number
+                && start == one.start_bytes
+                && (size == one.size_bytes || one.is_extended)
+        };
+        if !found.iter().any(|shown| is_it(&shown)) {
+            return Some(format!("partition {} is missing or elsewhere", one.number));
+        }
+    }
+    (found.len() != want.len()).then(|| {
+        format!(
+            "it shows {} partitions instead of {}",
+            found.len(),
+            want.len()
+        )
+    })
+}
+
+/// The kernel's name of a partition.
+pub(super) fn name_of(disk: DeviceNumber, index: u32) -> Option<String> {
+    let shown = System::live().partitions(disk);
+    shown
+        .into_iter()
+        .find(|one| {
+            one.partition
+                .as_ref()
+                .is_some_and(|place| place.index == index)
+        })
+        .map(|one| one.name.replace('!', "/"))
+}

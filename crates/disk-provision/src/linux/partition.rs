@@ -1,0 +1,341 @@
+//! `partition`: the plan, and carrying it out.
+
+use super::device::{Device, OpenDisk};
+use super::keep;
+use super::kernel::{self, Shown};
+use crate::disk::Disk;
+use crate::plan::{self, Deed, DeviceFacts, MadePartition, TablePlan, TableReport};
+use crate::present::{Present, PresentPartition};
+use crate::saved::SavedTable;
+use crate::table::{self, Identifiers, Patch};
+use crate::{
+    Destroy, Error, ErrorKind, Geometry, Layout, Result, TableKind, Wish, layout, remains, write,
+};
+use rustix::fs::OFlags;
+use std::path::Path;
+use stripewise_disk_inspect::System;
+
+/// Identifiers of a plan, which are replaced by real ones when it is carried out.
+const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
+
+pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<TablePlan> {
+    let device = whole(path)?;
+    let geometry = device.geometry()?;
+    let layout = layout(&geometry, wish, &device.target)?;
+    let mut plan = plan(&device, geometry, Deed::Make(layout), store)?;
+    plan.partitions = vec![planned(&layout)];
+    plan.judgement = Some(plan::judgement(&device.facts, layout.start_bytes, None));
+    plan.layout = Some(layout);
+    Ok(plan)
+}
+
+pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
+    let saved = keep::read(file)?;
+    let device = whole(path)?;
+    let geometry = device.geometry()?;
+    saved.check_fits(&geometry, &device.target)?;
+    let from = saved.device.clone();
+    let after = after_restore(&saved, &geometry, &device)?;
+    let mut plan = plan(&device, geometry, Deed::Restore(Box::new(saved)), store)?;
+    let others = |is: &Option<String>, was: &Option<String>| matches!((is, was), (Some(is), Some(was)) if is != was);
+    if others(&device.facts.serial, &from.serial) || others(&device.facts.model, &from.model) {
+        plan.notes.push(format!(
+            "the table was saved from another disk: {} {}",
+            from.model.as_deref().unwrap_or("unknown model"),
+            from.serial.as_deref().unwrap_or("of unknown serial number")
+        ));
+    }
+    plan.partitions = after;
+    plan.restored_from = Some(from);
+    Ok(plan)
+}
+
+/// The partitions that a disk has once the saved sectors are back.
+fn after_restore(
+    saved: &SavedTable,
+    geometry: &Geometry,
+    device: &Device,
+) -> Result<Vec<PresentPartition>> {
+    let disk = Restored {
+        below: opened(device, OFlags::RDONLY, geometry)?,
+        patches: saved.patches(),
+    };
+    let present = Present::of(&disk, geometry).map_err(|os| unreadable(device, os))?;
+    Ok(present.partitions)
+}
+
+/// The device under a path, which can bear a table.
+fn whole(path: &Path) -> Result<Device> {
+    let device = Device::find(path)?;
+    if device.is_partition() {
+        let disk = device
+            .facts
+            .below
+            .first()
+            .map_or("its disk", |disk| disk.name.as_str());
+        return Err(Error::new(
+            ErrorKind::Unusable,
+            &device.target,
+            "is a partition; tables belong on whole disks",
+        )
+        .with_hint(format!(
+            "Name the disk, `/dev/{disk}`, if all of it is meant."
+        )));
+    }
+    if !kernel::can_show(device.number) {
+        return Err(Error::new(
+            ErrorKind::Unusable,
+            &device.target,
+            "the kernel shows no partitions on this kind of device",
+        )
+        .with_hint(
+            "Use `stripewise format` on the device itself, or partition what lies below it.",
+        ));
+    }
+    Ok(device)
+}
+
+fn opened(device: &Device, flags: OFlags, geometry: &Geometry) -> Result<OpenDisk> {
+    Ok(OpenDisk {
+        file: device.open(flags)?,
+        size_bytes: geometry.size_bytes,
+    })
+}
+
+fn unreadable(device: &Device, os: std::io::Error) -> Error {
+    super::device::failed(&device.target, "cannot be read", os)
+}
+
+/// What both deeds have in common.
+fn plan(
+    device: &Device,
+    geometry: Geometry,
+    deed: Deed,
+    store: Option<&Path>,
+) -> Result<TablePlan> {
+    let disk = opened(device, OFlags::RDONLY, &geometry)?;
+    let present = Present::of(&disk, &geometry).map_err(|os| unreadable(device, os))?;
+    let patches = patches(&disk, &geometry, &deed, &UNSET).map_err(|os| unreadable(device, os))?;
+    drop(disk);
+    Ok(TablePlan {
+        device: facts(device, &geometry),
+        present,
+        uses: System::live().uses_of_device(device.number),
+        in_the_way: device.in_the_way(store),
+        writes: plan::writes(&patches),
+        layout: None,
+        partitions: Vec::new(),
+        judgement: None,
+        restored_from: None,
+        notes: Vec::new(),
+        geometry,
+        deed,
+    })
+}
+
+/// Everything that is written, in its order.
+fn patches(
+    disk: &OpenDisk,
+    geometry: &Geometry,
+    deed: &Deed,
+    ids: &Identifiers,
+) -> std::io::Result<Vec<Patch>> {
+    match deed {
+        Deed::Make(layout) => {
+            let mut patches = table::patches(geometry, layout, ids);
+            table::order(&mut patches, geometry.sector());
+            let wipes = remains::wipes(disk, geometry, layout, &patches)?;
+            patches.extend(wipes);
+            Ok(patches)
+        }
+        Deed::Restore(saved) => {
+            let mut patches = saved.patches();
+            table::order(&mut patches, geometry.sector());
+            Ok(patches)
+        }
+    }
+}
+
+pub(super) fn facts(device: &Device, geometry: &Geometry) -> DeviceFacts {
+    DeviceFacts {
+        name: device.name.clone(),
+        path: device.path.clone(),
+        model: device.facts.model.clone(),
+        serial: device.facts.serial.clone(),
+        size_bytes: geometry.size_bytes,
+        logical_sector_bytes: geometry.logical_sector_bytes,
+        physical_sector_bytes: geometry.physical_sector_bytes,
+    }
+}
+
+fn planned(layout: &Layout) -> PresentPartition {
+    PresentPartition {
+        number: 1,
+        start_bytes: layout.start_bytes,
+        size_bytes: layout.size_bytes,
+        type_name: match (layout.table, layout.purpose) {
+            (TableKind::Gpt, crate::Purpose::Linux) => "Linux file system",
+            (TableKind::Mbr, crate::Purpose::Linux) => "Linux",
+            (TableKind::Gpt, crate::Purpose::Windows) => "Microsoft basic data",
+            (TableKind::Mbr, crate::Purpose::Windows) => "NTFS/exFAT",
+        }
+        .to_owned(),
+        ..PresentPartition::default()
+    }
+}
+
+pub fn carry_out(
+    plan: &TablePlan,
+    destroy: &Destroy<'_>,
+    ids: &Identifiers,
+) -> Result<TableReport> {
+    let device = whole(&plan.device.path)?;
+    let file = device.claim_to_destroy(destroy.name, OFlags::RDWR, destroy.store)?;
+    let geometry = device.geometry()?;
+    let mut disk = OpenDisk {
+        file,
+        size_bytes: geometry.size_bytes,
+    };
+    // Once more, now that nobody else can write to it.
+    let present = Present::of(&disk, &geometry).map_err(|os| unreadable(&device, os))?;
+    if present != plan.present || geometry != plan.geometry {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            &device.target,
+            "is not what it was when the plan was made",
+        )
+        .with_hint("Somebody changed it; run the command again to see the new plan."));
+    }
+    let patches =
+        patches(&disk, &geometry, &plan.deed, ids).map_err(|os| unreadable(&device, os))?;
+    save(&disk, &device, &geometry, &patches, destroy)?;
+    let target = &device.target;
+    write::write_in_order(&mut disk, &patches, target)
+        .and_then(|()| write::verify(&disk, &patches, target))
+        .map_err(|error| with_way_back(error, &device, destroy))?;
+    let shown = kernel::show(&disk.file, &device, &plan.partitions)?;
+    report(plan, &device, &disk, &geometry, destroy, shown, &patches)
+}
+
+/// Saves the present table and everything that will be written over.
+fn save(
+    disk: &OpenDisk,
+    device: &Device,
+    geometry: &Geometry,
+    patches: &[Patch],
+    destroy: &Destroy<'_>,
+) -> Result<()> {
+    let mut places = remains::table_places(disk, geometry).map_err(|os| unreadable(device, os))?;
+    places.extend(
+        patches
+            .iter()
+            .map(|patch| (patch.offset_bytes, patch.bytes.len() as u64)),
+    );
+    let identity = device.identity(geometry);
+    let saved = SavedTable::of(disk, identity, &places, destroy.now)
+        .map_err(|os| unreadable(device, os))?;
+    keep::write_new(destroy.save, &saved.to_bytes())
+}
+
+/// Adds how to undo to what went wrong after the first write.
+fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Error {
+    let way = format!(
+        "The old table is saved: `stripewise partition {} --restore {} --yes --destroy {}` brings \
+         it back; or look at `dmesg` and run the same command again.",
+        device.path.display(),
+        destroy.save.display(),
+        device.name
+    );
+    error.hint = match error.hint.as_str() {
+        "" => way,
+        hint => format!("{hint} {way}"),
+    };
+    error
+}
+
+/// Reads everything again and compares it with the plan.
+fn report(
+    plan: &TablePlan,
+    device: &Device,
+    disk: &OpenDisk,
+    geometry: &Geometry,
+    destroy: &Destroy<'_>,
+    shown: Shown,
+    patches: &[Patch],
+) -> Result<TableReport> {
+    let found = Present::of(disk, geometry).map_err(|os| unreadable(device, os))?;
+    let places = |partitions: &[PresentPartition]| -> Vec<(u32, u64, u64)> {
+        partitions
+            .iter()
+            .map(|one| (one.number, one.start_bytes, one.size_bytes))
+            .collect()
+    };
+    if places(&found.partitions) != places(&plan.partitions) {
+        let error = Error::new(
+            ErrorKind::Unverified,
+            &device.target,
+            "the table that is read back lists other partitions than were written",
+        );
+        return Err(with_way_back(error, device, destroy));
+    }
+    let live = System::live().partitions(device.number);
+    let judgement = plan
+        .layout
+        .and(live.first())
+        .map(|partition| plan::judgement(partition, 0, None));
+    Ok(TableReport {
+        device: plan.device.clone(),
+        saved: destroy.save.to_path_buf(),
+        bytes_written: patches.iter().map(|patch| patch.bytes.len() as u64).sum(),
+        shown: match shown {
+            Shown::Reread => "the kernel read the table",
+            Shown::Told => "the kernel was told each partition",
+        },
+        partitions: found
+            .partitions
+            .iter()
+            .map(|one| MadePartition {
+                name: kernel::name_of(device.number, one.number).unwrap_or_default(),
+                start_bytes: one.start_bytes,
+                size_bytes: one.size_bytes,
+            })
+            .collect(),
+        judgement,
+    })
+}
+
+/// A disk as it will be once patches are written.
+struct Restored {
+    below: OpenDisk,
+    patches: Vec<Patch>,
+}
+
+impl Disk for Restored {
+    fn size_bytes(&self) -> u64 {
+        self.below.size_bytes
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        self.below.read_at(offset_bytes, buffer)?;
+        let end = offset_bytes + buffer.len() as u64;
+        for patch in &self.patches {
+            let from = patch.offset_bytes.max(offset_bytes);
+            let to = patch.end_bytes().min(end);
+            if from < to {
+                let source =
+                    (from - patch.offset_bytes) as usize..(to - patch.offset_bytes) as usize;
+                let into = (from - offset_bytes) as usize..(to - offset_bytes) as usize;
+                buffer[into].copy_from_slice(&patch.bytes[source]);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_at(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

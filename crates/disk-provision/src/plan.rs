@@ -1,0 +1,159 @@
+//! Plans and reports: what people see before and after, and JSON.
+
+use crate::layout::{Geometry, Layout};
+use crate::present::{Present, PresentPartition};
+use crate::saved::{SavedDevice, SavedTable};
+use crate::table::Patch;
+use serde::Serialize;
+use std::path::PathBuf;
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Partition, Use};
+use stripewise_disk_inspect::trace::trace;
+use stripewise_disk_inspect::verdict::{Judgement, Subject, Usage, judge};
+
+/// Sizes of operations for which an offset is judged: a page and an extent of
+/// SQL Server.
+pub const BLOCK_SIZES_BYTES: [u64; 2] = [8 << 10, 64 << 10];
+
+/// The device that a plan is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DeviceFacts {
+    /// The kernel's name, which `--destroy` wants.
+    pub name: String,
+    /// Absolute path, without links.
+    pub path: PathBuf,
+    /// Maker and model.
+    pub model: Option<String>,
+    /// Serial number or world-wide name.
+    pub serial: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Smallest unit of addressing.
+    pub logical_sector_bytes: u32,
+    /// Smallest unit that is written without reading first.
+    pub physical_sector_bytes: u32,
+}
+
+/// One piece that is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedWrite {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// What it is.
+    pub what: String,
+}
+
+/// A new table, or an old one brought back.
+#[derive(Clone, Debug)]
+pub(crate) enum Deed {
+    /// A new table with one partition there.
+    Make(Layout),
+    /// The table of a file.
+    Restore(Box<SavedTable>),
+}
+
+/// What `partition` would do to a device. Making it writes nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct TablePlan {
+    /// The device.
+    pub device: DeviceFacts,
+    /// What is there now.
+    pub present: Present,
+    /// Who uses it now: mounts, swap, holders.
+    pub uses: Vec<Use>,
+    /// Why it would be refused as things are.
+    pub in_the_way: Option<String>,
+    /// What is written, in the order of writing.
+    pub writes: Vec<PlannedWrite>,
+    /// The partition that is made; absent when a table is brought back.
+    pub layout: Option<Layout>,
+    /// The partitions that there will be.
+    pub partitions: Vec<PresentPartition>,
+    /// Offset and verdict of the partition that is made.
+    pub judgement: Option<Judgement>,
+    /// Where the table that is brought back was saved from.
+    pub restored_from: Option<SavedDevice>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    pub(crate) geometry: Geometry,
+    #[serde(skip)]
+    pub(crate) deed: Deed,
+}
+
+/// What was done to a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// The device.
+    pub device: DeviceFacts,
+    /// Where the old table is.
+    pub saved: PathBuf,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// The kernel read the table itself, or was told each partition.
+    pub shown: &'static str,
+    /// The partitions, with the kernel's names, as read back.
+    pub partitions: Vec<MadePartition>,
+    /// Offset and verdict of the partition that was made, as sysfs has it.
+    pub judgement: Option<Judgement>,
+}
+
+/// A partition that the kernel shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MadePartition {
+    /// The kernel's name.
+    pub name: String,
+    /// First byte from the start of the disk.
+    pub start_bytes: u64,
+    /// Its length.
+    pub size_bytes: u64,
+}
+
+/// Patches as people and scripts see them.
+pub(crate) fn writes(patches: &[Patch]) -> Vec<PlannedWrite> {
+    patches
+        .iter()
+        .map(|patch| PlannedWrite {
+            offset_bytes: patch.offset_bytes,
+            length_bytes: patch.bytes.len() as u64,
+            what: patch.what.clone(),
+        })
+        .collect()
+}
+
+/// Judges a place on a device as a volume that will have a file system: a
+/// partition of it that starts there, or the device itself.
+pub(crate) fn judgement(
+    device: &BlockDevice,
+    start_bytes: u64,
+    allocation_unit: Option<u64>,
+) -> Judgement {
+    let future;
+    let volume = if start_bytes == 0 {
+        device
+    } else {
+        future = BlockDevice {
+            name: format!("{} from byte {start_bytes}", device.name),
+            kind: BlockDeviceKind::Partition,
+            queue: device.queue.clone(),
+            partition: Some(Partition {
+                index: 1,
+                start_bytes,
+            }),
+            below: vec![device.clone()],
+            ..BlockDevice::default()
+        };
+        &future
+    };
+    let traced = trace(volume, &|_| None);
+    let subject = Subject {
+        boundaries: traced.boundaries,
+        places: traced.places,
+        incomplete: traced.incomplete,
+        allocation_unit_bytes: allocation_unit,
+        usage: Usage::FileSystem,
+        ..Subject::default()
+    };
+    judge(&subject, &BLOCK_SIZES_BYTES)
+}

@@ -1,0 +1,119 @@
+//! The bytes of new tables, and in which order they go to the disk.
+//!
+//! Everything that is written is a list of [`Patch`]es in the order of writing,
+//! each flushed before the next. The order is chosen so that after each of them
+//! either the old or the new table is in force ([`order`] says why); so a crash
+//! leaves one of the two.
+
+mod gpt;
+mod mbr;
+
+pub(crate) use gpt::patches as gpt_patches;
+pub(crate) use mbr::{is_protective, patches as mbr_patches};
+
+use crate::layout::{Geometry, Layout, TableKind};
+
+/// Bytes of a disk that are written at one go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Patch {
+    /// Bytes from the start of the disk; a whole number of sectors.
+    pub offset_bytes: u64,
+    /// What is written there; whole sectors.
+    pub bytes: Vec<u8>,
+    /// What it is, for people.
+    pub what: String,
+}
+
+impl Patch {
+    /// The first byte after it.
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes + self.bytes.len() as u64
+    }
+
+    /// It touches any of these bytes.
+    pub fn touches(&self, offset_bytes: u64, length: u64) -> bool {
+        self.offset_bytes < offset_bytes.saturating_add(length) && offset_bytes < self.end_bytes()
+    }
+}
+
+/// What nobody else's table may have: from the caller's source of chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identifiers {
+    /// 16 bytes for the disk and 16 for the partition; the first four also serve
+    /// as the disk signature of an MBR.
+    pub entropy: [u8; 32],
+}
+
+impl Identifiers {
+    fn guid(&self, half: usize) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&self.entropy[16 * half..16 * (half + 1)]);
+        // RFC 9562: version 4 (random), variant 1. The first three fields are
+        // stored in little-endian order, so the version is in byte 7.
+        bytes[7] = (bytes[7] & 0x0f) | 0x40;
+        bytes[8] = (bytes[8] & 0x3f) | 0x80;
+        bytes
+    }
+
+    /// GUID of the disk, as stored.
+    pub(crate) fn disk_guid(&self) -> [u8; 16] {
+        self.guid(0)
+    }
+
+    /// GUID of the partition, as stored.
+    pub(crate) fn partition_guid(&self) -> [u8; 16] {
+        self.guid(1)
+    }
+
+    /// Disk signature of an MBR; never 0, which means none.
+    pub(crate) fn disk_signature(&self) -> u32 {
+        let bytes = [
+            self.entropy[0],
+            self.entropy[1],
+            self.entropy[2],
+            self.entropy[3],
+        ];
+        u32::from_le_bytes(bytes).max(1)
+    }
+}
+
+/// The patches of a new table, in the order of writing. They do not remove what
+/// is left of an old table of the other kind.
+pub(crate) fn patches(geometry: &Geometry, layout: &Layout, ids: &Identifiers) -> Vec<Patch> {
+    match layout.table {
+        TableKind::Gpt => gpt_patches(geometry, layout, ids),
+        TableKind::Mbr => mbr_patches(geometry, layout, ids),
+    }
+}
+
+/// Brings patches into the order of writing.
+///
+/// The first sector decides which kind of table is in force: a protective MBR
+/// there means "look for a GPT".
+///
+/// - It becomes a protective one: everything else first, from the end of the
+///   disk on - the backup GPT, then the primary one, then the first sector. Over
+///   an old MBR nothing changes before the last write. Over an old GPT the
+///   primary one is in force until its own write; torn there, its checksum is
+///   wrong and the backup counts, which is the new one.
+/// - It becomes anything else: it comes first, because its one sector is what
+///   switches; what is left of a GPT is not looked at any more.
+pub(crate) fn order(patches: &mut [Patch], sector_bytes: u64) {
+    let protective = patches
+        .iter()
+        .any(|patch| patch.offset_bytes == 0 && is_protective(&patch.bytes));
+    patches.sort_by_key(|patch| {
+        let holds_first = patch.offset_bytes == 0;
+        let rank = match (holds_first, protective) {
+            (true, true) => 2,
+            (true, false) => 0,
+            (false, _) => 1,
+        };
+        // The primary header lies in front of its entries and seals them.
+        let header = patch.offset_bytes == sector_bytes;
+        (rank, header, u64::MAX - patch.offset_bytes)
+    });
+}
+
+#[cfg(test)]
+mod tests;

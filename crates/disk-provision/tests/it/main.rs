@@ -1,0 +1,13 @@
+//! Partitions and file systems on real loop devices, and every refusal on a
+//! device that is really in use.
+//!
+//! Each test makes its own devices and leaves nothing behind. What needs root or a
+//! tool that is not there is skipped by name, or fails where
+//! `STRIPEWISE_REQUIRE_TOOLS=1`.
+#![cfg(target_os = "linux")]
+
+mod format;
+mod partition;
+mod refusals;
+mod restore;
+mod support;

@@ -1,0 +1,260 @@
+//! Devices that are really in use, each in another way.
+
+use super::support::*;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::Command;
+use stripewise_disk_inspect::{System, claims};
+use stripewise_disk_provision::{
+    ErrorKind, FileSystemKind, FormatWish, TableKind, plan_format, plan_partition,
+};
+
+/// Neither a table nor a file system is written to it, the plan says why, and not
+/// a byte changes.
+#[track_caller]
+fn refused(device: &Loop, path: &str, words: &[&str]) {
+    let before = device.bytes();
+    let name = path.strip_prefix("/dev/").unwrap();
+    if path == device.device {
+        let plan = plan_partition(Path::new(path), &wish("1M", TableKind::Gpt), None).unwrap();
+        let told = plan.in_the_way.clone().expect("something is in the way");
+        for word in words {
+            assert!(told.contains(word), "`{word}` is not in: {told}");
+        }
+        let error = carry_out_as(&plan, name, &device.file("never")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Refused, "{error}");
+        says(&error, words);
+    }
+    let plan = plan_format(Path::new(path), &ext4(), None).unwrap();
+    assert!(plan.in_the_way.is_some());
+    let error = format_as(&plan, name).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused, "{error}");
+    says(&error, words);
+    assert!(device.bytes() == before, "not a byte changes");
+    assert!(!device.file("never").exists());
+}
+
+fn ext4() -> FormatWish {
+    FormatWish {
+        file_system: FileSystemKind::Ext4,
+        allocation_unit_bytes: 4096,
+        stripe: None,
+    }
+}
+
+#[test]
+fn a_mounted_device() {
+    if !can_run("a_mounted_device", &["root", "losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let (path, _mount, _directory) = mounted(&device.device, &["-o", "ro"]);
+    refused(
+        &device,
+        &device.device,
+        &["is mounted at", path.to_str().unwrap()],
+    );
+}
+
+#[test]
+fn a_disk_with_a_mounted_partition_and_that_partition() {
+    if !can_run(
+        "a_disk_with_a_mounted_partition",
+        &["root", "losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    device.make("1M", TableKind::Gpt, "old");
+    run("mkfs.ext4", &["-q", &device.partition()]);
+    let (_, _mount, _directory) = mounted(&device.partition(), &["-o", "ro"]);
+    let words = [&format!("{}p1 is mounted at", device.name())[..]];
+    refused(&device, &device.device, &words);
+    refused(&device, &device.partition(), &words);
+}
+
+#[test]
+fn swap() {
+    if !can_run("swap", &["root", "losetup", "mkswap", "swapon"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    run("mkswap", &[&device.device]);
+    run("swapon", &[&device.device]);
+    let _off = Undo("swapoff", vec![device.device.clone()]);
+    refused(&device, &device.device, &["is in use as swap"]);
+}
+
+#[test]
+fn what_a_loop_device_stands_on() {
+    if !can_run("what_a_loop_device_stands_on", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let above = Loop::over(device.device.clone().into(), directory(), &[]);
+    refused(&device, &device.device, &[above.name()]);
+}
+
+#[test]
+fn a_member_of_a_mounted_btrfs() {
+    if !can_run(
+        "a_member_of_a_mounted_btrfs",
+        &["root", "losetup", "mkfs.btrfs"],
+    ) || !kernel_mounts("a_member_of_a_mounted_btrfs", "btrfs")
+    {
+        return;
+    }
+    let (one, two) = (Loop::new(128 * MIB), Loop::new(128 * MIB));
+    run(
+        "mkfs.btrfs",
+        &["-q", "-d", "raid0", &one.device, &two.device],
+    );
+    run("btrfs", &["device", "scan", &one.device, &two.device]);
+    let (_, _mount, _directory) = mounted(&one.device, &["-o", "ro"]);
+    refused(&two, &two.device, &["is mounted at", "btrfs"]);
+}
+
+#[test]
+fn one_that_somebody_has_claimed() {
+    if !can_run("one_that_somebody_has_claimed", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let claim = std::fs::File::options()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::EXCL.bits() as i32)
+        .open(device.path())
+        .expect("a claim");
+    refused(&device, &device.device, &["has claimed it"]);
+    drop(claim);
+}
+
+#[test]
+fn one_that_a_process_has_open() {
+    if !can_run("one_that_a_process_has_open", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let input = std::fs::File::open(device.path()).unwrap();
+    let mut child = Command::new("sleep")
+        .arg("60")
+        .stdin(input)
+        .spawn()
+        .unwrap();
+    refused(
+        &device,
+        &device.device,
+        &[&format!("open in sleep (pid {})", child.id())],
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_read_only_device() {
+    if !can_run("a_read_only_device", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::with(64 * MIB, &["--read-only"]);
+    refused(&device, &device.device, &["read-only"]);
+}
+
+#[test]
+fn another_name_than_the_kernels() {
+    if !can_run("another_name_than_the_kernels", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let before = device.bytes();
+    let plan = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    for name in ["", "loop", "loop99", "sda", "all", "/dev/disk/by-id/x"] {
+        let error = carry_out_as(&plan, name, &device.file("never")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Refused);
+        says(&error, &["does not name this device", device.name()]);
+    }
+    assert!(device.bytes() == before);
+}
+
+#[test]
+fn the_disk_under_the_root_file_system() {
+    let storage = System::live()
+        .storage_of_path(Path::new("/"))
+        .expect("a root");
+    let Some(disk) = storage.bottom().first().map(|disk| disk.number) else {
+        return skip(
+            "the_disk_under_the_root_file_system",
+            "a root file system on a disk",
+        );
+    };
+    // The rule only: nothing here goes near that disk.
+    let told = claims::in_the_way(disk, None).expect("something is in the way");
+    assert!(told.contains("mounted") || told.contains("root"), "{told}");
+}
+
+#[test]
+fn a_device_that_changed_since_its_plan() {
+    if !can_run("a_device_that_changed", &["root", "losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let table = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    let format = plan_format(device.path(), &ext4(), None).unwrap();
+    run("mkfs.ext4", &["-q", &device.device]);
+    let before = device.bytes();
+    let error = device.carry_out(&table, "never").unwrap_err();
+    says(&error, &["not what it was when the plan was made"]);
+    let error = format_as(&format, device.name()).unwrap_err();
+    says(&error, &["not what it was when the plan was made"]);
+    assert!(device.bytes() == before);
+}
+
+#[test]
+fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
+    if !can_run(
+        "a_partition_has_no_table",
+        &["root", "losetup", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    device.make("1M", TableKind::Gpt, "old");
+    let error = plan_partition(
+        Path::new(&device.partition()),
+        &wish("1M", TableKind::Gpt),
+        None,
+    )
+    .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unusable);
+    says(&error, &["is a partition", &device.device]);
+    let plan = plan_format(device.path(), &ext4(), None).unwrap();
+    assert!(plan.in_the_way.as_ref().unwrap().contains("1 partition;"));
+    let error = format_as(&plan, device.name()).unwrap_err();
+    says(
+        &error,
+        &["has a partition table", "Format one of its partitions"],
+    );
+}
+
+#[test]
+fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = plan_partition(file.path(), &wish("1M", TableKind::Gpt), None).unwrap_err();
+    says(&error, &["is not a block device", "losetup"]);
+    let error =
+        plan_partition(Path::new("/dev/no-such"), &wish("1M", TableKind::Gpt), None).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    if !can_run("devices_that_cannot_bear_partitions", &["root"]) {
+        return;
+    }
+    // A compressed disk in memory of our own.
+    let Ok(number) = std::fs::read_to_string("/sys/class/zram-control/hot_add") else {
+        eprintln!("skipped: devices_that_cannot_bear_partitions: needs zram in the kernel");
+        return;
+    };
+    let device = format!("/dev/zram{}", number.trim());
+    let error = plan_partition(Path::new(&device), &wish("1M", TableKind::Gpt), None).unwrap_err();
+    std::fs::write("/sys/class/zram-control/hot_remove", number.trim()).unwrap();
+    assert_eq!(error.kind, ErrorKind::Unusable);
+    says(&error, &["shows no partitions"]);
+}

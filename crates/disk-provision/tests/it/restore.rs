@@ -1,0 +1,149 @@
+//! The old table, brought back byte for byte.
+
+use super::support::*;
+use std::path::Path;
+use stripewise_disk_provision::{ErrorKind, TableKind, plan_restore};
+
+const TOOLS: [&str; 3] = ["root", "losetup", "sfdisk"];
+
+/// Feeds a script to `sfdisk`.
+fn sfdisk(device: &Loop, script: &str) {
+    let file = device.file("script");
+    std::fs::write(&file, script).expect("a script");
+    let line = format!(
+        "sfdisk -q --wipe always --no-reread --no-tell-kernel {} < {}",
+        device.device,
+        file.display()
+    );
+    run("sh", &["-c", &line]);
+}
+
+fn restore(device: &Loop, file: &Path, save: &str) {
+    let plan = plan_restore(device.path(), file, None).expect("a plan");
+    assert_eq!(plan.in_the_way, None);
+    device.carry_out(&plan, save).expect("it is brought back");
+}
+
+#[test]
+fn old_tables_of_all_kinds_come_back_byte_for_byte() {
+    if !can_run("old_tables_of_all_kinds", &TOOLS) {
+        return;
+    }
+    let scripts = [
+        (
+            "gpt",
+            "label: gpt\nstart=2048, size=4096\nstart=8192, size=4096\n",
+        ),
+        (
+            "mbr",
+            "label: dos\nstart=63, size=4096\nstart=8192, size=4096, bootable\n",
+        ),
+        (
+            "logical",
+            "label: dos\nstart=2048, size=4096\nstart=8192, size=65536, type=5\nstart=10240, \
+             size=8192\nstart=20480, size=8192\n",
+        ),
+        (
+            "many",
+            "label: gpt\ntable-length: 256\nstart=2048, size=4096\n",
+        ),
+        ("none", ""),
+    ];
+    for (kind, script) in scripts {
+        for table in [TableKind::Gpt, TableKind::Mbr] {
+            let device = Loop::new(64 * MIB);
+            // Something recognisable everywhere, which must survive.
+            let noise: Vec<u8> = (0..64 * MIB).map(|at| (at / 512 % 251) as u8).collect();
+            std::fs::write(&device.device, &noise).expect("noise");
+            if !script.is_empty() {
+                sfdisk(&device, script);
+            }
+            let before = device.bytes();
+            device.make("64K", table, "old");
+            assert!(device.bytes() != before);
+            restore(&device, &device.file("old"), "new");
+            assert!(device.bytes() == before, "{kind} under {table:?}");
+            // And the new one, from what the restoring saved.
+            restore(&device, &device.file("new"), "old-again");
+            assert_eq!(run("partx", &["-g", "-o", "START", &device.device]), "128");
+        }
+    }
+}
+
+#[test]
+fn logical_partitions_are_shown_by_the_kernel_again() {
+    if !can_run("logical_partitions_are_shown", &TOOLS) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    sfdisk(
+        &device,
+        "label: dos\nstart=2048, size=4096\nstart=8192, size=65536, type=5\nstart=10240, size=8192\n",
+    );
+    device.make("1M", TableKind::Gpt, "old");
+    let plan = plan_restore(device.path(), &device.file("old"), None).unwrap();
+    let numbers: Vec<u32> = plan.partitions.iter().map(|one| one.number).collect();
+    assert_eq!(numbers, [1, 2, 5]);
+    let report = device.carry_out(&plan, "new").unwrap();
+    let names: Vec<&str> = report
+        .partitions
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    let want: Vec<String> = [1, 2, 5]
+        .map(|number| format!("{}p{number}", device.name()))
+        .to_vec();
+    assert_eq!(names, want);
+}
+
+#[test]
+fn a_file_of_another_size_or_damaged_is_refused_and_nothing_is_written() {
+    if !can_run("a_file_of_another_size", &TOOLS) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    device.make("1M", TableKind::Gpt, "old");
+    let file = device.file("old");
+    for (other, kind) in [
+        (Loop::new(65 * MIB), ErrorKind::Refused),
+        (
+            Loop::with(64 * MIB, &["--sector-size", "4096"]),
+            ErrorKind::Refused,
+        ),
+    ] {
+        let error = plan_restore(other.path(), &file, None).unwrap_err();
+        assert_eq!(error.kind, kind);
+        says(&error, &["saved from", "another disk"]);
+    }
+    let damaged = device.file("damaged");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(
+        &damaged,
+        text.replacen("\"offset_bytes\": 0", "\"offset_bytes\": 512", 1),
+    )
+    .unwrap();
+    let error = plan_restore(device.path(), &damaged, None).unwrap_err();
+    says(&error, &["damaged"]);
+    let error = plan_restore(device.path(), Path::new("/etc/hostname"), None).unwrap_err();
+    says(&error, &["is not a saved partition table"]);
+    assert_eq!(error.kind, ErrorKind::Usage);
+}
+
+#[test]
+fn a_file_that_exists_is_never_saved_over_and_stops_everything() {
+    if !can_run("a_file_that_exists", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let save = device.file("old");
+    std::fs::write(&save, "mine").unwrap();
+    let before = device.bytes();
+    let plan =
+        stripewise_disk_provision::plan_partition(device.path(), &wish("1M", TableKind::Gpt), None)
+            .unwrap();
+    let error = device.carry_out(&plan, "old").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Usage);
+    says(&error, &["cannot be saved", "--save FILE"]);
+    assert!(device.bytes() == before);
+    assert_eq!(std::fs::read_to_string(&save).unwrap(), "mine");
+}
