@@ -16,6 +16,7 @@ mod blocks;
 mod cause;
 mod conduct;
 mod drift;
+mod kind;
 mod metric;
 mod needs;
 mod plan;
@@ -36,3 +37,6 @@ pub use metric::{Metric, UnknownMetric};
 pub use needs::{Needs, blocks_for_verdict, blocks_likely, needs};
 pub use plan::{Cell, ExperimentPlan, Level, PlanProblem};
 pub use schedule::{PlannedRun, schedule};
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,384 @@
-//! What an experiment says to people.
+//! What an experiment says to people: what it costs, why, and what to do.
+//!
+//! Costs are told in per cent of the faster side, gains in per cent of the
+//! slower one; both come from the same interval.
 
 use super::analysis::Row;
-use super::cause::LayoutFacts;
-use super::plan::ExperimentPlan;
+use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
+use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, kinds_of};
+use super::needs::blocks_for_verdict;
+use super::plan::{ExperimentPlan, Level};
 use stripewise_results::{ComparisonRecord, Verdict};
+use stripewise_stats::Estimate;
+use stripewise_units::ByteSize;
+use stripewise_workload::Pattern;
+
+/// Below this gain nobody moves a volume.
+const WORTH_PERCENT: f64 = 1.0;
+
+/// All that the sentences of one table need.
+struct Table<'a> {
+    plan: &'a ExperimentPlan,
+    judged: &'a [(Row, Verdict)],
+    level: usize,
+    facts: &'a LayoutFacts,
+}
 
 /// Writes sentences and notes of one table.
 pub(super) fn write(
-    _plan: &ExperimentPlan,
-    _judged: &[(Row, Verdict)],
-    _level: usize,
-    _facts: &LayoutFacts,
+    plan: &ExperimentPlan,
+    judged: &[(Row, Verdict)],
+    level: usize,
+    facts: &LayoutFacts,
     record: &mut ComparisonRecord,
 ) {
-    record.sentences = Vec::new();
+    let table = Table {
+        plan,
+        judged,
+        level,
+        facts,
+    };
+    let kinds = kinds_of(plan, judged, level);
+    let mut effects: Vec<Effect> = kinds.iter().filter_map(|kind| table.effect(kind)).collect();
+    effects.sort_by(|x, y| y.gain.value.total_cmp(&x.gain.value));
+    for effect in &effects {
+        record.sentences.push(table.effect_words(effect));
+    }
+    let reservations: Vec<String> = effects
+        .iter()
+        .filter_map(|effect| {
+            effect
+                .cause?
+                .reservation(effect.kind.workload.block_size_bytes)
+        })
+        .collect();
+    for reservation in reservations {
+        if !record.sentences.contains(&reservation) {
+            record.sentences.push(reservation);
+        }
+    }
+    record.sentences.extend(table.advice(&effects));
+    for kind in kinds.iter().filter(|kind| kind.says() == Says::Mixed) {
+        record.sentences.push(table.mixed_words(kind));
+    }
+    record.sentences.extend(nothing_words(&kinds));
+    record.sentences.extend(table.undecided_words(&kinds));
+    record.notes.extend(table.notes(record));
+}
+
+/// One direction found among the rows of one kind.
+struct Effect<'a> {
+    kind: &'a Kind<'a>,
+    /// B is the better side.
+    b_is_faster: bool,
+    /// Of the better over the worse side, in throughput or in shorter latency.
+    gain: Estimate,
+    /// Where the levels are offsets.
+    cause: Option<Cause>,
+}
+
+impl Table<'_> {
+    fn baseline(&self) -> &Level {
+        &self.plan.levels[self.plan.baseline]
+    }
+
+    fn other(&self) -> &Level {
+        &self.plan.levels[self.level]
+    }
+
+    /// The levels differ in nothing but where they start.
+    fn offsets(&self) -> Option<(u64, u64)> {
+        let (a, b) = (self.baseline(), self.other());
+        let (from, to) = (a.base_offset_bytes?, b.base_offset_bytes?);
+        let alike = Level {
+            name: a.name.clone(),
+            base_offset_bytes: a.base_offset_bytes,
+            size_bytes: a.size_bytes,
+            ..b.clone()
+        };
+        (from != to && alike == *a).then_some((from, to))
+    }
+
+    fn effect<'a>(&self, kind: &'a Kind<'a>) -> Option<Effect<'a>> {
+        let b_is_faster = match kind.says() {
+            Says::Better => true,
+            Says::Worse => false,
+            _ => return None,
+        };
+        let difference = kind.pooled?.interval_percent?;
+        let more = self.plan.metric.more_is_better();
+        // In latency the better side has less: the ratio is turned round once more.
+        let gain = gain_of_faster(difference, b_is_faster == more);
+        let cause = self.offsets().map(|(from, to)| {
+            let (slow_bytes, fast_bytes) = if b_is_faster { (from, to) } else { (to, from) };
+            let workload = &kind.workload;
+            let question = CauseQuestion {
+                slow_bytes,
+                fast_bytes,
+                block_size_bytes: workload.block_size_bytes,
+                writes: workload.read_percent < 100,
+                random: matches!(workload.pattern, Pattern::Random { .. }),
+                gain_percent_low: gain.low,
+                probe: self.probe(kind, slow_bytes, fast_bytes, b_is_faster),
+            };
+            judge_cause(self.facts, &question)
+        });
+        Some(Effect {
+            kind,
+            b_is_faster,
+            gain,
+            cause,
+        })
+    }
+
+    /// How a third level behaved that lies on the 4 KiB grid but not on the
+    /// block's, where the slow one lies on neither and the fast one on both: its
+    /// whole interval is on one side of half the effect.
+    fn probe(&self, kind: &Kind<'_>, slow: u64, fast: u64, b_is_faster: bool) -> Option<Probe> {
+        let start_bytes = self.facts.start_bytes.unwrap_or(0);
+        let block = kind.workload.block_size_bytes;
+        let on = |offset: u64, grid: u64| (start_bytes + offset).is_multiple_of(grid);
+        if on(slow, 4096) || !on(fast, block) {
+            return None;
+        }
+        let third = self.plan.levels.iter().position(|level| {
+            level
+                .base_offset_bytes
+                .is_some_and(|offset| on(offset, 4096) && !on(offset, block))
+        })?;
+        let whole = kind.pooled?.interval_percent?.value;
+        let half = 100.0 * f64::exp_m1(0.5 * (whole / 100.0).ln_1p());
+        let alike = |like_b: bool| {
+            if like_b == b_is_faster {
+                Probe::LikeFast
+            } else {
+                Probe::LikeSlow
+            }
+        };
+        // The baseline itself may be the third offset only by being fast or slow.
+        let of_third = kinds_of(self.plan, self.judged, third)
+            .into_iter()
+            .find(|other| other.pattern == kind.pattern && other.operation == kind.operation)?
+            .pooled?
+            .interval_percent?;
+        if of_third.contains(half) {
+            None
+        } else {
+            Some(alike((of_third.value > half) == (whole > half)))
+        }
+    }
+
+    fn effect_words(&self, effect: &Effect<'_>) -> String {
+        let plan = self.plan;
+        let kind = effect.kind;
+        let (fast, slow) = if effect.b_is_faster {
+            (self.other(), self.baseline())
+        } else {
+            (self.baseline(), self.other())
+        };
+        let cost = effect.gain.map(cost_of_gain);
+        let because = effect.cause.map(|cause| cause.clause()).unwrap_or_default();
+        let start = start_words(&slow.name);
+        let words = match (self.offsets().is_some(), plan.metric.more_is_better()) {
+            (true, true) => format!(
+                "Starting at {start} costs {} {} of its {} {}{because}.",
+                self.facts.subject,
+                spread(cost),
+                kind.adjective(),
+                plan.metric.words()
+            ),
+            (true, false) => format!(
+                "Starting at {start} makes the {} of {} on {} {} longer{because}.",
+                plan.metric.words(),
+                kind.plural(),
+                self.facts.subject,
+                spread(effect.gain),
+            ),
+            (false, true) => format!(
+                "{} gives {} more {} {} than {}.",
+                fast.name,
+                spread(effect.gain),
+                kind.adjective(),
+                plan.metric.words(),
+                slow.name
+            ),
+            (false, false) => format!(
+                "With {} the {} of {} is {} shorter than with {}.",
+                fast.name,
+                plan.metric.words(),
+                kind.plural(),
+                spread(cost),
+                slow.name
+            ),
+        };
+        match kind.found() {
+            found if found < kind.rows.len() => format!(
+                "{words} It is the mean of {} rows, found in {found} of them.",
+                kind.rows.len()
+            ),
+            _ => words,
+        }
+    }
+
+    /// What to do about an offset that costs something.
+    fn advice(&self, effects: &[Effect<'_>]) -> Option<String> {
+        self.offsets()?;
+        let (here, other) = (&self.baseline().name, &self.other().name);
+        let largest = |b_is_faster: bool| {
+            effects
+                .iter()
+                .filter(|effect| effect.b_is_faster == b_is_faster)
+                .map(|effect| effect.gain.high)
+                .fold(0.0, f64::max)
+        };
+        match (largest(true), largest(false)) {
+            (0.0, 0.0) => None,
+            (gain, 0.0) if gain < WORTH_PERCENT => Some(format!(
+                "Use {other} for a new volume, which costs nothing; an existing one is not worth moving for less than {}.",
+                percent_up(gain)
+            )),
+            (gain, 0.0) => Some(format!(
+                "Worth it when you build a volume: let it start at {other}. For an existing one the gain at your load is at most {}.",
+                percent_up(gain)
+            )),
+            (0.0, _) => Some(format!("Stay with {here}: {other} is slower.")),
+            _ => Some(format!(
+                "Neither {here} nor {other} is better in everything: decide by the kind of I/O that matters to you."
+            )),
+        }
+    }
+
+    fn mixed_words(&self, kind: &Kind<'_>) -> String {
+        let (a, b) = (&self.baseline().name, &self.other().name);
+        let rows = |verdict| {
+            let of_rows: Vec<String> = kind
+                .rows
+                .iter()
+                .filter(|row| row.1 == verdict)
+                .map(|row| self.plan.cells[row.0.cell].name.clone())
+                .collect();
+            of_rows.join(", ")
+        };
+        format!(
+            "{}: {b} is better than {a} in {}, and worse in {}.",
+            capitalised(&kind.plural()),
+            rows(Verdict::Better),
+            rows(Verdict::Worse)
+        )
+    }
+
+    fn undecided_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
+        let undecided: Vec<String> = kinds
+            .iter()
+            .filter(|kind| kind.says() == Says::Undecided)
+            .map(Kind::plural)
+            .collect();
+        if undecided.is_empty() {
+            return None;
+        }
+        let needed = blocks_for_verdict(self.judged.len(), self.plan.level);
+        let had = self
+            .judged
+            .iter()
+            .map(|(row, _)| row.pairs.len())
+            .min()
+            .unwrap_or(0);
+        Some(format!(
+            "Nothing can be said about {} yet: a verdict on {} needs {needed} blocks, and there are {had}.",
+            undecided.join(", "),
+            match self.judged.len() {
+                1 => "one row".to_owned(),
+                rows => format!("{rows} rows"),
+            },
+        ))
+    }
+
+    fn notes(&self, record: &ComparisonRecord) -> Vec<String> {
+        let mut notes = Vec::new();
+        let rows = self.judged.len();
+        let level = 100.0 * self.plan.level;
+        let together = if rows > 1 {
+            format!("; verdicts are corrected for {rows} rows (Holm)")
+        } else {
+            String::new()
+        };
+        notes.push(format!(
+            "Each interval holds the true difference in {level:.0} of 100 experiments{together}."
+        ));
+        if let Some(drift) = &record.drift {
+            let name = &self.baseline().name;
+            let [low, high] = drift.interval_percent;
+            let words = if drift.found {
+                format!(
+                    "While it ran, {name} itself changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
+                    drift.percent
+                )
+            } else {
+                format!(
+                    "While it ran, {name} itself did not change by more than {}.",
+                    percent_up(low.abs().max(high.abs()))
+                )
+            };
+            notes.push(words);
+        }
+        notes
+    }
+}
+
+/// What was not found, in one sentence.
+fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
+    let nothing: Vec<String> = kinds
+        .iter()
+        .filter(|kind| kind.says() == Says::Nothing)
+        .filter_map(|kind| {
+            let largest = kind.difference_percent_max()?;
+            Some(format!("{} above {}", kind.plural(), percent_up(largest)))
+        })
+        .collect();
+    match nothing.split_last() {
+        None => None,
+        Some((last, [])) => Some(format!("Nothing was found for {last}.")),
+        Some((last, before)) => Some(format!(
+            "Nothing was found for {}, nor for {last}.",
+            before.join(", nor for ")
+        )),
+    }
+}
+
+/// `10.9 % (9.8-12.1 %)`.
+fn spread(estimate: Estimate) -> String {
+    format!(
+        "{:.1} % ({:.1}-{:.1} %)",
+        estimate.value, estimate.low, estimate.high
+    )
+}
+
+/// Rounded up to a tenth, since it is said to be the most.
+fn percent_up(percent: f64) -> String {
+    format!("{:.1} %", (percent * 10.0 - 1e-9).ceil() / 10.0)
+}
+
+/// An offset that people know by its sectors is told in sectors, too.
+fn start_words(name: &str) -> String {
+    match name.parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if bytes < 1 << 20 && !bytes.is_multiple_of(4096) => {
+            let sectors = bytes / 512;
+            if bytes.is_multiple_of(512) && !name.ends_with('s') {
+                format!("{name} ({sectors} sectors)")
+            } else if bytes.is_multiple_of(512) {
+                format!("{sectors} sectors")
+            } else {
+                name.to_owned()
+            }
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().collect::<String>() + characters.as_str(),
+        None => String::new(),
+    }
 }
