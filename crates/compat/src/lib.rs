@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+pub mod convert;
 mod diskspd;
 mod error;
 mod fio;

@@ -4,7 +4,7 @@ use crate::blob;
 use crate::owner::Owner;
 use crate::read::status_text;
 use rusqlite::{Row, Transaction, params};
-use stripewise_results::{Interval, JobRecord, RunRecord};
+use stripewise_results::{Imported, Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 
 /// An interval on its way to the file.
@@ -112,7 +112,8 @@ fn store_record(
     )?;
     transaction.execute("DELETE FROM jobs WHERE run_number = ?1", [run_number])?;
     for (job_index, job) in record.jobs.iter().enumerate() {
-        store_job(transaction, run_number, job_index, job)?;
+        let imported = record.imported.as_ref();
+        store_job(transaction, run_number, job_index, job, imported)?;
     }
     Ok(())
 }
@@ -127,6 +128,7 @@ fn store_job(
     run_number: i64,
     job_index: usize,
     job: &JobRecord,
+    imported: Option<&Imported>,
 ) -> rusqlite::Result<()> {
     let outcome = &job.outcome;
     let workload = &job.workload;
@@ -149,17 +151,19 @@ fn store_job(
             outcome.operations.cast_signed(),
             outcome.iops,
             outcome.mib_per_s,
-            outcome
-                .read
-                .latency_ns
-                .map(|latency| latency.p99.cast_signed()),
-            outcome
-                .write
-                .latency_ns
-                .map(|latency| latency.p99.cast_signed()),
+            p99(imported, "read", &outcome.read),
+            p99(imported, "write", &outcome.write),
             outcome.errors.total.cast_signed(),
         ])?;
     Ok(())
+}
+
+/// The 99 % of reads or writes; none where an imported result does not say it.
+fn p99(imported: Option<&Imported>, name: &str, kind: &KindOutcome) -> Option<i64> {
+    let path = format!("jobs.outcome.{name}.latency_ns.p99");
+    let latency = kind.latency_ns?;
+    let given = imported.is_none_or(|imported| imported.gives(&path));
+    given.then_some(latency.p99.cast_signed())
 }
 
 fn store_histogram(

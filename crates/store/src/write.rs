@@ -160,6 +160,25 @@ impl Store {
         Err(self.error(DOING, ErrorKind::Misuse(text)))
     }
 
+    /// Stores whole records in one transaction, all or none. A record whose id is
+    /// there already stays as it is; says of each whether it was new.
+    ///
+    /// # Errors
+    /// The failure of the store; nothing is stored then.
+    pub fn save_runs(&mut self, records: &[RunRecord]) -> Result<Vec<bool>> {
+        self.write("save runs", |transaction, owner| {
+            let mut new = Vec::with_capacity(records.len());
+            for record in records {
+                let inserted = insert_run(transaction, record, owner)?;
+                if let Some(run_number) = inserted {
+                    finish(transaction, run_number, record)?;
+                }
+                new.push(inserted.is_some());
+            }
+            Ok(new)
+        })
+    }
+
     /// Deletes runs by their full ids, all or none, and gives the space back.
     ///
     /// # Errors
@@ -295,6 +314,13 @@ impl Verdict for bool {
 impl Verdict for Option<i64> {
     fn keep(&self) -> bool {
         self.is_some()
+    }
+}
+
+/// Which of several runs were new.
+impl Verdict for Vec<bool> {
+    fn keep(&self) -> bool {
+        self.contains(&true)
     }
 }
 

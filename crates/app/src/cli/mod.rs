@@ -97,19 +97,14 @@ pub enum Command {
     #[command(hide = true)]
     Format(Box<format::Format>),
     /// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
-    #[command(hide = true)]
     Report(Box<report::Report>),
     /// Keep other tools' results: SQLIO, DiskSpd, fio
-    #[command(hide = true)]
     Import(Box<import::Import>),
     /// Records as JSON lines or CSV
-    #[command(hide = true)]
     Export(Box<export::Export>),
     /// Turn another tool's workload into a plan
-    #[command(hide = true)]
     Convert(Box<convert::Convert>),
     /// Drop-in for sqlio.exe: its switches, its output
-    #[command(hide = true)]
     Sqlio(Box<sqlio::Sqlio>),
     /// What is stored: list, show, delete
     History(small::History),

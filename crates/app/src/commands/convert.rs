@@ -1,12 +1,96 @@
-//! `convert`.
+//! `convert`: another tool's workload as a plan.
 
 use crate::cli::convert::Convert;
+use crate::commands::sqlio::drives::Drives;
 use crate::context::Context;
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::write_new;
+use crate::show::document::{print_json, print_text};
+use serde::Serialize;
+use std::path::Path;
+use stripewise_compat::convert::{Surroundings, convert as to_plan};
+use stripewise_results::SCHEMA_VERSION;
 
-pub fn convert(_context: &Context, _arguments: &Convert) -> Outcome {
-    Err(Failure::usage(
-        "`convert` is not there yet",
-        "`stripewise --help` lists what is",
-    ))
+/// No workload is larger.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    from: String,
+    source: String,
+    plan: &'a str,
+    notes: Vec<String>,
+}
+
+pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
+    let path = &arguments.file;
+    let bytes = read(path)?;
+    let drives = Drives::parse(&arguments.drive)?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let parameter_file = |name: &str| {
+        let name = name.replace('\\', "/");
+        std::fs::read(beside.join(&name))
+            .or_else(|_| std::fs::read(&name))
+            .ok()
+    };
+    let target = |name: &str| {
+        let name = match name.strip_prefix('#') {
+            Some(number) => format!("{number}:"),
+            None => name.to_owned(),
+        };
+        let raw = name.ends_with(':');
+        let place = drives.place(&name, raw, |variable| std::env::var(variable).ok());
+        place.ok().map(|place| place.text())
+    };
+    let surroundings = Surroundings {
+        parameter_file: &parameter_file,
+        target: &target,
+    };
+    let source = path.display().to_string();
+    let converted = to_plan(arguments.from, &bytes, &source, &surroundings).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure::usage(error.to_string(), hint)
+    })?;
+    for note in &converted.notes {
+        eprintln!("note: {note}");
+    }
+    if let Some(output) = &arguments.output {
+        write_new(output, converted.plan.as_bytes())?;
+        eprintln!(
+            "Wrote {}; `stripewise run --plan {}` runs it.",
+            output.display(),
+            output.display()
+        );
+    }
+    if context.global.json {
+        print_json(&Document {
+            schema_version: SCHEMA_VERSION,
+            from: arguments.from.to_string(),
+            source,
+            plan: &converted.plan,
+            notes: converted.notes.iter().map(ToString::to_string).collect(),
+        })?;
+    } else if arguments.output.is_none() {
+        print_text(&converted.plan);
+    }
+    Ok(Exit::Done)
+}
+
+fn read(path: &Path) -> Outcome<Vec<u8>> {
+    let unreadable = |error: std::io::Error| {
+        Failure::usage(
+            format!("cannot read {}: {error}", path.display()),
+            "check the name, and who may read it",
+        )
+    };
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > FILE_BYTES_MAX {
+        return Err(Failure::usage(
+            format!("{} is larger than 16 MiB: no workload is", path.display()),
+            "`stripewise import` reads results",
+        ));
+    }
+    std::fs::read(path).map_err(unreadable)
 }

@@ -3,7 +3,7 @@
 //! above compatibility.
 
 mod affinity;
-mod drives;
+pub mod drives;
 mod files;
 mod utilisation;
 

@@ -3,5 +3,5 @@
 mod options;
 mod read;
 
-pub(crate) use options::{Options, Rw, cache, size};
+pub(crate) use options::{Options, cache, size};
 pub(crate) use read::import_text;

@@ -13,13 +13,16 @@ mod read;
 mod record;
 mod report;
 mod setup;
+mod words;
 
 pub use arithmetic::{Counted, HISTOGRAM_BINS, mib_hundredths, rate_hundredths};
 pub use command::Command;
 pub use print::{expanding, head, size_line, tail};
+pub(crate) use read::command_in;
 pub use record::report_of;
 pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
 pub use setup::{FileWish, JobWish, Setup, setup};
+pub(crate) use words::words_of_call;
 
 /// What `sqlio -?` prints; in our words.
 pub const USAGE: &str = include_str!("usage.txt");

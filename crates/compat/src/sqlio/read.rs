@@ -133,7 +133,7 @@ impl Reader {
             });
             return;
         }
-        if let Some(command) = command_of(&words) {
+        if let Some(command) = command_in(&words) {
             self.close();
             self.command = Some(command.to_owned());
             return;
@@ -218,7 +218,7 @@ fn version_of(words: &str) -> Option<&str> {
 
 /// The part from `sqlio` on of a line that calls it, with or without a prompt
 /// and a folder before.
-fn command_of(words: &str) -> Option<&str> {
+pub(crate) fn command_in(words: &str) -> Option<&str> {
     let lower = words.to_ascii_lowercase();
     let (at, after) = lower.match_indices("sqlio").find_map(|(at, name)| {
         let begins =

@@ -1,0 +1,294 @@
+//! DiskSpd's command lines, one job for each. Switches of the same letter mean
+//! other things there than in SQLIO (`-s -d -f -B -S -i -R -D`), and so do the
+//! defaults: 64K blocks, two outstanding, 10 s after 5 s of warm-up, caches on.
+
+use super::Surroundings;
+use super::plan::{JobText, PlanText};
+use crate::text::{lines, squeezed};
+use crate::{Error, LineProblem};
+use stripewise_workload::CacheMode;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+struct Load {
+    block: u64,
+    outstanding: u64,
+    threads: u64,
+    threads_in_all: Option<u64>,
+    seconds: u64,
+    ramp_seconds: u64,
+    write_percent: u64,
+    random: bool,
+    step: Option<u64>,
+    shared: bool,
+    cache: CacheMode,
+    offset: u64,
+    size: Option<u64>,
+    seed: Option<u64>,
+    targets: Vec<String>,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Load {
+            block: 64 << 10,
+            outstanding: 2,
+            threads: 1,
+            threads_in_all: None,
+            seconds: 10,
+            ramp_seconds: 5,
+            write_percent: 0,
+            random: false,
+            step: None,
+            shared: false,
+            cache: CacheMode::Buffered,
+            offset: 0,
+            size: None,
+            seed: None,
+            targets: Vec::new(),
+        }
+    }
+}
+
+pub(super) fn read(
+    text: &str,
+    source_name: &str,
+    surroundings: &Surroundings<'_>,
+    plan: &mut PlanText,
+) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    let mut calls = 0;
+    for line in lines(text) {
+        let words = squeezed(line.text);
+        let Some(call) = call_in(&words) else {
+            continue;
+        };
+        calls += 1;
+        match load_of(call, line.number, plan) {
+            Ok(load) => {
+                let job = job_of(&load, call, line.number, surroundings, plan);
+                plan.jobs.push(job);
+            }
+            Err(reason) => problems.push(LineProblem {
+                line: line.number,
+                reason,
+            }),
+        }
+        if problems.len() >= 100 || plan.jobs.len() > super::JOBS_MAX {
+            break;
+        }
+    }
+    if !problems.is_empty() {
+        let hint = "mend these lines, or take them out";
+        return Err(Error::of_lines(source_name, problems, hint));
+    }
+    if calls == 0 {
+        let hint =
+            "lines such as `diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat` are looked for";
+        return Err(Error::new(source_name, "calls no diskspd", hint));
+    }
+    Ok(())
+}
+
+/// What follows `diskspd` on a line that calls it.
+fn call_in(words: &str) -> Option<&str> {
+    let lower = words.to_ascii_lowercase();
+    let remark = ["rem ", "::", "#", "echo "]
+        .iter()
+        .any(|begin| lower.trim_start_matches('@').starts_with(begin));
+    if remark || words.len() > 4_096 {
+        return None;
+    }
+    let at = lower.find("diskspd")?;
+    let rest = &words[at + "diskspd".len()..];
+    let lower_rest = rest.to_ascii_lowercase();
+    let rest = if lower_rest.starts_with(".exe") {
+        &rest[4..]
+    } else {
+        rest
+    };
+    let rest = rest.strip_prefix('"').unwrap_or(rest);
+    rest.starts_with(" -").then(|| rest.trim())
+}
+
+fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
+    let mut load = Load::default();
+    let words = crate::sqlio::words_of_call(call);
+    if words.redirected {
+        plan.note(
+            line,
+            "output is not sent to files: results are kept in the store",
+        );
+    }
+    for word in &words.words {
+        if word.contains('%') {
+            return Err(format!("has the variable {word}, whose value is not known"));
+        }
+        let switch = word.strip_prefix('-');
+        match switch.and_then(|switch| Some((switch.chars().next()?, switch))) {
+            None => load.targets.push(word.clone()),
+            Some((letter, switch)) => {
+                let value = &switch[letter.len_utf8()..];
+                one(&mut load, letter, value, word, line, plan)?;
+            }
+        }
+    }
+    if load.targets.is_empty() {
+        return Err("names no target".to_owned());
+    }
+    Ok(load)
+}
+
+fn one(
+    load: &mut Load,
+    letter: char,
+    value: &str,
+    word: &str,
+    line: u64,
+    plan: &mut PlanText,
+) -> Result<(), String> {
+    let number = || {
+        value
+            .parse::<u64>()
+            .map_err(|_| format!("has no number in {word}"))
+    };
+    let block = load.block;
+    let size = |text: &str| sized(text, block).ok_or_else(|| format!("has no size in {word}"));
+    match letter {
+        'b' => load.block = sized(value, 1).ok_or_else(|| format!("has no size in {word}"))?,
+        'o' => load.outstanding = number()?,
+        't' => load.threads = number()?,
+        'F' => load.threads_in_all = Some(number()?),
+        'd' => load.seconds = number()?,
+        'W' => load.ramp_seconds = number()?,
+        'w' if value.is_empty() => load.write_percent = 50,
+        'w' => load.write_percent = number()?,
+        'r' if value.starts_with('s') => {
+            return Err(format!("{word}: partly random positions have no counterpart"));
+        }
+        'r' => {
+            load.random = true;
+            if !value.is_empty() && size(value)? != load.block {
+                plan.note(line, format!("{word}: random positions are aligned to the block size here"));
+            }
+        }
+        's' => {
+            let rest = value.strip_prefix('i');
+            load.shared = rest.is_some();
+            let rest = rest.unwrap_or(value);
+            load.step = if rest.is_empty() { None } else { Some(size(rest)?) };
+        }
+        'h' => load.cache = CacheMode::DirectSync,
+        'S' => load.cache = cache_of(value).ok_or_else(|| format!("{word} is no way of caching that is known"))?,
+        'B' => {
+            let (from, to) = value.split_once(':').unwrap_or((value, ""));
+            load.offset = size(from)?;
+            if !to.is_empty() {
+                load.size = Some(size(to)?.saturating_sub(load.offset));
+            }
+        }
+        'f' => match sized(value, load.block) {
+            Some(bytes) => load.size = Some(bytes),
+            None => plan.note(line, format!("{word} is left out")),
+        },
+        'z' if !value.is_empty() => load.seed = Some(number()?),
+        'c' => plan.note(line, format!("{word}: files are not made by a plan; `stripewise prepare PATH --size {}` makes one", value.trim_end_matches('b'))),
+        'a' | 'n' => plan.note(line, format!("{word}: give processors to the run with --cpus")),
+        'g' => plan.note(line, format!("{word}: a limit on each thread's throughput is left out; `rate` is an open loop, which is another thing")),
+        'T' | 'O' | 'i' | 'j' | 'p' | 'P' | 'I' | 'X' => plan.note(line, format!("{word} has no counterpart, left out: the load differs")),
+        'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is told, or how it is done, not the load")),
+        _ => return Err(format!("{word} is no switch of DiskSpd that is known")),
+    }
+    Ok(())
+}
+
+/// `8K`, `1M`, `2G`, `64b` (blocks), `4096`.
+fn sized(text: &str, block: u64) -> Option<u64> {
+    let digits = text.len()
+        - text
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "" => 1,
+        "K" | "k" => 1 << 10,
+        "M" | "m" => 1 << 20,
+        "G" | "g" => 1 << 30,
+        "T" | "t" => 1 << 40,
+        "b" => block,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
+
+fn cache_of(value: &str) -> Option<CacheMode> {
+    let mut letters: Vec<char> = value.chars().collect();
+    letters.sort_unstable();
+    let letters: String = letters.into_iter().collect();
+    match letters.as_str() {
+        // -S alone is -Su.
+        "" | "u" => Some(CacheMode::Direct),
+        "h" | "uw" => Some(CacheMode::DirectSync),
+        "w" | "bw" => Some(CacheMode::BufferedSync),
+        "b" => Some(CacheMode::Buffered),
+        _ => None,
+    }
+}
+
+fn job_of(
+    load: &Load,
+    call: &str,
+    line: u64,
+    surroundings: &Surroundings<'_>,
+    plan: &mut PlanText,
+) -> JobText {
+    let mut job = JobText {
+        name: format!("line{line}"),
+        origin: format!("line {line}: diskspd {call}"),
+        ..JobText::default()
+    };
+    for name in &load.targets {
+        let target = (surroundings.target)(name);
+        if target.is_none() {
+            plan.note(
+                line,
+                format!("{name}: say where that is here, with --drive or in the plan"),
+            );
+        }
+        job.targets.push(target.unwrap_or_else(|| name.clone()));
+    }
+    if load.targets.len() > 1 && load.threads_in_all.is_none() {
+        plan.note(line, "DiskSpd gives each target threads of its own; here all threads work on all targets: as much in flight, in fewer threads");
+    }
+    match load.write_percent {
+        0 => job.flag("read"),
+        100 => job.flag("write"),
+        percent => job.number("read-percent", 100_u64.saturating_sub(percent)),
+    }
+    match (load.random, load.step) {
+        (true, _) => job.flag("random"),
+        (false, Some(step)) if step != load.block => job.size("stride", step),
+        (false, _) => job.flag("sequential"),
+    }
+    if load.shared && !load.random {
+        job.text("cursor", "shared");
+    } else if !load.random && load.threads.max(load.threads_in_all.unwrap_or(1)) > 1 {
+        plan.note(line, "-s: DiskSpd starts every thread at the first byte, here each starts at a share of its own");
+    }
+    job.size("block", load.block);
+    job.number("threads", load.threads_in_all.unwrap_or(load.threads));
+    job.number("outstanding", load.outstanding);
+    job.time("duration", load.seconds.saturating_mul(NS_PER_S));
+    job.time("ramp", load.ramp_seconds.saturating_mul(NS_PER_S));
+    job.text("cache", &load.cache.to_string());
+    if load.offset > 0 {
+        job.size("base-offset", load.offset);
+    }
+    if let Some(bytes) = load.size {
+        job.size("size", bytes);
+    }
+    if let Some(seed) = load.seed {
+        job.number("seed", seed);
+    }
+    job
+}

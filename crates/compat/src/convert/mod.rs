@@ -1,0 +1,98 @@
+//! Other tools' workloads as a plan of ours: a batch file that calls SQLIO,
+//! DiskSpd's command lines, fio's job files.
+//!
+//! What a plan cannot say is said in notes, never dropped in silence. The plan is
+//! read back before it is handed out, so it is one that `run --plan` takes. What
+//! lies outside of the text (parameter files, drive letters) is asked of the
+//! caller: this crate opens nothing.
+
+mod diskspd;
+mod fio;
+mod plan;
+mod sqlio;
+
+use crate::{Error, Note, text};
+use plan::PlanText;
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose workload it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// A batch file with calls of `sqlio`.
+    Sqlio,
+    /// A file with command lines of `diskspd`.
+    Diskspd,
+    /// A job file.
+    Fio,
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Tool::Sqlio => "sqlio",
+            Tool::Diskspd => "diskspd",
+            Tool::Fio => "fio",
+        })
+    }
+}
+
+impl FromStr for Tool {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        match typed.to_ascii_lowercase().as_str() {
+            "sqlio" => Ok(Tool::Sqlio),
+            "diskspd" => Ok(Tool::Diskspd),
+            "fio" => Ok(Tool::Fio),
+            _ => Err(format!("`{typed}` is none of sqlio, diskspd, fio")),
+        }
+    }
+}
+
+/// What lies outside of the text.
+pub struct Surroundings<'a> {
+    /// The content of a parameter file, by the name behind `-F`.
+    pub parameter_file: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    /// What a name of Windows stands for here: `L:testfile.dat`, `L:`, `#1`.
+    pub target: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// A workload as a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// TOML.
+    pub plan: String,
+    /// What it does not carry.
+    pub notes: Vec<Note>,
+}
+
+/// Jobs that a plan has at most here.
+const JOBS_MAX: usize = 1_000;
+
+/// Converts a workload.
+///
+/// # Errors
+/// Lines that cannot be understood, by number; a text without any workload.
+pub fn convert(
+    tool: Tool,
+    bytes: &[u8],
+    source_name: &str,
+    surroundings: &Surroundings<'_>,
+) -> Result<Converted, Error> {
+    let text = text::decode(bytes, source_name)?;
+    let mut plan = PlanText::new(tool, source_name);
+    match tool {
+        Tool::Sqlio => sqlio::read(&text, source_name, surroundings, &mut plan)?,
+        Tool::Diskspd => diskspd::read(&text, source_name, surroundings, &mut plan)?,
+        Tool::Fio => fio::read(&text, source_name, &mut plan)?,
+    }
+    if plan.jobs.len() > JOBS_MAX {
+        return Err(Error::new(
+            source_name,
+            format!("has {} workloads; a plan takes {JOBS_MAX}", plan.jobs.len()),
+            "cut it into several files",
+        ));
+    }
+    plan.finish(source_name)
+}

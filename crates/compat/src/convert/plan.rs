@@ -1,0 +1,183 @@
+//! A plan while it is put together, and its text.
+
+use super::{Converted, Tool};
+use crate::{Error, Note};
+use std::collections::HashSet;
+use std::fmt::Write;
+use stripewise_workload::Plan;
+
+/// One `[[job]]`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JobText {
+    pub(super) name: String,
+    pub(super) targets: Vec<String>,
+    /// Keys and values as TOML has them.
+    pub(super) pairs: Vec<(&'static str, String)>,
+    /// Where it came from, as a comment above it.
+    pub(super) origin: String,
+}
+
+impl JobText {
+    /// A switch without a value.
+    pub(super) fn flag(&mut self, key: &'static str) {
+        self.pairs.push((key, "true".to_owned()));
+    }
+
+    /// A number.
+    pub(super) fn number(&mut self, key: &'static str, value: u64) {
+        self.pairs.push((key, value.to_string()));
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, key: &'static str, value: &str) {
+        self.pairs.push((key, quoted(value)));
+    }
+
+    /// A size, in the largest unit that divides it.
+    pub(super) fn size(&mut self, key: &'static str, bytes: u64) {
+        let units = [(40, "T"), (30, "G"), (20, "M"), (10, "K")];
+        let unit = units
+            .iter()
+            .find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+        match unit {
+            Some((shift, letter)) => self.text(key, &format!("{}{letter}", bytes >> shift)),
+            None => self.text(key, &format!("{bytes}B")),
+        }
+    }
+
+    /// A time, in the largest unit that divides it.
+    pub(super) fn time(&mut self, key: &'static str, ns: u64) {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+        let unit = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+        match unit {
+            Some((unit, name)) => self.text(key, &format!("{}{name}", ns / unit)),
+            None => self.text(key, &format!("{ns}ns")),
+        }
+    }
+}
+
+/// The plan.
+#[derive(Debug)]
+pub(super) struct PlanText {
+    tool: Tool,
+    label: String,
+    /// One after the other; else all at once.
+    pub(super) alone: bool,
+    pub(super) jobs: Vec<JobText>,
+    pub(super) notes: Vec<Note>,
+    said: HashSet<String>,
+}
+
+impl PlanText {
+    pub(super) fn new(tool: Tool, source_name: &str) -> PlanText {
+        PlanText {
+            tool,
+            label: format!("converted from {tool}: {source_name}"),
+            alone: true,
+            jobs: Vec::new(),
+            notes: Vec::new(),
+            said: HashSet::new(),
+        }
+    }
+
+    /// Says what is not carried over; what was said of one line is not said again
+    /// of others.
+    pub(super) fn note(&mut self, line: u64, message: impl Into<String>) {
+        let message = message.into();
+        if self.said.len() < 1_000 && self.said.insert(message.clone()) {
+            self.notes.push(Note {
+                line: Some(line),
+                message,
+            });
+        }
+    }
+
+    pub(super) fn finish(self, source_name: &str) -> Result<Converted, Error> {
+        let text = self.text();
+        if let Err(error) = text.parse::<Plan>() {
+            return Err(Error::new(
+                source_name,
+                format!("asks for what no plan can say: {error}"),
+                error.hint(),
+            ));
+        }
+        Ok(Converted {
+            plan: text,
+            notes: self.notes,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "# A plan for `stripewise run --plan FILE`, converted from {}.\n",
+            self.tool
+        );
+        if !self.notes.is_empty() {
+            text.push_str("# Not carried over, or to be looked at:\n");
+        }
+        for note in &self.notes {
+            let clean = note.to_string().replace(char::is_control, " ");
+            let _ = writeln!(text, "# - {clean}");
+        }
+        let _ = writeln!(text, "label = {}", quoted(&self.label));
+        let order = if self.alone { "alone" } else { "together" };
+        let _ = writeln!(text, "run = \"{order}\"");
+        let mut names = HashSet::new();
+        for job in &self.jobs {
+            let clean = job.origin.replace(char::is_control, " ");
+            let _ = writeln!(text, "\n# {clean}\n[[job]]");
+            let _ = writeln!(text, "name = {}", quoted(&unique(&job.name, &mut names)));
+            let targets: Vec<String> = job.targets.iter().map(|target| quoted(target)).collect();
+            match targets.as_slice() {
+                [one] => {
+                    let _ = writeln!(text, "target = {one}");
+                }
+                several => {
+                    let _ = writeln!(text, "target = [{}]", several.join(", "));
+                }
+            }
+            for (key, value) in &job.pairs {
+                let _ = writeln!(text, "{key} = {value}");
+            }
+        }
+        text
+    }
+}
+
+/// A name of 1 to 56 bytes that no job before has.
+fn unique(name: &str, names: &mut HashSet<String>) -> String {
+    let mut short: String = name.chars().filter(|sign| !sign.is_control()).collect();
+    while short.len() > 48 {
+        short.pop();
+    }
+    if short.is_empty() {
+        short.push_str("job");
+    }
+    let mut unique = short.clone();
+    let mut number = 1;
+    while !names.insert(unique.clone()) {
+        number += 1;
+        unique = format!("{short}#{number}");
+    }
+    unique
+}
+
+/// A TOML text.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for sign in text.chars() {
+        match sign {
+            '"' | '\\' => {
+                quoted.push('\\');
+                quoted.push(sign);
+            }
+            sign if sign.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(sign));
+            }
+            sign => quoted.push(sign),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,217 @@
+//! A batch file that calls SQLIO: each call becomes a job, one after the other.
+
+use super::Surroundings;
+use super::plan::{JobText, PlanText};
+use crate::sqlio::command::{Affinity, Command};
+use crate::sqlio::{FileWish, JobWish, param_file, setup};
+use crate::text::{Line, lines, squeezed};
+use crate::{Error, LineProblem};
+use stripewise_workload::{CursorKind, Pattern};
+
+/// Batch commands that wait; a plan has no pauses.
+const PAUSES: [&str; 4] = ["timeout", "sleep", "ping", "pause"];
+
+pub(super) fn read(
+    text: &str,
+    source_name: &str,
+    surroundings: &Surroundings<'_>,
+    plan: &mut PlanText,
+) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    let mut calls = 0;
+    for line in lines(text) {
+        let words = squeezed(line.text);
+        let lower = words.to_ascii_lowercase();
+        let remark = ["rem ", "::", "#", "echo "]
+            .iter()
+            .any(|begin| lower.trim_start_matches('@').starts_with(begin));
+        if words.is_empty() || remark || words.len() > 4_096 {
+            continue;
+        }
+        let Some(call) = crate::sqlio::command_in(&words) else {
+            let first = lower.split(' ').next().unwrap_or_default();
+            if PAUSES.contains(&first.trim_start_matches('@')) {
+                plan.note(line.number, "pauses between calls are left out");
+            } else if lower.starts_with("for ") {
+                plan.note(
+                    line.number,
+                    "a loop is left out, write its calls out one by one",
+                );
+            }
+            continue;
+        };
+        calls += 1;
+        if let Err(reason) = call_of(call, line, surroundings, plan) {
+            problems.push(LineProblem {
+                line: line.number,
+                reason,
+            });
+        }
+        if problems.len() >= 100 || plan.jobs.len() > super::JOBS_MAX {
+            break;
+        }
+    }
+    if !problems.is_empty() {
+        let hint = "mend these lines, or take them out; `sqlio -?` lists the switches";
+        return Err(Error::of_lines(source_name, problems, hint));
+    }
+    if calls == 0 {
+        let hint = "lines such as `sqlio -kR -s60 -frandom -o8 -b8 -LS -Fparam.txt` are looked for";
+        return Err(Error::new(source_name, "calls no sqlio", hint));
+    }
+    Ok(())
+}
+
+fn call_of(
+    call: &str,
+    line: Line<'_>,
+    surroundings: &Surroundings<'_>,
+    plan: &mut PlanText,
+) -> Result<(), String> {
+    let words = crate::sqlio::words_of_call(call);
+    if words.redirected {
+        plan.note(line.number, "output is not sent to files: results are kept in the store, `stripewise report` writes them out");
+    }
+    if let Some(word) = words
+        .words
+        .iter()
+        .find(|word| word.contains('%') || word.contains('!'))
+    {
+        return Err(format!("has the variable {word}, whose value is not known"));
+    }
+    let command = Command::parse(&words.words).map_err(|error| bare(&error))?;
+    let targets = match &command.parameter_file {
+        None => None,
+        Some(name) => {
+            let bytes = (surroundings.parameter_file)(name)
+                .ok_or_else(|| format!("reads the parameter file {name}, which is not there"))?;
+            let read = param_file::read(&bytes, name, &command);
+            Some(read.map_err(|error| error.to_string())?)
+        }
+    };
+    let setup = setup(&command, targets.as_deref()).map_err(|error| bare(&error))?;
+    say(&command, line.number, plan);
+    if setup.jobs.len() > 1 {
+        plan.note(line.number, "the lines of a parameter file ran at once; here they run one after the other. Make a plan of their own from them with run = \"together\"");
+    }
+    for job in &setup.jobs {
+        let job = job_of(job, &setup.files, call, line.number, surroundings, plan);
+        plan.jobs.push(job);
+    }
+    Ok(())
+}
+
+/// What an error says behind the name of its source.
+fn bare(error: &Error) -> String {
+    let said = error.to_string();
+    let prefix = format!("{}: ", error.source_name());
+    said.strip_prefix(&prefix).unwrap_or(&said).to_owned()
+}
+
+fn say(command: &Command, line: u64, plan: &mut PlanText) {
+    for note in &command.notes {
+        plan.note(line, note.clone());
+    }
+    if command.utilisation.is_some() {
+        plan.note(
+            line,
+            "-U: processor times of the program are in every record",
+        );
+    }
+    if command.latency.is_none() {
+        plan.note(
+            line,
+            "without -L SQLIO measured no latencies; they are always measured here",
+        );
+    }
+    if command.affinity != Affinity::None {
+        plan.note(line, "-p and -a: give processors to the run with --cpus");
+    }
+}
+
+fn job_of(
+    wish: &JobWish,
+    files: &[FileWish],
+    call: &str,
+    line: u64,
+    surroundings: &Surroundings<'_>,
+    plan: &mut PlanText,
+) -> JobText {
+    let load = &wish.workload;
+    let mut job = JobText {
+        name: format!("line{line}"),
+        origin: format!("line {line}: {call}"),
+        ..JobText::default()
+    };
+    for &index in &wish.files {
+        let file = &files[index];
+        let target = (surroundings.target)(&file.name);
+        if target.is_none() {
+            plan.note(
+                line,
+                format!(
+                    "{}: say where that is here, with --drive or in the plan",
+                    file.name
+                ),
+            );
+        }
+        if !file.raw {
+            plan.note(
+                line,
+                "files are not made by a plan: `stripewise prepare PATH --size SIZE` makes them",
+            );
+        }
+        job.targets
+            .push(target.unwrap_or_else(|| file.name.clone()));
+    }
+    if wish.workload.in_turn {
+        plan.note(line, "without -o SQLIO visited several files in turn, one operation at a time; the plan has one in flight on each");
+    }
+    if wish.mask != 0 {
+        plan.note(
+            line,
+            "masks of processors: give them to the run with --cpus",
+        );
+    }
+    job.flag(if load.read_percent == 0 {
+        "write"
+    } else {
+        "read"
+    });
+    let cursor = |kind: CursorKind| {
+        let text = kind.to_string();
+        (kind != CursorKind::Own).then_some(text)
+    };
+    let cursor = match load.pattern {
+        Pattern::Random { .. } => {
+            job.flag("random");
+            None
+        }
+        Pattern::Sequential { cursor: kind } => {
+            job.flag("sequential");
+            cursor(kind)
+        }
+        Pattern::Stride {
+            stride_bytes,
+            cursor: kind,
+        } => {
+            job.size("stride", stride_bytes);
+            cursor(kind)
+        }
+    };
+    if let Some(cursor) = cursor {
+        job.text("cursor", &cursor);
+    }
+    job.size("block", load.block_size_bytes);
+    job.number("threads", u64::from(load.threads));
+    job.number("outstanding", u64::from(load.outstanding));
+    job.time("duration", load.duration_ns);
+    job.text("cache", &load.cache.to_string());
+    if load.base_offset_bytes > 0 {
+        job.size("base-offset", load.base_offset_bytes);
+    }
+    if let Some(bytes) = load.size_bytes {
+        job.size("size", bytes);
+    }
+    job
+}
