@@ -30,7 +30,12 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     for boundary in &subject.boundaries {
         checks.push(stripe_check(boundary, largest, subject.usage));
         checks.extend(parity_checks(boundary));
-        checks.extend(unit_check(boundary, subject));
+        for check in unit_check(boundary, subject) {
+            // Several boundaries may have the same unit.
+            if !checks.contains(&check) {
+                checks.push(check);
+            }
+        }
     }
     if let Verdict::UnknownStripeUnit(suits) = verdict {
         checks.push(unknown_check(subject, suits));
@@ -92,10 +97,11 @@ fn worst(boundaries: &[Boundary]) -> Option<&Boundary> {
         .min_by_key(|boundary| boundary.splits_above().unwrap_or(u64::MAX))
 }
 
-/// Compares first bytes with physical sectors; whether any is split.
+/// Compares first bytes with physical sectors; whether any is split. Disks that
+/// are alike share a check.
 fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
     let mut split = false;
-    for place in &subject.places {
+    for (names, place) in alike(&subject.places) {
         let Some(sector) = place.physical_sector_bytes.filter(|bytes| *bytes > 0) else {
             continue;
         };
@@ -105,7 +111,7 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
             0 => place.offset_bytes.to_string(),
             shift => format!("({} - {shift})", place.offset_bytes),
         };
-        let sum = format!("{}: {base} mod {sector} = {rest}", place.disk);
+        let sum = format!("{names}: {base} mod {sector} = {rest}");
         split |= rest != 0;
         checks.push(Check {
             name: "physical-sector",
@@ -125,14 +131,39 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
                 name: "sector-size",
                 result: Outcome::Warning,
                 text: format!(
-                    "{}: physical sectors of {sector} bytes; SQL Server does not start on more \
-                     than {SECTOR_BYTES_MAX}",
-                    place.disk
+                    "{names}: physical sectors of {sector} bytes; SQL Server does not start on \
+                     more than {SECTOR_BYTES_MAX}"
                 ),
             });
         }
     }
     split
+}
+
+/// Places that differ only in their disks, with the names of those.
+fn alike(places: &[Place]) -> Vec<(String, &Place)> {
+    let mut groups: Vec<(String, &Place)> = Vec::new();
+    for place in places {
+        let same = |other: &Place| {
+            (
+                other.offset_bytes,
+                other.physical_sector_bytes,
+                other.alignment_offset_bytes,
+            ) == (
+                place.offset_bytes,
+                place.physical_sector_bytes,
+                place.alignment_offset_bytes,
+            )
+        };
+        match groups.iter_mut().find(|(_, other)| same(other)) {
+            Some((names, _)) => {
+                names.push_str(", ");
+                names.push_str(&place.disk);
+            }
+            None => groups.push((place.disk.clone(), place)),
+        }
+    }
+    groups
 }
 
 fn size(bytes: u64) -> String {
@@ -235,8 +266,10 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
             ),
         });
     }
+    // A file system is made for what is nearest below it.
     if let Some(told) = subject.told_unit_bytes
         && told != boundary.unit_bytes
+        && subject.boundaries.first() == Some(boundary)
     {
         checks.push(Check {
             name: "told-stripe-unit",
@@ -274,15 +307,21 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
 fn place_checks(subject: &Subject) -> Vec<Check> {
     const MEBIBYTE: u64 = 1 << 20;
     let mut checks = Vec::new();
-    for place in &subject.places {
-        let rest = place.offset_bytes % MEBIBYTE;
+    // In an array the offset there counts, not the one on each member.
+    let starts: Vec<(String, u64)> = match subject.boundaries.first() {
+        Some(boundary) => vec![(boundary.layer.clone(), boundary.offset_bytes)],
+        None => alike(&subject.places)
+            .into_iter()
+            .map(|(names, place)| (names, place.offset_bytes))
+            .collect(),
+    };
+    for (name, offset) in starts {
+        let rest = offset % MEBIBYTE;
         checks.push(Check {
             name: "mebibyte",
             result: Outcome::Information,
             text: format!(
-                "{}: {} mod {MEBIBYTE} = {rest}{}",
-                place.disk,
-                place.offset_bytes,
+                "{name}: {offset} mod {MEBIBYTE} = {rest}{}",
                 if rest == 0 {
                     ""
                 } else {
@@ -290,6 +329,8 @@ fn place_checks(subject: &Subject) -> Vec<Check> {
                 }
             ),
         });
+    }
+    for place in &subject.places {
         if let Some(why) = &place.distrusted {
             checks.push(Check {
                 name: "hint-distrusted",

@@ -7,6 +7,28 @@ use stripewise_disk_inspect::System;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
+/// A device's bytes: `size N` first, then `OFFSET HEX` for what is not zero.
+fn bytes(path: &Path, text: &str) {
+    use std::os::unix::fs::FileExt;
+    let (place, value) = text.split_once(' ').expect("two words");
+    let file = fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .expect("a file");
+    if place == "size" {
+        return file
+            .set_len(value.parse().expect("a size"))
+            .expect("a sparse file");
+    }
+    let piece: Vec<u8> = (0..value.len() / 2)
+        .map(|at| u8::from_str_radix(&value[2 * at..2 * at + 2], 16).expect("digits"))
+        .collect();
+    file.write_all_at(&piece, place.parse().expect("a place"))
+        .expect("bytes");
+}
+
 /// A tree on disk that goes with its value.
 pub struct Machine {
     root: PathBuf,
@@ -33,14 +55,25 @@ impl Machine {
             fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
             path
         };
-        if let Some((path, target)) = line.split_once(" -> ") {
-            std::os::unix::fs::symlink(target, place(path)).expect("a link");
-        } else if let Some((path, text)) = line.split_once(" =") {
-            let text = text.strip_prefix(' ').unwrap_or(text);
-            let text = text.replace("\\n", "\n").replace("\\t", "\t");
-            fs::write(place(path), text).expect("a file");
-        } else {
-            fs::create_dir_all(place(line)).expect("a directory");
+        // Text after the first mark may hold others.
+        let marks = [" -> ", " @ ", " ="];
+        let first = marks
+            .iter()
+            .filter_map(|mark| line.find(mark).map(|at| (at, *mark)))
+            .min();
+        match first {
+            Some((at, " -> ")) => {
+                let target = &line[at + 4..];
+                std::os::unix::fs::symlink(target, place(&line[..at])).expect("a link");
+            }
+            Some((at, " @ ")) => bytes(&place(&line[..at]), &line[at + 3..]),
+            Some((at, mark)) => {
+                let text = &line[at + mark.len()..];
+                let text = text.strip_prefix(' ').unwrap_or(text);
+                let text = text.replace("\\n", "\n").replace("\\t", "\t");
+                fs::write(place(&line[..at]), text).expect("a file");
+            }
+            None => fs::create_dir_all(place(line)).expect("a directory"),
         }
     }
 

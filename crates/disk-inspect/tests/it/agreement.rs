@@ -1,0 +1,252 @@
+//! Agreement with `sfdisk -J`, `parted` and `lsblk -t -J`, where they can say it.
+
+use crate::scratch::{Scratch, skipped};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::medium::Medium;
+use stripewise_disk_inspect::survey::Request;
+use stripewise_disk_inspect::tables::{self, PartitionTable};
+
+const SIZE_BYTES: u64 = 256 << 20;
+
+/// Scripts of sfdisk: MBR with logical partitions, GPT, odd places.
+const SCRIPTS: [(&str, &str); 6] = [
+    (
+        "mbr-63s",
+        "label: dos\nstart=63, size=20000, type=83\nstart=40960, size=40000, type=7\n",
+    ),
+    (
+        "mbr-36k",
+        "label: dos\nstart=72, size=20000, type=83, bootable\n",
+    ),
+    (
+        "mbr-logical",
+        "label: dos\nstart=128, size=20000, type=83\nstart=40960, size=300000, type=5\n\
+         start=43008, size=20000, type=82\nstart=65600, size=20001, type=83\nstart=90112, size=4096, type=fd\n",
+    ),
+    (
+        "gpt-1m",
+        "label: gpt\nstart=2048, size=2048, type=21686148-6449-6E6F-744E-656564454649\nstart=4096, size=200000\n",
+    ),
+    (
+        "gpt-63s",
+        "label: gpt\nfirst-lba: 34\nstart=63, size=20000\nstart=131072, size=100000, name=data\n",
+    ),
+    (
+        "gpt-many",
+        "label: gpt\ntable-length: 256\nstart=2048, size=2048\nstart=8192, size=2048\n",
+    ),
+];
+
+/// An image partitioned by sfdisk; `None` where the tool is missing.
+fn image(name: &str, script: &str) -> Option<Scratch> {
+    let scratch = Scratch::new(&format!("agreement-{name}"));
+    scratch.file.set_len(SIZE_BYTES).expect("a sparse file");
+    let mut child = Command::new("sfdisk")
+        .arg("--quiet")
+        .arg(&scratch.path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(script.as_bytes()).expect("a script");
+    drop(input);
+    assert!(child.wait().expect("an end").success(), "{name}");
+    Some(scratch)
+}
+
+fn table(path: &Path) -> PartitionTable {
+    let file = std::fs::File::open(path).expect("the image");
+    let found = tables::read(&mut Medium::new(file, SIZE_BYTES), None);
+    found.expect("readable").expect("a table")
+}
+
+fn said_by(command: &str, arguments: &[&str]) -> Option<serde_json::Value> {
+    let output = Command::new(command).args(arguments).output().ok()?;
+    assert!(output.status.success(), "{command} {arguments:?}");
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}
+
+#[test]
+fn tables_are_read_as_sfdisk_reads_them() {
+    const NAME: &str = "tables_are_read_as_sfdisk_reads_them";
+    for (name, script) in SCRIPTS {
+        let Some(scratch) = image(name, script) else {
+            return skipped(NAME, "sfdisk");
+        };
+        let path = scratch.path.to_str().expect("text");
+        let said = said_by("sfdisk", &["-J", path]).expect("sfdisk was there");
+        let said = &said["partitiontable"];
+        let found = table(&scratch.path);
+        let label = if said["label"] == "dos" { "mbr" } else { "gpt" };
+        assert_eq!(found.kind.name(), label, "{name}");
+        assert_eq!(found.id.as_deref(), said["id"].as_str(), "{name}");
+        let wanted: Vec<(u64, u64, String)> = said["partitions"]
+            .as_array()
+            .expect("partitions")
+            .iter()
+            .map(|one| {
+                let kind = one["type"].as_str().expect("a type");
+                let kind = match u8::from_str_radix(kind, 16) {
+                    Ok(number) => format!("0x{number:02x}"),
+                    Err(_) => kind.to_owned(),
+                };
+                (
+                    one["start"].as_u64().unwrap() * 512,
+                    one["size"].as_u64().unwrap() * 512,
+                    kind,
+                )
+            })
+            .collect();
+        let own: Vec<(u64, u64, String)> = found
+            .partitions
+            .iter()
+            .map(|one| (one.start_bytes, one.size_bytes, one.type_id.clone()))
+            .collect();
+        assert_eq!(own, wanted, "{name}");
+        assert_eq!(found.problems, Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn parted_finds_the_same_partitions_aligned() {
+    const NAME: &str = "parted_finds_the_same_partitions_aligned";
+    for (name, script) in SCRIPTS {
+        let Some(scratch) = image(name, script) else {
+            return skipped(NAME, "sfdisk");
+        };
+        for partition in table(&scratch.path).partitions {
+            let number = partition.number.to_string();
+            let Ok(output) = Command::new("parted")
+                .arg("-s")
+                .arg(&scratch.path)
+                .args(["align-check", "optimal", &number])
+                .output()
+            else {
+                return skipped(NAME, "parted");
+            };
+            // For a file parted wants a multiple of 1 MiB.
+            let wanted = partition.start_bytes % (1 << 20) == 0;
+            assert_eq!(output.status.success(), wanted, "{name} {number}");
+        }
+    }
+}
+
+/// A loop device over an image, with its partitions.
+struct Attached(String);
+
+impl Attached {
+    fn new(path: &Path, sector: &str) -> Option<Self> {
+        let made = Command::new("losetup")
+            .args(["--find", "--show", "--partscan", "--sector-size", sector])
+            .arg(path)
+            .output()
+            .ok()?;
+        let device = String::from_utf8(made.stdout).ok()?.trim().to_owned();
+        made.status.success().then_some(Attached(device))
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+#[test]
+fn loop_devices_are_described_as_lsblk_describes_them() {
+    const NAME: &str = "loop_devices_are_described_as_lsblk_describes_them";
+    for (name, script) in SCRIPTS {
+        let Some(scratch) = image(name, script) else {
+            return skipped(NAME, "sfdisk");
+        };
+        let Some(attached) = Attached::new(&scratch.path, "512") else {
+            return skipped(NAME, "root and losetup");
+        };
+        let columns = "NAME,SIZE,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC,ROTA";
+        let Some(said) = said_by("lsblk", &["-b", "-J", "-o", columns, &attached.0]) else {
+            return skipped(NAME, "lsblk");
+        };
+        let said = &said["blockdevices"][0];
+        let request = Request {
+            device: Some(attached.0.clone()),
+            ..Request::default()
+        };
+        let survey = System::live().survey(&request).expect("a survey");
+        let own = |disk: &&stripewise_disk_inspect::survey::Disk| {
+            attached.0.ends_with(&format!("/{}", disk.device.name))
+        };
+        let disk = survey.disks.iter().find(own).expect("the loop device");
+        let queue = &disk.device.queue;
+        let number = |key: &str| said[key].as_u64();
+        assert_eq!(Some(disk.device.size_bytes), number("size"), "{name}");
+        assert_eq!(
+            queue.logical_sector_bytes.map(u64::from),
+            number("log-sec"),
+            "{name}"
+        );
+        assert_eq!(
+            queue.physical_sector_bytes.map(u64::from),
+            number("phy-sec"),
+            "{name}"
+        );
+        assert_eq!(queue.minimum_io_bytes, number("min-io"), "{name}");
+        assert_eq!(
+            queue.optimal_io_bytes.unwrap_or(0),
+            number("opt-io").unwrap_or(0),
+            "{name}"
+        );
+        assert_eq!(queue.alignment_offset_bytes, number("alignment"), "{name}");
+        assert_eq!(queue.rotational, said["rota"].as_bool(), "{name}");
+        // The kernel's partitions, where this one scans them, are the table's.
+        for partition in disk.partitions.iter().filter(|one| one.in_kernel) {
+            assert!(
+                !partition.entry.type_id.is_empty(),
+                "{name} {}",
+                partition.name
+            );
+        }
+        let table = disk.table.as_ref().expect("a table");
+        assert_eq!(disk.partitions.len(), table.partitions.len(), "{name}");
+    }
+}
+
+#[test]
+fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
+    const NAME: &str = "a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it";
+    let scratch = Scratch::new("agreement-4k");
+    scratch.file.set_len(SIZE_BYTES).expect("a sparse file");
+    let Some(attached) = Attached::new(&scratch.path, "4096") else {
+        return skipped(NAME, "root and losetup");
+    };
+    let made = Command::new("sh")
+        .arg("-c")
+        .arg(format!(
+            "printf 'label: gpt\\nstart=256, size=1000\\nstart=2560, size=1000\\n' | sfdisk --quiet --no-reread --no-tell-kernel {}",
+            attached.0
+        ))
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        return skipped(NAME, "sfdisk");
+    }
+    let said = said_by("sfdisk", &["-J", &attached.0]).expect("sfdisk was there");
+    assert_eq!(said["partitiontable"]["sectorsize"], 4096);
+    let found = table(&scratch.path);
+    assert_eq!(found.sector_bytes, 4096);
+    let own: Vec<u64> = found
+        .partitions
+        .iter()
+        .map(|one| one.start_bytes / 4096)
+        .collect();
+    let wanted: Vec<u64> = said["partitiontable"]["partitions"]
+        .as_array()
+        .expect("partitions")
+        .iter()
+        .map(|one| one["start"].as_u64().unwrap())
+        .collect();
+    assert_eq!(own, wanted);
+}

@@ -1,0 +1,6 @@
+//! Any text as LVM's metadata.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| stripewise_disk_inspect::superblocks::fuzz_lvm_text(bytes));

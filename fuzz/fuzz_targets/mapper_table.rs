@@ -1,0 +1,6 @@
+//! Any text as a table of device mapper.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| stripewise_disk_inspect::mapper_table::fuzz(bytes));
