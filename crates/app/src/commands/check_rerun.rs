@@ -11,7 +11,7 @@ use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, measure, prepare_run, workload_failure};
-use crate::parallel::simulate_cells;
+use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
 use std::collections::HashSet;
 use stripewise_io_engine::EngineName;
@@ -376,9 +376,13 @@ fn simulate(
         while !ids.insert(settings.id.clone()) {
             settings.id = context.new_id(&settings.started_at);
         }
-        cells.push((jobs, settings));
+        cells.push(SimulatedCell {
+            aimed: &ready.aimed,
+            jobs,
+            settings,
+        });
     }
-    simulate_cells(context, &ready.aimed, &cells, &mut |record| {
+    simulate_cells(context, &cells, &mut |record| {
         let kept = store.save_run(&record).map_err(store_failure);
         records.push(record);
         kept
