@@ -16,6 +16,10 @@ use stripewise_results::{
 };
 use stripewise_units::format_duration;
 
+/// Notes on how well percentiles of one run are known; they stay in the records
+/// and in JSON.
+const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
+
 /// What was found.
 pub struct Answer {
     pub kept: Kept,
@@ -127,9 +131,24 @@ impl Answer {
             })
             .collect();
         text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
-        text.push_str(&warnings_text(&self.records));
+        text.push_str(&warnings_text(&self.worth_telling()));
         text.push_str(&self.kept_line());
         text
+    }
+
+    /// The runs with what matters here: how well percentiles of single runs
+    /// are known is nobody's business unless latencies are compared.
+    fn worth_telling(&self) -> Vec<RunRecord> {
+        let throughput = self.kept.plan.metric.more_is_better();
+        let mut records = self.records.clone();
+        for record in &mut records {
+            for job in &mut record.jobs {
+                job.warnings.retain(|warning| {
+                    !(throughput && OF_PERCENTILES.contains(&warning.code.as_str()))
+                });
+            }
+        }
+        records
     }
 
     fn kept_line(&self) -> String {

@@ -8,6 +8,7 @@
 
 mod support;
 
+mod align;
 mod bench;
 mod documents;
 mod engines;
@@ -15,6 +16,7 @@ mod faults;
 mod grids;
 mod history;
 mod interruption;
+mod lab;
 mod limits;
 mod output;
 mod plans;

@@ -237,7 +237,6 @@ fn warn_of_partial_pages(
         partial.join(", "),
         ByteSize(page)
     );
-    eprintln!("warning: {warning}");
     place.notes.push(warning);
 }
 
