@@ -29,6 +29,34 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Outcome<()> {
         })
 }
 
+/// Writes a new file piece by piece. If that fails half way, what was written is
+/// removed.
+pub fn write_new_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Outcome<()>,
+) -> Outcome<()> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| refused(path, &error))?;
+    let mut out = std::io::BufWriter::new(file);
+    let written = write(&mut out).and_then(|()| {
+        out.flush().map_err(|error| {
+            Failure::new(
+                Exit::Target,
+                format!("cannot write {}: {error}", path.display()),
+                "make room there, or name a file elsewhere",
+            )
+        })
+    });
+    if written.is_err() {
+        // The name was made above, by nobody else.
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => Failure::usage(

@@ -52,6 +52,12 @@ pub struct Bench {
     /// Your words for this series
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
+    /// Write the report here: html, or by the file's end png, svg, csv, md, json [default: reports/ID.html beside the store]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_report")]
+    pub report: Option<std::path::PathBuf>,
+    /// No report
+    #[arg(long)]
+    pub no_report: bool,
     #[command(flatten)]
     pub safety: super::run::Safety,
 }

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, exit_of, measure};
 use crate::show::document::print_text;
+use crate::show::page::{refuse_existing, write_beside_store, write_report};
 use crate::show::progress::Progress;
 use crate::show::runs;
 use stripewise_disk_inspect::System;
@@ -37,6 +38,7 @@ const PRECONDITION_BLOCK_BYTES: u64 = 128 << 10;
 const PRECONDITION_TIME_MAX_NS: u64 = 7 * 24 * 3600 * SECOND_NS;
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
     let mut store = context.open_store()?;
     let plan = plan_bench(&wish(arguments));
     if plan.series.is_empty() {
@@ -85,9 +87,39 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     } else {
         print_bench(context, &document);
     }
+    let reported = report(context, arguments, &store, document);
     // What was measured before a failure is shown and kept; then the failure.
     outcome?;
+    reported?;
     Ok(exit)
+}
+
+/// Writes the report: where it was asked for, else beside the store. Only a
+/// report that was asked for can fail; the other is a gift.
+fn report(context: &Context, arguments: &Bench, store: &Store, document: Document) -> Outcome<()> {
+    if arguments.no_report {
+        return Ok(());
+    }
+    let path = match &arguments.report {
+        Some(path) => {
+            write_report(Some(store), document, path)?;
+            path.clone()
+        }
+        None => match write_beside_store(store, document) {
+            Ok(path) => path,
+            Err(failure) => {
+                eprintln!("warning: no report was written: {}", failure.error);
+                return Ok(());
+            }
+        },
+    };
+    let line = format!("Report: {}\n", path.display());
+    match (context.global.json, context.global.quiet) {
+        (false, _) => print_text(&line),
+        (true, false) => eprint!("{line}"),
+        (true, true) => {}
+    }
+    Ok(())
 }
 
 fn wish(arguments: &Bench) -> BenchWish {

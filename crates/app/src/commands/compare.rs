@@ -40,6 +40,21 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     })
 }
 
+/// What a report says of a subject that has levels: as `compare A` alone. Empty
+/// where it has none, or they cannot be compared.
+pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> {
+    if levels_of(&a.runs).len() < 2 {
+        return Vec::new();
+    }
+    let arguments = Compare {
+        a: a.name.clone(),
+        b: None,
+        metric: "iops".to_owned(),
+        baseline: None,
+    };
+    alone(context, a, &arguments, CompareOptions::default()).unwrap_or_default()
+}
+
 /// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
 pub fn metric(text: &str) -> Outcome<Metric> {
     let short = text.strip_prefix("latency_").unwrap_or(text);

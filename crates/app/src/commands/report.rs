@@ -1,12 +1,162 @@
 //! `report`.
 
-use crate::cli::report::Report;
-use crate::context::Context;
+use crate::cli::report::{Report, ReportFormat};
+use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::write_new;
+use crate::show::document::print_json;
+use crate::show::page::{
+    RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
+};
+use crate::subject::{Subject, SubjectKind, subject};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_store::{Filter, Store};
 
-pub fn report(_context: &Context, _arguments: &Report) -> Outcome {
-    Err(Failure::usage(
-        "`report` is not there yet",
-        "`stripewise --help` lists what is",
+pub fn report(context: &Context, arguments: &Report) -> Outcome {
+    let format = format(context, arguments);
+    let store = context.open_store_to_read();
+    let subjects = if arguments.all {
+        vec![everything(store.as_ref().map_err(again)?)?]
+    } else {
+        let named = arguments.subjects.iter().map(|name| subject(context, name));
+        named.collect::<Outcome<Vec<Subject>>>()?
+    };
+    let (document, notes) = document_of(context, subjects);
+    if document.runs.is_empty() {
+        return Err(Failure::usage(
+            "there is nothing to report on",
+            "`stripewise history` lists what is stored",
+        ));
+    }
+    let title = title_of(&document);
+    let names = if arguments.all {
+        vec!["--all".to_owned()]
+    } else {
+        arguments.subjects.clone()
+    };
+    let mut material = material(store.as_ref().ok(), document, title, &names);
+    material.notes = notes;
+    let bytes = rendered(&material, format, arguments.chart.as_deref())?;
+    deliver(context, arguments, format, &bytes)
+}
+
+fn again(failure: &Failure) -> Failure {
+    Failure {
+        exit: failure.exit,
+        error: anyhow::Error::msg(failure.error.to_string()),
+        hint: failure.hint.clone(),
+    }
+}
+
+/// By the switch, else by the file's name, else HTML; `--json` alone asks for the
+/// records.
+fn format(context: &Context, arguments: &Report) -> ReportFormat {
+    let by_name = || arguments.output.as_deref().and_then(format_of);
+    let default = if context.global.json && arguments.output.is_none() {
+        ReportFormat::Json
+    } else {
+        ReportFormat::Html
+    };
+    arguments.format.or_else(by_name).unwrap_or(default)
+}
+
+/// Every stored run, the oldest first; lightened one by one where there are many,
+/// so that they are never all in memory in full.
+fn everything(store: &Store) -> Outcome<Subject> {
+    let listed = store.list(&Filter::default()).map_err(store_failure)?;
+    let many = listed.len() > RUNS_IN_FULL_MAX;
+    let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in &ids {
+        let mut run = store.load(id).map_err(store_failure)?;
+        if many {
+            lighten(&mut run);
+        }
+        runs.push(run);
+    }
+    Ok(Subject {
+        name: "everything".to_owned(),
+        kind: SubjectKind::Series,
+        runs,
+        dataset: None,
+        comparisons: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+/// To the file, to stdout, or to a file of a name that follows from the subject.
+fn deliver(context: &Context, arguments: &Report, format: ReportFormat, bytes: &[u8]) -> Outcome {
+    let stdout = Path::new("-");
+    let binary = matches!(format, ReportFormat::Html | ReportFormat::Png);
+    let path = match &arguments.output {
+        Some(path) if path == stdout => None,
+        Some(path) => Some(path.clone()),
+        None if binary && (!arguments.subjects.is_empty() || arguments.all) => {
+            Some(default_path(arguments, format))
+        }
+        None => None,
+    };
+    let Some(path) = path else {
+        if format == ReportFormat::Png && std::io::stdout().is_terminal() {
+            return Err(Failure::usage(
+                "a picture on a terminal is noise",
+                "name a file with -o FILE",
+            ));
+        }
+        let mut out = std::io::stdout().lock();
+        // A broken pipe means that the reader has seen enough.
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        return Ok(Exit::Done);
+    };
+    write_new(&path, bytes)?;
+    if context.global.json {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            schema_version: u32,
+            report: Report<'a>,
+        }
+        #[derive(Serialize)]
+        struct Report<'a> {
+            path: &'a Path,
+            format: &'a str,
+            bytes: usize,
+        }
+        print_json(&Written {
+            schema_version: SCHEMA_VERSION,
+            report: Report {
+                path: &path,
+                format: format.name(),
+                bytes: bytes.len(),
+            },
+        })?;
+    } else {
+        let size = stripewise_units::format_bytes(bytes.len() as u64);
+        crate::show::document::print_text(&format!("{} ({size})\n", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn default_path(arguments: &Report, format: ReportFormat) -> PathBuf {
+    let name = match &arguments.subjects[..] {
+        [] => "all".to_owned(),
+        [first, ..] => first
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() || letter == '.' {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect(),
+    };
+    PathBuf::from(format!(
+        "stripewise-{}.{}",
+        name.trim_matches('-'),
+        format.name()
     ))
 }

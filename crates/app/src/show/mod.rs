@@ -2,6 +2,7 @@
 
 pub mod comparisons;
 pub mod document;
+pub mod page;
 pub mod progress;
 pub mod runs;
 pub mod style;
