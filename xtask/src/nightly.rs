@@ -1,5 +1,6 @@
 //! What takes longer than a change can wait: property tests with many cases,
-//! agreement with fio, and what the kernel counted beside what we counted.
+//! experiments whose answer is known, agreement with fio, and what the kernel
+//! counted beside what we counted.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -27,6 +28,17 @@ pub fn run(root: &Path) -> Result<()> {
             "--test",
         ],
     ))?;
+    println!("== experiments whose answer is known");
+    let truth = [
+        "run",
+        "--release",
+        "--locked",
+        "--package",
+        "xtask",
+        "--",
+        "truth",
+    ];
+    shell::run(&mut cargo(root, &truth))?;
     println!("== sectors as the kernel counts them");
     sectors(root)?;
     println!("== agreement with fio");
