@@ -11,7 +11,7 @@ use crate::sample::Estimate;
 /// The slope per step, with its interval at `level`.
 ///
 /// n = 0, 1 and 2: none, since a line through two points has no error to
-/// measure. None where a value is not finite, or the level outside of 0 to 1.
+/// measure. None where a value is not finite, or the level not between 0 and 1.
 ///
 /// ```
 /// use stripewise_stats::linear_trend;
@@ -21,8 +21,8 @@ use crate::sample::Estimate;
 /// ```
 #[must_use]
 pub fn linear_trend(values: &[f64], level: f64) -> Option<Estimate> {
-    let usable = values.len() >= 3 && values.iter().all(|value| value.is_finite());
-    if !usable || !(level > 0.0 && level < 1.0) {
+    let finite = values.iter().all(|value| value.is_finite());
+    if values.len() < 3 || !finite || level <= 0.0 || level >= 1.0 {
         return None;
     }
     let n = values.len() as f64;
