@@ -68,7 +68,9 @@ done
 bytes() {
     node=/dev/$(echo "$1" | tr '!' '/')
     [ -b "$node" ] && [ -r "$node" ] || return 0
-    [ "$(head -c 4 "$node" 2>/dev/null)" = LUKS ] && return 0
+    # The mode may allow what the system does not.
+    head -c 1 "$node" >/dev/null 2>&1 || return 0
+    [ "$(head -c 4 "$node" 2>/dev/null | tr -d '\0')" = LUKS ] && return 0
     sectors=$(cat "$2/size")
     [ "$sectors" -ge 2048 ] || return 0
     copy_to=$out$node
@@ -79,11 +81,11 @@ bytes() {
     [ -e "$2/partition" ] || piece 0 48
     piece 0 9
     piece 128 8
-    piece $((sectors - 33)) 33
+    piece $((sectors - 48)) 48
     piece $(((sectors - 16) / 8 * 8)) 8
     piece $((sectors / 128 * 128 - 128)) 8
     # Never the table's unused space: a GPT or LVM may have text here.
-    if dd if="$node" bs=512 count=4 status=none | grep -q LABELONE; then piece 0 2048; fi
+    if dd if="$node" bs=512 count=4 status=none | grep -q -a LABELONE; then piece 0 2048; fi
 }
 
 # Block devices: the files that are read, then the links that tie them together.
@@ -163,7 +165,7 @@ cd "$out" || exit 1
     find . -path './dev/*' -type f | sort | while read -r path; do
         echo "${path#./} @ size $(stat -c %s "$path")"
         # Only allocated pieces are looked at; a disk's rest is a hole.
-        filefrag -v "$path" 2>/dev/null | awk -F'[ .:]+' '$2 ~ /^[0-9]+$/ { print $3, $7 }' |
+        filefrag -s -v "$path" 2>/dev/null | awk -F'[ .:]+' '$2 ~ /^[0-9]+$/ { print $3, $7 }' |
             while read -r block count; do
                 od -A d -t x1 -w32 -v -j $((block * 4096)) -N $((count * 4096)) "$path" |
                     awk -v path="${path#./}" 'NF > 1 && $0 !~ /^[0-9]+( 00)+$/ {

@@ -25,16 +25,36 @@ pub struct Disks {
     )]
     pub block_sizes: Vec<ByteSize>,
     /// Bytes on one disk of the array behind DEVICE, which the array does not tell
-    #[arg(long, value_name = "SIZE", requires = "target", help_heading = "Given facts")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        requires = "target",
+        help_heading = "Given facts"
+    )]
     pub stripe_unit: Option<ByteSize>,
     /// Level of that array, and its disks: raid5, raid10:8, single
-    #[arg(long, value_name = "LEVEL[:DISKS]", requires = "target", help_heading = "Given facts")]
+    #[arg(
+        long,
+        value_name = "LEVEL[:DISKS]",
+        requires = "target",
+        help_heading = "Given facts"
+    )]
     pub raid: Option<Raid>,
     /// Cache of its controller
-    #[arg(long, value_name = "SIZE", requires = "target", help_heading = "Given facts")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        requires = "target",
+        help_heading = "Given facts"
+    )]
     pub cache_size: Option<ByteSize>,
     /// Anything else worth knowing
-    #[arg(long, value_name = "TEXT", requires = "target", help_heading = "Given facts")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "target",
+        help_heading = "Given facts"
+    )]
     pub note: Option<String>,
     /// Forget what was given for DEVICE before
     #[arg(long, requires = "target", help_heading = "Given facts")]

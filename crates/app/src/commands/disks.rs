@@ -49,7 +49,11 @@ enum Kind {
 }
 
 pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
-    let sizes: Vec<u64> = arguments.block_sizes.iter().map(|size| size.bytes()).collect();
+    let sizes: Vec<u64> = arguments
+        .block_sizes
+        .iter()
+        .map(|size| size.bytes())
+        .collect();
     if sizes.contains(&0) {
         return Err(Failure::usage(
             "--for has a size of 0",
@@ -124,7 +128,8 @@ fn kind(system: &System, arguments: &Disks) -> Outcome<Kind> {
     };
     if metadata.is_file() {
         let mut image = open(target, metadata.len())?;
-        let is_image = survey::recognised(&mut image).map_err(|error| unreadable(target, &error))?;
+        let is_image =
+            survey::recognised(&mut image).map_err(|error| unreadable(target, &error))?;
         let is_wanted = arguments.sector.is_some();
         return Ok(if is_image || is_wanted {
             Kind::Image
@@ -179,8 +184,12 @@ fn look(system: &System, arguments: &Disks, kind: &Kind, known: &Known) -> Outco
         }
         (Kind::File(place), _) => match &place.device {
             Some(device) => {
-                let mut survey = system.survey(&request(Some(device.clone()))).map_err(fail)?;
-                survey.volumes.retain(|volume| place.devices.iter().any(|one| volume.devices.contains(one)));
+                let mut survey = system
+                    .survey(&request(Some(device.clone())))
+                    .map_err(fail)?;
+                survey
+                    .volumes
+                    .retain(|volume| place.devices.iter().any(|one| volume.devices.contains(one)));
                 Ok(survey)
             }
             None => Ok(Survey::default()),

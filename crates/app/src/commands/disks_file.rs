@@ -47,7 +47,9 @@ impl FilePlace {
             .ok()
             .filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))
             .and_then(|file| placement_of(&file));
-        let extents = placement.as_ref().map_or(&[][..], |placement| &placement.extents);
+        let extents = placement
+            .as_ref()
+            .map_or(&[][..], |placement| &placement.extents);
         Ok(FilePlace {
             path: path.display().to_string(),
             mount_point: storage
@@ -57,7 +59,9 @@ impl FilePlace {
             device: storage.nearest().map(|device| device.name.clone()),
             devices: storage.devices.iter().map(|one| one.name.clone()).collect(),
             extents_count: extents.len() as u64,
-            extents_partial: placement.as_ref().is_some_and(|placement| !placement.complete),
+            extents_partial: placement
+                .as_ref()
+                .is_some_and(|placement| !placement.complete),
             extents: extents
                 .iter()
                 .take(EXTENTS_SHOWN)

@@ -111,7 +111,10 @@ impl Known {
         kind: &Kind,
         facts: &Facts,
     ) -> Outcome<()> {
-        if facts.stripe_unit_bytes.is_some_and(|bytes| bytes == 0 || bytes % 512 != 0) {
+        if facts
+            .stripe_unit_bytes
+            .is_some_and(|bytes| bytes == 0 || bytes % 512 != 0)
+        {
             return Err(Failure::usage(
                 "a stripe unit is a multiple of 512 bytes",
                 "the controller's manual calls it stripe unit, strip or chunk: 64K, 256K",
@@ -136,7 +139,9 @@ impl Known {
                     kept_at: context.timestamp(),
                     json: serde_json::to_string(&all).unwrap_or_default(),
                 };
-                store.keep_document(KIND, &document).map_err(store_failure)?;
+                store
+                    .keep_document(KIND, &document)
+                    .map_err(store_failure)?;
             }
             self.facts.retain(|(known, _)| known != key);
             self.facts.push((key.clone(), all));
@@ -174,5 +179,9 @@ fn bottom<'s>(survey: &'s Survey, kind: &Kind) -> Vec<&'s Disk> {
     if !by_place.is_empty() {
         return by_place;
     }
-    survey.disks.iter().filter(|disk| disk.device.below.is_empty()).collect()
+    survey
+        .disks
+        .iter()
+        .filter(|disk| disk.device.below.is_empty())
+        .collect()
 }

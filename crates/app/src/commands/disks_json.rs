@@ -124,7 +124,12 @@ struct Cost<'a> {
 pub fn document<'a>(view: &'a View) -> Document<'a> {
     Document {
         schema_version: SCHEMA_VERSION,
-        disks: view.survey.disks.iter().map(|one| disk(view, one)).collect(),
+        disks: view
+            .survey
+            .disks
+            .iter()
+            .map(|one| disk(view, one))
+            .collect(),
         volumes: view
             .volumes()
             .map(|(one, judgement)| volume(one, judgement))

@@ -7,8 +7,41 @@ use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::superblocks::Found;
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
 use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
-use stripewise_report::wrapped;
 use stripewise_units::{ByteSize, format_bytes};
+
+/// Columns of a line, as everywhere.
+const COLUMNS: usize = 100;
+
+/// A line that keeps its beginning as it is; the words behind it go on in further
+/// lines, indented by so many columns.
+fn hang(beginning: &str, words: &str, indent: usize) -> String {
+    let mut text = beginning.to_owned();
+    let mut column = beginning.chars().count();
+    let mut is_first = true;
+    for word in words.split_whitespace() {
+        let width = word.chars().count();
+        if !is_first && column + 1 + width > COLUMNS {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if !is_first {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+        is_first = false;
+    }
+    text.push('\n');
+    text
+}
+
+/// A name as a heading, and what is said of it on the same line.
+fn headed(text: &mut String, style: Style, name: &str, words: &str) {
+    let line = hang(&format!("{name}  "), words, 4);
+    text.push_str(&style.heading(name));
+    text.push_str(&line[name.len()..]);
+}
 
 pub fn text(view: &View, style: Style) -> String {
     let mut text = String::new();
@@ -31,22 +64,31 @@ pub fn text(view: &View, style: Style) -> String {
 
 fn describe_disk(text: &mut String, view: &View, disk: &Disk, style: Style) {
     let device = &disk.device;
-    text.push_str(&style.heading(&device.name));
     let mut first = vec![format_bytes(device.size_bytes)];
     first.extend(what(device));
     first.extend(device.model.clone());
-    first.extend(device.serial.as_ref().map(|serial| format!("serial {serial}")));
-    first.extend(device.firmware.as_ref().map(|firmware| format!("firmware {firmware}")));
-    text.push_str(&wrapped(&format!("  {}", first.join(", ")), "  "));
+    first.extend(
+        device
+            .serial
+            .as_ref()
+            .map(|serial| format!("serial {serial}")),
+    );
+    first.extend(
+        device
+            .firmware
+            .as_ref()
+            .map(|firmware| format!("firmware {firmware}")),
+    );
+    headed(text, style, &device.name, &first.join(", "));
     let second = queue(device);
     if !second.is_empty() {
-        text.push_str(&wrapped(&format!("  {}", second.join(", ")), "  "));
+        text.push_str(&hang("  ", &second.join(", "), 4));
     }
     if let Some(facts) = view.known.of(&disk.key) {
-        text.push_str(&wrapped(&format!("  given: {}", given(facts)), "  "));
+        text.push_str(&hang("  given: ", &given(facts), 4));
     }
     for line in layers(device) {
-        text.push_str(&wrapped(&format!("  {line}"), "    "));
+        text.push_str(&hang("  ", &line, 4));
     }
     match (&disk.table, &disk.unread) {
         (Some(table), _) => {
@@ -57,7 +99,7 @@ fn describe_disk(text: &mut String, view: &View, disk: &Disk, style: Style) {
             ));
             partitions(text, disk, table.sector_bytes);
             for problem in &table.problems {
-                text.push_str(&wrapped(&format!("  warning: {problem}"), "  "));
+                text.push_str(&hang("  warning: ", problem, 4));
             }
             for entry in &table.hybrid {
                 text.push_str(&format!(
@@ -104,7 +146,12 @@ fn what(device: &BlockDevice) -> Vec<String> {
     });
     if device.kind == BlockDeviceKind::Disk {
         words.extend(device.queue.rotational.map(|spins| {
-            if spins { "rotational" } else { "not rotational" }.to_owned()
+            if spins {
+                "rotational"
+            } else {
+                "not rotational"
+            }
+            .to_owned()
         }));
     }
     words
@@ -118,16 +165,32 @@ fn queue(device: &BlockDevice) -> Vec<String> {
         let physical = queue.physical_sector_bytes.unwrap_or(logical);
         words.push(format!("sectors {logical} logical, {physical} physical"));
     }
-    words.extend(queue.minimum_io_bytes.map(|bytes| format!("minimum I/O {}", size(bytes))));
-    words.extend(queue.optimal_io_bytes.map(|bytes| format!("optimal I/O {}", size(bytes))));
-    words.extend(queue.chunk_bytes.map(|bytes| format!("chunk {}", size(bytes))));
+    words.extend(
+        queue
+            .minimum_io_bytes
+            .map(|bytes| format!("minimum I/O {}", size(bytes))),
+    );
+    words.extend(
+        queue
+            .optimal_io_bytes
+            .map(|bytes| format!("optimal I/O {}", size(bytes))),
+    );
+    words.extend(
+        queue
+            .chunk_bytes
+            .map(|bytes| format!("chunk {}", size(bytes))),
+    );
     words.extend(
         queue
             .alignment_offset_bytes
             .filter(|bytes| *bytes > 0)
             .map(|bytes| format!("alignment offset {bytes}")),
     );
-    words.extend(queue.queue_depth.map(|depth| format!("queue depth {depth}")));
+    words.extend(
+        queue
+            .queue_depth
+            .map(|depth| format!("queue depth {depth}")),
+    );
     words.extend(queue.nr_requests.map(|count| format!("{count} requests")));
     words.extend(queue.write_cache.clone());
     words
@@ -135,12 +198,25 @@ fn queue(device: &BlockDevice) -> Vec<String> {
 
 fn given(facts: &Facts) -> String {
     let mut words = Vec::new();
-    words.extend(facts.stripe_unit_bytes.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
-    words.extend(facts.raid_level.as_ref().map(|level| match facts.raid_disks {
-        Some(disks) => format!("{level} of {disks} disks"),
-        None => level.clone(),
-    }));
-    words.extend(facts.cache_size_bytes.map(|bytes| format!("cache {}", ByteSize(bytes))));
+    words.extend(
+        facts
+            .stripe_unit_bytes
+            .map(|bytes| format!("stripe unit {}", ByteSize(bytes))),
+    );
+    words.extend(
+        facts
+            .raid_level
+            .as_ref()
+            .map(|level| match facts.raid_disks {
+                Some(disks) => format!("{level} of {disks} disks"),
+                None => level.clone(),
+            }),
+    );
+    words.extend(
+        facts
+            .cache_size_bytes
+            .map(|bytes| format!("cache {}", ByteSize(bytes))),
+    );
     words.extend(facts.note.clone());
     words.join(", ")
 }
@@ -161,13 +237,15 @@ fn layers(device: &BlockDevice) -> Vec<String> {
         ));
     }
     if let Some(array) = &device.array {
-        let members = array.members.iter().map(|member| {
-            match (member.slot, member.data_offset_bytes) {
-                (Some(_), Some(bytes)) => format!("{} (data from byte {bytes})", member.device),
-                (None, _) => format!("{} (spare)", member.device),
-                _ => member.device.clone(),
-            }
-        });
+        let members =
+            array
+                .members
+                .iter()
+                .map(|member| match (member.slot, member.data_offset_bytes) {
+                    (Some(_), Some(bytes)) => format!("{} (data from byte {bytes})", member.device),
+                    (None, _) => format!("{} (spare)", member.device),
+                    _ => member.device.clone(),
+                });
         let members: Vec<String> = members.collect();
         lines.push(format!("members: {}", members.join(", ")));
     }
@@ -181,8 +259,13 @@ fn layers(device: &BlockDevice) -> Vec<String> {
             .iter()
             .map(|part| format!("{} from byte {}", name(part.number), part.offset_bytes))
             .collect();
-        let unit = piece.stripe_unit_bytes.map(|bytes| format!(", stripe unit {}", ByteSize(bytes)));
-        let policy = piece.policy.as_ref().map(|policy| format!(", policy {policy}"));
+        let unit = piece
+            .stripe_unit_bytes
+            .map(|bytes| format!(", stripe unit {}", ByteSize(bytes)));
+        let policy = piece
+            .policy
+            .as_ref()
+            .map(|policy| format!(", policy {policy}"));
         lines.push(format!(
             "{} {} at {}{}{}: {}",
             format_bytes(piece.size_bytes),
@@ -190,13 +273,22 @@ fn layers(device: &BlockDevice) -> Vec<String> {
             piece.start_bytes,
             unit.unwrap_or_default(),
             policy.unwrap_or_default(),
-            if parts.is_empty() { "not followed".to_owned() } else { parts.join(", ") }
+            if parts.is_empty() {
+                "not followed".to_owned()
+            } else {
+                parts.join(", ")
+            }
         ));
     }
     if device.mapper.len() > 16 {
         lines.push(format!("and {} more pieces", device.mapper.len() - 16));
     }
-    lines.extend(device.mapper_unread.as_ref().map(|why| format!("what it stands on is not known: {why}")));
+    lines.extend(
+        device
+            .mapper_unread
+            .as_ref()
+            .map(|why| format!("what it stands on is not known: {why}")),
+    );
     lines
 }
 
@@ -204,21 +296,27 @@ fn partitions(text: &mut String, disk: &Disk, sector_bytes: u32) {
     if disk.partitions.is_empty() {
         return;
     }
-    let width = disk.partitions.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).max(4);
+    let width = disk
+        .partitions
+        .iter()
+        .map(|one| one.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(4);
     text.push_str(&format!(
         "  {:width$}  {:>16}  {:>12}  {:>10}  type, what is on it\n",
         "name", "start, bytes", "sectors", "size"
     ));
     for one in &disk.partitions {
         let line = format!(
-            "  {:width$}  {:>16}  {:>12}  {:>10}  {}",
+            "  {:width$}  {:>16}  {:>12}  {:>10}  ",
             one.name,
             one.entry.start_bytes,
             one.entry.start_bytes / u64::from(sector_bytes.max(1)),
             format_bytes(one.entry.size_bytes),
-            contents(one)
         );
-        text.push_str(&wrapped(&line, &" ".repeat(width + 50)));
+        let indent = line.chars().count();
+        text.push_str(&hang(&line, &contents(one), indent));
     }
 }
 
@@ -247,7 +345,10 @@ fn found(found: &Found) -> String {
             member.level, member.data_offset_bytes
         ),
         Found::PhysicalVolume(volume) => {
-            let group = volume.group.as_ref().map(|group| format!(" of {}", group.name));
+            let group = volume
+                .group
+                .as_ref()
+                .map(|group| format!(" of {}", group.name));
             format!(
                 "LVM physical volume{}, extents from byte {}",
                 group.unwrap_or_default(),
@@ -264,23 +365,34 @@ fn found(found: &Found) -> String {
 fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, style: Style) {
     let mut head = vec![format_bytes(volume.size_bytes)];
     head.push(volume.file_system.clone().unwrap_or_else(|| {
-        volume.holds.as_ref().map_or("no file system known", Found::kind).to_owned()
+        volume
+            .holds
+            .as_ref()
+            .map_or("no file system known", Found::kind)
+            .to_owned()
     }));
     if volume.devices.len() > 1 {
         head.push(format!("on {}", volume.devices.join(", ")));
     }
     if !volume.mount_points.is_empty() {
-        let points: Vec<String> =
-            volume.mount_points.iter().map(|point| point.display().to_string()).collect();
+        let points: Vec<String> = volume
+            .mount_points
+            .iter()
+            .map(|point| point.display().to_string())
+            .collect();
         head.push(format!("mounted at {}", points.join(", ")));
     }
-    text.push_str(&style.heading(&volume.name));
-    text.push_str(&wrapped(&format!("  {}", head.join(", ")), "  "));
-    for place in &volume.subject.places {
-        text.push_str(&wrapped(&format!("  starts at {}", place.words()), "    "));
+    headed(text, style, &volume.name, &head.join(", "));
+    let places: Vec<String> = volume
+        .subject
+        .places
+        .iter()
+        .map(|place| place.words())
+        .collect();
+    if !places.is_empty() {
+        text.push_str(&hang("  starts at ", &places.join("; "), 4));
     }
-    let verdict = format!("  verdict: {}", verdict(judgement));
-    text.push_str(&wrapped(&verdict, "    "));
+    text.push_str(&hang("  verdict: ", &verdict(judgement), 4));
     for check in &judgement.checks {
         let mark = match check.result {
             Outcome::Good => "ok  ",
@@ -288,10 +400,10 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
             Outcome::Warning => "warn",
             Outcome::Finding => "BAD ",
         };
-        text.push_str(&wrapped(&format!("  {mark} {}", check.text), "       "));
+        text.push_str(&hang(&format!("  {mark} "), &check.text, 9));
     }
     for cost in &judgement.costs {
-        text.push_str(&wrapped(&format!("       {}", cost.words()), "         "));
+        text.push_str(&hang("       ", &cost.words(), 9));
     }
     text.push('\n');
 }
@@ -301,7 +413,11 @@ fn verdict(judgement: &Judgement) -> String {
     match judgement.verdict {
         Verdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
         Verdict::SplitsAbove(bytes) => {
-            let word = if judgement.finding { "MISALIGNED" } else { "good for the sizes asked for" };
+            let word = if judgement.finding {
+                "MISALIGNED"
+            } else {
+                "good for the sizes asked for"
+            };
             format!("{word}: splits above {}", size(bytes))
         }
         Verdict::Aligned => "aligned".to_owned(),
@@ -335,11 +451,17 @@ fn file(text: &mut String, view: &View) {
             extent.start_bytes, extent.length_bytes
         ));
     }
-    let more = place.extents_count.saturating_sub(place.extents.len() as u64);
+    let more = place
+        .extents_count
+        .saturating_sub(place.extents.len() as u64);
     if more > 0 || place.extents_partial {
         text.push_str(&format!(
             "  and {more}{} extents more\n",
-            if place.extents_partial { " or more" } else { "" }
+            if place.extents_partial {
+                " or more"
+            } else {
+                ""
+            }
         ));
     }
 }

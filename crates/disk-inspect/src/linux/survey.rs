@@ -18,6 +18,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 const NEEDS_ROOT: &str = "run as root to read partition tables and superblocks from the devices";
+const NEEDS_MORE: &str =
+    "not even root may open it here: run outside the container, or ask who made its rules";
 
 /// Surveys the machine, or one device with what stands on it and below it.
 pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
@@ -431,7 +433,12 @@ impl Surveyor<'_> {
         join_members(&mut self.survey.volumes);
         if !self.denied.is_empty() {
             let names = self.denied.join(", ");
-            let text = format!("{names} may not be read by this user: {NEEDS_ROOT}");
+            let what_to_do = if rustix::process::geteuid().is_root() {
+                NEEDS_MORE
+            } else {
+                NEEDS_ROOT
+            };
+            let text = format!("{names} may not be read by this user: {what_to_do}");
             self.survey.notes.push(text);
         }
         let unscanned =

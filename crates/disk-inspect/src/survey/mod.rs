@@ -5,6 +5,10 @@
 mod image;
 
 pub use image::{image, recognised};
+#[allow(
+    unused_imports,
+    reason = "for the platforms that survey a machine; not all do yet"
+)]
 pub(crate) use image::{partition_suffix, usage};
 
 use crate::storage::BlockDevice;

@@ -166,3 +166,27 @@ fn table_lines(text: &mut String, table: &PartitionTable) {
         let _ = writeln!(text, "  problem: {problem}");
     }
 }
+
+#[test]
+fn the_offset_under_a_path_goes_through_linear_layers() {
+    for (tree, path, bytes, disk) in [
+        ("dm-crypt", "/data", 17_825_792, "sda"),
+        ("multipath", "/mnt/sql", 32_256, "sda"),
+        // A linear volume of LVM ends at the array, which deals its bytes out.
+        ("lvm-on-md", "/log", 34_360_786_944, "md0"),
+        // A striped one has no single place below itself.
+        ("lvm-on-md", "/data", 0, "dm-0"),
+        ("md-raid10", "/data1", 32_256, "md0"),
+    ] {
+        let machine = Machine::new(tree);
+        std::fs::create_dir_all(machine.system().root().join(path.trim_start_matches('/')))
+            .expect("a mount point");
+        let storage = machine.system().storage_of_path(Path::new(path));
+        let offset = storage.expect("a place").offset.expect("an offset");
+        assert_eq!(
+            (offset.bytes, offset.disk.as_str()),
+            (bytes, disk),
+            "{tree} {path}"
+        );
+    }
+}
