@@ -13,6 +13,7 @@ mod comparison;
 mod csv;
 mod draw;
 mod history;
+mod imported;
 mod markdown;
 mod material;
 mod number;
@@ -36,6 +37,7 @@ pub use comparison::{
 pub use csv::{csv_heading, csv_rows};
 pub use draw::{PALETTE_DARK, PALETTE_LIGHT, PictureError, png, svg, svg_of_all};
 pub use history::{HistoryRow, history_table};
+pub use imported::imported_rows_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material, Requirement};
 pub use page::html;

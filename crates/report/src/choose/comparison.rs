@@ -88,6 +88,18 @@ fn title_of(comparison: &ComparisonRecord, words: &str) -> String {
         &comparison.a.name,
         &comparison.b.name,
     );
+    if let (_, Some((factor, _))) = (
+        a,
+        title
+            .rsplit_once(" against ")
+            .filter(|(before, _)| before.contains("): ")),
+    ) {
+        // A published table: the long line about it stands in the report's title.
+        let factor = factor
+            .rsplit_once("): ")
+            .map_or(factor, |(_, factor)| factor);
+        return format!("{} against {a}, {words}", super::capital(factor));
+    }
     if title.contains(a.as_str()) && title.contains(b.as_str()) {
         return format!("{title}, {words}");
     }

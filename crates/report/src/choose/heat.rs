@@ -9,6 +9,8 @@ use stripewise_units::format_duration;
 
 /// Stretches of time.
 const COLUMNS_MAX: usize = 60;
+/// They weigh more than all others together.
+const CHARTS_MAX: usize = 2;
 const COLUMNS_MIN: usize = 5;
 /// Stretches of latency in each power of ten.
 const ROWS_OF_DECADE: f64 = 8.0;
@@ -16,6 +18,9 @@ const ROWS_OF_DECADE: f64 = 8.0;
 pub(super) fn charts(material: &Material, named: &[Named<'_>]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (name, row) in named {
+        if charts.len() >= CHARTS_MAX {
+            break;
+        }
         let over_time = material
             .latencies
             .iter()

@@ -110,7 +110,7 @@ fn knee_mark(knee: &KneeRecord) -> Annotation {
     Annotation::RangeX {
         from: f64::from(low),
         to: f64::from(high),
-        label: format!("knee at {at}, 90 % bracket {low} to {high}"),
+        label: format!("knee {at} (90 %: {low} to {high})"),
     }
 }
 

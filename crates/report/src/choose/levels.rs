@@ -13,28 +13,31 @@ const LEVELS_MAX: usize = 8;
 /// The levels that rows stand at, in the order of their first appearance; empty
 /// where rows have none.
 pub(super) fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
-    distinct(rows.iter().filter_map(|row| level(rows, row)))
+    let varies = offsets_vary(rows);
+    distinct(rows.iter().filter_map(|row| level(row, varies)))
+}
+
+/// Measured runs start at different base offsets.
+fn offsets_vary(rows: &[JobRow<'_>]) -> bool {
+    let mut offsets = rows
+        .iter()
+        .filter(|row| row.run.imported.is_none())
+        .map(|row| row.job.workload.base_offset_bytes);
+    let first = offsets.next();
+    offsets.any(|offset| Some(offset) != first)
 }
 
 /// Level of the factor under test: an experiment's, a published table's column,
 /// or the base offset where it varies.
-pub(super) fn level(rows: &[JobRow<'_>], row: &JobRow<'_>) -> Option<String> {
+fn level(row: &JobRow<'_>, offsets_vary: bool) -> Option<String> {
     if let Some(place) = &row.run.experiment {
         return Some(place.level.clone());
     }
-    let published = row
-        .run
-        .imported
-        .as_ref()
-        .is_some_and(|imported| imported.tool == "dataset");
-    if published {
-        return row.run.series_part.clone();
+    match &row.run.imported {
+        Some(imported) if imported.tool == "dataset" => row.run.series_part.clone(),
+        Some(_) => None,
+        None => offsets_vary.then(|| ByteSize(row.job.workload.base_offset_bytes).to_string()),
     }
-    let offset = |row: &JobRow<'_>| row.job.workload.base_offset_bytes;
-    let varies = rows
-        .iter()
-        .any(|other| other.run.imported.is_none() && offset(other) != offset(row));
-    (varies && row.run.imported.is_none()).then(|| ByteSize(offset(row)).to_string())
 }
 
 pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
@@ -51,7 +54,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
                 .copied()
                 .filter(|row| kind(row) == *of)
                 .collect();
-            chart(of, &levels, rows, &of_kind)
+            chart(of, &levels, offsets_vary(rows), &of_kind)
         })
         .collect()
 }
@@ -68,18 +71,21 @@ fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
     }
 }
 
-fn chart(of: &str, levels: &[String], all: &[JobRow<'_>], rows: &[JobRow<'_>]) -> Chart {
+fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -> Chart {
     let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
     let loads = distinct(rows.iter().map(|row| load(row, several)));
+    // Looked at once each: there may be thousands of rows.
+    let placed: Vec<(Option<String>, String, Option<f64>)> = rows
+        .iter()
+        .map(|row| (level(row, offsets_vary), load(row, several), row.iops()))
+        .collect();
     let mut bars = Vec::new();
     for (slot, name) in levels.iter().enumerate() {
         let points = loads.iter().enumerate().filter_map(|(index, wanted)| {
-            let values: Vec<f64> = rows
+            let values: Vec<f64> = placed
                 .iter()
-                .filter(|row| {
-                    level(all, row).as_ref() == Some(name) && load(row, several) == *wanted
-                })
-                .filter_map(JobRow::iops)
+                .filter(|(level, load, _)| level.as_ref() == Some(name) && load == wanted)
+                .filter_map(|(_, _, iops)| *iops)
                 .collect();
             bar(index as f64, &values)
         });

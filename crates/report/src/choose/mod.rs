@@ -22,6 +22,9 @@ use stripewise_results::{JobRow, SeriesRecord};
 /// Runs of which every one gets charts of its own.
 const SINGLES_MAX: usize = 4;
 
+/// Ladders of which every one gets a chart of its own.
+const LADDERS_MAX: usize = 20;
+
 /// The charts of a report, the most telling first. Names are unique.
 #[must_use]
 pub fn charts(material: &Material) -> Vec<Chart> {
@@ -38,7 +41,7 @@ pub fn charts(material: &Material) -> Vec<Chart> {
         .collect();
     charts.extend(levels::charts(&outside));
     charts.extend(drift::charts(&outside, &material.document.comparisons));
-    charts.extend(ladder::charts(ladders));
+    charts.extend(ladder::charts(&ladders[..ladders.len().min(LADDERS_MAX)]));
     let levelled = levels::levels(&outside).len() > 1;
     if outside.iter().any(|row| row.run.jobs.len() > 1) {
         charts.extend(together::charts(&outside));
@@ -86,7 +89,7 @@ fn telling<'a>(
     outside: &[JobRow<'a>],
 ) -> Vec<Named<'a>> {
     let mut named: Vec<Named<'a>> = Vec::new();
-    for series in ladders {
+    for series in ladders.iter().take(SINGLES_MAX + 2) {
         let answer = series.within_limit.or(series.ceiling);
         let Some(step) = answer.and_then(|index| series.steps.get(index)) else {
             continue;

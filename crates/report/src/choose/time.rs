@@ -11,7 +11,7 @@ use stripewise_units::{format_count, format_duration};
 /// Fewer intervals than this are no curve.
 const INTERVALS_MIN: usize = 5;
 /// More points than this nobody can tell apart.
-const POINTS_MAX: usize = 240;
+const POINTS_MAX: usize = 160;
 /// Steps smaller than this share are not worth a word.
 const STEP_MIN: f64 = 0.10;
 /// More words than this cannot be read.
@@ -118,15 +118,21 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
     match SteadyRule::SNIA.settled_from(rates) {
         Some(index) => {
             let from = intervals[index].start_ns;
-            marks.push(Annotation::RangeX {
-                from: from as f64,
-                to: end,
-                label: "steady".to_owned(),
-            });
+            if index > 0 {
+                marks.push(Annotation::RangeX {
+                    from: from as f64,
+                    to: end,
+                    label: "steady".to_owned(),
+                });
+            }
             let average = mean(&rates[index..]).unwrap_or(0.0);
             words.push(format!(
-                "Steady from {} on (SNIA's rule), at {} IOPS on average.",
-                format_duration(from),
+                "Steady {} (SNIA's rule), at {} IOPS on average.",
+                if index == 0 {
+                    "from the start".to_owned()
+                } else {
+                    format!("from {} on", format_duration(from))
+                },
                 crate::number::rate(average)
             ));
         }

@@ -29,8 +29,11 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
         match annotation {
             Annotation::RangeX { from, to, label } => {
                 let middle = (frame.x(*from) + frame.x(*to)) / 2.0;
-                words(canvas, middle, area.top + 4.0 + row * 16.0, label, frame);
-                row += 1.0;
+                let half = font::width(label, SMALL_SIZE) / 2.0;
+                let middle =
+                    middle.clamp(area.left + half, (area.right - half).max(area.left + half));
+                // At the foot, where curves of rates are not.
+                backed(canvas, (middle, area.bottom - 18.0), label, Anchor::Middle);
             }
             Annotation::AtX { x, label } => {
                 let x = frame.x(*x);
@@ -41,7 +44,8 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             Annotation::AtY { y, label } => {
                 let y = frame.y(*y);
                 canvas.dashes((area.left, y), (area.right, y), INK);
-                backed(canvas, (area.left + 6.0, y - 17.0), label, Anchor::Start);
+                // At the right end and below: loads grow to the right, and latencies up.
+                backed(canvas, (area.right - 6.0, y + 4.0), label, Anchor::End);
             }
             Annotation::AtPoint { x, y, label } => {
                 let (x, y) = (frame.x(*x), frame.y(*y));

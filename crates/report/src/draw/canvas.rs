@@ -91,8 +91,8 @@ impl Canvas {
         };
         let mut along = 0.0;
         while along < length {
-            self.line(&[at(along), at(along + 5.0)], colour, 1.0);
-            along += 9.0;
+            self.line(&[at(along), at(along + 8.0)], colour, 1.0);
+            along += 14.0;
         }
     }
 

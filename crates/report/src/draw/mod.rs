@@ -34,19 +34,18 @@ const LINE: f64 = 18.0;
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
     let summary = font::wrapped(&chart.summary, TEXT_SIZE, WIDTH - 2.0 * MARGIN);
-    let head = MARGIN + TITLE_SIZE + 6.0 + summary.len() as f64 * LINE;
+    let title = font::wrapped(&chart.title, TITLE_SIZE, WIDTH - 2.0 * MARGIN);
+    let under = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0);
+    let head = under + summary.len() as f64 * LINE;
     let heights = panel_heights(chart);
     let height = head + heights.iter().sum::<f64>() + MARGIN * 0.5;
     let mut canvas = Canvas::new(WIDTH, height);
-    canvas.text(
-        (MARGIN, MARGIN),
-        &chart.title,
-        TITLE_SIZE,
-        INK,
-        Anchor::Start,
-    );
+    for (index, line) in title.iter().enumerate() {
+        let y = MARGIN + index as f64 * (TITLE_SIZE + 6.0);
+        canvas.text((MARGIN, y), line, TITLE_SIZE, INK, Anchor::Start);
+    }
     for (index, line) in summary.iter().enumerate() {
-        let y = MARGIN + TITLE_SIZE + 6.0 + index as f64 * LINE;
+        let y = under + index as f64 * LINE;
         canvas.text((MARGIN, y), line, TEXT_SIZE, MUTED, Anchor::Start);
     }
     let (left, right) = sides(chart);

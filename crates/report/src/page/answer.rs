@@ -67,7 +67,9 @@ fn verdict_line(verdict: Verdict, title: &str) -> String {
         Verdict::NoDifference => ("open", "No difference found"),
         Verdict::Undecided => ("open", "Undecided"),
     };
-    format!("<span class=\"{class}\">{word}</span> ({})", escaped(title))
+    // Of a published table the long line about it stands elsewhere.
+    let title = title.rsplit_once("): ").map_or(title, |(_, title)| title);
+    format!("<span class=\"{class}\">{word}:</span> {}", escaped(title))
 }
 
 /// A line for each series: what it gives within the limit.

@@ -211,13 +211,14 @@ function annotations(panel, ink) {
     if (a.kind === 'at-x') {
       lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, 4 + 16 * row++], align: 'left' }) });
     } else if (a.kind === 'at-y') {
-      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideStartTop' }), lineStyle: { color: ink.ink } });
+      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideEndBottom' }), lineStyle: { color: ink.ink } });
       var x = panel.series.length && panel.series[0].points.length ? panel.series[0].points[0].x : 0;
       held.push([x, a.y]);
     } else if (a.kind === 'range-x') {
-      areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideTop', distance: 4 + 16 * row++ }) }, { xAxis: a.to }]);
+      areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideBottom', distance: 6 }) }, { xAxis: a.to }]);
     } else {
-      points.push({ coord: [a.x, a.y], label: label(a.label, { position: 'bottom', distance: 4 }) });
+      var last = panel.series.every(function (s) { return s.points.every(function (p) { return p.x <= a.x; }); });
+      points.push({ coord: [a.x, a.y], label: label(a.label, { position: 'bottom', distance: 4, align: last ? 'right' : 'center', offset: [last ? 12 : 0, 0] }) });
     }
   });
   return {

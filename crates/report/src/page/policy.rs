@@ -7,7 +7,7 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "tmslrrTfhOMxmdwhaUAU0zbSIsvZ3rDlp8FL1qoND9A=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "fkOcdo8w5GrgR24VPO/JXMQ4dhiMqJhqByfwbevmK9U=";
+const SCRIPT_HASH: &str = "b7EWIO08K/WIoQ3SE/0FosmVPoWQB24RoQZDdSnjwrA=";
 /// SHA-256 of `page.css`.
 const STYLE_HASH: &str = "czJFQFjqvomqv0gDakZ7ydrWwHmWep6gcxxSFqyOCSQ=";
 

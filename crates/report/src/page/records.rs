@@ -6,11 +6,11 @@ use crate::material::Material;
 use stripewise_results::{Document, Interval, RunRecord};
 
 /// Bytes of records in a page.
-const BYTES_MAX: usize = 512 << 10;
+const BYTES_MAX: usize = 192 << 10;
 /// More runs than this do not fit, whatever is left out of each.
 const RUNS_MAX: usize = 1_000;
 /// Intervals of a job that are tried in turn: all, fewer, none.
-const INTERVALS: [usize; 3] = [usize::MAX, 30, 0];
+const INTERVALS: [usize; 3] = [usize::MAX, 12, 0];
 
 /// Records as JSON, and what was left out of them.
 pub(super) struct Embedded {

@@ -13,6 +13,9 @@ use stripewise_units::{ByteSize, format_duration};
 /// Rows of a table on a page; the records have the others.
 pub(super) const ROWS_MAX: usize = 400;
 
+/// Series that have tables of their own.
+const SERIES_MAX: usize = 50;
+
 /// A table with a heading row. Columns from `numbers_from` on are numbers.
 pub(super) fn table(
     caption: &str,
@@ -72,17 +75,18 @@ pub(super) fn section(material: &Material) -> String {
     for comparison in &document.comparisons {
         html.push_str(&of_comparison(comparison));
     }
-    for series in &document.series {
+    for series in document.series.iter().take(SERIES_MAX) {
         html.push_str(&of_series(series));
     }
-    let in_ladder = |row: &JobRow<'_>| {
-        let run = &row.run.id;
-        document
-            .series
-            .iter()
-            .any(|series| series.steps.iter().any(|step| step.run == *run))
-    };
-    let rows: Vec<JobRow<'_>> = material.rows().filter(|row| !in_ladder(row)).collect();
+    let in_ladder: std::collections::BTreeSet<&str> = document
+        .series
+        .iter()
+        .flat_map(|series| series.steps.iter().map(|step| step.run.as_str()))
+        .collect();
+    let rows: Vec<JobRow<'_>> = material
+        .rows()
+        .filter(|row| !in_ladder.contains(row.run.id.as_str()))
+        .collect();
     if !rows.is_empty() {
         html.push_str("<h3>Runs</h3>\n");
         html.push_str(&of_rows(&rows, ROWS_MAX));
