@@ -35,6 +35,7 @@ pub struct FormatPlan {
     /// The kernel's name of that disk.
     pub offset_disk: String,
     /// Offset and verdict.
+    #[serde(serialize_with = "crate::plan::judgement_keys")]
     pub judgement: Judgement,
     /// Worth knowing.
     pub notes: Vec<String>,
@@ -78,5 +79,6 @@ pub struct FormatReport {
     /// The kernel's name of that disk.
     pub offset_disk: String,
     /// Offset and verdict.
+    #[serde(serialize_with = "crate::plan::judgement_keys")]
     pub judgement: Judgement,
 }

@@ -61,6 +61,9 @@ pub struct Wish {
     pub table: TableKind,
     /// Type of the partition.
     pub purpose: Purpose,
+    /// What the user knows of the array below: bytes on one disk. It changes the
+    /// verdict, nothing else.
+    pub stripe_unit_bytes: Option<u64>,
 }
 
 /// What a disk has to offer.

@@ -4,11 +4,11 @@ use crate::layout::{Geometry, Layout};
 use crate::present::{Present, PresentPartition};
 use crate::saved::{SavedDevice, SavedTable};
 use crate::table::Patch;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Partition, Use};
-use stripewise_disk_inspect::trace::trace;
-use stripewise_disk_inspect::verdict::{Judgement, Subject, Usage, judge};
+use stripewise_disk_inspect::trace::{Given, trace};
+use stripewise_disk_inspect::verdict::{Check, Judgement, Subject, Usage, judge};
 
 /// Sizes of operations for which an offset is judged: a page and an extent of
 /// SQL Server.
@@ -71,6 +71,7 @@ pub struct TablePlan {
     /// The partitions that there will be.
     pub partitions: Vec<PresentPartition>,
     /// Offset and verdict of the partition that is made.
+    #[serde(serialize_with = "judgement_of_new")]
     pub judgement: Option<Judgement>,
     /// Where the table that is brought back was saved from.
     pub restored_from: Option<SavedDevice>,
@@ -80,6 +81,8 @@ pub struct TablePlan {
     pub(crate) geometry: Geometry,
     #[serde(skip)]
     pub(crate) deed: Deed,
+    #[serde(skip)]
+    pub(crate) known: Known,
 }
 
 /// What was done to a device.
@@ -96,6 +99,7 @@ pub struct TableReport {
     /// The partitions, with the kernel's names, as read back.
     pub partitions: Vec<MadePartition>,
     /// Offset and verdict of the partition that was made, as sysfs has it.
+    #[serde(serialize_with = "judgement_of_new")]
     pub judgement: Option<Judgement>,
 }
 
@@ -122,13 +126,18 @@ pub(crate) fn writes(patches: &[Patch]) -> Vec<PlannedWrite> {
         .collect()
 }
 
+/// What is known of a volume besides where it lies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// Bytes of an allocation unit.
+    pub allocation_unit_bytes: Option<u64>,
+    /// Bytes on one disk of the array below, as the user gave them.
+    pub stripe_unit_bytes: Option<u64>,
+}
+
 /// Judges a place on a device as a volume that will have a file system: a
 /// partition of it that starts there, or the device itself.
-pub(crate) fn judgement(
-    device: &BlockDevice,
-    start_bytes: u64,
-    allocation_unit: Option<u64>,
-) -> Judgement {
+pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: Known) -> Judgement {
     let future;
     let volume = if start_bytes == 0 {
         device
@@ -146,14 +155,53 @@ pub(crate) fn judgement(
         };
         &future
     };
-    let traced = trace(volume, &|_| None);
+    let given = known.stripe_unit_bytes.map(|unit| Given {
+        stripe_unit_bytes: Some(unit),
+        ..Given::default()
+    });
+    let traced = trace(volume, &|_| given.clone());
     let subject = Subject {
         boundaries: traced.boundaries,
         places: traced.places,
         incomplete: traced.incomplete,
-        allocation_unit_bytes: allocation_unit,
+        allocation_unit_bytes: known.allocation_unit_bytes,
         usage: Usage::FileSystem,
         ..Subject::default()
     };
     judge(&subject, &BLOCK_SIZES_BYTES)
+}
+
+/// A judgement with the keys that volumes have everywhere: the verdict as its
+/// code, and the size that belongs to it apart.
+#[derive(Serialize)]
+struct JudgementKeys<'a> {
+    verdict: &'static str,
+    verdict_bytes: Option<u64>,
+    finding: bool,
+    checks: &'a [Check],
+}
+
+/// For `serialize_with`.
+pub(crate) fn judgement_keys<S: Serializer>(
+    judgement: &Judgement,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    JudgementKeys {
+        verdict: judgement.verdict.code(),
+        verdict_bytes: judgement.verdict.bytes(),
+        finding: judgement.finding,
+        checks: &judgement.checks,
+    }
+    .serialize(serializer)
+}
+
+/// The same where there may be none.
+fn judgement_of_new<S: Serializer>(
+    judgement: &Option<Judgement>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match judgement {
+        Some(judgement) => judgement_keys(judgement, serializer),
+        None => serializer.serialize_none(),
+    }
 }

@@ -1,7 +1,43 @@
 //! The switches of `format`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use stripewise_units::ByteSize;
 
 /// Make a file system: prints the plan, does it with --yes --destroy NAME.
+///
+/// The system's own mkfs makes it; its superblock is read back and compared. Without
+/// --yes only the plan is printed: what is there now, the command that would be run, the
+/// offset in bytes and what it means. Sizes that this kernel cannot mount are refused.
 #[derive(Debug, Args)]
-pub struct Format {}
+pub struct Format {
+    /// The partition: /dev/sdb1
+    pub partition: PathBuf,
+    /// Which file system
+    #[arg(long, value_name = "KIND")]
+    pub fs: Kind,
+    /// Bytes of an allocation unit (block, cluster): 4K, 64K
+    #[arg(long, value_name = "SIZE")]
+    pub allocation_unit: ByteSize,
+    /// Bytes on one disk of the array below, for the file system to know
+    #[arg(long, value_name = "SIZE", requires = "stripe_disks")]
+    pub stripe_unit: Option<ByteSize>,
+    /// Disks of the array that hold data: without parity, half of them for RAID 10
+    #[arg(long, value_name = "N", requires = "stripe_unit", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub stripe_disks: Option<u32>,
+    /// Do it, instead of only printing the plan; needs --destroy
+    #[arg(long)]
+    pub yes: bool,
+    /// The kernel's name of the partition, whose data will be lost
+    #[arg(long, value_name = "NAME")]
+    pub destroy: Option<String>,
+}
+
+/// Kinds of file systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    Ext4,
+    Xfs,
+    Btrfs,
+    Ntfs,
+}

@@ -91,10 +91,8 @@ pub enum Command {
     #[command(hide = true)]
     Disks(Box<disks::Disks>),
     /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME
-    #[command(hide = true)]
     Partition(Box<partition::Partition>),
     /// Make a file system: prints the plan, does it with --yes --destroy NAME
-    #[command(hide = true)]
     Format(Box<format::Format>),
     /// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
     Report(Box<report::Report>),

@@ -1,7 +1,63 @@
 //! The switches of `partition`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use stripewise_units::ByteSize;
 
 /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME.
+///
+/// The device gets a new table with one partition, which starts at exactly the
+/// offset asked for; nothing is rounded. Without --yes only the plan is printed: what is
+/// there now, what would be written, the offset in bytes and what it means. The old
+/// table is saved to a file first; --restore brings it back.
 #[derive(Debug, Args)]
-pub struct Partition {}
+pub struct Partition {
+    /// The whole disk: /dev/sdb
+    pub device: PathBuf,
+    /// The partition starts at the first free multiple: 1M, 64K, 36K, 31.5K, 63s
+    #[arg(
+        long,
+        value_name = "SIZE",
+        required_unless_present = "restore",
+        conflicts_with = "restore"
+    )]
+    pub align: Option<ByteSize>,
+    /// Its size [default: the rest of the disk]
+    #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
+    pub size: Option<ByteSize>,
+    /// Kind of the table [default: gpt]
+    #[arg(long, value_name = "KIND", conflicts_with = "restore")]
+    pub table: Option<Table>,
+    /// Type of the partition: whose file system it will hold [default: linux]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "restore")]
+    pub purpose: Option<Purpose>,
+    /// What you know of the array below, for the verdict: bytes on one disk
+    #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
+    pub stripe_unit: Option<ByteSize>,
+    /// Bring back the table that an earlier run saved to this file
+    #[arg(long, value_name = "FILE")]
+    pub restore: Option<PathBuf>,
+    /// Save the old table here [default: a new file beside the store]
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Do it, instead of only printing the plan; needs --destroy
+    #[arg(long)]
+    pub yes: bool,
+    /// The kernel's name of the device, whose data will be lost
+    #[arg(long, value_name = "NAME")]
+    pub destroy: Option<String>,
+}
+
+/// Kinds of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Table {
+    Gpt,
+    Mbr,
+}
+
+/// Types of partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Purpose {
+    Linux,
+    Windows,
+}

@@ -1,12 +1,65 @@
-//! `format`.
+//! `format`: prints the plan; with `--yes --destroy NAME` carries it out.
 
-use crate::cli::format::Format;
+use super::partition::{Document, failure, leave, text};
+use crate::cli::format::{Format, Kind};
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::document::{print_json, print_text};
+use std::path::Path;
+use stripewise_disk_provision::{
+    Destroy, FileSystemKind, FormatReport, FormatWish, Stripe, plan_format,
+};
 
-pub fn format(_context: &Context, _arguments: &Format) -> Outcome {
-    Err(Failure::usage(
-        "`format` is not there yet",
-        "`stripewise --help` lists what is",
-    ))
+pub fn format(context: &Context, arguments: &Format) -> Outcome {
+    let leave = leave(arguments.yes, arguments.destroy.as_deref())?;
+    let store = context.store_path()?;
+    let plan =
+        plan_format(&arguments.partition, &wish(arguments), Some(&store)).map_err(failure)?;
+    let Some(name) = leave else {
+        if context.global.json {
+            print_json(&Document::<_, FormatReport>::new(&plan, None))?;
+        } else {
+            let invitation = text::Invitation::of(arguments.yes, arguments.destroy.as_deref());
+            print_text(&text::format_plan(&plan, context.style));
+            print_text(&invitation.text(&plan.device.name, plan.in_the_way.as_deref()));
+        }
+        return Ok(Exit::Done);
+    };
+    if !context.global.quiet {
+        eprint!("{}", text::format_plan(&plan, context.style));
+        eprintln!("running {} ...", plan.program.display());
+    }
+    let destroy = Destroy {
+        name,
+        store: Some(&store),
+        save: Path::new(""),
+        now: "",
+    };
+    let report = plan.carry_out(&destroy).map_err(failure)?;
+    if context.global.json {
+        print_json(&Document::new(&plan, Some(&report)))?;
+    } else {
+        print_text(&text::format_report(&report));
+    }
+    Ok(Exit::Done)
+}
+
+fn wish(arguments: &Format) -> FormatWish {
+    FormatWish {
+        file_system: match arguments.fs {
+            Kind::Ext4 => FileSystemKind::Ext4,
+            Kind::Xfs => FileSystemKind::Xfs,
+            Kind::Btrfs => FileSystemKind::Btrfs,
+            Kind::Ntfs => FileSystemKind::Ntfs,
+        },
+        allocation_unit_bytes: arguments.allocation_unit.bytes(),
+        stripe: arguments
+            .stripe_unit
+            .zip(arguments.stripe_disks)
+            .map(|(unit, data_disks)| Stripe {
+                unit_bytes: unit.bytes(),
+                data_disks,
+            }),
+    }
 }

@@ -206,7 +206,8 @@ impl Device {
         }
     }
 
-    fn refusal(&self, reason: &str) -> Error {
+    /// The error for something in the way.
+    pub fn refusal(&self, reason: &str) -> Error {
         Error::new(
             ErrorKind::Refused,
             &self.target,

@@ -9,9 +9,9 @@
 use super::device::{Device, OpenDisk, failed};
 use super::partition::facts;
 use crate::disk::{Disk, medium};
-use crate::file_system::{self, FormatWish, Kernel, Place, Recipe};
+use crate::file_system::{self, FormatWish, Kernel, Place, Recipe, Stripe};
 use crate::format_plan::{FormatPlan, FormatReport};
-use crate::plan;
+use crate::plan::{self, Known};
 use crate::present::Present;
 use crate::{Destroy, Error, ErrorKind, Result};
 use rustix::fs::OFlags;
@@ -54,6 +54,7 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         notes,
     } = file_system::recipe(wish, &place, &kernel(), &device.target)?;
     let program = tool(wish, &device.target)?;
+    let known = known(Some(wish.allocation_unit_bytes), wish.stripe);
     Ok(FormatPlan {
         device: facts(&device, &geometry),
         in_the_way: in_the_way(&device, &present, store),
@@ -66,11 +67,19 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         arguments,
         offset_bytes: offset.bytes,
         offset_disk: offset.disk,
-        judgement: plan::judgement(&device.facts, 0, Some(wish.allocation_unit_bytes)),
+        judgement: plan::judgement(&device.facts, 0, known),
         notes,
         stripe_bytes,
         geometry,
     })
+}
+
+/// What the verdict takes into account besides the place.
+fn known(allocation_unit_bytes: Option<u64>, stripe: Option<Stripe>) -> Known {
+    Known {
+        allocation_unit_bytes,
+        stripe_unit_bytes: stripe.map(|stripe| stripe.unit_bytes),
+    }
 }
 
 /// Where a partition starts on its disk; 0 for whole devices.
@@ -84,17 +93,23 @@ fn start_on_disk(device: &BlockDevice) -> u64 {
 /// What stands in the way of a file system: all that stands in the way of
 /// writing, and partitions on the device.
 fn in_the_way(device: &Device, present: &Present, store: Option<&Path>) -> Option<String> {
-    device.in_the_way(store).or_else(|| {
-        let count = System::live()
-            .partitions(device.number)
-            .len()
-            .max(present.partitions.len());
-        (count > 0).then(|| {
-            format!(
-                "it has a partition table with {count} partition{}; format one of them",
-                if count == 1 { "" } else { "s" }
-            )
-        })
+    device
+        .in_the_way(store)
+        .or_else(|| has_partitions(device, present))
+}
+
+/// Partitions of a whole device, by the kernel or by a table that it does not
+/// show. Inside a partition a table is what is left of something.
+fn has_partitions(device: &Device, present: &Present) -> Option<String> {
+    let listed = if device.is_partition() {
+        0
+    } else {
+        present.partitions.len()
+    };
+    let count = System::live().partitions(device.number).len().max(listed);
+    let plural = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| {
+        format!("it has a partition table with {count} partition{plural}; format one of them")
     })
 }
 
@@ -168,8 +183,8 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
         )
         .with_hint("Somebody changed it; run the command again to see the new plan."));
     }
-    if let Some(reason) = in_the_way_of_partitions(&device, &present) {
-        return Err(reason);
+    if let Some(reason) = has_partitions(&device, &present) {
+        return Err(device.refusal(&reason));
     }
     drop(disk);
     run(plan, &device)?;
@@ -187,20 +202,11 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
         file_system: plan.file_system,
         offset_bytes: plan.offset_bytes,
         offset_disk: plan.offset_disk.clone(),
-        judgement: plan::judgement(&device.facts, 0, header.allocation_unit_bytes),
-    })
-}
-
-fn in_the_way_of_partitions(device: &Device, present: &Present) -> Option<Error> {
-    let has_any =
-        !present.partitions.is_empty() || !System::live().partitions(device.number).is_empty();
-    has_any.then(|| {
-        Error::new(
-            ErrorKind::Refused,
-            &device.target,
-            "will not be written: it has a partition table with partitions",
-        )
-        .with_hint("Format one of its partitions; `stripewise partition` makes a new table.")
+        judgement: plan::judgement(
+            &device.facts,
+            0,
+            known(header.allocation_unit_bytes, plan.stripe),
+        ),
     })
 }
 

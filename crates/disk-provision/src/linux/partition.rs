@@ -4,7 +4,7 @@ use super::device::{Device, OpenDisk};
 use super::keep;
 use super::kernel::{self, Shown};
 use crate::disk::Disk;
-use crate::plan::{self, Deed, DeviceFacts, MadePartition, TablePlan, TableReport};
+use crate::plan::{self, Deed, DeviceFacts, Known, MadePartition, TablePlan, TableReport};
 use crate::present::{Present, PresentPartition};
 use crate::saved::SavedTable;
 use crate::table::{self, Identifiers, Patch};
@@ -22,9 +22,14 @@ pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<
     let device = whole(path)?;
     let geometry = device.geometry()?;
     let layout = layout(&geometry, wish, &device.target)?;
+    let known = Known {
+        stripe_unit_bytes: wish.stripe_unit_bytes,
+        ..Known::default()
+    };
     let mut plan = plan(&device, geometry, Deed::Make(layout), store)?;
+    plan.known = known;
     plan.partitions = vec![planned(&layout)];
-    plan.judgement = Some(plan::judgement(&device.facts, layout.start_bytes, None));
+    plan.judgement = Some(plan::judgement(&device.facts, layout.start_bytes, known));
     plan.layout = Some(layout);
     Ok(plan)
 }
@@ -130,6 +135,7 @@ fn plan(
         notes: Vec::new(),
         geometry,
         deed,
+        known: Known::default(),
     })
 }
 
@@ -282,7 +288,7 @@ fn report(
     let judgement = plan
         .layout
         .and(live.first())
-        .map(|partition| plan::judgement(partition, 0, None));
+        .map(|partition| plan::judgement(partition, 0, plan.known));
     Ok(TableReport {
         device: plan.device.clone(),
         saved: destroy.save.to_path_buf(),

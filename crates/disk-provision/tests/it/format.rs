@@ -30,8 +30,18 @@ fn make(device: &Loop, wish: &FormatWish) -> FormatReport {
     let plan = plan_format(Path::new(&partition), wish, None).expect("a plan");
     assert_eq!(plan.in_the_way, None);
     let name = partition.strip_prefix("/dev/").unwrap();
-    let report =
-        format_as(&plan, name).unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
+    let mut tries = 0;
+    let report = loop {
+        tries += 1;
+        match format_as(&plan, name) {
+            Ok(report) => break report,
+            // Another test held a claim of ours, between fork and exec.
+            Err(error) if is_busy(&error.to_string()) && tries < 20 => {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            Err(error) => panic!("{error}: {:?}", error.hint()),
+        }
+    };
     assert_eq!(
         report.allocation_unit_bytes,
         Some(wish.allocation_unit_bytes)

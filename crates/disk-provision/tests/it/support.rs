@@ -49,17 +49,31 @@ pub fn kernel_mounts(test: &str, kind: &str) -> bool {
     has
 }
 
-/// Runs a tool that must work; its standard output.
+/// Runs a tool that must work; its standard output. A tool that finds a device in
+/// use is given time: another test that starts a program holds our claims for a
+/// moment, between fork and exec.
 #[track_caller]
 pub fn run(command: &str, arguments: &[&str]) -> String {
-    let output = Command::new(command).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
-    assert!(
-        output.status.success(),
-        "{command} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    let mut tries = 0;
+    loop {
+        let output = Command::new(command).args(arguments).output();
+        let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        tries += 1;
+        if !output.status.success() && is_busy(&said) && tries < 20 {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        assert!(output.status.success(), "{command} {arguments:?}: {said}");
+        return String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    }
+}
+
+/// What tools say of a device that somebody has claimed.
+pub fn is_busy(said: &str) -> bool {
+    ["in use", "busy", "cannot open"]
+        .iter()
+        .any(|word| said.contains(word))
 }
 
 pub fn directory() -> TempDir {
