@@ -88,7 +88,6 @@ pub enum Command {
     /// Run the baseline again and tell change; or hold runs to requirements
     Check(Box<check::Check>),
     /// What is here: disks, partitions, volumes, exact offsets, a verdict for each
-    #[command(hide = true)]
     Disks(Box<disks::Disks>),
     /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME
     Partition(Box<partition::Partition>),

@@ -162,8 +162,12 @@ fn queue(device: &BlockDevice) -> Vec<String> {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let mut words = Vec::new();
     if let Some(logical) = queue.logical_sector_bytes {
-        let physical = queue.physical_sector_bytes.unwrap_or(logical);
-        words.push(format!("sectors {logical} logical, {physical} physical"));
+        let physical = queue.physical_sector_bytes;
+        let physical = physical.map(|bytes| format!(", {bytes} physical"));
+        words.push(format!(
+            "sectors {logical} logical{}",
+            physical.unwrap_or_default()
+        ));
     }
     words.extend(
         queue
