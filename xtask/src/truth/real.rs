@@ -54,10 +54,9 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
             other => bail!("align ended with {other:?}"),
         }
     }
-    println!(
-        "{alarms} of {tries} tries of {seconds} s alarmed; at most {ALARMS_SHARE_MAX} of them may"
-    );
-    if f64::from(alarms) > (ALARMS_SHARE_MAX * f64::from(tries)).max(1.0) {
+    let most = (ALARMS_SHARE_MAX * f64::from(tries)).max(1.0).floor();
+    println!("{alarms} of {tries} tries of {seconds} s alarmed; at most {most} may");
+    if f64::from(alarms) > most {
         bail!("too many alarms");
     }
     Ok(())

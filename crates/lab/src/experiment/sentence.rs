@@ -6,6 +6,7 @@
 use super::analysis::Row;
 use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
 use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, kinds_of};
+use super::metric::Metric;
 use super::needs::blocks_for_verdict;
 use super::plan::{ExperimentPlan, Level};
 use stripewise_results::{ComparisonRecord, Verdict};
@@ -109,7 +110,10 @@ impl Table<'_> {
         let more = self.plan.metric.more_is_better();
         // In latency the better side has less: the ratio is turned round once more.
         let gain = gain_of_faster(difference, b_is_faster == more);
-        let cause = self.offsets().map(|(from, to)| {
+        // The law of crossings is about how much work there is, and so about rates
+        // and, with so many in flight, mean latencies; not about percentiles.
+        let lawful = more || self.plan.metric == Metric::LatencyMean;
+        let cause = self.offsets().filter(|_| lawful).map(|(from, to)| {
             let (slow_bytes, fast_bytes) = if b_is_faster { (from, to) } else { (to, from) };
             let workload = &kind.workload;
             let question = CauseQuestion {
@@ -305,6 +309,7 @@ impl Table<'_> {
         notes.push(format!(
             "Each interval holds the true difference in {level:.0} of 100 experiments{together}."
         ));
+        notes.extend(self.missing(record));
         if let Some(drift) = &record.drift {
             let name = &self.baseline().name;
             let [low, high] = drift.interval_percent;
@@ -322,6 +327,30 @@ impl Table<'_> {
             notes.push(words);
         }
         notes
+    }
+}
+
+impl Table<'_> {
+    /// Rows that some blocks have no value for, which are left out of them.
+    fn missing(&self, record: &ComparisonRecord) -> Vec<String> {
+        let blocks = record.a.from.len() / self.plan.cells.len().max(1);
+        self.judged
+            .iter()
+            .filter(|(row, _)| row.level == self.level && row.pairs.len() < blocks)
+            .map(|(row, _)| {
+                let why = if self.plan.metric == Metric::LatencyP999 {
+                    " (it needs 10,000 operations in a run)"
+                } else {
+                    ""
+                };
+                format!(
+                    "{}: {} of {blocks} blocks have no {}{why}.",
+                    capitalised(&self.plan.cells[row.cell].name),
+                    blocks - row.pairs.len(),
+                    self.plan.metric.words(),
+                )
+            })
+            .collect()
     }
 }
 
