@@ -1,6 +1,6 @@
 //! The switches of `lab`.
 
-use super::align::ExperimentArguments;
+use super::align::{ExperimentArguments, percent};
 use super::run::Safety;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub struct LabResume {
     /// Its id, as `stripewise lab plans` lists it
     pub id: String,
     /// Stop when every interval is narrower than this, instead of what the plan says
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub precision: Option<f64>,
     /// Time for everything, earlier sittings included, instead of what the plan says
     #[arg(long, value_name = "TIME")]

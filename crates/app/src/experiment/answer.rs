@@ -60,15 +60,13 @@ impl Answer {
     /// Analyses what there is.
     pub fn of(experiment: &Experiment, kept: Kept, records: Vec<RunRecord>) -> Answer {
         let mut comparisons = analyse(experiment, &kept.layout);
-        let void = void_words(&records);
+        let void = Void::of(&records);
         for comparison in &mut comparisons {
             if let Some(place) = &kept.place {
                 comparison.notes.extend(place.notes.iter().cloned());
             }
-            if let Some(words) = &void {
-                // Whatever the rows say is not about this storage.
-                comparison.verdict = Verdict::Undecided;
-                comparison.sentences.insert(0, words.clone());
+            if let Some(void) = &void {
+                void.spoil(comparison);
             }
         }
         Answer {
@@ -220,26 +218,60 @@ fn counted(records: &[RunRecord]) -> Vec<CountedWarning<'_>> {
     all
 }
 
-/// What must stand before everything else where runs did not measure the disk.
-fn void_words(records: &[RunRecord]) -> Option<String> {
-    let void: Vec<String> = counted(records)
-        .into_iter()
-        .filter(|counted| counted.warning.severity == Severity::Void)
-        .map(|counted| {
-            format!(
-                "{} in {} of {} runs",
-                counted.warning.code,
-                counted.runs,
-                records.len()
-            )
+/// Runs that did not measure the disk.
+struct Void {
+    /// Codes, each with the number of runs that have it.
+    codes: Vec<String>,
+    runs: usize,
+    of: usize,
+}
+
+impl Void {
+    /// A verdict rests on ranks over blocks: it bears a few such runs, not many.
+    const BEARABLE: usize = 10;
+
+    fn of(records: &[RunRecord]) -> Option<Void> {
+        let is_void = |warning: &&Warning| warning.severity == Severity::Void;
+        let warnings = |record: &RunRecord| -> Vec<Warning> {
+            let jobs = record.jobs.iter().flat_map(|job| &job.warnings);
+            let all = jobs.chain(&record.warnings);
+            all.filter(is_void).cloned().collect()
+        };
+        let runs = records
+            .iter()
+            .filter(|record| !warnings(record).is_empty())
+            .count();
+        let codes = counted(records)
+            .into_iter()
+            .filter(|counted| counted.warning.severity == Severity::Void)
+            .map(|counted| format!("{} in {}", counted.warning.code, counted.runs))
+            .collect();
+        (runs > 0).then_some(Void {
+            codes,
+            runs,
+            of: records.len(),
         })
-        .collect();
-    (!void.is_empty()).then(|| {
-        format!(
-            "No verdict about this storage: something else answered ({}). The rows say how that behaves, not the disk.",
-            void.join(", ")
-        )
-    })
+    }
+
+    /// Takes back what a table says, or says how little it is in doubt.
+    fn spoil(&self, comparison: &mut ComparisonRecord) {
+        let codes = self.codes.join(", ");
+        if self.runs * Void::BEARABLE <= self.of {
+            comparison.notes.insert(
+                0,
+                format!(
+                    "{} of {} runs did not measure the disk ({codes}); verdicts bear so few.",
+                    self.runs, self.of
+                ),
+            );
+            return;
+        }
+        comparison.verdict = Verdict::Undecided;
+        comparison.sentences = vec![format!(
+            "No verdict about this storage: in {} of {} runs something else answered ({codes}). The rows say how that behaves, not the disk.",
+            self.runs, self.of
+        )];
+    }
 }
 
 /// What the history calls it.

@@ -16,7 +16,7 @@ use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, Nanoseconds, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -28,6 +28,7 @@ const BLOCKS_MAX_SIMULATED: u32 = 40;
 pub fn align(context: &Context, arguments: &Align) -> Outcome {
     let mut design = Design::of(&arguments.what);
     refuse_null(arguments)?;
+    say_time(context, arguments, &design);
     let mut store = context.open_store()?;
     let aimed = aim_align(context, &mut store, arguments, &mut design)?;
     let size_bytes = arguments.what.size.map(ByteSize::bytes);
@@ -65,6 +66,28 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         Vec::new(),
         Vec::new(),
     )
+}
+
+/// How long it may take, before a test file is filled. Rows may be fewer where
+/// nothing may be written; then it takes less.
+fn say_time(context: &Context, arguments: &Align, design: &Design) {
+    if context.global.quiet || arguments.target.starts_with("sim:") {
+        return;
+    }
+    let names = design.offsets(None);
+    let levels = names
+        .iter()
+        .map(|offset| Level::offset(ByteSize(*offset).to_string(), 0));
+    let duration_ns = arguments.how.step.map_or(SECOND_NS, Nanoseconds::ns);
+    let cells = design.cells((duration_ns / 10).min(SECOND_NS), duration_ns);
+    let mut plan = ExperimentPlan::new("partition offset", levels.collect(), cells);
+    limit(&mut plan, &arguments.how, false);
+    eprintln!(
+        "Time: at most {} of measuring, in blocks of {} runs of {} each.",
+        format_duration(plan.time_budget_ns.unwrap_or(0)),
+        plan.runs_per_block(),
+        format_duration(duration_ns)
+    );
 }
 
 fn refuse_null(arguments: &Align) -> Outcome<()> {

@@ -38,8 +38,10 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
     let mut store = context.open_store()?;
     let need = need(&plan, file.load_given);
     let aimed = aim(context, &mut store, &file.target, &need, &arguments.safety)?;
-    let place = match file.factor == OFFSET_FACTOR {
-        true => Some(place(&aimed, &file, &mut plan)?),
+    let offsets = file.factor == OFFSET_FACTOR;
+    let size_bytes = size_bytes(&plan).filter(|_| offsets);
+    let place = match offsets {
+        true => Some(place(&aimed, &file, &mut plan, size_bytes)?),
         false => None,
     };
     check_fit(&plan, &aimed)?;
@@ -47,6 +49,7 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         label: arguments.how.label.clone().or_else(|| file.label.clone()),
         engine,
         load_given: file.load_given,
+        size_bytes,
         layout: find(&aimed, &file.target, block_bytes_max(&plan), None).layout,
         place,
         ..new_document(context, ExperimentKind::Lab, &file.target, plan)
@@ -119,6 +122,15 @@ fn named(offsets_bytes: &[u64]) -> Vec<Level> {
     names.map(|name| Level::offset(name, 0)).collect()
 }
 
+/// The largest part of the target that a cell asks for.
+fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
+    let sizes = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.workload.size_bytes);
+    sizes.max()
+}
+
 /// All workloads of a plan.
 fn workloads(plan: &ExperimentPlan) -> impl Iterator<Item = Workload> + '_ {
     let of_level = |level: &'_ Level| -> Vec<Workload> {
@@ -162,12 +174,12 @@ pub fn need(plan: &ExperimentPlan, load_given: bool) -> Need {
 }
 
 /// Puts the levels of the factor `offset` where they belong on this target.
-fn place(aimed: &Aimed, file: &LabPlan, plan: &mut ExperimentPlan) -> Outcome<Place> {
-    let size_bytes = plan
-        .cells
-        .iter()
-        .filter_map(|cell| cell.workload.size_bytes)
-        .max();
+fn place(
+    aimed: &Aimed,
+    file: &LabPlan,
+    plan: &mut ExperimentPlan,
+    size_bytes: Option<u64>,
+) -> Outcome<Place> {
     let found = find(aimed, &file.target, block_bytes_max(plan), size_bytes);
     let shifted = shift(&found.ground, &file.offsets_bytes).map_err(|problem| {
         let hint = problem.hint().to_owned();
