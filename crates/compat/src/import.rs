@@ -95,10 +95,20 @@ pub(crate) fn imported_id(tool: &str, content: u64, copies: u64) -> String {
     }
 }
 
+/// Where a line `sqlio v1.5...` begins, whatever white space is in it.
+fn sqlio_at(text: &str) -> Option<usize> {
+    text.match_indices("v1.5").find_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let start = before.len().checked_sub("sqlio".len())?;
+        let name = before.get(start..)?;
+        (before.len() < at && name.eq_ignore_ascii_case("sqlio")).then_some(start)
+    })
+}
+
 fn format_of(text: &str) -> Option<Format> {
     // Whoever's mark comes first: a batch log may quote another tool's.
     let marks = [
-        (Format::Sqlio, text.find("sqlio v1.5")),
+        (Format::Sqlio, sqlio_at(text)),
         (Format::DiskspdXml, text.find("<Results>")),
         (Format::DiskspdText, text.find("Input parameters:")),
         (Format::FioJson, text.find("\"fio version\"")),

@@ -12,6 +12,8 @@ pub mod convert;
 mod diskspd;
 mod error;
 mod fio;
+#[doc(hidden)]
+pub mod fuzz;
 mod import;
 pub mod layout_output;
 pub mod sqlio;

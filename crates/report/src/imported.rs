@@ -57,7 +57,7 @@ fn cells(row: &JobRow<'_>) -> Vec<String> {
 fn shortened(name: &str) -> String {
     let signs: Vec<char> = name.chars().filter(|sign| !sign.is_control()).collect();
     match signs.len() {
-        0..=18 => signs.into_iter().collect(),
-        length => format!("...{}", signs[length - 15..].iter().collect::<String>()),
+        0..=16 => signs.into_iter().collect(),
+        length => format!("...{}", signs[length - 13..].iter().collect::<String>()),
     }
 }

@@ -133,7 +133,12 @@ fn defaults() -> Value {
         jobs: vec![job],
         ..RunRecord::empty()
     };
-    serde_json::to_value(record).expect("a record has text keys only")
+    let mut defaults = serde_json::to_value(record).expect("a record has text keys only");
+    // What the other patterns have: a source may give one without them.
+    let workload = &mut defaults["jobs"][0]["workload"];
+    workload["cursor"] = Value::from("own");
+    workload["stride_bytes"] = Value::from(0);
+    defaults
 }
 
 impl Serialize for RunRecord {

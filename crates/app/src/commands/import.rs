@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::{ImportedFile, recognise};
-use stripewise_report::run_rows_table;
+use stripewise_report::imported_rows_table;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 
 /// Larger files are no results.
@@ -74,7 +74,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         })?;
         return Ok(Exit::Done);
     }
-    let mut text = run_rows_table(&runs);
+    let mut text = imported_rows_table(&runs);
     for file in &files {
         text.push_str(&format!(
             "{}: {}, {}\n",

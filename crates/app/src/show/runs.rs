@@ -4,7 +4,8 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::series_of;
 use stripewise_report::{
-    bench_sentences, job_details, run_header, run_rows_table, series_table, warnings_text, wrapped,
+    bench_sentences, imported_rows_table, job_details, run_header, run_rows_table, series_table,
+    warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 
@@ -20,10 +21,33 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
 /// Stored runs: what they were, then everything about them.
 pub fn print_stored(context: &Context, document: &Document) {
     let header = match document.series.is_empty() {
-        true => document.runs.iter().map(run_header).collect(),
-        false => document.runs.first().map(run_header).unwrap_or_default(),
+        true => document.runs.iter().map(header_of).collect(),
+        false => document.runs.first().map(header_of).unwrap_or_default(),
     };
     print_text(&format!("{header}\n{}", whole(context, document)));
+}
+
+/// Of an imported result: where it came from.
+fn header_of(run: &RunRecord) -> String {
+    let Some(from) = &run.imported else {
+        return run_header(run);
+    };
+    let line = from.line.map(|line| format!(", line {line}"));
+    let began = match run.started_at.as_str() {
+        "" => String::new(),
+        time => format!(", began {time}"),
+    };
+    let command = match run.command.as_slice() {
+        [] => String::new(),
+        words => format!("Command: {}\n", words.join(" ")),
+    };
+    format!(
+        "{}, imported from {} ({}{}{began})\n{command}",
+        run.id,
+        from.source,
+        from.tool,
+        line.unwrap_or_default()
+    )
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
@@ -43,7 +67,11 @@ fn whole(context: &Context, document: &Document) -> String {
         text.push_str(&series_table(series));
         text.push('\n');
     }
-    if document.series.is_empty() {
+    let foreign = document.runs.iter().any(|run| run.imported.is_some());
+    if document.series.is_empty() && foreign {
+        // What they do not say must not look like zeros.
+        text.push_str(&imported_rows_table(&document.runs));
+    } else if document.series.is_empty() {
         text.push_str(&run_rows_table(&document.runs));
         text.push('\n');
         if document.runs.len() == 1 {

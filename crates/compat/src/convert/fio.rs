@@ -8,7 +8,7 @@ use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
 
 /// Options that are carried over, or need nothing said.
-const KNOWN: [&str; 38] = [
+const KNOWN: [&str; 41] = [
     "rw",
     "readwrite",
     "bs",
@@ -47,6 +47,9 @@ const KNOWN: [&str; 38] = [
     "description",
     "loops",
     "new_group",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
 ];
 
 struct Section {

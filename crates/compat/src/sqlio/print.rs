@@ -115,6 +115,9 @@ pub fn tail(report: &Report) -> String {
         &mut text,
         format_args!("MBs/sec: {}", hundredths(report.mib_hundredths)),
     );
+    for other in &report.other_results {
+        line(&mut text, format_args!("{other}"));
+    }
     if report.initiation_us.is_some() || report.latency_ms.is_some() {
         text.push_str("latency metrics:\n");
     }
@@ -135,9 +138,6 @@ pub fn tail(report: &Report) -> String {
             let _ = write!(text, "{percent:3}");
         }
         text.push('\n');
-    }
-    for other in &report.other_results {
-        line(&mut text, format_args!("{other}"));
     }
     text
 }

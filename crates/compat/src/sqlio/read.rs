@@ -101,6 +101,8 @@ struct Open {
     histogram: Option<Vec<u8>>,
     other_results: Vec<String>,
     seen: BTreeSet<&'static str>,
+    /// One of its lines could not be read, and was named.
+    wrong: bool,
 }
 
 /// What a line was.
@@ -144,7 +146,12 @@ impl Reader {
             .map_or(Taken::No, |open| open.take(&words));
         match taken {
             Taken::Yes => {}
-            Taken::Wrong(reason) => self.problem(line.number, reason),
+            Taken::Wrong(reason) => {
+                if let Some(open) = &mut self.open {
+                    open.wrong = true;
+                }
+                self.problem(line.number, reason);
+            }
             Taken::No => self.unknown(line),
         }
     }
@@ -201,9 +208,11 @@ impl Reader {
         let Some(open) = self.open.take() else {
             return;
         };
-        let line = open.line;
+        let (line, wrong) = (open.line, open.wrong);
         match open.finish() {
             Ok(found) => self.found.push(found),
+            // What it lacks then is the line that was named.
+            Err(_) if wrong => {}
             Err(reason) => self.problem(line, reason),
         }
     }

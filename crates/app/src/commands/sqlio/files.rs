@@ -54,10 +54,11 @@ fn grow(
     let current = size_of(path)?;
     // Without a size of its own any file will do in which a block fits; it is
     // made large enough where there is none.
-    let needed = wish.specified_bytes.unwrap_or(match current {
-        Some(bytes) if bytes >= wish.least_bytes => return Ok(None),
-        _ => wish.needed_bytes,
-    });
+    let needed = match (wish.specified_bytes, current) {
+        (Some(bytes), _) => bytes,
+        (None, Some(bytes)) if bytes >= wish.least_bytes => return Ok(None),
+        (None, _) => wish.needed_bytes,
+    };
     let current_bytes = current.unwrap_or(0);
     if current.is_some() && current_bytes >= needed {
         return Ok(None);

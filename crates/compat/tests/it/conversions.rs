@@ -1,0 +1,198 @@
+//! Workloads of other tools as plans: what comes out is read by the plan reader.
+
+use stripewise_compat::convert::{Converted, Surroundings, Tool, convert};
+use stripewise_workload::{CacheMode, CursorKind, Pattern, Plan, PlanOrder};
+
+fn run(tool: Tool, text: &str) -> Result<Converted, String> {
+    let parameter_file =
+        |name: &str| (name == "param.txt").then(|| b"L:\\t.dat 4 0x0 100\n".to_vec());
+    let target = |name: &str| {
+        let rest = name.strip_prefix("L:")?;
+        Some(format!(
+            "/mnt/l/{}",
+            rest.trim_start_matches('\\').replace('\\', "/")
+        ))
+    };
+    let surroundings = Surroundings {
+        parameter_file: &parameter_file,
+        target: &target,
+    };
+    convert(tool, text.as_bytes(), "jobs", &surroundings).map_err(|error| {
+        assert!(!error.hint().is_empty());
+        error.to_string()
+    })
+}
+
+fn plan(tool: Tool, text: &str) -> (Plan, String) {
+    let converted = run(tool, text).unwrap();
+    let notes: Vec<String> = converted.notes.iter().map(ToString::to_string).collect();
+    let plan = converted.plan.parse::<Plan>();
+    (
+        plan.unwrap_or_else(|error| panic!("{error}\n{}", converted.plan)),
+        notes.join("\n"),
+    )
+}
+
+#[test]
+fn a_batch_file_becomes_a_job_for_each_call() {
+    let batch = "@echo off\r\nrem a night's work\r\n\
+        C:\\SQLIO\\sqlio.exe -kW -t2 -s60 -frandom -o8 -b64 -BH -LS -dL testfile.dat >> log.txt\r\n\
+        timeout /T 10\r\n\
+        sqlio -kR -s30 -fsequential -o4 -b8 -LS -Fparam.txt\r\n\
+        sqlio -kR -t2 -f64 -i64 -LS -U -p1 L:\\m.dat\r\n";
+    let (plan, notes) = plan(Tool::Sqlio, batch);
+    assert_eq!((plan.order, plan.jobs.len()), (PlanOrder::Alone, 3));
+    let [first, second, third] = plan.jobs.as_slice() else {
+        panic!()
+    };
+    assert_eq!(first.targets, ["/mnt/l/testfile.dat"]);
+    assert_eq!(
+        (
+            first.workload.read_percent,
+            first.workload.threads,
+            first.workload.outstanding
+        ),
+        (0, 2, 8)
+    );
+    assert_eq!(
+        (first.workload.block_size_bytes, first.workload.duration_ns),
+        (65_536, 60_000_000_000)
+    );
+    assert_eq!(first.workload.cache, CacheMode::Direct);
+    assert_eq!(
+        (second.workload.threads, second.workload.size_bytes),
+        (4, Some(100 << 20))
+    );
+    let shared = Pattern::Sequential {
+        cursor: CursorKind::Shared,
+    };
+    assert_eq!(second.workload.pattern, shared);
+    let columns = Pattern::Stride {
+        stride_bytes: 64 * 2048,
+        cursor: CursorKind::Columns,
+    };
+    assert_eq!(third.workload.pattern, columns);
+    for said in [
+        "pauses",
+        "not sent to files",
+        "stripewise prepare",
+        "-U",
+        "--cpus",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+#[test]
+fn command_lines_of_diskspd_keep_its_defaults_and_meanings() {
+    let (plan, notes) = plan(
+        Tool::Diskspd,
+        "diskspd.exe -c10G -b8K -d60 -W10 -t8 -o4 -r -w25 -Sh -L -a0,1 L:\\t.dat\ndiskspd -si64K -t2 -B1M -z7 L:\\t.dat\ndiskspd -s128K -g100 L:\\t.dat\n",
+    );
+    let [random, sequential, stride] = plan.jobs.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        (random.workload.read_percent, random.workload.ramp_ns),
+        (75, 10_000_000_000)
+    );
+    assert_eq!(random.workload.cache, CacheMode::DirectSync);
+    let load = &sequential.workload;
+    assert_eq!(
+        (load.block_size_bytes, load.outstanding, load.duration_ns),
+        (65_536, 2, 10_000_000_000)
+    );
+    assert_eq!(
+        (load.ramp_ns, load.cache),
+        (5_000_000_000, CacheMode::Buffered)
+    );
+    assert_eq!(
+        load.pattern,
+        Pattern::Sequential {
+            cursor: CursorKind::Shared
+        }
+    );
+    assert_eq!((load.base_offset_bytes, load.seed), (1 << 20, 7));
+    assert!(matches!(
+        stride.workload.pattern,
+        Pattern::Stride {
+            stride_bytes: 131_072,
+            ..
+        }
+    ));
+    for said in ["-c10G", "--cpus", "-g100"] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+#[test]
+fn a_job_file_of_fio_keeps_its_common_options() {
+    let (plan, notes) = plan(
+        Tool::Fio,
+        "; a comment\n[global]\ndirect=1\nioengine=libaio\nruntime=1m\ntime_based\nramp_time=5\ndirectory=/data\n\
+         [data]\nfilename=a.dat:b.dat\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=16\nnumjobs=4\nsize=10g\nrandom_distribution=zipf:1.1\n\
+         [log]\nrw=write\nbs=64k\nfdatasync=1\nsync=dsync\nverify=crc32c\n",
+    );
+    assert_eq!(plan.order, PlanOrder::Together, "no stonewall");
+    let [data, log] = plan.jobs.as_slice() else {
+        panic!()
+    };
+    assert_eq!(data.targets, ["/data/a.dat", "/data/b.dat"]);
+    assert_eq!(
+        (
+            data.workload.read_percent,
+            data.workload.threads,
+            data.workload.outstanding
+        ),
+        (70, 4, 16)
+    );
+    assert_eq!(
+        (data.workload.duration_ns, data.workload.ramp_ns),
+        (60_000_000_000, 5_000_000_000)
+    );
+    assert_eq!(data.workload.size_bytes, Some(10 << 30));
+    assert_eq!(log.targets, ["/data"]);
+    assert_eq!(
+        (log.workload.cache, log.workload.sync.unwrap().every),
+        (CacheMode::DirectSync, 1)
+    );
+    assert!(notes.contains("verify has no counterpart"), "{notes}");
+    let (walled, _) = self::plan(
+        Tool::Fio,
+        "[a]\nrw=read\nruntime=5\n[b]\nstonewall\nrw=write\nruntime=9\n",
+    );
+    assert_eq!(walled.order, PlanOrder::Alone);
+}
+
+#[test]
+fn lines_that_cannot_be_understood_are_named() {
+    for (tool, text, said) in [
+        (
+            Tool::Sqlio,
+            "rem\nsqlio -kR -t%1 -frandom a.dat\n",
+            "line 2: has the variable -t%1",
+        ),
+        (Tool::Sqlio, "sqlio -kR -mC4 a.dat\n", "line 1: "),
+        (Tool::Sqlio, "sqlio -kR -Fother.txt\n", "not there"),
+        (Tool::Sqlio, "dir\n", "calls no sqlio"),
+        (Tool::Diskspd, "diskspd -rs50 -b8K a.dat\n", "line 1: -rs50"),
+        (Tool::Diskspd, "diskspd -b8K\n", "names no target"),
+        (Tool::Diskspd, "x\n", "calls no diskspd"),
+        (Tool::Fio, "[a]\nbs=4k\nsize=${SIZE}\n", "line 3"),
+        (Tool::Fio, "[a]\nbsrange=4k-8k\n", "several block sizes"),
+        (Tool::Fio, "rw=read\n", "has no job"),
+    ] {
+        let error = run(tool, text).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
+#[test]
+fn names_of_any_signs_make_sound_toml() {
+    let text =
+        "sqlio -kR -frandom -LS \"L:\\dir\\a 'b' \u{e4}.dat\"\nsqlio -kR -frandom -LS Q:x.dat\n";
+    let (plan, notes) = plan(Tool::Sqlio, text);
+    assert_eq!(plan.jobs[0].targets, ["/mnt/l/dir/a 'b' \u{e4}.dat"]);
+    assert_eq!(plan.jobs[1].targets, ["Q:x.dat"]);
+    assert!(notes.contains("Q:x.dat: say where"), "{notes}");
+}
