@@ -182,7 +182,7 @@ fn partner(cell: &Cell<'_>, a: &[Cell<'_>], b: &[Cell<'_>], used: &[bool]) -> Op
     free.iter()
         .copied()
         .find(exact)
-        .or_else(|| match free.as_slice() {
+        .or(match free.as_slice() {
             [one] => Some(*one),
             _ => None,
         })
