@@ -19,6 +19,9 @@ pub struct Align {
     pub what: AlignWhat,
     #[command(flatten)]
     pub how: ExperimentArguments,
+    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub safety: Safety,
 }

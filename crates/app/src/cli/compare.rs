@@ -26,4 +26,7 @@ pub struct Compare {
     /// With A alone: the level that the others are held against [default: the first]
     #[arg(long, value_name = "LEVEL", conflicts_with = "b")]
     pub baseline: Option<String>,
+    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<std::path::PathBuf>,
 }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, exit_of, measure};
 use crate::show::document::print_text;
-use crate::show::page::{refuse_existing, write_beside_store, write_report};
+use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::progress::Progress;
 use crate::show::runs;
 use stripewise_disk_inspect::System;
@@ -113,12 +113,7 @@ fn report(context: &Context, arguments: &Bench, store: &Store, document: Documen
             }
         },
     };
-    let line = format!("Report: {}\n", path.display());
-    match (context.global.json, context.global.quiet) {
-        (false, _) => print_text(&line),
-        (true, false) => eprint!("{line}"),
-        (true, true) => {}
-    }
+    say_written(context, &path);
     Ok(())
 }
 

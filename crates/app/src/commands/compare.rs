@@ -7,24 +7,29 @@ use crate::experiment::answer::Answer;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
+use crate::show::page::{refuse_existing, say_written, write_report};
 use crate::subject::{Subject, SubjectKind, subject};
 use stripewise_compat::dataset::Dataset;
 use stripewise_lab::compare::{
     CompareOptions, NothingToCompare, Side, compare as judge, found, levels_of,
 };
 use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
-use stripewise_results::{ComparisonRecord, ComparisonRow};
+use stripewise_results::{ComparisonRecord, ComparisonRow, Document};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     let options = CompareOptions {
         metric: metric(&arguments.metric)?,
         ..CompareOptions::default()
     };
+    refuse_existing(arguments.report.as_deref())?;
     let a = one_subject(context, &arguments.a)?;
+    let mut runs = Vec::new();
     let records = match &arguments.b {
         Some(b) => {
             let b = one_subject(context, b)?;
-            two(&a, &b, options)?
+            let records = two(&a, &b, options)?;
+            runs = b.runs;
+            records
         }
         None => alone(context, &a, arguments, options)?,
     };
@@ -32,6 +37,15 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         print_json_of(&records)?;
     } else {
         print_comparisons(context, &records);
+    }
+    if let Some(path) = &arguments.report {
+        runs.splice(0..0, a.runs);
+        let document = Document {
+            comparisons: records.clone(),
+            ..Document::new(runs)
+        };
+        write_report(None, document, path)?;
+        say_written(context, path);
     }
     Ok(if records.iter().any(found) {
         Exit::Finding
@@ -51,6 +65,7 @@ pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> 
         b: None,
         metric: "iops".to_owned(),
         baseline: None,
+        report: None,
     };
     alone(context, a, &arguments, CompareOptions::default()).unwrap_or_default()
 }

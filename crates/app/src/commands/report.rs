@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::document::print_json;
 use crate::show::page::{
-    RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
+    EVERYTHING, RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
 };
 use crate::subject::{Subject, SubjectKind, subject};
 use serde::Serialize;
@@ -20,11 +20,19 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     let format = format(context, arguments);
     let store = context.open_store_to_read();
     let subjects = if arguments.all {
-        vec![everything(store.as_ref().map_err(again)?)?]
+        vec![light(
+            store.as_ref().map_err(again)?,
+            &Filter::default(),
+            format,
+        )?]
     } else {
-        let named = arguments.subjects.iter().map(|name| subject(context, name));
+        let store = store.as_ref().ok();
+        let named = arguments.subjects.iter();
+        let named = named.map(|name| one(context, store, name, format));
         named.collect::<Outcome<Vec<Subject>>>()?
     };
+    // By their ids: `last` is another one tomorrow.
+    let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
     let (document, notes) = document_of(context, subjects);
     if document.runs.is_empty() {
         return Err(Failure::usage(
@@ -33,11 +41,6 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
         ));
     }
     let title = title_of(&document);
-    let names = if arguments.all {
-        vec!["--all".to_owned()]
-    } else {
-        arguments.subjects.clone()
-    };
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
     let bytes = rendered(&material, format, arguments.chart.as_deref())?;
@@ -64,22 +67,46 @@ fn format(context: &Context, arguments: &Report) -> ReportFormat {
     arguments.format.or_else(by_name).unwrap_or(default)
 }
 
-/// Every stored run, the oldest first; lightened one by one where there are many,
-/// so that they are never all in memory in full.
-fn everything(store: &Store) -> Outcome<Subject> {
-    let listed = store.list(&Filter::default()).map_err(store_failure)?;
+/// A subject. A series or experiment of many runs is lightened while it is read,
+/// so that its runs are never all in memory in full.
+fn one(
+    context: &Context,
+    store: Option<&Store>,
+    name: &str,
+    format: ReportFormat,
+) -> Outcome<Subject> {
+    if let Some(store) = store {
+        let filter = Filter {
+            series: Some(name.to_owned()),
+            ..Filter::default()
+        };
+        let listed = store.list(&filter).map_err(store_failure)?;
+        if listed.len() > RUNS_IN_FULL_MAX {
+            let mut many = light(store, &filter, format)?;
+            many.name = name.to_owned();
+            many.kind = SubjectKind::Series;
+            return Ok(many);
+        }
+    }
+    subject(context, name)
+}
+
+/// Stored runs, the oldest first; without what a report on many runs does not
+/// show where there are many.
+fn light(store: &Store, filter: &Filter, format: ReportFormat) -> Outcome<Subject> {
+    let listed = store.list(filter).map_err(store_failure)?;
     let many = listed.len() > RUNS_IN_FULL_MAX;
     let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     let mut runs = Vec::with_capacity(ids.len());
     for id in &ids {
         let mut run = store.load(id).map_err(store_failure)?;
         if many {
-            lighten(&mut run);
+            lighten(&mut run, format == ReportFormat::Json);
         }
         runs.push(run);
     }
     Ok(Subject {
-        name: "everything".to_owned(),
+        name: EVERYTHING.to_owned(),
         kind: SubjectKind::Series,
         runs,
         dataset: None,

@@ -5,8 +5,9 @@ use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
+use crate::show::document::print_text;
 use crate::show::runs;
-use crate::subject::Subject;
+use crate::subject::{Subject, stored};
 use std::path::{Path, PathBuf};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -21,6 +22,8 @@ use stripewise_units::ByteSize;
 /// From so many runs on only what tables and charts of many runs show is kept of
 /// each: no intervals, no histograms.
 pub const RUNS_IN_FULL_MAX: usize = 300;
+/// Name of the subject that is all of the store.
+pub const EVERYTHING: &str = "--all";
 /// Pixels of a PNG for each of the SVG's.
 const PNG_SCALE: f32 = 2.0;
 
@@ -126,11 +129,11 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     let mut comparisons = Vec::new();
     let mut all: Vec<RunRecord> = Vec::new();
     for subject in subjects {
-        if subject.comparisons.is_empty() {
+        // All that is stored is no experiment of which levels could be compared.
+        if subject.comparisons.is_empty() && subject.name != EVERYTHING {
             comparisons.extend(crate::commands::compare::levels_compared(context, &subject));
-        } else {
-            comparisons.extend(subject.comparisons);
         }
+        comparisons.extend(subject.comparisons);
         notes.extend(subject.notes);
         all.extend(subject.runs);
     }
@@ -142,10 +145,13 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     (document, notes)
 }
 
-/// Takes out of a record what a report on many runs does not show.
-pub fn lighten(run: &mut RunRecord) {
+/// Takes out of a record what a report on many runs does not show. The records
+/// themselves have their intervals.
+pub fn lighten(run: &mut RunRecord, keep_intervals: bool) {
     for job in &mut run.jobs {
-        job.outcome.intervals = Vec::new();
+        if !keep_intervals {
+            job.outcome.intervals = Vec::new();
+        }
         job.outcome.read.histogram = None;
         job.outcome.write.histogram = None;
         if let Some(sync) = &mut job.outcome.sync {
@@ -235,6 +241,28 @@ pub fn write_report(store: Option<&Store>, document: Document, path: &Path) -> O
     let names = names_of(&document);
     let material = material(store, document, title, &names);
     write_new(path, &rendered(&material, format, None)?)
+}
+
+/// What `align --report FILE` does: a report on an experiment of the store.
+pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
+    let (document, notes) = document_of(context, vec![stored(store, id)?]);
+    let format = format_of(path).unwrap_or(ReportFormat::Html);
+    let title = title_of(&document);
+    let mut material = material(Some(store), document, title, &[id.to_owned()]);
+    material.notes = notes;
+    write_new(path, &rendered(&material, format, None)?)?;
+    say_written(context, path);
+    Ok(())
+}
+
+/// Where a report is: on stdout, beside a document on stderr.
+pub fn say_written(context: &Context, path: &Path) {
+    let line = format!("Report: {}\n", path.display());
+    match (context.global.json, context.global.quiet) {
+        (false, _) => print_text(&line),
+        (true, false) => eprint!("{line}"),
+        (true, true) => {}
+    }
 }
 
 /// The report that a bench leaves without being asked: `reports/ID.html` in the

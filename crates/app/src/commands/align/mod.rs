@@ -10,6 +10,7 @@ use crate::experiment::ground::{Found, find};
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
 use crate::experiment::pilot;
 use crate::failure::{Failure, Outcome};
+use crate::show::page::{refuse_existing, write_report_on};
 use design::{Design, primary};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
@@ -26,6 +27,7 @@ const FILL_NS: u64 = 25 * SECOND_NS;
 const BLOCKS_MAX_SIMULATED: u32 = 40;
 
 pub fn align(context: &Context, arguments: &Align) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
     let mut design = Design::of(&arguments.what);
     refuse_null(arguments)?;
     say_time(context, arguments, &design);
@@ -57,7 +59,8 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
-    carry(
+    let id = kept.id.clone();
+    let exit = carry(
         context,
         &mut store,
         aimed,
@@ -65,7 +68,11 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         kept,
         Vec::new(),
         Vec::new(),
-    )
+    )?;
+    if let Some(path) = &arguments.report {
+        write_report_on(context, &store, &id, path)?;
+    }
+    Ok(exit)
 }
 
 /// How long it may take, before a test file is filled. Rows may be fewer where
