@@ -129,7 +129,7 @@ pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
 }
 
 fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
-    let mut runs = of_id(context, &wanted.id)?;
+    let (from, mut runs) = of_id(context, &wanted.id)?;
     let mut store = context.open_store()?;
     let mut exit = Exit::Done;
     if let Some(repeat) = wanted.repeat {
@@ -160,7 +160,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     let kept = KeptBaseline {
         schema_version: SCHEMA_VERSION,
         name: wanted.name.clone(),
-        from: wanted.id.clone(),
+        from,
         set_at: context.timestamp(),
         runs: runs.into_iter().map(without_intervals).collect(),
         gentle_runs: Vec::new(),
@@ -181,8 +181,8 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     Ok(exit)
 }
 
-/// The runs that an id or file means, fit to be a baseline.
-fn of_id(context: &Context, id: &str) -> Outcome<Vec<RunRecord>> {
+/// The runs that an id or file means, fit to be a baseline, and its full name.
+fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
     let found = subject(context, id)?;
     if found.kind == SubjectKind::Experiment {
         return Err(Failure::usage(
@@ -203,7 +203,7 @@ fn of_id(context: &Context, id: &str) -> Outcome<Vec<RunRecord>> {
     }
     // Said now, not when it is to be run again.
     Work::of_records(&runs, None)?;
-    Ok(runs)
+    Ok((found.name, runs))
 }
 
 fn remove(context: &Context, name: &str) -> Outcome {
@@ -299,9 +299,10 @@ fn line(kept: &KeptBaseline) -> Outcome<String> {
         .map(|target| target.name.as_str())
         .collect();
     Ok(format!(
-        "{}: {} runs of {} workload{} on {}, from {}; a check of 6 repetitions takes {}",
+        "{}: {} run{} of {} workload{} on {}, from {}; a check of 6 repetitions takes {}",
         kept.name,
         kept.runs.len(),
+        if kept.runs.len() == 1 { "" } else { "s" },
         work.steps.len(),
         if work.steps.len() == 1 { "" } else { "s" },
         targets.join(", "),

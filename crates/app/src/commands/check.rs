@@ -43,7 +43,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
     let ended = exit_of(context, &records);
     if records.is_empty() || ended != Exit::Done && arguments.run.is_none() {
         measured?;
-        return Ok(broken_off(&records, ended));
+        return broken_off(context, arguments, &records, ended);
     }
     measured?;
     let mut answer = Answer::new(arguments, baseline.as_ref(), &records);
@@ -275,7 +275,7 @@ fn record_change(
 }
 
 /// What was measured before the end is kept; nothing is concluded from it.
-fn broken_off(records: &[RunRecord], exit: Exit) -> Exit {
+fn broken_off(context: &Context, arguments: &Check, records: &[RunRecord], exit: Exit) -> Outcome {
     let why = match exit {
         Exit::Interrupted(_) => "interrupted",
         _ => "operations failed",
@@ -284,5 +284,8 @@ fn broken_off(records: &[RunRecord], exit: Exit) -> Exit {
         "note: {why}; {} runs are kept in the history, and nothing is concluded from them",
         records.len()
     );
-    exit
+    if context.global.json {
+        Answer::inconclusive(arguments, records).print(context)?;
+    }
+    Ok(exit)
 }

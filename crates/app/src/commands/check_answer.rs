@@ -68,6 +68,14 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// Runs from which nothing follows.
+    pub fn inconclusive(arguments: &Check, records: &'a [RunRecord]) -> Answer<'a> {
+        Answer {
+            requirements: Vec::new(),
+            ..Answer::new(arguments, None, records)
+        }
+    }
+
     pub fn say(&mut self, sentence: String) {
         self.said.push(sentence);
     }

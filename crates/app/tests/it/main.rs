@@ -10,6 +10,8 @@ mod support;
 
 mod align;
 mod bench;
+mod check;
+mod compare;
 mod documents;
 mod engines;
 mod faults;
