@@ -158,7 +158,7 @@ fn a_single_run_as_baseline_rests_on_todays_scatter() {
         "run",
         ALIGNED,
         "--duration",
-        "1s",
+        "20s",
         "--threads",
         "8",
         "--outstanding",
@@ -236,7 +236,7 @@ fn mistakes_are_told_with_what_to_do() {
         ),
         (vec!["check", "--baseline", "nope"], "no baseline `nope`"),
         (vec!["check", "--block", "64K"], "--baseline none"),
-        (vec!["check", "--tolerate", "-1"], "tolerate"),
+        (vec!["check", "--tolerate=-1"], "--tolerate -1 is no share"),
         (
             vec!["check", ALIGNED, "--baseline", "none"],
             "there is no baseline",

@@ -150,9 +150,13 @@ fn metric_of(text: &str) -> Option<(Kind, Quantity)> {
 fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
     let value = match quantity {
         Quantity::Latency(_) => {
-            let limit: Nanoseconds = text
-                .parse()
-                .map_err(|_| format!("`{text}` is no time; a latency has its unit: 1ms, 500us"))?;
+            let parsed: Option<Nanoseconds> = text.parse().ok();
+            // A bare number would be seconds, which nobody means of a latency.
+            let limit = parsed
+                .filter(|_| text.ends_with(|last: char| last.is_alphabetic()))
+                .ok_or_else(|| {
+                    format!("`{text}` is no time; a latency has its unit: 1ms, 500us")
+                })?;
             limit.ns() as f64
         }
         Quantity::Iops | Quantity::MibPerS => {
