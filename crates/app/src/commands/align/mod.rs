@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::page::{refuse_existing, write_report_on};
 use design::{Design, primary};
 use stripewise_io_engine::EngineName;
-use stripewise_lab::experiment::{ExperimentPlan, Level};
+use stripewise_lab::experiment::{ExperimentPlan, Level, blocks_for_verdict};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
@@ -285,6 +285,10 @@ pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bo
     } else if simulated && plan.time_budget_ns.is_none() {
         plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);
     }
+    // Narrow intervals end it no earlier than its rows can have verdicts.
+    let least = ExperimentPlan::BLOCKS_MIN;
+    let verdict = blocks_for_verdict(plan.rows(), plan.level);
+    plan.blocks_min = verdict.min(plan.blocks_max).max(least);
 }
 
 /// Where it starts now.

@@ -14,7 +14,7 @@ use crate::experiment::carry::{announce, carry, how};
 use crate::experiment::ground::find;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
-use stripewise_lab::experiment::{Experiment, blocks_of, precise};
+use stripewise_lab::experiment::{Experiment, ExperimentPlan, blocks_of, precise};
 use stripewise_lab::offsets::shift;
 use stripewise_target::Size;
 use stripewise_units::Nanoseconds;
@@ -64,6 +64,9 @@ fn change(kept: &mut Kept, arguments: &LabResume) {
     plan.precision_percent = arguments.precision.unwrap_or(plan.precision_percent);
     plan.time_budget_ns = arguments.time.map(Nanoseconds::ns).or(plan.time_budget_ns);
     plan.blocks_max = arguments.blocks.unwrap_or(plan.blocks_max);
+    plan.blocks_min = plan
+        .blocks_min
+        .min(plan.blocks_max.max(ExperimentPlan::BLOCKS_MIN));
 }
 
 /// Whether no further block would begin.
