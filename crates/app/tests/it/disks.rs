@@ -1,0 +1,316 @@
+//! `disks`: images, loop devices and captured machines in; tables, verdicts and
+//! exit codes out.
+
+use crate::support::{Answer, Desk, Json, Loop, MIB, as_nobody, can_run, run, text, with_json};
+use std::path::{Path, PathBuf};
+
+/// An image with a table of sfdisk, and ext4 in the first partition where asked.
+fn image(desk: &Desk, name: &str, script: &str, file_system_at: Option<u64>) -> String {
+    let path = desk.file(name);
+    let file = std::fs::File::create_new(&path).expect("an image");
+    file.set_len(64 * MIB).expect("its size");
+    run(
+        "sh",
+        &["-c", &format!("printf '{script}' | sfdisk --quiet {path}")],
+    );
+    if let Some(at) = file_system_at {
+        let options = format!("offset={at}");
+        run(
+            "mkfs.ext4",
+            &["-q", "-F", "-b", "4096", "-E", &options, &path, "8192"],
+        );
+    }
+    path
+}
+
+fn volume(document: &Json, index: usize) -> Json {
+    document.at("volumes").items()[index].clone()
+}
+
+/// Lays out a captured machine of disk-inspect's tests below a desk.
+fn machine(desk: &Desk, name: &str) -> PathBuf {
+    let trees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../disk-inspect/tests/trees");
+    let lines = std::fs::read_to_string(trees.join(format!("{name}.tree"))).expect("a tree");
+    let root = desk.path().join(name);
+    for line in lines.lines().filter(|line| !line.starts_with('#')) {
+        lay(&root, line);
+    }
+    root
+}
+
+fn lay(root: &Path, line: &str) {
+    use std::os::unix::fs::FileExt;
+    let place = |path: &str| {
+        let path = root.join(path.trim());
+        std::fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
+        path
+    };
+    let marks = [" -> ", " @ ", " ="];
+    let first = marks
+        .iter()
+        .filter_map(|mark| line.find(mark).map(|at| (at, *mark)))
+        .min();
+    match first {
+        Some((at, " -> ")) => {
+            std::os::unix::fs::symlink(&line[at + 4..], place(&line[..at])).expect("a link")
+        }
+        Some((at, " @ ")) => {
+            let (offset, value) = line[at + 3..].split_once(' ').expect("two words");
+            let file = std::fs::File::options()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(place(&line[..at]));
+            let file = file.expect("a file");
+            if offset == "size" {
+                return file
+                    .set_len(value.parse().expect("a size"))
+                    .expect("sparse");
+            }
+            let bytes: Vec<u8> = (0..value.len() / 2)
+                .map(|at| u8::from_str_radix(&value[2 * at..2 * at + 2], 16).expect("digits"))
+                .collect();
+            file.write_all_at(&bytes, offset.parse().expect("a place"))
+                .expect("bytes");
+        }
+        Some((at, mark)) => {
+            let value = line[at + mark.len()..].trim_start_matches(' ');
+            std::fs::write(
+                place(&line[..at]),
+                value.replace("\\n", "\n").replace("\\t", "\t"),
+            )
+            .expect("a file");
+        }
+        None => std::fs::create_dir_all(place(line)).expect("a directory"),
+    }
+}
+
+#[test]
+fn an_image_says_where_its_partitions_start_to_the_byte() {
+    if !can_run(
+        "an_image_says_where_its_partitions_start_to_the_byte",
+        &["sfdisk", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let desk = Desk::new();
+    for (name, label, start, extra) in [
+        ("mbr63", "dos", 63, ""),
+        ("mbr36k", "dos", 72, ""),
+        ("gpt64k", "gpt", 128, "first-lba: 34\\n"),
+        ("gpt1m", "gpt", 2048, ""),
+    ] {
+        let script = format!("label: {label}\\n{extra}start={start}, size=100000\\n");
+        let path = image(&desk, name, &script, Some(start * 512));
+        let found = desk.json(&["disks", &path]);
+        let partition = found.at("disks").items()[0].at("partitions").items()[0].clone();
+        assert_eq!(partition.at("number").count(), 1);
+        assert_eq!(partition.at("start_bytes").count(), start * 512);
+        assert_eq!(partition.at("size_bytes").count(), 100_000 * 512);
+        let volume = volume(&found, 0);
+        assert_eq!(volume.at("file_system").text(), "ext4");
+        assert_eq!(volume.at("allocation_unit_bytes").count(), 4096);
+        assert_eq!(volume.at("offset_bytes").count(), start * 512);
+        assert_eq!(volume.at("verdict").text(), "unknown-stripe-unit");
+        let suits = 1u64 << (start * 512).trailing_zeros();
+        assert_eq!(volume.at("verdict_bytes").count(), suits);
+    }
+    // What has a name but no table, no file system: a file, and where it lies.
+    let plain = desk.write("plain", "words");
+    let found = desk.run(&["disks", &plain]);
+    assert!(found.stdout.contains("plain is on "), "{}", found.stdout);
+}
+
+#[test]
+fn a_stripe_unit_that_is_given_decides_and_is_kept_until_forgotten() {
+    if !can_run(
+        "a_stripe_unit_that_is_given_decides_and_is_kept_until_forgotten",
+        &["sfdisk", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let desk = Desk::new();
+    let path = image(
+        &desk,
+        "old",
+        "label: dos\\nstart=63, size=100000\\n",
+        Some(63 * 512),
+    );
+    // Nothing is known: no finding, and no store is made just to look.
+    assert_eq!(desk.run(&["disks", &path]).code, Some(0));
+    assert!(!desk.store().exists());
+    let given = [
+        "disks",
+        &path,
+        "--stripe-unit",
+        "64K",
+        "--raid",
+        "raid5:4",
+        "--note",
+        "shelf 2",
+    ];
+    let found = desk.run(&given);
+    assert_eq!(found.code, Some(1), "{}", found.stderr);
+    for words in [
+        "splits above 512",
+        "given",
+        "1 in 8 operations touches two disks",
+        "raid5 of 4 disks",
+        "shelf 2",
+    ] {
+        assert!(found.stdout.contains(words), "{words}: {}", found.stdout);
+    }
+    // Kept: it need not be said again; smaller operations are fine with it.
+    let again = desk.run(&with_json(&["disks", &path]));
+    assert_eq!(again.code, Some(1));
+    let document = again.json();
+    assert_eq!(volume(&document, 0).at("stripe_unit_bytes").count(), 65_536);
+    assert_eq!(volume(&document, 0).at("verdict").text(), "splits-above");
+    assert_eq!(
+        document.at("disks").items()[0].at("given.note").text(),
+        "shelf 2"
+    );
+    assert_eq!(desk.run(&["disks", &path, "--for", "512"]).code, Some(0));
+    assert_eq!(desk.run(&["disks", &path, "--forget"]).code, Some(0));
+    assert_eq!(desk.run(&["disks", &path]).code, Some(0));
+}
+
+#[test]
+fn captured_machines_give_their_exit_codes() {
+    let desk = Desk::new();
+    for (name, code) in [
+        ("sata-512n", 0),
+        ("sata-512e-63s", 1),
+        ("sas-4kn", 0),
+        ("nvme", 0),
+        ("md-raid10", 1),
+        ("lvm-on-md", 0),
+        ("dm-crypt", 0),
+        ("multipath", 1),
+        ("mbr-logical", 0),
+        ("gpt-damaged", 0),
+        ("raid-64k-on-256k", 0),
+        ("dynamic-disk", 0),
+    ] {
+        let root = machine(&desk, name);
+        let found = desk.run(&["disks", "--sysroot", text(&root)]);
+        assert_eq!(
+            found.code,
+            Some(code),
+            "{name}: {}{}",
+            found.stdout,
+            found.stderr
+        );
+        let too_wide: Vec<&str> = found
+            .stdout
+            .lines()
+            .filter(|line| line.chars().count() > 100)
+            .collect();
+        assert!(too_wide.is_empty(), "{name}: {too_wide:?}");
+    }
+    // 256K operations do cross at 64K on stripes of 256K.
+    let root = desk.path().join("raid-64k-on-256k");
+    assert_eq!(
+        desk.run(&["disks", "--sysroot", text(&root), "--for", "256K"])
+            .code,
+        Some(1)
+    );
+}
+
+#[test]
+fn diskpar_and_diskext_are_imitated_for_scripts() {
+    let desk = Desk::new();
+    let root = machine(&desk, "sata-512n");
+    let found = desk.run(&["disks", "--sysroot", text(&root), "--like", "diskpar"]);
+    for line in [
+        "---- Drive 0 Geometry Infomation ----",
+        "StatringOffset = 32256",
+        "HiddenSectors = 63",
+        "PartitionType = 131",
+    ] {
+        assert!(
+            found.stdout.lines().any(|own| own == line),
+            "{line}: {}",
+            found.stdout
+        );
+    }
+    let found = desk.run(&["disks", "--sysroot", text(&root), "--like", "diskext"]);
+    assert!(
+        found.stdout.contains("       Offset: 32256\n"),
+        "{}",
+        found.stdout
+    );
+    assert!(
+        found.stdout.contains("   Mounted at: /srv/bind\n"),
+        "{}",
+        found.stdout
+    );
+}
+
+#[test]
+fn a_loop_device_is_shown_with_what_it_stands_on() {
+    if !can_run(
+        "a_loop_device_is_shown_with_what_it_stands_on",
+        &["root", "losetup", "sfdisk"],
+    ) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::with(64 * MIB, &["-P"]);
+    run(
+        "sh",
+        &[
+            "-c",
+            &format!(
+                "printf 'label: gpt\\nfirst-lba: 34\\nstart=63, size=2000\\n' | sfdisk --quiet {}",
+                device.device
+            ),
+        ],
+    );
+    let found = desk.run(&["disks", &device.device]);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    assert!(found.stdout.contains("32256"), "{}", found.stdout);
+    assert!(
+        found.stdout.contains(text(&device.backing)),
+        "{}",
+        found.stdout
+    );
+    // An ordinary user is told what could not be read, and how to get it.
+    if can_run(
+        "a_loop_device_is_shown_with_what_it_stands_on",
+        &["setpriv"],
+    ) {
+        let command = desk.command(&["disks", &device.device]);
+        let found = Answer::of(&mut as_nobody(&command, &[]));
+        assert!(
+            found.stderr.contains("run as root"),
+            "{}{}",
+            found.stdout,
+            found.stderr
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_named_with_a_hint() {
+    let desk = Desk::new();
+    let plain = desk.write("plain", "words");
+    for (arguments, code) in [
+        (vec!["disks", "/dev/no-such-disk"], 3),
+        (vec!["disks", "--for", "0"], 2),
+        (vec!["disks", "--stripe-unit", "64K"], 2),
+        (vec!["disks", &plain, "--raid", "raid7"], 2),
+        (vec!["disks", &plain, "--raid", "raid5:2"], 2),
+        (vec!["disks", &plain, "--sector", "1000"], 2),
+        (vec!["disks", "--sysroot", "/no/such/tree"], 2),
+        (vec!["disks", "no-such-disk", "--sysroot", "/proc"], 3),
+    ] {
+        let found = desk.run(&arguments);
+        assert_eq!(found.code, Some(code), "{arguments:?}: {}", found.stderr);
+        assert!(
+            found.stderr.contains("hint: "),
+            "{arguments:?}: {}",
+            found.stderr
+        );
+    }
+}
