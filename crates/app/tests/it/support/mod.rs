@@ -1,6 +1,7 @@
 //! A desk to work at: a directory, a store, and the program. Guards for loop
 //! devices, mounts and control groups are in `machine`, reading JSON in `json`.
 
+pub mod browser;
 pub mod json;
 pub mod machine;
 

@@ -1,0 +1,318 @@
+//! `report` and `export`: files and formats, what they hold, and the JSON Schema
+//! that real output is held to.
+
+use crate::support::Desk;
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
+
+/// A schema of the keywords that ours uses; any other keyword fails the test, and
+/// so does a field that the schema does not name.
+fn faults(schema: &Value, root: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
+    let mut schema = schema;
+    while let Some(reference) = schema["$ref"].as_str() {
+        schema = root
+            .pointer(reference.trim_start_matches('#'))
+            .expect("a definition");
+    }
+    for (keyword, rule) in schema.as_object().expect("a schema") {
+        let good = match keyword.as_str() {
+            "description" | "title" | "$schema" | "$id" | "$defs" | "then" => true,
+            "type" => match rule {
+                Value::Array(types) => types.iter().any(|one| is_of(one, value)),
+                one => is_of(one, value),
+            },
+            "const" => rule == value,
+            "enum" => rule.as_array().expect("values").contains(value),
+            "minimum" => value
+                .as_f64()
+                .is_none_or(|number| number >= rule.as_f64().expect("a number")),
+            "maximum" => value
+                .as_f64()
+                .is_none_or(|number| number <= rule.as_f64().expect("a number")),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= rule.as_u64().expect("a number")),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 <= rule.as_u64().expect("a number")),
+            "required" => has_all(rule, value),
+            "if" => {
+                let lacks = !has_all(&rule["not"]["required"], value);
+                !lacks || has_all(&schema["then"]["required"], value)
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    faults(rule, root, item, &format!("{path}/{index}"), found);
+                }
+                true
+            }
+            "additionalProperties" => {
+                for (name, item) in value.as_object().into_iter().flatten() {
+                    faults(rule, root, item, &format!("{path}/{name}"), found);
+                }
+                true
+            }
+            "properties" => {
+                for (name, item) in value.as_object().into_iter().flatten() {
+                    match rule.get(name) {
+                        Some(rule) => faults(rule, root, item, &format!("{path}/{name}"), found),
+                        None => found.push(format!("{path}/{name} is not in the schema")),
+                    }
+                }
+                true
+            }
+            other => panic!("the schema uses `{other}`, which this test does not know"),
+        };
+        if !good {
+            found.push(format!(
+                "{path}: {keyword} {rule} does not hold for {value}"
+            ));
+        }
+    }
+}
+
+fn has_all(names: &Value, value: &Value) -> bool {
+    let names = names.as_array().expect("names");
+    !value.is_object()
+        || names
+            .iter()
+            .all(|name| value.get(name.as_str().expect("a name")).is_some())
+}
+
+fn is_of(name: &Value, value: &Value) -> bool {
+    match name.as_str().expect("a type") {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "null" => value.is_null(),
+        other => panic!("{other}"),
+    }
+}
+
+#[track_caller]
+fn holds_to_schema(text: &str) {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let value: Value = serde_json::from_str(text).expect("a document");
+    let mut found = Vec::new();
+    faults(&schema, &schema, &value, "", &mut found);
+    assert!(found.is_empty(), "{:#?}", &found[..found.len().min(5)]);
+}
+
+fn one_run(desk: &Desk, label: &str) {
+    let arguments = [
+        "run",
+        "sim:nvme",
+        "--outstanding",
+        "4",
+        "--duration",
+        "1s",
+        "--label",
+        label,
+        "--quiet",
+    ];
+    desk.run(&arguments).done();
+}
+
+#[test]
+fn what_is_printed_holds_to_the_published_schema() {
+    let desk = Desk::new();
+    let bench = [
+        "bench",
+        "sim:raid10-10k",
+        "--series",
+        "random-read,log",
+        "--no-report",
+        "--json",
+    ];
+    holds_to_schema(&desk.run(&bench).done().stdout);
+    let mixed = [
+        "run",
+        "sim:nvme",
+        "--read-percent",
+        "70",
+        "--rate",
+        "500",
+        "--duration",
+        "2s",
+        "--json",
+    ];
+    holds_to_schema(&desk.run(&mixed).done().stdout);
+    let on_file = [
+        "run",
+        &desk.volume(),
+        "--busy-ok",
+        "--write",
+        "--sync",
+        "fdatasync:8",
+        "--size",
+        "8M",
+        "--duration",
+        "100ms",
+        "--json",
+    ];
+    holds_to_schema(&desk.run(&on_file).done().stdout);
+    for table in ["oja-nisula-2007-offset", "mssqltips-2127"] {
+        let name = format!("dataset:{table}");
+        holds_to_schema(
+            &desk
+                .run(&["report", &name, "--format", "json"])
+                .done()
+                .stdout,
+        );
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_left_alone_and_the_refusal_names_it() {
+    let desk = Desk::new();
+    one_run(&desk, "x");
+    let path = desk.write("mine.html", "mine");
+    desk.run(&["report", "last", "-o", &path])
+        .failed(2, &["mine.html", "exists already"]);
+    desk.run(&["export", "-o", &path])
+        .failed(2, &["mine.html", "exists already"]);
+    desk.run(&["bench", "sim:nvme", "--report", &path])
+        .failed(2, &["mine.html"]);
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");
+}
+
+#[test]
+fn the_end_of_the_files_name_gives_the_format() {
+    let desk = Desk::new();
+    one_run(&desk, "x");
+    for (name, begins) in [
+        ("a.html", b"<!doctype html>".as_slice()),
+        ("a.svg", b"<svg "),
+        ("a.png", b"\x89PNG\r\n"),
+        ("a.csv", b"\xef\xbb\xbfrun_id,"),
+        ("a.md", b"## "),
+        ("a.json", b"{\n  \"schema_version\": 1"),
+    ] {
+        let path = desk.file(name);
+        desk.run(&["report", "last", "-o", &path]).done();
+        let bytes = std::fs::read(&path).expect("a file");
+        assert!(bytes.starts_with(begins), "{name}");
+    }
+    let picture = ["report", "last", "--format", "svg", "--chart", "nonesuch"];
+    desk.run(&picture).failed(2, &["nonesuch", "percentiles"]);
+}
+
+#[test]
+fn csv_has_a_row_for_each_job_and_no_cell_is_a_formula() {
+    let desk = Desk::new();
+    one_run(&desk, "=HYPERLINK(\"http://x\",\"a,b\")");
+    let csv = desk.run(&["export", "--format", "csv"]).done().stdout;
+    let lines: Vec<&str> = csv.split("\r\n").collect();
+    assert_eq!(lines.len(), 3, "{csv}");
+    assert_eq!(lines[2], "");
+    assert!(
+        lines[1].contains("\"'=HYPERLINK(\"\"http://x\"\",\"\"a,b\"\")\""),
+        "{csv}"
+    );
+    let columns = lines[0].split(',').count();
+    // Outside of the one quoted cell, commas are what stands between cells.
+    let outside: String = lines[1].split('"').step_by(2).collect();
+    assert_eq!(outside.matches(',').count() + 1, columns);
+    // What a published table does not say is empty, not 0.
+    let csv = desk
+        .run(&[
+            "export",
+            "dataset:oja-nisula-2007-offset",
+            "--format",
+            "csv",
+        ])
+        .done()
+        .stdout;
+    let mut lines = csv.split("\r\n");
+    let heading: Vec<&str> = lines.next().expect("a heading").split(',').collect();
+    let first: Vec<&str> = lines.next().expect("a row").split(',').collect();
+    let cell = |name: &str| {
+        first[heading
+            .iter()
+            .position(|column| *column == name)
+            .expect("a column")]
+    };
+    assert_eq!(
+        (cell("iops"), cell("partition_offset_bytes")),
+        ("400.45", "32256")
+    );
+    for name in [
+        "operations",
+        "seed",
+        "read_latency_ns_p99",
+        "errors",
+        "started_at",
+    ] {
+        assert_eq!(cell(name), "", "{name}");
+    }
+}
+
+#[test]
+fn exported_lines_are_the_records_that_the_document_has() {
+    let desk = Desk::new();
+    one_run(&desk, "first");
+    one_run(&desk, "second");
+    let lines = desk.run(&["export"]).done().stdout;
+    let records: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(records.len(), 2);
+    let document = desk
+        .run(&["report", "--all", "--format", "json"])
+        .done()
+        .stdout;
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(document["runs"], Value::Array(records));
+}
+
+#[test]
+fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
+    let desk = Desk::new();
+    let answer = desk.run(&["bench", "sim:nvme", "--series", "log"]).done();
+    let line = answer
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("Report: "))
+        .expect("a line")
+        .to_owned();
+    let path = line.trim_start_matches("Report: ");
+    assert!(
+        path.starts_with(&desk.file("reports/")) && path.ends_with(".html"),
+        "{path}"
+    );
+    let page = std::fs::read(path).expect("a page");
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    let quiet = desk
+        .run(&["bench", "sim:nvme", "--series", "log", "--json"])
+        .done();
+    assert!(quiet.stderr.contains("Report: "), "{}", quiet.stderr);
+    let none = desk
+        .run(&["bench", "sim:nvme", "--series", "log", "--no-report"])
+        .done();
+    assert!(!none.stdout.contains("Report: "));
+    assert_eq!(
+        std::fs::read_dir(desk.file("reports"))
+            .expect("a directory")
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn the_same_records_give_the_same_bytes() {
+    let desk = Desk::new();
+    for format in ["html", "svg", "png", "md", "csv", "json"] {
+        let name = "dataset:eva8100-2009-offset";
+        let paths = ["one", "two"].map(|word| desk.file(&format!("{word}.{format}")));
+        for path in &paths {
+            desk.run(&["report", name, "-o", path]).done();
+        }
+        let [one, two] = paths.map(|path| std::fs::read(path).expect("a file"));
+        assert!(one == two, "{format}");
+    }
+}

@@ -1,0 +1,165 @@
+//! A headless Chromium, driven over its debugging pipe: commands go to file
+//! descriptor 3 and answers come from 4, JSON texts with a zero byte behind each.
+//! No network, no library. A shell gives the descriptors their numbers.
+
+use super::machine::can_run;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use tempfile::TempDir;
+
+/// A browser with one page. Killed, and its profile removed, at the end.
+pub struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    last_id: u64,
+    session: String,
+    /// What the console and the security policy complained about.
+    pub complaints: Vec<String>,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// A new browser; `None`, and said, where there is no Chromium.
+    pub fn start(test: &str) -> Option<Browser> {
+        if !can_run(test, &["chromium"]) {
+            return None;
+        }
+        let profile = tempfile::tempdir().expect("a directory");
+        let line = format!(
+            "exec chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+             --disable-extensions --disable-background-networking --hide-scrollbars \
+             --user-data-dir='{}' --remote-debugging-pipe about:blank 3<&0 4>&1 >/dev/null 2>&1",
+            profile.path().display()
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &line])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell");
+        let to = child.stdin.take().expect("a pipe");
+        let from = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            last_id: 0,
+            session: String::new(),
+            complaints: Vec::new(),
+            _profile: profile,
+        };
+        let target = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
+        let attached = browser.ask(
+            "Target.attachToTarget",
+            json!({"targetId": target["targetId"], "flatten": true}),
+        );
+        browser.session = attached["sessionId"]
+            .as_str()
+            .expect("a session")
+            .to_owned();
+        for domain in ["Page", "Runtime", "Log"] {
+            browser.ask(&format!("{domain}.enable"), json!({}));
+        }
+        Some(browser)
+    }
+
+    /// Sends a command and waits for its answer; events on the way are looked at.
+    pub fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({"id": id, "method": method, "params": parameters});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.to
+            .write_all(&bytes)
+            .and_then(|()| self.to.flush())
+            .expect("the browser listens");
+        loop {
+            let message = self.read();
+            if message["id"] == id {
+                assert!(message.get("error").is_none(), "{method}: {message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    fn read(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        let read = self
+            .from
+            .read_until(0, &mut bytes)
+            .expect("the browser speaks");
+        assert!(read > 0, "the browser has gone");
+        bytes.pop();
+        let message: Value = serde_json::from_slice(&bytes).expect("JSON");
+        let parameters = &message["params"];
+        match message["method"].as_str() {
+            Some("Log.entryAdded") => self
+                .complaints
+                .push(parameters["entry"]["text"].to_string()),
+            Some("Runtime.exceptionThrown") => self
+                .complaints
+                .push(parameters["exceptionDetails"].to_string()),
+            Some("Runtime.consoleAPICalled") if parameters["type"] != "log" => {
+                self.complaints.push(parameters["args"].to_string());
+            }
+            Some("Page.javascriptDialogOpening") => {
+                self.complaints.push("a dialog opened".to_owned())
+            }
+            _ => {}
+        }
+        message
+    }
+
+    /// Opens a file in a window of so many pixels, and waits until it is loaded.
+    pub fn open(&mut self, path: &Path, width: u32, dark: bool) {
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}),
+        );
+        let scheme = if dark { "dark" } else { "light" };
+        self.ask(
+            "Emulation.setEmulatedMedia",
+            json!({"media": "screen", "features": [{"name": "prefers-color-scheme", "value": scheme}]}),
+        );
+        let url = format!("file://{}", path.canonicalize().expect("a file").display());
+        self.ask("Page.navigate", json!({"url": url}));
+        while self.read()["method"] != "Page.loadEventFired" {}
+    }
+
+    /// The value of an expression in the page, or of the promise that it is.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let answer = self.ask(
+            "Runtime.evaluate",
+            json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
+        );
+        assert!(
+            answer.get("exceptionDetails").is_none(),
+            "{expression}: {answer}"
+        );
+        answer["result"]["value"].clone()
+    }
+
+    /// Moves the mouse to a place of the window.
+    pub fn point_at(&mut self, x: f64, y: f64) {
+        for (x, y) in [(x - 3.0, y - 2.0), (x, y)] {
+            self.ask(
+                "Input.dispatchMouseEvent",
+                json!({"type": "mouseMoved", "x": x, "y": y}),
+            );
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
