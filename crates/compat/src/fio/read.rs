@@ -13,6 +13,7 @@ use crate::text::fingerprint;
 use crate::time::rfc3339;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use stripewise_results::{
     EngineFacts, Errors, Imported, JobRecord, KindOutcome, LatencySummary, Outcome,
     P999_OPERATIONS_MIN, RunRecord, Status, TargetFacts,
@@ -135,6 +136,12 @@ fn document(
     let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
     let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
     let global = value.get("global options").and_then(Value::as_object);
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for job in jobs {
+        *named
+            .entry(text_of(job, "jobname").unwrap_or("fio"))
+            .or_default() += 1;
+    }
     let mut copies = 0;
     let mut group: Vec<(JobRecord, Absent)> = Vec::new();
     let mut previous = String::new();
@@ -143,6 +150,7 @@ fn document(
     for job in jobs {
         let name = text_of(job, "jobname").unwrap_or("fio").to_owned();
         let options = options(global, job.get("job options").and_then(Value::as_object));
+        let alone = named.get(name.as_str()).is_none_or(|count| *count == 1);
         let waits = ["stonewall", "wait_for_previous"]
             .iter()
             .any(|wait| options.is_on(wait));
@@ -166,11 +174,12 @@ fn document(
         if error != 0 {
             troubles.push(format!("job {name} ended with error {error}"));
         }
-        let read = job_record(job, &name, &options, group.len(), notes).ok_or_else(|| {
-            at_line(format!(
-                "begins a document whose job {name} has no reads and writes in it"
-            ))
-        })?;
+        let read =
+            job_record(job, &name, &options, alone, group.len(), notes).ok_or_else(|| {
+                at_line(format!(
+                    "begins a document whose job {name} has no reads and writes in it"
+                ))
+            })?;
         group.push(read);
         previous = name;
     }
@@ -263,6 +272,7 @@ fn job_record(
     job: &Value,
     name: &str,
     options: &Options,
+    alone: bool,
     number: usize,
     notes: &mut Vec<Note>,
 ) -> Option<(JobRecord, Absent)> {
@@ -280,7 +290,7 @@ fn job_record(
             ),
         });
     }
-    let workload = workload(options, &mut absent);
+    let workload = workload(options, alone, &mut absent);
     let outcome = outcome(job, read, write, &mut absent)?;
     let target = target(options, &mut absent);
     let engine = EngineFacts {
@@ -320,7 +330,7 @@ fn target(options: &Options, absent: &mut Absent) -> TargetFacts {
     target
 }
 
-fn workload(options: &Options, absent: &mut Absent) -> Workload {
+fn workload(options: &Options, alone: bool, absent: &mut Absent) -> Workload {
     let mut workload = Workload::default();
     // Without options (fio can be told to leave them out) nothing is known.
     if options.0.is_empty() {
@@ -353,8 +363,9 @@ fn workload(options: &Options, absent: &mut Absent) -> Workload {
         workload.block_size_bytes = block;
         absent.give(&path("block_size_bytes"));
     }
-    // Without group_reporting each process is a job of its own in the JSON.
-    let threads = match options.is_on("group_reporting") {
+    // Processes that report together stand in the JSON once; else each of them
+    // is a job of its own, with the same name.
+    let threads = match alone {
         true => options
             .get("numjobs")
             .map_or(Some(1), |_| options.count("numjobs")),

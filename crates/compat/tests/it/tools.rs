@@ -158,6 +158,14 @@ fn several_documents_in_one_file_are_several_runs() {
 }
 
 #[test]
+fn processes_of_one_name_that_report_one_by_one_have_a_thread_each() {
+    let text = FIO.replace("\"jobname\": \"after\"", "\"jobname\": \"reads\"");
+    let file = read(&text);
+    assert_eq!((file.runs.len(), file.runs[0].jobs.len()), (1, 2));
+    assert_eq!(row(&file.runs[0]).threads(), Some(1));
+}
+
+#[test]
 fn a_job_that_failed_is_partial() {
     let file = read(&FIO.replacen("\"error\": 0", "\"error\": 5", 1));
     assert_eq!(file.runs[0].status, Status::Partial);

@@ -7,6 +7,7 @@ use crate::cli::run::Safety;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::print_text;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
 use stripewise_store::Store;
@@ -29,7 +30,7 @@ pub fn ready(
     let bytes = match (wish.specified_bytes, place) {
         (Some(bytes), _) => bytes,
         (None, Place::File(path)) => size_of(path)?.unwrap_or(0),
-        (None, Place::Raw(_)) => wish.needed_bytes,
+        (None, Place::Raw(path)) => device_bytes(path).unwrap_or(wish.needed_bytes),
         (None, Place::Simulated(text)) => simulated_bytes(text)?,
     };
     let prepared = Prepared {
@@ -115,6 +116,13 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
             "check its directory and who may read it",
         )),
     }
+}
+
+/// The size of a device; what is wrong with one that cannot be read is said where
+/// it is aimed at.
+fn device_bytes(path: &Path) -> Option<u64> {
+    let mut device = std::fs::File::open(path).ok()?;
+    device.seek(SeekFrom::End(0)).ok()
 }
 
 fn simulated_bytes(text: &str) -> Outcome<u64> {

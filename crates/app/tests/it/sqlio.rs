@@ -1,0 +1,248 @@
+//! `sqlio` as an old batch file calls it, `import` of what it printed, and
+//! `convert` of the batch file itself.
+
+use crate::support::machine::{Loop, can_run, text};
+use crate::support::*;
+use std::path::Path;
+use std::process::Command;
+
+/// A place with a drive L: and a store of its own.
+struct Drive {
+    directory: tempfile::TempDir,
+}
+
+impl Drive {
+    fn new() -> Drive {
+        let directory = tempfile::Builder::new()
+            .prefix("stripewise-sqlio-")
+            .tempdir()
+            .unwrap();
+        std::fs::create_dir(directory.path().join("l")).unwrap();
+        Drive { directory }
+    }
+
+    fn path(&self, name: &str) -> String {
+        text(&self.directory.path().join(name)).to_owned()
+    }
+
+    /// Runs the program under `name`; exit code, stdout, stderr.
+    fn call(&self, program: &Path, words: &[&str]) -> (i32, String, String) {
+        let output = Command::new(program)
+            .current_dir(self.directory.path())
+            .env("STRIPEWISE_DRIVE_L", self.path("l"))
+            .args(words)
+            .args(["--store", &self.path("store.db"), "--quiet"])
+            .output()
+            .expect("the program runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().unwrap_or(-1);
+        (code, text(&output.stdout), text(&output.stderr))
+    }
+
+    fn stripewise(&self, words: &[&str]) -> (i32, String, String) {
+        self.call(Path::new(env!("CARGO_BIN_EXE_stripewise")), words)
+    }
+
+    fn sqlio(&self, words: &str) -> (i32, String, String) {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        self.stripewise(&[&["sqlio"], words.as_slice()].concat())
+    }
+
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+#[test]
+fn a_file_is_made_run_and_told_as_sqlio_told_it() {
+    let drive = Drive::new();
+    drive.file(
+        "param.txt",
+        "# the test file\r\nl:\\testfile.dat 2 0x0 8\r\n",
+    );
+    let (code, out, err) = drive.sqlio("-kW -s1 -frandom -o2 -b8 -BH -LS -Fparam.txt");
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    let begin = [
+        "sqlio v1.5.SG",
+        "using system counter for latency timings, 1000000000 counts per second",
+        "parameter file used: param.txt",
+        "\tfile l:\\testfile.dat with 2 threads (0-1) using mask 0x0 (0)",
+        "2 threads writing for 1 secs to file l:\\testfile.dat",
+        "\tusing 8KB random IOs",
+        "\tenabling multiple I/Os per thread with 2 outstanding",
+        "\tbuffering set to use hardware disk cache (but not file cache)",
+        "size of file l:\\testfile.dat needs to be: 8388608 bytes",
+        "current file size:\t0 bytes",
+        "need to expand by:\t8388608 bytes",
+        "expanding l:\\testfile.dat ... done.",
+        "using specified size: 8 MB for file: l:\\testfile.dat",
+        "initialization done",
+        "CUMULATIVE DATA:",
+        "throughput metrics:",
+    ];
+    assert_eq!(lines[..begin.len()], begin);
+    assert!(lines.last().unwrap().starts_with("%:"));
+    let made = std::fs::read(drive.path("l/testfile.dat")).unwrap();
+    assert_eq!(made.len(), 8 << 20);
+    assert!(
+        made.chunks(4096)
+            .all(|chunk| chunk.iter().any(|byte| *byte != 0)),
+        "real data"
+    );
+
+    // It is kept, and a file of ours: the next call writes to it and expands it.
+    drive.file("param.txt", "l:\\testfile.dat 1 0x0 9\n");
+    let (code, out, err) = drive.sqlio("-kW -s1 -fsequential -b64 -Fparam.txt");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("need to expand by:\t1048576 bytes\n"), "{out}");
+    assert!(out.contains("1 thread writing for 1 secs"), "{out}");
+    let (code, out, err) = drive.sqlio("-kR -s1 -frandom -b64 -dL testfile.dat");
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("using current size: 9 MB for file: L:testfile.dat"),
+        "{out}"
+    );
+
+    // Each run is a record of ours, too.
+    let (_, out, _) = drive.stripewise(&["history", "--json"]);
+    assert_eq!(out.matches("\"started_at\"").count(), 3, "{out}");
+
+    // And what was printed is imported, once.
+    let log = drive
+        .sqlio("-kR -s1 -frandom -b8 -o2 -LS -dL testfile.dat")
+        .1;
+    let log = drive.file("log.txt", &log);
+    let (code, out, err) = drive.stripewise(&["import", &log]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("1 result kept;"), "{out}");
+    let (_, out, _) = drive.stripewise(&["import", &log]);
+    assert!(out.contains("0 results kept; 1 was already there"), "{out}");
+    let (_, json, _) = drive.stripewise(&["import", &log, "--json"]);
+    let id = json.split("\"already_there\": [\n    \"").nth(1).unwrap();
+    let id = id.split('"').next().unwrap();
+    let (_, again, _) = drive.stripewise(&["sqlio", "--show", id]);
+    assert_eq!(again, std::fs::read_to_string(&log).unwrap());
+    let (code, shown, _) = drive.stripewise(&["history", "show", id]);
+    assert_eq!(code, 0);
+    assert!(
+        shown.contains("imported from") && !shown.contains("p99"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_name_of_the_program_is_enough() {
+    let drive = Drive::new();
+    for name in ["sqlio", "SQLIO.EXE"] {
+        let link = drive.directory.path().join(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_stripewise"), &link).unwrap();
+        let words = [
+            "-kR",
+            "-t4",
+            "-s5",
+            "-frandom",
+            "-o8",
+            "-b8",
+            "-LS",
+            "-dS",
+            "x.dat",
+            "--drive",
+            "S=sim:disk-7k2",
+        ];
+        let (code, out, err) = drive.call(&link, &words);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with("sqlio v1.5.SG\n"), "{out}");
+        assert!(out.contains("4 threads reading for 5 secs from file S:x.dat\n"));
+    }
+}
+
+#[test]
+fn what_the_safety_rules_refuse_names_the_flag_to_add() {
+    let drive = Drive::new();
+    let user = drive.path("l/user.dat");
+    users_file(&user, 4 << 20);
+    let before = std::fs::read(&user).unwrap();
+    // Writing to it, and making it larger.
+    for words in [
+        "-kW -s1 -frandom -b8 -dL user.dat",
+        "-kR -s1 -f64 -i64 -b8 -dL user.dat",
+    ] {
+        let (code, _, err) = drive.sqlio(words);
+        assert_eq!(code, 3, "{words}: {err}");
+        assert!(
+            err.contains("hint: add --overwrite to this line of the batch file"),
+            "{err}"
+        );
+        assert_eq!(std::fs::read(&user).unwrap(), before, "{words}");
+    }
+    // Our switches may stand at the end of the line.
+    let (code, out, err) = drive.sqlio("-kW -s1 -f64 -i64 -b8 -dL user.dat --overwrite");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("need to expand by:\t29360128 bytes"), "{out}");
+    assert_eq!(std::fs::metadata(&user).unwrap().len(), 32 << 20);
+}
+
+#[test]
+fn raw_targets_go_by_the_rules_of_devices() {
+    if !can_run(
+        "raw_targets_go_by_the_rules_of_devices",
+        &["root", "losetup"],
+    ) {
+        return;
+    }
+    let drive = Drive::new();
+    let device = Loop::new(16 << 20);
+    let name = device.device.rsplit('/').next().unwrap();
+    drive.file("raw.txt", "1: 1 0x0 16\n");
+    let mapping = format!("1={}", device.device);
+    let (code, _, err) = drive.sqlio(&format!("-kW -s1 -frandom -b8 -Fraw.txt --drive {mapping}"));
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("add --destroy NAME"), "{err}");
+    let words = format!("-kW -s1 -frandom -b8 -Fraw.txt --drive {mapping} --destroy {name}");
+    let (code, out, err) = drive.sqlio(&words);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("using specified size: 16 MB for file: 1:"),
+        "{out}"
+    );
+    let (code, out, err) = drive.sqlio(&format!("-kR -s1 -R1 -f16 -i8 -b8 --drive {mapping}"));
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("1 thread reading for 1 secs from file 1:"),
+        "{out}"
+    );
+}
+
+#[test]
+fn mistakes_are_usage_errors_with_hints() {
+    let drive = Drive::new();
+    for (words, said) in [
+        ("-kR -mC4 a.dat", "several buffers"),
+        ("-kR -dQ a.dat", "--drive Q=/mnt/data"),
+        ("-kR -Fnone.txt", "cannot read the parameter file"),
+        ("-kR --drive L a.dat", "maps nothing"),
+        ("-kR -frandom L:a.dat sim:disk-7k2", "different clocks"),
+    ] {
+        let (code, _, err) = drive.sqlio(words);
+        assert_eq!(code, 2, "{words}: {err}");
+        assert!(
+            err.contains(said) && err.contains("hint: "),
+            "{words}: {err}"
+        );
+    }
+    let (code, out, _) = drive.sqlio("-?");
+    assert!(code == 0 && out.starts_with("Usage: sqlio"), "{out}");
+}
+
+#[test]
+fn a_simulated_drive_needs_no_waiting_and_gives_json() {
+    let drive = Drive::new();
+    let words = "-kR -t8 -s60 -fsequential -o4 -b64 -BH -LS -dL test.dat --drive L=sim:mssqltips-2127 --json";
+    let (code, out, err) = drive.sqlio(words);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with('{') && out.contains("\"schema_version\""));
+    assert!(out.contains("\"cursor\": \"shared\""));
+}
