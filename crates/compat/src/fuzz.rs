@@ -55,7 +55,7 @@ pub fn import_anything(bytes: &[u8]) {
 /// When something that must hold does not.
 pub fn convert_anything(bytes: &[u8]) {
     let parameter_file = |_: &str| Some(bytes.to_vec());
-    let target = |name: &str| (name.len() % 2 == 0).then(|| format!("/mnt/{name}"));
+    let target = |name: &str| name.len().is_multiple_of(2).then(|| format!("/mnt/{name}"));
     let surroundings = Surroundings {
         parameter_file: &parameter_file,
         target: &target,

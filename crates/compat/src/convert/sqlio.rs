@@ -6,7 +6,7 @@ use crate::sqlio::command::{Affinity, Command};
 use crate::sqlio::{FileWish, JobWish, param_file, setup};
 use crate::text::{Line, lines, squeezed};
 use crate::{Error, LineProblem};
-use stripewise_workload::{CursorKind, Pattern};
+use stripewise_workload::{CursorKind, Pattern, Workload};
 
 /// Batch commands that wait; a plan has no pauses.
 const PAUSES: [&str; 4] = ["timeout", "sleep", "ping", "pause"];
@@ -173,6 +173,12 @@ fn job_of(
             "masks of processors: give them to the run with --cpus",
         );
     }
+    load_of(load, &mut job);
+    job
+}
+
+/// Keys of what is done.
+fn load_of(load: &Workload, job: &mut JobText) {
     job.flag(if load.read_percent == 0 {
         "write"
     } else {
@@ -213,5 +219,4 @@ fn job_of(
     if let Some(bytes) = load.size_bytes {
         job.size("size", bytes);
     }
-    job
 }

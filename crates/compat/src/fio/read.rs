@@ -136,12 +136,7 @@ fn document(
     let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
     let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
     let global = value.get("global options").and_then(Value::as_object);
-    let mut named: HashMap<&str, usize> = HashMap::new();
-    for job in jobs {
-        *named
-            .entry(text_of(job, "jobname").unwrap_or("fio"))
-            .or_default() += 1;
-    }
+    let named = names_of(jobs);
     let mut copies = 0;
     let mut group: Vec<(JobRecord, Absent)> = Vec::new();
     let mut previous = String::new();
@@ -193,6 +188,16 @@ fn document(
         &mut troubles,
     ));
     Ok(())
+}
+
+/// How many jobs have each name.
+fn names_of(jobs: &[Value]) -> HashMap<&str, usize> {
+    let mut named = HashMap::new();
+    for job in jobs {
+        let name = text_of(job, "jobname").unwrap_or("fio");
+        *named.entry(name).or_default() += 1;
+    }
+    named
 }
 
 fn finish(
@@ -495,6 +500,24 @@ fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
         summary.max = max as u64;
         absent.give(&format!("{latencies}.max"));
     }
+    percentiles(measured, operations, &latencies, &mut summary, absent);
+    Some(KindOutcome {
+        operations,
+        bytes,
+        latency_ns: Some(summary),
+        histogram: None,
+    })
+}
+
+/// Those of fio's percentiles that a record has; the thousandth only where there
+/// are enough operations for it.
+fn percentiles(
+    measured: &Value,
+    operations: u64,
+    latencies: &str,
+    summary: &mut LatencySummary,
+    absent: &mut Absent,
+) {
     let percentile = |key: &str| measured.get("percentile")?.get(key)?.as_u64();
     for (key, name) in [
         ("50.000000", "p50"),
@@ -514,10 +537,4 @@ fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
         }
         absent.give(&format!("{latencies}.{name}"));
     }
-    Some(KindOutcome {
-        operations,
-        bytes,
-        latency_ns: Some(summary),
-        histogram: None,
-    })
 }
