@@ -26,7 +26,8 @@ pub fn import_anything(bytes: &[u8]) {
     for run in &file.runs {
         let json = serde_json::to_string(run).expect("records are JSON");
         let back: RunRecord = serde_json::from_str(&json).expect("that reads back");
-        assert_eq!(&back, run);
+        // Of jobs that differ in what they say, a record keeps what all of them do.
+        assert_eq!(serde_json::to_string(&back).ok(), Some(json));
         for job in &run.jobs {
             let row = JobRow { run, job };
             let _ = (row.in_flight(), row.offset_bytes());
