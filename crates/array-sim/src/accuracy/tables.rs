@@ -4,7 +4,8 @@ use super::{Load, Positions, closed_loop};
 use crate::{ArraySpec, Kind};
 
 /// The published 2007 table of two partition offsets.
-pub const OJA_NISULA_2007_OFFSET: &str = include_str!("../../../../datasets/oja-nisula-2007-offset.csv");
+pub const OJA_NISULA_2007_OFFSET: &str =
+    include_str!("../../../../datasets/oja-nisula-2007-offset.csv");
 /// The published 2007 table of two allocation units.
 pub const OJA_NISULA_2007_ALLOCATION_UNIT: &str =
     include_str!("../../../../datasets/oja-nisula-2007-allocation-unit.csv");

@@ -66,7 +66,7 @@ fn lvm(picture: &mut Picture) {
     let start = 8192 - 100;
     let mut area = [0u8; 512];
     area[4..20].copy_from_slice(b"\x20LVM2\x20x[5A%r0N*>");
-    area[40..48].copy_from_slice(&(start as u64).to_le_bytes());
+    area[40..48].copy_from_slice(&start.to_le_bytes());
     area[48..56].copy_from_slice(&(text.len() as u64).to_le_bytes());
     picture.put(4096, &area);
     picture.put(4096 + start, &text.as_bytes()[..100]);
@@ -264,6 +264,11 @@ fn mutated_texts_never_crash() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    reason = "a table of cases"
+)]
 fn what_mkfs_makes_is_read_as_its_own_tools_read_it() {
     const NAME: &str = "what_mkfs_makes_is_read_as_its_own_tools_read_it";
     let cases: [(&str, &[&str], &str, u64, Option<u64>); 9] = [

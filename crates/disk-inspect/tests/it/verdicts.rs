@@ -47,6 +47,7 @@ fn judged(subject: &Subject) -> Judgement {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn each_verdict_has_its_rule_and_its_exit_code() {
     let single = |offset, sector| subject(vec![place(offset, sector, Nature::Single)], vec![]);
     let hidden = |offset| subject(vec![place(offset, 512, Nature::MayBeArray)], vec![]);

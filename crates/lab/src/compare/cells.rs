@@ -179,13 +179,10 @@ fn partner(cell: &Cell<'_>, a: &[Cell<'_>], b: &[Cell<'_>], used: &[bool]) -> Op
             _ => None,
         };
     }
-    free.iter()
-        .copied()
-        .find(exact)
-        .or(match free.as_slice() {
-            [one] => Some(*one),
-            _ => None,
-        })
+    free.iter().copied().find(exact).or(match free.as_slice() {
+        [one] => Some(*one),
+        _ => None,
+    })
 }
 
 /// The levels that runs fall into: those of an experiment, else the columns of a
