@@ -63,7 +63,7 @@ fn lvm(picture: &mut Picture) {
     picture.put(512, &label);
     // The text starts 100 bytes before the end of the area and goes on behind
     // the area's header.
-    let start = 8192 - 100;
+    let start: u64 = 8192 - 100;
     let mut area = [0u8; 512];
     area[4..20].copy_from_slice(b"\x20LVM2\x20x[5A%r0N*>");
     area[40..48].copy_from_slice(&start.to_le_bytes());
