@@ -13,13 +13,14 @@ const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
 type Step = (&'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("formatting", format),
     ("tidy", crate::tidy::run),
     ("clippy", clippy),
     ("type-check for Windows", windows),
     ("user instructions per operation", instructions),
     ("simulated arrays beside published tables", accuracy),
+    ("a real kernel end to end", virtual_machine),
     ("tests, as the README has them", tests),
 ];
 
@@ -99,6 +100,23 @@ fn instructions(_root: &Path) -> Result<()> {
 
 fn accuracy(_root: &Path) -> Result<()> {
     crate::accuracy::run()
+}
+
+/// `tests/vm/run` names the tool that it lacks and ends with this code.
+const TOOL_MISSING: i32 = 77;
+
+fn virtual_machine(root: &Path) -> Result<()> {
+    let binary = release_binary(root)?;
+    let status = Command::new(root.join("tests/vm/run"))
+        .env("STRIPEWISE", binary)
+        .env("VM_WORK", crate::root::target_directory().join("vm"))
+        .status()
+        .context("cannot start tests/vm/run")?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(TOOL_MISSING) => shell::skip("tests/vm/run", "what it named above"),
+        _ => bail!("tests/vm/run failed ({status})"),
+    }
 }
 
 fn tests(root: &Path) -> Result<()> {
