@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::show::style::Style;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use stripewise_disk_inspect::System;
 use stripewise_results::{HostFacts, run_id};
@@ -22,6 +23,9 @@ pub struct Context {
     pub style: Style,
     pub interrupt: Interrupt,
     started: Instant,
+    /// Of the next id; from the system at the start, then counted on, so that
+    /// no two ids of this process are the same.
+    next_id: AtomicU64,
 }
 
 impl Context {
@@ -31,6 +35,9 @@ impl Context {
             global,
             interrupt: Interrupt::listen()?,
             started: Instant::now(),
+            // The standard library's hasher is seeded from the system: enough to
+            // tell processes of one second apart.
+            next_id: AtomicU64::new(RandomState::new().hash_one(std::process::id())),
         })
     }
 
@@ -99,9 +106,7 @@ impl Context {
 
     /// A new id for something that starts at `timestamp`.
     pub fn new_id(&self, timestamp: &str) -> String {
-        // The standard library's hasher is seeded from the system: enough to tell
-        // two runs of one second apart.
-        let entropy = RandomState::new().hash_one(std::process::id());
+        let entropy = self.next_id.fetch_add(1, Ordering::Relaxed);
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
     }
 

@@ -223,9 +223,12 @@ impl Store {
         let query = || -> rusqlite::Result<Vec<(i64, String)>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT run_number, id FROM runs \
-                 WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2",
+                 WHERE id >= ?1 AND id <= ?2 AND substr(id, 1, length(?1)) = ?1 \
+                 ORDER BY id LIMIT ?3",
             )?;
-            let rows = statement.query_map(params![name, SHOWN.cast_signed()], |row| {
+            // Bounds on both sides, so that the index alone finds it among many.
+            let last = format!("{name}{}", char::MAX);
+            let rows = statement.query_map(params![name, last, SHOWN.cast_signed()], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
             rows.collect()
