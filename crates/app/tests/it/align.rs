@@ -295,9 +295,9 @@ fn numbers_of_a_cache_end_in_no_verdict() {
         "--threads",
         "1",
         "--step",
-        "10ms",
+        "50ms",
         "--time",
-        "500ms",
+        "2s",
         "--busy-ok",
         "--json",
     ];

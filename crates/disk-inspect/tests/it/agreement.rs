@@ -4,6 +4,7 @@ use crate::scratch::{Scratch, skipped};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::medium::Medium;
 use stripewise_disk_inspect::survey::Request;
@@ -42,7 +43,10 @@ const SCRIPTS: [(&str, &str); 6] = [
 
 /// An image partitioned by sfdisk; `None` where the tool is missing.
 fn image(name: &str, script: &str) -> Option<Scratch> {
-    let scratch = Scratch::new(&format!("agreement-{name}"));
+    // Tests run side by side, each on images of its own.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let scratch = Scratch::new(&format!("agreement-{name}-{number}"));
     scratch.file.set_len(SIZE_BYTES).expect("a sparse file");
     let mut child = Command::new("sfdisk")
         .arg("--quiet")
