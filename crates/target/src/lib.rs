@@ -107,3 +107,11 @@ pub fn expand(
 pub fn remove_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<()> {
     platform::remove_kept(path, knowledge)
 }
+
+/// Whether a kept test file is certainly gone: nothing is under its name, and the
+/// directory that held it is there on the same device (`st_dev`). A volume that
+/// is not mounted just now, or a directory that cannot be looked into, is no proof.
+#[must_use]
+pub fn kept_is_gone(path: &std::path::Path, device: u64) -> bool {
+    platform::kept_is_gone(path, device)
+}

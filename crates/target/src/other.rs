@@ -62,6 +62,10 @@ pub(crate) fn expand(
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }
 
+pub(crate) fn kept_is_gone(_path: &Path, _device: u64) -> bool {
+    false
+}
+
 pub(crate) fn remove_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
     Err(Error::new(
         ErrorKind::Unsupported,

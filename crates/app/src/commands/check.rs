@@ -40,6 +40,13 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
             &mut records,
         ),
     };
+    if let (Some(name), Ok(()), true) = (&arguments.run, &measured, records.is_empty()) {
+        return Err(Failure::usage(
+            format!("{name} holds no runs, so nothing can be required of it"),
+            "`stripewise history` lists what is stored",
+        ));
+    }
+    refuse_partial(arguments, &records)?;
     let ended = exit_of(context, &records);
     if records.is_empty() || ended != Exit::Done && arguments.run.is_none() {
         measured?;
@@ -62,6 +69,24 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         }
     }
     answer.print(context)
+}
+
+/// A stored run that was broken off meets no requirement and shows no change.
+fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
+    let partial = records
+        .iter()
+        .find(|record| !crate::keep::is_whole(record))
+        .filter(|_| arguments.run.is_some());
+    match partial {
+        Some(record) => Err(Failure::usage(
+            format!(
+                "run {} was broken off, so nothing is concluded from it",
+                record.id
+            ),
+            "name a run that came to its end, or leave --run out to measure now",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The baseline that is meant, if there is one and it is wanted.

@@ -6,7 +6,7 @@ use crate::show::style::Style;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::superblocks::Found;
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
-use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
+use stripewise_disk_inspect::verdict::{Crossing, Judgement, Outcome, Verdict};
 use stripewise_units::{ByteSize, format_bytes};
 
 /// Columns of a line, as everywhere.
@@ -417,10 +417,18 @@ fn verdict(judgement: &Judgement) -> String {
     match judgement.verdict {
         Verdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
         Verdict::SplitsAbove(bytes) => {
-            let word = if judgement.finding {
-                "MISALIGNED"
-            } else {
-                "good for the sizes asked for"
+            // Share against share, by cross-multiplication.
+            let share = |here: &Crossing, other: &Crossing| {
+                u128::from(here.crossing) * u128::from(other.period)
+            };
+            let costs = judgement
+                .costs
+                .iter()
+                .any(|cost| share(&cost.here, &cost.aligned) > share(&cost.aligned, &cost.here));
+            let word = match (judgement.finding, costs) {
+                (true, _) => "MISALIGNED",
+                (false, true) => "misaligned, though no file system on it suffers yet",
+                (false, false) => "good for the sizes asked for",
             };
             format!("{word}: splits above {}", size(bytes))
         }

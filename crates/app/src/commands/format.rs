@@ -28,7 +28,9 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
     };
     if !context.global.quiet {
         eprint!("{}", text::format_plan(&plan, context.style));
-        eprintln!("running {} ...", plan.program.display());
+        if plan.in_the_way.is_none() {
+            eprintln!("running {} ...", plan.program.display());
+        }
     }
     let destroy = Destroy {
         name,

@@ -17,6 +17,7 @@ use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Filter, Store};
 
 pub fn report(context: &Context, arguments: &Report) -> Outcome {
+    check_name(arguments)?;
     let format = format(context, arguments);
     let store = context.open_store_to_read();
     let subjects = if arguments.all {
@@ -45,6 +46,21 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     material.notes = notes;
     let bytes = rendered(&material, format, arguments.chart.as_deref())?;
     deliver(context, arguments, format, &bytes)
+}
+
+/// A name that asks for a format which is not there would hold another one.
+fn check_name(arguments: &Report) -> Outcome<()> {
+    let unknown = arguments
+        .output
+        .as_deref()
+        .filter(|path| path.extension().is_some() && format_of(path).is_none());
+    match unknown {
+        Some(path) if arguments.format.is_none() => Err(Failure::usage(
+            format!("no format goes by the name of {}", path.display()),
+            "end it in .html, .png, .svg, .csv, .md or .json, or say which with --format",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn again(failure: &Failure) -> Failure {

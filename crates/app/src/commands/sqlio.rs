@@ -40,6 +40,12 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     if let Some(name) = &arguments.show {
         return show(context, name);
     }
+    if arguments.words.iter().any(|word| word.trim().is_empty()) {
+        return Err(Failure::usage(
+            "an argument is empty: a variable of the batch file may not be set",
+            "`stripewise sqlio -?` lists the switches",
+        ));
+    }
     let command = Command::parse(&arguments.words).map_err(refused)?;
     if command.help || (arguments.words.is_empty() && arguments.help.is_none()) {
         print_text(stripewise_compat::sqlio::USAGE);

@@ -310,3 +310,24 @@ fn documents_are_compared_as_the_runs_they_hold() {
     desk.run(&["compare", &strange, "last"])
         .failed(2, &["strange.txt"]);
 }
+
+#[test]
+fn two_runs_under_other_loads_are_told_to_be_so() {
+    let desk = Desk::new();
+    for threads in ["2", "4"] {
+        desk.json(&[
+            "run",
+            "sim:nvme",
+            "--duration",
+            "10ms",
+            "--threads",
+            threads,
+        ]);
+    }
+    let compared = desk.run(&["compare", "last~1", "last"]).done();
+    assert!(
+        compared.stdout.contains("the loads differ"),
+        "{}",
+        compared.stdout
+    );
+}

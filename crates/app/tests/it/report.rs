@@ -316,3 +316,13 @@ fn the_same_records_give_the_same_bytes() {
         assert!(one == two, "{format}");
     }
 }
+
+#[test]
+fn a_name_that_asks_for_no_known_format_is_refused() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    desk.run(&["report", "last", "-o", "report.pdf"])
+        .failed(2, &["report.pdf", "--format"]);
+    desk.run(&["report", "last", "-o", "report.pdf", "--format", "md"])
+        .done();
+}

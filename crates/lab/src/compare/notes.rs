@@ -22,6 +22,7 @@ pub(super) fn notes(
     for (side, used) in [(a, &used_a), (b, &used_b)] {
         notes.extend(void_warnings(side, used));
     }
+    notes.extend(loads(rows));
     if !options.of_levels {
         notes.extend(conditions(&used_a, &used_b));
     }
@@ -41,6 +42,21 @@ pub(super) fn notes(
     notes.extend(order(rows, &used_a, &used_b));
     notes.extend(believed(rows));
     notes
+}
+
+/// Two lone runs are compared whatever their loads are: then that is said first
+/// of all, since load moves throughput more than anything else does.
+fn loads(rows: &[Judged<'_>]) -> Option<String> {
+    let [only] = rows else { return None };
+    let (a, b) = (&only.a.key, &only.b.key);
+    let differ = |a: Option<u32>, b: Option<u32>| a.zip(b).is_some_and(|(a, b)| a != b);
+    (differ(a.threads, b.threads) || differ(a.outstanding, b.outstanding)).then(|| {
+        format!(
+            "the loads differ, and the difference may be theirs alone: {} on A, {} on B.",
+            some_cells(&[only.a]),
+            some_cells(&[only.b])
+        )
+    })
 }
 
 /// The runs that the rows of one side rest on, each once.

@@ -308,12 +308,14 @@ impl ExperimentPlan {
         }
         if self.blocks_min < Self::BLOCKS_MIN || self.blocks_max < self.blocks_min {
             let what = format!(
-                "{} to {} blocks: an experiment needs at least {}, and at most no fewer than at least",
-                self.blocks_min,
-                self.blocks_max,
-                Self::BLOCKS_MIN
+                "{} blocks are too few: an experiment has at least {}, so that its intervals mean something",
+                self.blocks_max.min(self.blocks_min),
+                self.blocks_min.max(Self::BLOCKS_MIN)
             );
-            return Err(PlanProblem::new(what, "leave the numbers of blocks out"));
+            return Err(PlanProblem::new(
+                what,
+                "ask for more blocks, or leave the number out; --time limits how long it takes",
+            ));
         }
         Ok(())
     }

@@ -224,6 +224,17 @@ impl Table<'_> {
         }
     }
 
+    /// The target starts where the better level does: on a boundary of 1 MiB.
+    fn starts_well_already(&self) -> bool {
+        const BOUNDARY_BYTES: u64 = 1 << 20;
+        let Some((start, (from, to))) = self.facts.start_bytes.zip(self.offsets()) else {
+            return false;
+        };
+        let on_boundary = |base: u64| (start + base).is_multiple_of(BOUNDARY_BYTES);
+        // At 0 it is a whole disk: what is built on it starts elsewhere.
+        start > 0 && on_boundary(0) && on_boundary(to) && !on_boundary(from)
+    }
+
     /// What to do about an offset that costs something.
     fn advice(&self, effects: &[Effect<'_>]) -> Option<String> {
         self.offsets()?;
@@ -237,6 +248,9 @@ impl Table<'_> {
         };
         match (largest(true), largest(false)) {
             (0.0, 0.0) => None,
+            (_, 0.0) if self.starts_well_already() => Some(format!(
+                "This volume starts on a boundary of 1 MiB already, as {other} does: nothing is to be gained here. {here} is what a badly placed one would cost.",
+            )),
             (gain, 0.0) if gain < WORTH_PERCENT => Some(format!(
                 "Use {other} for a new volume, which costs nothing; an existing one is not worth moving for less than {}.",
                 percent_up(gain)

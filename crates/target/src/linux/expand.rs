@@ -2,7 +2,8 @@
 //! file; what is there stays as it is. To the rules it is writing: a file that is
 //! not ours needs `--overwrite`, and what no flag allows stays forbidden.
 //!
-//! Whatever goes wrong, the file is cut back to what it was.
+//! Whatever goes wrong, the file is cut back to what it was - unless somebody else
+//! has written to it meanwhile: their bytes are neither written over nor cut away.
 
 use super::access::{failed, find, reopen, reopen_quietly};
 use super::existing::storage_of;
@@ -73,6 +74,7 @@ pub(crate) fn expand(
         from_bytes,
         to_bytes,
     };
+    growth.check_size(from_bytes)?;
     growth.run(intent, progress)?;
     // The mark says the size; without a new one the file would be a stranger.
     let Some(id) = ours else {
@@ -85,11 +87,36 @@ pub(crate) fn expand(
 }
 
 impl Growth<'_> {
+    fn size(&self) -> io::Result<u64> {
+        self.file.metadata().map(|metadata| metadata.len())
+    }
+
+    /// Refuses a file that is not as large as we left it: somebody else writes.
+    fn check_size(&self, expected_bytes: u64) -> Result<()> {
+        match self.size() {
+            Ok(size) if size == expected_bytes => Ok(()),
+            Ok(_) => Err(self.changed()),
+            Err(os) => Err(failed(self.name, "cannot look at it", os)),
+        }
+    }
+
+    fn changed(&self) -> Error {
+        Error::new(
+            ErrorKind::Refused,
+            self.name,
+            "was changed by somebody else while it was to be made larger; what they wrote is left in it",
+        )
+        .with_hint("Stop what writes to it, look at it, and name a file of your own.")
+    }
+
     fn run(&self, intent: &Intent, progress: &mut dyn Progress) -> Result<()> {
-        let written = self.write(intent, progress).and_then(|whole| {
-            self.file.sync_all()?;
-            Ok(whole)
-        });
+        let mut reached_bytes = self.from_bytes;
+        let written = self
+            .write(intent, progress, &mut reached_bytes)
+            .and_then(|whole| {
+                self.file.sync_all()?;
+                Ok(whole)
+            });
         let what = match written {
             Ok(true) => {
                 // Only advice: what was just written must not answer the reads.
@@ -103,6 +130,12 @@ impl Growth<'_> {
             ),
             Err(os) => failed(self.name, "cannot be made larger; it is as it was", os),
         };
+        match self.size() {
+            // Larger than we made it: the end is somebody else's.
+            Ok(size) if size > reached_bytes => return Err(self.changed()),
+            Ok(_) => {}
+            Err(os) => return Err(failed(self.name, "cannot look at it", os)),
+        }
         match self.file.set_len(self.from_bytes) {
             Ok(()) => Err(what),
             Err(os) => Err(failed(
@@ -114,7 +147,13 @@ impl Growth<'_> {
     }
 
     /// Whether all was written: not if the caller stopped it.
-    fn write(&self, intent: &Intent, progress: &mut dyn Progress) -> io::Result<bool> {
+    /// `reached_bytes` is where the last chunk ends that was begun.
+    fn write(
+        &self,
+        intent: &Intent,
+        progress: &mut dyn Progress,
+        reached_bytes: &mut u64,
+    ) -> io::Result<bool> {
         let mut source = DataSource::new(intent.data, intent.seed, DataSource::FILL_THREAD);
         let mut buffer = vec![0_u8; FILE_UNIT_BYTES as usize];
         let mut at = self.from_bytes;
@@ -122,7 +161,7 @@ impl Growth<'_> {
         loop {
             let step = FillProgress {
                 done_bytes: at - self.from_bytes,
-                total_bytes: self.to_bytes - self.from_bytes,
+                total_bytes: self.to_bytes.saturating_sub(self.from_bytes),
             };
             if progress.report(step).is_break() {
                 return Ok(false);
@@ -133,6 +172,11 @@ impl Growth<'_> {
             let length = (self.to_bytes - at).min(FILE_UNIT_BYTES);
             let chunk = &mut buffer[..length as usize];
             source.fill(at, chunk);
+            if self.size()? != at {
+                // Somebody else writes; what is at the end is looked at by the caller.
+                return Err(io::Error::from(io::ErrorKind::ResourceBusy));
+            }
+            *reached_bytes = at + length;
             write_all(self.file, chunk, at)?;
             at += length;
             chunks += 1;

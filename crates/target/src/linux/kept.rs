@@ -60,3 +60,13 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
     rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
         .map_err(|os| failed(&name, "cannot remove it", os.into()))
 }
+
+/// Nothing is under the name, and its directory is on the device it was on.
+pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let missing = path
+        .symlink_metadata()
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let directory = path.parent().and_then(|parent| parent.metadata().ok());
+    missing && directory.is_some_and(|directory| directory.dev() == device)
+}

@@ -97,11 +97,16 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
             store: Some(&store_path),
         };
         let path = Path::new(&file.path);
-        let mut gone_before = !path.exists();
+        let mut gone_before = stripewise_target::kept_is_gone(path, file.device);
         if yes && !gone_before {
             match stripewise_target::remove_kept(path, &knowledge) {
                 Ok(()) => {}
-                Err(error) if error.kind == ErrorKind::NotFound => gone_before = true,
+                Err(error)
+                    if error.kind == ErrorKind::NotFound
+                        && stripewise_target::kept_is_gone(path, file.device) =>
+                {
+                    gone_before = true;
+                }
                 Err(error) => {
                     first_failure.get_or_insert(target_failure(error));
                     continue;
