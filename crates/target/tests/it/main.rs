@@ -6,6 +6,7 @@
 
 mod devices;
 mod existing_files;
+mod growing_files;
 mod kept_files;
 mod odd_paths;
 mod overlays;
