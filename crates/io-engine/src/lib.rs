@@ -23,7 +23,7 @@ pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
 pub use fault::{Effect, Fault, FaultPlan, When};
 pub use memory::{MemoryNeeded, memory_needed};
-pub use name::{Choice, EngineName, error_name};
+pub use name::{Choice, EngineName, WIN32_ERRORS_FROM, error_name};
 pub use stripewise_units::Kind;
 
 use std::fs::File;
@@ -31,6 +31,10 @@ use std::sync::Arc;
 
 /// The most operations that one engine has in flight.
 pub const SLOTS_MAX: u32 = 65_536;
+
+/// A file serves one engine, so that each thread needs one of its own, opened
+/// for it alone (Windows: a file object belongs to one completion port for good).
+pub const FILES_SERVE_ONE_ENGINE: bool = backend::sys::FILES_SERVE_ONE_ENGINE;
 
 /// One operation, ready to be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +56,8 @@ pub struct Operation {
 pub struct Completion {
     /// The slot of the operation.
     pub slot: u32,
-    /// Bytes transferred, or a negated error number of the operating system.
+    /// Bytes transferred, or a negated error number of the operating system (see
+    /// [`error_name`]).
     pub result: i32,
     /// When the program saw it, nanoseconds on the plan's [`Clock`].
     pub at_ns: u64,
@@ -112,7 +117,8 @@ pub struct Filled {
 /// What an engine needs to open. Files are opened by `target`, under its rules.
 #[derive(Clone, Debug)]
 pub struct OpenPlan {
-    /// The files that operations index.
+    /// The files that operations index; for this engine alone where
+    /// [`FILES_SERVE_ONE_ENGINE`].
     pub files: Vec<Arc<File>>,
     /// Operations in flight at most, 1 to [`SLOTS_MAX`] (io_uring: 32,768).
     pub slots: u32,
@@ -145,7 +151,7 @@ impl OpenPlan {
 /// What was got, and why not more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `io_uring`, `threads`, `null`...
+    /// `io_uring`, `iocp`, `threads`, `null`...
     pub name: &'static str,
     /// Buffers are registered with the kernel.
     pub registered_buffers: bool,

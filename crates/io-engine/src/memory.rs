@@ -8,6 +8,8 @@ use crate::backend::portable_threads::HELPERS_MAX;
 const HELPER_BYTES: u64 = 32 << 10;
 /// Book-keeping of a slot: state, free lists, completions.
 const SLOT_BYTES: u64 = 64;
+/// A structure of overlapped I/O of 32 bytes, and its packet of as many.
+const PACKET_BYTES: u64 = 64;
 
 /// Memory of one engine, that is of one worker thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub fn memory_needed(engine: EngineName, slots: u32, slot_size_bytes: u32) -> Me
     };
     let (buffers_bytes, other) = match engine {
         EngineName::Uring => (buffers_bytes, rings),
+        EngineName::Iocp => (buffers_bytes, slots * PACKET_BYTES),
         EngineName::Threads => (buffers_bytes, helpers),
         EngineName::Auto => (buffers_bytes, rings.max(helpers)),
         EngineName::Null => (stride_bytes, 0),

@@ -1,7 +1,7 @@
 //! Which back end, by name. The choice is made once a run, by the caller, who
 //! then calls generic code: nothing is dispatched per operation.
 
-use crate::backend::linux_io_uring;
+use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,6 +13,8 @@ pub enum EngineName {
     Auto,
     /// `io_uring`.
     Uring,
+    /// Overlapped I/O and a completion port.
+    Iocp,
     /// Blocking calls on threads.
     Threads,
     /// Does nothing, instantly.
@@ -21,9 +23,10 @@ pub enum EngineName {
 
 impl EngineName {
     /// All names, as typed.
-    pub const ALL: [EngineName; 4] = [
+    pub const ALL: [EngineName; 5] = [
         EngineName::Auto,
         EngineName::Uring,
+        EngineName::Iocp,
         EngineName::Threads,
         EngineName::Null,
     ];
@@ -38,15 +41,22 @@ impl EngineName {
                 because: None,
             };
         }
-        match linux_io_uring::probe() {
+        let native = sys::NATIVE_ENGINE;
+        let probed = match native {
+            EngineName::Uring => linux_io_uring::probe(),
+            EngineName::Iocp => windows_iocp::probe(),
+            _ => Ok(()),
+        };
+        match probed {
             Ok(()) => Choice {
-                engine: EngineName::Uring,
+                engine: native,
                 because: None,
             },
             Err(error) => Choice {
                 engine: EngineName::Threads,
                 because: Some(format!(
-                    "the threads engine is used instead of io_uring: {error}"
+                    "the threads engine is used instead of {}: {error}",
+                    error.engine
                 )),
             },
         }
@@ -67,6 +77,7 @@ impl fmt::Display for EngineName {
         f.pad(match self {
             EngineName::Auto => "auto",
             EngineName::Uring => "uring",
+            EngineName::Iocp => "iocp",
             EngineName::Threads => "threads",
             EngineName::Null => "null",
         })
@@ -80,46 +91,98 @@ impl FromStr for EngineName {
         EngineName::ALL
             .into_iter()
             .find(|name| name.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is not an engine: it is auto, uring, threads or null"))
+            .ok_or_else(|| {
+                format!("`{text}` is not an engine: it is auto, uring, iocp, threads or null")
+            })
     }
 }
 
-/// The name of an error number as manuals spell it (`EIO`), or `error 200`.
-/// Numbers are those of completions on this system; simulated arrays use the
-/// common ones of Unix, which agree where both know a number below 35.
+/// Error numbers of Windows are this plus the Win32 code, so that they are told
+/// from those of Unix wherever a record is read.
+pub const WIN32_ERRORS_FROM: i32 = 1_000_000;
+
+/// The name of an error number as manuals spell it (`EIO`, `ERROR_CRC`), or
+/// `error 200`, `Win32 error 200`. Numbers are those of completions, from
+/// whichever system; simulated arrays use the common ones of Unix.
 #[must_use]
 pub fn error_name(number: i32) -> String {
-    const NAMES: [(i32, &str); 26] = [
-        (1, "EPERM"),
-        (2, "ENOENT"),
-        (4, "EINTR"),
-        (5, "EIO"),
-        (6, "ENXIO"),
-        (9, "EBADF"),
-        (11, "EAGAIN"),
-        (12, "ENOMEM"),
-        (13, "EACCES"),
-        (14, "EFAULT"),
-        (16, "EBUSY"),
-        (19, "ENODEV"),
-        (22, "EINVAL"),
-        (27, "EFBIG"),
-        (28, "ENOSPC"),
-        (29, "ESPIPE"),
-        (30, "EROFS"),
-        (38, "ENOSYS"),
-        (61, "ENODATA"),
-        (84, "EILSEQ"),
-        (95, "EOPNOTSUPP"),
-        (110, "ETIMEDOUT"),
-        (117, "EUCLEAN"),
-        (121, "EREMOTEIO"),
-        (122, "EDQUOT"),
-        (125, "ECANCELED"),
-    ];
-    let known = NAMES.iter().find(|(known, _)| *known == number);
-    known.map_or_else(|| format!("error {number}"), |(_, name)| (*name).to_owned())
+    let (names, number, unknown) = match number {
+        WIN32_ERRORS_FROM.. => (WIN32_NAMES, number - WIN32_ERRORS_FROM, "Win32 error"),
+        _ => (UNIX_NAMES, number, "error"),
+    };
+    let known = names.iter().find(|(known, _)| *known == number);
+    known.map_or_else(
+        || format!("{unknown} {number}"),
+        |(_, name)| (*name).to_owned(),
+    )
 }
+
+const UNIX_NAMES: &[(i32, &str)] = &[
+    (1, "EPERM"),
+    (2, "ENOENT"),
+    (4, "EINTR"),
+    (5, "EIO"),
+    (6, "ENXIO"),
+    (9, "EBADF"),
+    (11, "EAGAIN"),
+    (12, "ENOMEM"),
+    (13, "EACCES"),
+    (14, "EFAULT"),
+    (16, "EBUSY"),
+    (19, "ENODEV"),
+    (22, "EINVAL"),
+    (27, "EFBIG"),
+    (28, "ENOSPC"),
+    (29, "ESPIPE"),
+    (30, "EROFS"),
+    (38, "ENOSYS"),
+    (61, "ENODATA"),
+    (84, "EILSEQ"),
+    (95, "EOPNOTSUPP"),
+    (110, "ETIMEDOUT"),
+    (117, "EUCLEAN"),
+    (121, "EREMOTEIO"),
+    (122, "EDQUOT"),
+    (125, "ECANCELED"),
+];
+
+/// From `winerror.h`: what reads, writes and flushes of files and disks end with.
+const WIN32_NAMES: &[(i32, &str)] = &[
+    (1, "ERROR_INVALID_FUNCTION"),
+    (2, "ERROR_FILE_NOT_FOUND"),
+    (5, "ERROR_ACCESS_DENIED"),
+    (6, "ERROR_INVALID_HANDLE"),
+    (8, "ERROR_NOT_ENOUGH_MEMORY"),
+    (19, "ERROR_WRITE_PROTECT"),
+    (21, "ERROR_NOT_READY"),
+    (23, "ERROR_CRC"),
+    (25, "ERROR_SEEK"),
+    (27, "ERROR_SECTOR_NOT_FOUND"),
+    (29, "ERROR_WRITE_FAULT"),
+    (30, "ERROR_READ_FAULT"),
+    (31, "ERROR_GEN_FAILURE"),
+    (32, "ERROR_SHARING_VIOLATION"),
+    (33, "ERROR_LOCK_VIOLATION"),
+    (38, "ERROR_HANDLE_EOF"),
+    (50, "ERROR_NOT_SUPPORTED"),
+    (55, "ERROR_DEV_NOT_EXIST"),
+    (59, "ERROR_UNEXP_NET_ERR"),
+    (64, "ERROR_NETNAME_DELETED"),
+    (87, "ERROR_INVALID_PARAMETER"),
+    (112, "ERROR_DISK_FULL"),
+    (121, "ERROR_SEM_TIMEOUT"),
+    (170, "ERROR_BUSY"),
+    (483, "ERROR_DEVICE_HARDWARE_ERROR"),
+    (995, "ERROR_OPERATION_ABORTED"),
+    (998, "ERROR_NOACCESS"),
+    (1006, "ERROR_FILE_INVALID"),
+    (1117, "ERROR_IO_DEVICE"),
+    (1167, "ERROR_DEVICE_NOT_CONNECTED"),
+    (1295, "ERROR_DISK_QUOTA_EXCEEDED"),
+    (1392, "ERROR_FILE_CORRUPT"),
+    (1393, "ERROR_DISK_CORRUPT"),
+    (1450, "ERROR_NO_SYSTEM_RESOURCES"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -131,6 +194,20 @@ mod tests {
             assert_eq!(name.to_string().parse(), Ok(name));
         }
         assert!("libaio".parse::<EngineName>().is_err());
+    }
+
+    #[test]
+    fn error_numbers_have_the_names_of_their_system() {
+        let cases = [
+            (5, "EIO"),
+            (200, "error 200"),
+            (WIN32_ERRORS_FROM + 5, "ERROR_ACCESS_DENIED"),
+            (WIN32_ERRORS_FROM + 1117, "ERROR_IO_DEVICE"),
+            (WIN32_ERRORS_FROM + 9999, "Win32 error 9999"),
+        ];
+        for (number, name) in cases {
+            assert_eq!(error_name(number), name);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::io;
 use std::ptr::NonNull;
 
 use super::sys;
+use crate::{Completion, Source};
 
 /// The unit of small buffers. Larger than any logical sector in use.
 const PAGE_BYTES: usize = 4096;
@@ -88,6 +89,19 @@ impl Buffers {
         unsafe { self.start.add(slot as usize * self.stride_bytes) }
     }
 
+    /// Shows the source what a finished operation of an engine transferred.
+    #[inline]
+    pub(crate) fn show<S: Source>(&self, source: &mut S, done: Completion) {
+        if S::LOOKS && done.result > 0 {
+            let address = self.address(done.slot).as_ptr();
+            // SAFETY: the slot's own bytes; its operation has ended, and transferred
+            // no more than its length, which was checked when it was issued.
+            source.look(done.slot, unsafe {
+                std::slice::from_raw_parts(address, done.result as usize)
+            });
+        }
+    }
+
     /// Bytes from one slot's buffer to the next.
     #[allow(dead_code, reason = "only io_uring registers buffers")]
     pub(crate) fn stride_bytes(&self) -> usize {
@@ -104,7 +118,7 @@ impl Drop for Buffers {
 }
 
 /// Memory from the allocator, for systems without a mapping call here.
-#[allow(dead_code, reason = "Linux maps its buffers instead")]
+#[allow(dead_code, reason = "Linux and Windows map their buffers instead")]
 pub(crate) fn allocate(length: usize) -> io::Result<NonNull<u8>> {
     let layout = std::alloc::Layout::from_size_align(length.max(1), PAGE_BYTES)
         .map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -117,7 +131,7 @@ pub(crate) fn allocate(length: usize) -> io::Result<NonNull<u8>> {
 ///
 /// # Safety
 /// `start` and `length` are those of one `allocate`, and nobody uses it any more.
-#[allow(dead_code, reason = "Linux maps its buffers instead")]
+#[allow(dead_code, reason = "Linux and Windows map their buffers instead")]
 pub(crate) unsafe fn release(start: NonNull<u8>, length: usize) {
     // SAFETY: `allocate` accepted the same numbers.
     let layout =

@@ -1,9 +1,11 @@
 //! The back ends. `cfg` on the operating system appears only here.
 //!
 //! `sys` holds the few calls that differ: positioned reads and writes, memory
-//! for buffers, error numbers. `linux_io_uring` exists everywhere by name;
-//! elsewhere than on Linux opening it says that it is not there.
+//! for buffers, error numbers, and which engine is the system's own.
+//! `linux_io_uring` and `windows_iocp` exist everywhere by name; where they do
+//! not belong, opening them says that they are not there.
 
+pub(crate) mod absent;
 pub(crate) mod buffers;
 mod data_pace;
 pub mod faulty;
@@ -15,6 +17,12 @@ pub mod linux_io_uring;
 #[cfg(not(target_os = "linux"))]
 #[path = "absent_io_uring.rs"]
 pub mod linux_io_uring;
+
+#[cfg(windows)]
+pub mod windows_iocp;
+#[cfg(not(windows))]
+#[path = "absent_iocp.rs"]
+pub mod windows_iocp;
 
 #[cfg(target_os = "linux")]
 #[path = "sys_linux.rs"]
@@ -30,6 +38,11 @@ pub(crate) mod sys;
 #[cfg(target_os = "linux")]
 #[path = "thread_linux.rs"]
 pub mod thread;
-#[cfg(not(target_os = "linux"))]
+/// The calling thread: its processor time, and where it may run.
+#[cfg(windows)]
+#[path = "thread_windows.rs"]
+pub mod thread;
+/// The calling thread: its processor time, and where it may run.
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "thread_elsewhere.rs"]
 pub mod thread;

@@ -84,7 +84,7 @@ impl Shared {
     fn perform(&self, operation: &Operation) -> Completion {
         let result = match self.call(operation) {
             Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-            Err(error) => -error.raw_os_error().unwrap_or(sys::UNKNOWN_FAILURE),
+            Err(number) => -number,
         };
         Completion {
             slot: operation.slot,
@@ -93,9 +93,10 @@ impl Shared {
         }
     }
 
-    fn call(&self, operation: &Operation) -> io::Result<usize> {
+    /// Bytes transferred, or the number of the failure.
+    fn call(&self, operation: &Operation) -> std::result::Result<usize, i32> {
         let Some(file) = self.files.get(usize::from(operation.file)) else {
-            return Err(io::Error::from_raw_os_error(sys::BAD_HANDLE));
+            return Err(sys::BAD_HANDLE);
         };
         let address = self.buffers.address(operation.slot).as_ptr();
         // SAFETY: the slot's own bytes, at least `length_bytes` of them (checked
@@ -111,7 +112,7 @@ impl Shared {
             };
             match result {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => return other,
+                other => return other.map_err(|error| sys::failure_number(&error)),
             }
         }
     }
@@ -364,7 +365,7 @@ impl Engine for Threads {
         let count = self.reaped.len() as u32;
         for done in self.reaped.drain(..) {
             self.busy[done.slot as usize] = false;
-            look(source, &self.shared.buffers, done);
+            self.shared.buffers.show(source, done);
             source.complete(done);
         }
         self.in_flight -= count;
@@ -388,18 +389,6 @@ impl Engine for Threads {
             }
         }
         Abandoned { operations }
-    }
-}
-
-/// Shows the source what a finished operation transferred.
-fn look<S: Source>(source: &mut S, buffers: &Buffers, done: Completion) {
-    if S::LOOKS && done.result > 0 {
-        let address = buffers.address(done.slot).as_ptr();
-        // SAFETY: the slot's own bytes; its operation has ended, and transferred
-        // no more than its length.
-        source.look(done.slot, unsafe {
-            std::slice::from_raw_parts(address, done.result as usize)
-        });
     }
 }
 

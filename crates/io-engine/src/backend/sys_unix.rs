@@ -9,10 +9,22 @@ use std::time::Instant;
 
 pub(crate) use super::buffers::{allocate as map, release as unmap};
 
+/// Engines of several threads may share a file.
+pub(crate) const FILES_SERVE_ONE_ENGINE: bool = false;
+/// The engine that this system is meant to be driven with.
+pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Threads;
 /// `EBADF`: the operation names a file that was not opened.
 pub(crate) const BAD_HANDLE: i32 = 9;
+/// `EINVAL`: what a misaligned direct operation gets.
+#[cfg_attr(not(feature = "conformance"), allow(dead_code))]
+pub(crate) const INVALID_ARGUMENT: i32 = 22;
 /// `EIO`, for failures that carry no number.
-pub(crate) const UNKNOWN_FAILURE: i32 = 5;
+const UNKNOWN_FAILURE: i32 = 5;
+
+/// The number of a failure as completions carry it.
+pub(crate) fn failure_number(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
+}
 
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
     file.read_at(buffer, offset_bytes)

@@ -12,6 +12,7 @@ mod script;
 use std::any::Any;
 use std::fs::File;
 
+use crate::backend::sys;
 use crate::{Clock, Engine, ErrorKind, OpenPlan};
 
 /// Makes what the cases need. Every file holds [`pattern`], is readable and
@@ -54,6 +55,23 @@ pub fn patterns(offsets: std::ops::Range<u64>) -> Vec<u8> {
     let bytes: Vec<u8> = words.flat_map(word).collect();
     let skip = (offsets.start % 8) as usize;
     bytes[skip..skip + (offsets.end - offsets.start) as usize].to_vec()
+}
+
+/// All that a file holds, by positioned reads: what is open for overlapped I/O
+/// has no position.
+///
+/// # Panics
+/// If it cannot be read.
+#[must_use]
+pub fn contents(file: &File) -> Vec<u8> {
+    let mut bytes = vec![0; file.metadata().expect("its length").len() as usize];
+    let mut got = 0;
+    while got < bytes.len() {
+        let count = sys::read_at(file, &mut bytes[got..], got as u64).expect("reads");
+        assert!(count > 0, "the file ends before its length");
+        got += count;
+    }
+    bytes
 }
 
 /// How an engine differs from one that does everything.

@@ -1,12 +1,11 @@
 //! Injected faults do what their plan says, over real engines.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use stripewise_io_engine::backend::faulty::Faulty;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_io_engine::backend::portable_threads::Threads;
-use stripewise_io_engine::conformance::{Fixture, pattern};
+use stripewise_io_engine::conformance::{Fixture, contents, pattern};
 use stripewise_io_engine::{
     Clock, Completion, Engine, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
 };
@@ -159,7 +158,7 @@ fn a_share_of_operations_is_drawn_from_the_seed() {
 
 #[test]
 fn a_torn_write_claims_success() {
-    let mut file = Files.file(8192);
+    let file = Files.file(8192);
     let mut source = Sequence::new(
         1,
         vec![Operation {
@@ -173,10 +172,7 @@ fn a_torn_write_claims_success() {
     let second = file.try_clone().expect("a second handle");
     play::<Threads>(&plan(second, 1, "torn=1024@nth=1"), &mut source);
     assert_eq!(source.results(), [4096]);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0)).expect("seeks");
-    file.read_to_end(&mut bytes).expect("reads");
-    for (offset, byte) in (0..).zip(bytes) {
+    for (offset, byte) in (0..).zip(contents(&file)) {
         let written = (4096..5120).contains(&offset);
         assert_eq!(byte == !pattern(offset), written, "at {offset}");
     }

@@ -1,7 +1,7 @@
 //! Temporary files for the tests.
 
 use std::any::Any;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 
 use stripewise_io_engine::conformance::{Fixture, patterns};
@@ -37,21 +37,17 @@ fn filled(size_bytes: u64) -> NamedTempFile {
 
 impl Fixture for Files {
     fn file(&self, size_bytes: u64) -> File {
-        filled(size_bytes).into_file()
+        os::plain(filled(size_bytes))
     }
 
     fn read_only(&self, size_bytes: u64) -> File {
-        let file = filled(size_bytes);
-        OpenOptions::new()
-            .read(true)
-            .open(file.path())
-            .expect("opened")
+        os::read_only(filled(size_bytes))
     }
 
     fn direct(&self, size_bytes: u64) -> Result<File, String> {
         let file = filled(size_bytes);
         file.as_file().sync_all().expect("synced");
-        os::open_direct(file.path())
+        os::open_direct(file)
     }
 
     fn interrupt_me(&self) -> Result<Box<dyn Any>, String> {

@@ -10,6 +10,9 @@ mod limits;
 #[cfg(target_os = "linux")]
 #[path = "os_linux.rs"]
 mod os;
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "os_windows.rs"]
+mod os;
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "os_other.rs"]
 mod os;

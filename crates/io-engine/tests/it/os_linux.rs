@@ -3,19 +3,30 @@
 use std::any::Any;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Opens a path past the page cache.
-pub fn open_direct(path: &Path) -> Result<File, String> {
+use tempfile::NamedTempFile;
+
+/// A file that is read and written.
+pub fn plain(file: NamedTempFile) -> File {
+    file.into_file()
+}
+
+/// One that is only read.
+pub fn read_only(file: NamedTempFile) -> File {
+    File::open(file.path()).expect("opened")
+}
+
+/// One past the page cache.
+pub fn open_direct(file: NamedTempFile) -> Result<File, String> {
     OpenOptions::new()
         .read(true)
         .write(true)
         .custom_flags(libc::O_DIRECT)
-        .open(path)
+        .open(file.path())
         .map_err(|error| format!("a file system with O_DIRECT ({error})"))
 }
 

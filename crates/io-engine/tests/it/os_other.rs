@@ -2,9 +2,18 @@
 
 use std::any::Any;
 use std::fs::File;
-use std::path::Path;
 
-pub fn open_direct(_path: &Path) -> Result<File, String> {
+use tempfile::NamedTempFile;
+
+pub fn plain(file: NamedTempFile) -> File {
+    file.into_file()
+}
+
+pub fn read_only(file: NamedTempFile) -> File {
+    File::open(file.path()).expect("opened")
+}
+
+pub fn open_direct(_file: NamedTempFile) -> Result<File, String> {
     Err("Linux".to_owned())
 }
 

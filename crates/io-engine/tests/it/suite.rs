@@ -5,6 +5,8 @@ use stripewise_io_engine::backend::faulty::Faulty;
 use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_io_engine::backend::portable_threads::Threads;
+#[cfg(windows)]
+use stripewise_io_engine::backend::windows_iocp::Iocp;
 use stripewise_io_engine::conformance::{Scope, run};
 
 use crate::fixture::{Files, skip};
@@ -24,6 +26,18 @@ fn check<E: Engine>(engine: &str, scope: Scope) {
 #[test]
 fn io_uring_conforms() {
     check::<Uring>("io_uring", Scope::Full);
+}
+
+#[cfg(windows)]
+#[test]
+fn iocp_conforms() {
+    check::<Iocp>("iocp", Scope::Full);
+}
+
+#[cfg(windows)]
+#[test]
+fn a_wrapper_without_faults_conforms_over_iocp() {
+    check::<Faulty<Iocp>>("faulty iocp", Scope::Full);
 }
 
 #[test]

@@ -21,13 +21,25 @@ use stripewise_io_engine::{Engine, FaultPlan};
 pub struct RealJob {
     /// What it does.
     pub plan: JobPlan,
-    /// The files of `plan.spans`, opened as the workload's cache mode wants.
-    /// Empty for engines that need none.
+    /// The files of `plan.spans`, opened as the workload's cache mode wants: one
+    /// set for all threads, or a set for each, one after the other, as
+    /// [`FILES_SERVE_ONE_ENGINE`](stripewise_io_engine::FILES_SERVE_ONE_ENGINE)
+    /// has it. Empty for engines that need none.
     pub files: Vec<Arc<File>>,
     /// Ask for registered buffers.
     pub register_buffers: bool,
     /// Faults to inject, for engines that do.
     pub faults: Option<FaultPlan>,
+}
+
+impl RealJob {
+    /// The files of one thread.
+    fn files_of(&self, thread: u32) -> &[Arc<File>] {
+        let spans = self.plan.spans.len();
+        let mut sets = self.files.chunks(spans.max(1));
+        let first = sets.clone().next().unwrap_or_default();
+        sets.nth(thread as usize).unwrap_or(first)
+    }
 }
 
 /// Runs `jobs` at once, all threads on engine `E`, and returns when the last

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_io_engine::backend::{
     faulty::Faulty, linux_io_uring::Uring, null::Null, portable_threads::Threads,
+    windows_iocp::Iocp,
 };
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_workload::{Span, Workload};
@@ -14,7 +15,7 @@ use stripewise_workload::{Span, Workload};
 /// A job with its file open.
 pub(super) struct OpenJob {
     pub(super) plan: JobPlan,
-    /// One for each span; none for the null engine.
+    /// As [`RealJob::files`]; none for the null engine.
     pub(super) files: Vec<Arc<File>>,
 }
 
@@ -50,6 +51,12 @@ pub(super) fn drive(
         }
         (EngineName::Threads, true) => {
             real::run::<Faulty<Threads>>(&jobs, cpus, plan, policy, observer, interrupt)
+        }
+        (EngineName::Iocp, false) => {
+            real::run::<Iocp>(&jobs, cpus, plan, policy, observer, interrupt)
+        }
+        (EngineName::Iocp, true) => {
+            real::run::<Faulty<Iocp>>(&jobs, cpus, plan, policy, observer, interrupt)
         }
         (_, false) => real::run::<Uring>(&jobs, cpus, plan, policy, observer, interrupt),
         (_, true) => real::run::<Faulty<Uring>>(&jobs, cpus, plan, policy, observer, interrupt),

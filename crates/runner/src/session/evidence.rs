@@ -46,7 +46,12 @@ pub(super) struct Seen {
 impl Watch {
     pub(super) fn start(jobs: &[OpenJob]) -> Self {
         let system = System::live();
-        let files: Vec<Vec<Arc<File>>> = jobs.iter().map(|job| job.files.clone()).collect();
+        // Of several sets for several threads, one shows all.
+        let one_set = |job: &OpenJob| {
+            let spans = job.plan.spans.len();
+            job.files.iter().take(spans).cloned().collect()
+        };
+        let files: Vec<Vec<Arc<File>>> = jobs.iter().map(one_set).collect();
         let storages: Vec<Option<Storage>> = files
             .iter()
             .map(|files| system.storage_of_file(files.first()?).ok())

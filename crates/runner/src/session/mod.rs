@@ -24,10 +24,11 @@ use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
 use listen::Ears;
 use policy::Enough;
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Simulate;
-use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
     EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
     TargetKind,
@@ -296,20 +297,14 @@ fn job_plan(job: &Job<'_>, data_salt: u64) -> JobPlan {
 fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJob>, Error> {
     jobs.iter()
         .map(|job| {
+            let sets = match FILES_SERVE_ONE_ENGINE {
+                true => job.workload.threads,
+                false => 1,
+            };
             let mut files = Vec::new();
-            for (place, _) in &job.places {
-                match place {
-                    Place::Real(target) => {
-                        let file = target
-                            .open(job.workload.cache, access(&job.workload))
-                            .map_err(|source| Error::Target {
-                                job: job.name.clone(),
-                                source: Box::new(source),
-                            })?;
-                        files.push(Arc::new(file));
-                    }
-                    Place::Nothing { .. } => {}
-                    Place::Simulated { .. } => return Err(mixed_clocks()),
+            for _ in 0..sets {
+                for (place, _) in &job.places {
+                    files.extend(open_one(job, place)?);
                 }
             }
             Ok(engine::OpenJob {
@@ -318,6 +313,21 @@ fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJo
             })
         })
         .collect()
+}
+
+/// Opens one place of a job; for the null engine there is nothing to open.
+fn open_one(job: &Job<'_>, place: &Place<'_>) -> Result<Option<Arc<File>>, Error> {
+    match place {
+        Place::Real(target) => target
+            .open(job.workload.cache, access(&job.workload))
+            .map(|file| Some(Arc::new(file)))
+            .map_err(|source| Error::Target {
+                job: job.name.clone(),
+                source: Box::new(source),
+            }),
+        Place::Nothing { .. } => Ok(None),
+        Place::Simulated { .. } => Err(mixed_clocks()),
+    }
 }
 
 fn mixed_clocks() -> Error {

@@ -98,8 +98,8 @@ impl Run {
             let window = Arc::clone(&self.shared.window);
             let worker = Worker::new(number, &job.plan, &streams, thread, &self.plan, window);
             let length_bytes = job.plan.workload.block_size_bytes as u32;
-            let mut open =
-                OpenPlan::new(job.files.clone(), worker.slots(), length_bytes, self.clock);
+            let files = job.files_of(thread).to_vec();
+            let mut open = OpenPlan::new(files, worker.slots(), length_bytes, self.clock);
             open.register_buffers = job.register_buffers;
             open.faults.clone_from(&job.faults);
             let (returns, returned) = channel();

@@ -1,0 +1,23 @@
+//! Completion ports where they do not exist.
+
+use super::absent::{Absent, Missing, refuse};
+use crate::Result;
+
+/// Not on this system.
+pub enum NoPort {}
+
+impl Missing for NoPort {
+    const ENGINE: &'static str = "iocp";
+    const WHAT: &'static str = "completion ports exist only on Windows";
+}
+
+/// An engine that cannot be opened.
+pub type Iocp = Absent<NoPort>;
+
+/// Says that completion ports are not here.
+///
+/// # Errors
+/// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+pub fn probe() -> Result<()> {
+    Err(refuse::<NoPort>())
+}
