@@ -148,6 +148,29 @@ fn intent(need: &Need, safety: &Safety) -> Intent {
     }
 }
 
+/// Asks the target crate something for which it must know our files.
+fn knowing<T>(
+    context: &Context,
+    store: &Store,
+    ask: impl FnOnce(&Knowledge<'_>) -> Outcome<T>,
+) -> Outcome<T> {
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let path = context.store_path()?;
+    ask(&Knowledge {
+        is_known: &is_known,
+        store: Some(&path),
+    })
+}
+
+fn while_filling(context: &Context, error: Error) -> Failure {
+    if error.kind == ErrorKind::Interrupted {
+        interrupted(context)
+    } else {
+        target_failure(error)
+    }
+}
+
 /// Judges a wish without carrying it out.
 pub fn judge(
     context: &Context,
@@ -155,14 +178,9 @@ pub fn judge(
     name: &TargetName,
     intent: &Intent,
 ) -> Outcome<Plan> {
-    let known = known_files(store)?;
-    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
-    let path = context.store_path()?;
-    let knowledge = Knowledge {
-        is_known: &is_known,
-        store: Some(&path),
-    };
-    stripewise_target::plan(name, intent, &knowledge).map_err(target_failure)
+    knowing(context, store, |knowledge| {
+        stripewise_target::plan(name, intent, knowledge).map_err(target_failure)
+    })
 }
 
 /// Plans, prints the plan, and carries it out with progress.
@@ -177,25 +195,15 @@ pub fn prepare(
         eprintln!("{plan}");
     }
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
-    let known = known_files(store)?;
-    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
-    let path = context.store_path()?;
-    let knowledge = Knowledge {
-        is_known: &is_known,
-        store: Some(&path),
-    };
     let mut filling = Filling::new(
         context,
         plan.fill
             .as_ref()
             .map(|fill| (fill.bytes, fill.time_limit_ns)),
     );
-    let target = stripewise_target::prepare(plan, &knowledge, &mut filling).map_err(|error| {
-        if error.kind == ErrorKind::Interrupted {
-            interrupted(context)
-        } else {
-            target_failure(error)
-        }
+    let target = knowing(context, store, |knowledge| {
+        stripewise_target::prepare(plan, knowledge, &mut filling)
+            .map_err(|error| while_filling(context, error))
     })?;
     drop(filling);
     if !context.global.quiet {
@@ -215,23 +223,12 @@ pub fn expand(
     to_bytes: u64,
     intent: &Intent,
 ) -> Outcome<()> {
-    let known = known_files(store)?;
-    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
-    let store_path = context.store_path()?;
-    let knowledge = Knowledge {
-        is_known: &is_known,
-        store: Some(&store_path),
-    };
     let mut filling = Filling::new(context, Some((to_bytes, None)));
-    let made = stripewise_target::expand(path, to_bytes, intent, &knowledge, &mut filling);
-    drop(filling);
-    let made = made.map_err(|error| {
-        if error.kind == ErrorKind::Interrupted {
-            interrupted(context)
-        } else {
-            target_failure(error)
-        }
+    let made = knowing(context, store, |knowledge| {
+        stripewise_target::expand(path, to_bytes, intent, knowledge, &mut filling)
+            .map_err(|error| while_filling(context, error))
     })?;
+    drop(filling);
     match made {
         Some(made) => remember(context, store, &made, Some(path.to_owned())),
         None => Ok(()),

@@ -47,35 +47,39 @@ fn what_it_does(evidence: &Evidence) -> &'static str {
 /// Holes.
 pub fn sparse_file(evidence: &Evidence) -> Option<Warning> {
     let layout = layout(evidence)?;
-    if (layout.hole_bytes as f64) < SHARE_MIN * layout.size_bytes as f64 {
-        return None;
-    }
-    let message = format!(
-        "the file is sparse: {} of its {} were never allocated ({}), and {}",
+    let found = format!(
+        "the file is sparse: {} of its {} were never allocated",
         format_bytes(layout.hole_bytes),
-        format_bytes(layout.size_bytes),
-        percent(layout.hole_bytes, layout.size_bytes),
-        what_it_does(evidence)
+        format_bytes(layout.size_bytes)
     );
-    let severity = severity(layout.hole_bytes, layout.size_bytes);
-    Some(Code::SparseFile.warning(severity, message, WRITE_IT))
+    without_the_disk(evidence, Code::SparseFile, layout.hole_bytes, &found)
 }
 
 /// Space that was reserved (`fallocate`) but not written.
 pub fn never_written(evidence: &Evidence) -> Option<Warning> {
     let layout = layout(evidence)?;
-    if (layout.unwritten_bytes as f64) < SHARE_MIN * layout.size_bytes as f64 {
+    let found = format!(
+        "{} of the file's {} are reserved but were never written",
+        format_bytes(layout.unwritten_bytes),
+        format_bytes(layout.size_bytes)
+    );
+    without_the_disk(evidence, Code::NeverWritten, layout.unwritten_bytes, &found)
+}
+
+/// The warning about a part of a file that is not on the disk, if it is no small one.
+fn without_the_disk(
+    evidence: &Evidence,
+    code: Code,
+    part_bytes: u64,
+    found: &str,
+) -> Option<Warning> {
+    let size_bytes = layout(evidence)?.size_bytes;
+    if (part_bytes as f64) < SHARE_MIN * size_bytes as f64 {
         return None;
     }
-    let message = format!(
-        "{} of the file's {} are reserved but were never written ({}), and {}",
-        format_bytes(layout.unwritten_bytes),
-        format_bytes(layout.size_bytes),
-        percent(layout.unwritten_bytes, layout.size_bytes),
-        what_it_does(evidence)
-    );
-    let severity = severity(layout.unwritten_bytes, layout.size_bytes);
-    Some(Code::NeverWritten.warning(severity, message, WRITE_IT))
+    let share = percent(part_bytes, size_bytes);
+    let message = format!("{found} ({share}), and {}", what_it_does(evidence));
+    Some(code.warning(severity(part_bytes, size_bytes), message, WRITE_IT))
 }
 
 /// Zeros on the disk, beyond those that holes explain.
@@ -111,16 +115,9 @@ pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
         let hint = "compare only with runs of the same --dedupable";
         return Some(Code::RepeatingData.warning(Severity::Note, message, hint));
     }
-    let content = content(evidence).filter(|_| evidence.reads())?;
-    if (content.blocks_repeated as f64) < SAMPLED_SHARE_MIN * content.blocks as f64 {
-        return None;
-    }
-    let message = format!(
-        "{} of {} sampled blocks repeat others ({}): a device that deduplicates reads them from its cache",
-        content.blocks_repeated,
-        content.blocks,
-        percent(content.blocks_repeated, content.blocks)
-    );
+    let sampled = sampled(evidence, |content| content.blocks_repeated)?;
+    let message =
+        format!("{sampled} repeat others: a device that deduplicates reads them from its cache");
     Some(Code::RepeatingData.warning(Severity::Warning, message, WRITE_IT))
 }
 
@@ -132,17 +129,26 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
         let hint = "compare only with runs of the same --compressible";
         return Some(Code::CompressibleData.warning(Severity::Note, message, hint));
     }
-    let content = content(evidence).filter(|_| evidence.reads())?;
-    if (content.blocks_compressible as f64) < SAMPLED_SHARE_MIN * content.blocks as f64 {
-        return None;
-    }
+    let sampled = sampled(evidence, |content| content.blocks_compressible)?;
     let message = format!(
-        "{} of {} sampled blocks can be compressed ({}): a device that compresses moves fewer bytes than we count",
-        content.blocks_compressible,
-        content.blocks,
-        percent(content.blocks_compressible, content.blocks)
+        "{sampled} can be compressed: a device that compresses moves fewer bytes than we count"
     );
     let hint = "if that is the data that the disk will serve, keep it so; else measure a test file: name a \
                 directory instead of the file";
     Some(Code::CompressibleData.warning(Severity::Note, message, hint))
+}
+
+/// How many of the blocks that were sampled before reads, in words, if they are no
+/// small share.
+fn sampled(evidence: &Evidence, count: impl Fn(&Content) -> u64) -> Option<String> {
+    let content = content(evidence).filter(|_| evidence.reads())?;
+    let part = count(content);
+    if (part as f64) < SAMPLED_SHARE_MIN * content.blocks as f64 {
+        return None;
+    }
+    let share = percent(part, content.blocks);
+    Some(format!(
+        "{part} of {} sampled blocks ({share})",
+        content.blocks
+    ))
 }
