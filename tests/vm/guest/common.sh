@@ -20,8 +20,14 @@ place() { # OFFSET: one partition there, made by the program under test
     echo "start $1 $(cat /sys/block/md0/md0p1/start)"
 }
 
-# What `disks` says of the volume, right through md to the disks.
-look() { # OFFSET BYTES VERDICT STRIPE_UNIT EXIT
+# What `disks` says of the volume, right through md to the disks; once is enough.
+look() { # ROUND OFFSET STRIPE_UNIT
+    [ "$1" = 1 ] || return 0
+    case $2 in
+    63s) expected="32256 splits-above $3 exit 1" ;;
+    36K) expected="36864 splits-above $3 exit 1" ;;
+    1M) expected="1048576 aligned $3 exit 0" ;;
+    esac
     mkfs.ext4 -q -F /dev/md0p1 > /tmp/mkfs 2>&1 || { echo "failure: mkfs"; cat /tmp/mkfs; }
     stripewise --json --store $store disks /dev/md0p1 > /tmp/disks.json 2> /tmp/disks.err
     code=$?
@@ -29,10 +35,10 @@ look() { # OFFSET BYTES VERDICT STRIPE_UNIT EXIT
         awk -v name="\"$1\":" '/"volumes":/ { on = 1 } on && $1 == name { gsub(/[",]/, "", $2); print $2; exit }' /tmp/disks.json
     }
     found="$(volume offset_bytes) $(volume verdict) $(volume stripe_unit_bytes) exit $code"
-    if [ "$found" = "$2 $3 $4 exit $5" ]; then
-        echo "check ok disks at $1: $found"
+    if [ "$found" = "$expected" ]; then
+        echo "check ok disks at $2: $found"
     else
-        echo "check failed disks at $1: $found, expected $2 $3 $4 exit $5"
+        echo "check failed disks at $2: $found, expected $expected"
         cat /tmp/disks.err
     fi
 }
