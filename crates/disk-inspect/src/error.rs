@@ -1,5 +1,6 @@
 //! The few failures that are not simply a missing fact.
 
+use crate::platform;
 use std::path::PathBuf;
 
 /// The crate's result.
@@ -36,12 +37,12 @@ impl Error {
         match self {
             Error::Path { source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => "check the spelling, and that it is mounted",
-                std::io::ErrorKind::PermissionDenied => "run as a user who may read it, or as root",
-                _ => "check that the file system it is on still answers: `ls` on its directory",
+                std::io::ErrorKind::PermissionDenied => platform::HINT_RIGHTS,
+                _ => platform::HINT_ANSWERS,
             },
             Error::File(_) => "check that its file system still answers, then run it again",
-            Error::NoDevice(_) => "`lsblk` lists the devices that there are",
-            Error::Unsupported(_) => "use Linux for now, or name a `sim:` target",
+            Error::NoDevice(_) => platform::HINT_DEVICES,
+            Error::Unsupported(_) => "use Linux for this, or name a `sim:` target",
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod content;
 mod device_number;
 mod error;
 pub mod host;
+pub mod ioctl;
 pub mod mapper_table;
 pub mod marks;
 pub mod medium;
@@ -36,9 +37,14 @@ use linux as platform;
 #[cfg(target_os = "linux")]
 pub use linux::{claims, users};
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as platform;
+
+#[cfg(not(any(target_os = "linux", windows)))]
 mod other;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 use other as platform;
 
 pub use device_number::DeviceNumber;

@@ -10,6 +10,13 @@ use std::path::Path;
 
 const NAME: &str = "storage";
 
+/// What helps where a user may not look.
+pub const HINT_RIGHTS: &str = "run as a user who may read it";
+/// What helps where something does not answer.
+pub const HINT_ANSWERS: &str = "check that the file system it is on still answers";
+/// What lists the devices.
+pub const HINT_DEVICES: &str = "`sim:` targets work everywhere";
+
 pub fn host(_system: &System) -> Host {
     Host {
         operating_system: std::env::consts::OS.to_owned(),

@@ -46,6 +46,14 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use tree::Tree;
 
+/// What helps where a user may not look.
+pub const HINT_RIGHTS: &str = "run as a user who may read it, or as root";
+/// What helps where something does not answer.
+pub const HINT_ANSWERS: &str =
+    "check that the file system it is on still answers: `ls` on its directory";
+/// What lists the devices.
+pub const HINT_DEVICES: &str = "`lsblk` lists the devices that there are";
+
 fn tree(system: &System) -> Tree<'_> {
     Tree::new(system.root())
 }

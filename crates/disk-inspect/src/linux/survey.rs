@@ -12,7 +12,7 @@ use crate::survey::{
 };
 use crate::tables::{self, Role, TablePartition, gpt_type_name};
 use crate::trace::trace;
-use crate::verdict::{Subject, Usage};
+use crate::verdict::{Subject, Suspect, Usage};
 use crate::{DeviceNumber, Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -414,7 +414,7 @@ impl Surveyor<'_> {
                     .or_else(|| self.unit_by_mount(&mounts)),
                 told_unit_bytes: header.and_then(|header| header.stripe_unit_bytes),
                 usage: used,
-                dynamic: role == Role::Dynamic,
+                suspect: Suspect::by_role(role),
                 incomplete: trace.incomplete,
             },
             holds: content.holds,

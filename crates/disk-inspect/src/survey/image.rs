@@ -6,7 +6,7 @@ use crate::storage::{BlockDevice, Queue};
 use crate::superblocks::{self, Found};
 use crate::tables::{self, PartitionTable, Role, TablePartition};
 use crate::trace::{Given, trace};
-use crate::verdict::{Subject, Usage};
+use crate::verdict::{Subject, Suspect, Usage};
 use std::io::Result;
 
 /// Whether the bytes look like a disk or a volume, as against a plain file.
@@ -156,7 +156,7 @@ fn volume(disk: &BlockDevice, partition: &Partition, given: Option<&Given>) -> V
             allocation_unit_bytes: header.and_then(|header| header.allocation_unit_bytes),
             told_unit_bytes: header.and_then(|header| header.stripe_unit_bytes),
             usage: usage(entry.role, partition.holds.as_ref(), false),
-            dynamic: entry.role == Role::Dynamic,
+            suspect: Suspect::by_role(entry.role),
             incomplete: trace.incomplete,
         },
         holds: partition.holds.clone(),

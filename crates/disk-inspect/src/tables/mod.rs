@@ -12,6 +12,7 @@ mod mbr;
 mod types;
 
 pub use crc32::crc32;
+pub(crate) use types::guid;
 pub use types::{gpt_role, gpt_type_name, mbr_role, mbr_type_name};
 
 use crate::medium::{Bytes, is_absent};
@@ -59,6 +60,9 @@ pub enum Role {
     /// A Windows dynamic disk (LDM): volumes start somewhere inside, and only
     /// its database knows where.
     Dynamic,
+    /// A member of a Windows storage pool (Storage Spaces): data of its virtual
+    /// disks lie somewhere inside.
+    StoragePool,
     /// The MBR entry that hides a GPT from old tools.
     Protective,
 }
@@ -174,7 +178,7 @@ pub fn read(disk: &mut dyn Bytes, sector_bytes: Option<u32>) -> Result<Option<Pa
 }
 
 /// Partitions past the end of the disk, and ones that overlap.
-fn check_places(table: &mut PartitionTable, size_bytes: u64) {
+pub(crate) fn check_places(table: &mut PartitionTable, size_bytes: u64) {
     for partition in &table.partitions {
         if partition.end_bytes() > size_bytes {
             table.problems.push(format!(

@@ -61,6 +61,7 @@ pub fn gpt_role(guid: &str) -> Role {
         Some("BIOS boot") => Role::BiosBoot,
         Some("Microsoft reserved") => Role::MicrosoftReserved,
         Some("Microsoft LDM metadata" | "Microsoft LDM data") => Role::Dynamic,
+        Some("Microsoft Storage Spaces") => Role::StoragePool,
         _ => Role::Data,
     }
 }

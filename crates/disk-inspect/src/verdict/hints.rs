@@ -77,18 +77,31 @@ pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes
     }
 }
 
+/// Models, in small letters, that come over the buses of single drives: network
+/// volumes of clouds as NVMe, disks of hypervisors and logical volumes of RAID
+/// controllers as SAS or SATA.
+const NOT_ONE_DRIVE: [&str; 13] = [
+    "amazon elastic block store",
+    "nvme_card-pd",
+    "google persistentdisk",
+    "msft nvme",
+    "qemu",
+    "virtual",
+    "vbox",
+    "logical volume",
+    "megaraid",
+    "serveraid",
+    "perc ",
+    "smart array",
+    "raid",
+];
+
 /// Whether a device at the bottom is one drive.
 #[must_use]
 pub fn nature(device: &BlockDevice) -> Nature {
     let model = device.model.as_deref().unwrap_or_default();
-    // Network volumes of clouds come as NVMe drives.
-    const REMOTE: [&str; 4] = [
-        "Amazon Elastic Block Store",
-        "nvme_card-pd",
-        "MSFT NVMe",
-        "QEMU",
-    ];
-    if REMOTE.iter().any(|name| model.contains(name)) {
+    let model = model.to_ascii_lowercase();
+    if NOT_ONE_DRIVE.iter().any(|name| model.contains(name)) {
         return Nature::MayBeArray;
     }
     if device.kind == BlockDeviceKind::Memory {

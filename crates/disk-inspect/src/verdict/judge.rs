@@ -41,13 +41,12 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
         checks.push(unknown_check(subject, suits));
     }
     checks.extend(place_checks(subject));
-    if subject.dynamic {
+    if let Some(suspect) = subject.suspect {
+        let (name, text) = suspect.words();
         checks.push(Check {
-            name: "dynamic-disk",
+            name,
             result: Outcome::Warning,
-            text: "a Windows dynamic disk (LDM): where its volumes start is only in its own \
-                   database, so this offset is suspect; ask `dmdiag -v` for RelSec on Windows"
-                .to_owned(),
+            text: text.to_owned(),
         });
     }
     if subject.usage == Usage::Exempt {
@@ -78,7 +77,11 @@ fn verdict(subject: &Subject, split: bool, worst: Option<&Boundary>) -> Verdict 
         .any(|place| place.nature == Nature::MayBeArray);
     match subject.boundaries.is_empty() {
         false => Verdict::Aligned,
-        true if may_hide || subject.dynamic || subject.incomplete || subject.places.is_empty() => {
+        true if may_hide
+            || subject.suspect.is_some()
+            || subject.incomplete
+            || subject.places.is_empty() =>
+        {
             let suits = subject
                 .places
                 .iter()
@@ -290,6 +293,9 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
         name: "stripe-unit",
         result: Outcome::Information,
         text: match suits {
+            None if subject.places.is_empty() => {
+                "where it starts on a disk is not known, and so nothing of its alignment".to_owned()
+            }
             None => "starts at 0: any stripe unit suits, aligned operations never cross".to_owned(),
             Some(bytes) if bytes < 4096 => format!(
                 "{offset} is a multiple of {bytes} and of no larger power of two: no usual \

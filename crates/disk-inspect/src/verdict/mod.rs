@@ -12,6 +12,7 @@ pub use crossing::Crossing;
 pub use hints::{Hint, Nature};
 pub use judge::judge;
 
+use crate::tables::Role;
 use serde::Serialize;
 
 /// Where a stripe unit is known from.
@@ -144,10 +145,64 @@ pub struct Subject {
     pub told_unit_bytes: Option<u64>,
     /// What it is used for.
     pub usage: Usage,
-    /// It is part of a Windows dynamic disk.
-    pub dynamic: bool,
+    /// Why its offset is not to be relied upon.
+    pub suspect: Option<Suspect>,
     /// There are pieces of it that could not be followed.
     pub incomplete: bool,
+}
+
+/// Something between a volume and its disks that keeps its own book of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suspect {
+    /// A partition of a Windows dynamic disk: volumes start somewhere inside.
+    DynamicDisk,
+    /// A volume of dynamic disks, whose extents its volume manager told.
+    DynamicVolume,
+    /// A member of a storage pool.
+    StoragePool,
+    /// A virtual disk of a storage pool.
+    StorageSpace,
+}
+
+impl Suspect {
+    /// What follows from a partition's role alone.
+    #[must_use]
+    pub fn by_role(role: Role) -> Option<Self> {
+        match role {
+            Role::Dynamic => Some(Suspect::DynamicDisk),
+            Role::StoragePool => Some(Suspect::StoragePool),
+            _ => None,
+        }
+    }
+
+    /// Name and text of the warning.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Suspect::DynamicDisk => (
+                "dynamic-disk",
+                "a Windows dynamic disk (LDM): where its volumes start is only in its own \
+                 database, so this offset is suspect; ask `dmdiag -v` for RelSec on Windows",
+            ),
+            Suspect::DynamicVolume => (
+                "dynamic-disk",
+                "a volume of Windows dynamic disks (LDM): its offset is the volume manager's \
+                 word, no partition table has it, so it is suspect; compare with RelSec of \
+                 `dmdiag -v`",
+            ),
+            Suspect::StoragePool => (
+                "storage-pool",
+                "a member of a Windows storage pool: data of its virtual disks lie anywhere \
+                 inside, so this offset is suspect; judge the volumes on the virtual disks",
+            ),
+            Suspect::StorageSpace => (
+                "storage-space",
+                "on a virtual disk of Storage Spaces: where its columns lie on real disks is \
+                 not told, so this offset is suspect; `Get-VirtualDisk | Format-List` shows \
+                 Interleave (the stripe unit), which --stripe-unit takes",
+            ),
+        }
+    }
 }
 
 /// The verdict on a volume.

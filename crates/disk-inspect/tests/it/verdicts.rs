@@ -1,7 +1,8 @@
 //! Verdicts on volumes whose place is known.
 
 use stripewise_disk_inspect::verdict::{
-    Boundary, Judgement, Nature, Outcome, Place, Subject, UnitSource, Usage, Verdict, judge,
+    Boundary, Judgement, Nature, Outcome, Place, Subject, Suspect, UnitSource, Usage, Verdict,
+    judge,
 };
 
 const K: u64 = 1024;
@@ -244,7 +245,7 @@ fn large_sectors_partial_pages_and_dynamic_disks_are_warned_of() {
         vec![place(1 << 20, 16_384, Nature::Single)],
         vec![boundary(SECTOR_63, 64 * K)],
     );
-    subject.dynamic = true;
+    subject.suspect = Some(Suspect::DynamicDisk);
     let found = judged(&subject);
     for name in ["sector-size", "parity-page", "dynamic-disk"] {
         let check = found.checks.iter().find(|check| check.name == name);

@@ -1,0 +1,107 @@
+//! Where the bytes of a file are, as NTFS tells. Other file systems number their
+//! clusters otherwise, or do not tell: nothing is claimed for them.
+
+use super::ask;
+use crate::ioctl::{self, codes};
+use crate::placement::{Extent, Placement};
+use crate::storage::FileLayout;
+use std::fs::File;
+use std::os::windows::io::AsRawHandle;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_COMPRESSED, FILE_ATTRIBUTE_ENCRYPTED, FILE_STANDARD_INFO, FileStandardInfo,
+    GetFileInformationByHandleEx,
+};
+
+/// Extents that are looked at.
+const EXTENTS_MAX: usize = 1 << 18;
+/// The answer to a file without clusters: nothing behind its end.
+const ERROR_HANDLE_EOF: u32 = 38;
+
+/// The runs of a file; whether they are all. `None` where it is not on NTFS.
+fn extents(file: &File) -> Option<(Vec<ioctl::FileExtent>, bool)> {
+    let volume = ask::ask(file, codes::GET_NTFS_VOLUME_DATA, &[]).ok()?;
+    let unit = ioctl::ntfs_volume(&volume).ok()?.allocation_unit_bytes;
+    let mut found: Vec<ioctl::FileExtent> = Vec::new();
+    let mut cluster = 0u64;
+    loop {
+        let from = cluster.to_le_bytes();
+        let part = ask::ask_part(file, codes::GET_RETRIEVAL_POINTERS, &from, 64 << 10);
+        let (bytes, more) = match part {
+            Ok(part) => part,
+            Err(refusal) if refusal.code == ERROR_HANDLE_EOF => return Some((found, true)),
+            Err(_) => return None,
+        };
+        let runs = ioctl::retrieval_pointers(&bytes, cluster, unit).ok()?;
+        let is_further = runs.next_cluster > cluster;
+        cluster = runs.next_cluster;
+        found.extend(runs.extents);
+        if !more || !is_further || found.len() >= EXTENTS_MAX {
+            return Some((found, !more));
+        }
+    }
+}
+
+fn standard_information(file: &File) -> Option<FILE_STANDARD_INFO> {
+    let mut information = FILE_STANDARD_INFO::default();
+    let room = u32::try_from(size_of::<FILE_STANDARD_INFO>()).ok()?;
+    // SAFETY: the structure is live and of this size, the class is its own.
+    let done = unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            FileStandardInfo,
+            (&raw mut information).cast(),
+            room,
+        )
+    };
+    (done != 0).then_some(information)
+}
+
+/// Holes and what is allocated. NTFS does not say how much of a file was ever
+/// written (its valid data length), so `unwritten_bytes` is always 0 here.
+pub fn layout(file: &File) -> Option<FileLayout> {
+    use std::os::windows::fs::MetadataExt;
+    let information = standard_information(file)?;
+    let attributes = file.metadata().ok()?.file_attributes();
+    let (extents, complete) = extents(file)?;
+    let size_bytes = u64::try_from(information.EndOfFile).ok()?;
+    let allocated_bytes = u64::try_from(information.AllocationSize).ok()?;
+    let is_encoded = attributes & (FILE_ATTRIBUTE_COMPRESSED | FILE_ATTRIBUTE_ENCRYPTED) != 0;
+    let without_place: u64 = extents
+        .iter()
+        .filter(|extent| extent.volume_bytes.is_none())
+        .map(|extent| within(extent, size_bytes))
+        .sum();
+    Some(FileLayout {
+        size_bytes,
+        allocated_bytes,
+        // The clusters that compression saved have no place either.
+        hole_bytes: if is_encoded { 0 } else { without_place },
+        encoded_bytes: if is_encoded { size_bytes } else { 0 },
+        extents: extents.len() as u64,
+        partial: !complete,
+        ..FileLayout::default()
+    })
+}
+
+/// Bytes of an extent below the file's end.
+fn within(extent: &ioctl::FileExtent, size_bytes: u64) -> u64 {
+    let left = size_bytes.saturating_sub(extent.logical_bytes);
+    extent.length_bytes.min(left)
+}
+
+/// Extents with a place. NTFS counts clusters from the volume's first byte.
+pub fn placement_of(file: &File) -> Option<Placement> {
+    let size_bytes = file.metadata().ok()?.len();
+    let (extents, complete) = extents(file)?;
+    let extents = extents
+        .iter()
+        .filter(|extent| extent.volume_bytes.is_some())
+        .map(|extent| Extent {
+            logical_bytes: extent.logical_bytes,
+            physical_bytes: extent.volume_bytes,
+            length_bytes: within(extent, size_bytes),
+        })
+        .filter(|extent| extent.length_bytes > 0)
+        .collect();
+    Some(Placement { extents, complete })
+}

@@ -1,0 +1,157 @@
+//! Windows: the calls whose answers `ioctl` decodes.
+//!
+//! | fact | from |
+//! | --- | --- |
+//! | disks | `\\.\PhysicalDriveN`, opened without any right to its data |
+//! | volumes | `FindFirstVolumeW` and the volumes' own answers |
+//! | file systems | `GetVolumeInformationW`, `GetDiskFreeSpaceW`, NTFS' answer |
+//! | extents of files | `FSCTL_GET_RETRIEVAL_POINTERS`, on NTFS |
+//! | host, clocks, CPU time | kernel32, ntdll, the registry (processor's name) |
+//!
+//! Nothing here needs an administrator unless a driver says so; what it refuses
+//! is told. Not there: counters of devices, operations in flight, the share of a
+//! file in the cache (Windows has no call for it), who uses a device, limits of
+//! job objects.
+#![allow(unsafe_code)]
+
+mod ask;
+mod enumerate;
+mod file;
+mod host;
+mod layouts;
+mod place;
+mod wide;
+
+pub use file::{layout, placement_of};
+pub use host::{host, snapshot};
+pub use place::{storage_of_file, storage_of_path};
+
+use crate::ioctl::machine::{Name, from_number};
+use crate::observe::InFlight;
+use crate::storage::{BlockDevice, Storage, Throttle, Use};
+use crate::survey::{Request, Survey};
+use crate::{DeviceNumber, Error, Result, System};
+use std::fs::File;
+use std::path::Path;
+
+/// What helps where a user may not look.
+pub const HINT_RIGHTS: &str = "run as a user who may read it, or as administrator";
+/// What helps where something does not answer.
+pub const HINT_ANSWERS: &str =
+    "check that the file system it is on still answers: `dir` on its directory";
+/// What lists the devices.
+pub const HINT_DEVICES: &str =
+    "`stripewise disks` lists the devices that there are, as `Get-PhysicalDisk` does";
+
+/// Captured trees are Linux's.
+fn live(system: &System) -> Result<()> {
+    if system.root() == Path::new("/") {
+        Ok(())
+    } else {
+        Err(Error::Unsupported("a captured tree"))
+    }
+}
+
+pub fn storage_of_device(system: &System, number: DeviceNumber) -> Result<Storage> {
+    let device = device(system, number)?;
+    Ok(Storage {
+        file_system: None,
+        offset: Some(crate::trace::offset(&device)),
+        devices: vec![device],
+    })
+}
+
+pub fn device(system: &System, number: DeviceNumber) -> Result<BlockDevice> {
+    live(system)?;
+    let found = match from_number(number) {
+        Some(Name::Disk(disk)) => enumerate::disk(disk).disk(disk),
+        Some(Name::Partition { disk, partition }) => {
+            enumerate::disk(disk).partition(disk, partition)
+        }
+        _ => None,
+    };
+    found.ok_or_else(|| Error::NoDevice(number.to_string()))
+}
+
+pub fn device_named(system: &System, name: &str) -> Result<BlockDevice> {
+    live(system)?;
+    let found = match Name::parse(name) {
+        Some(Name::Disk(disk) | Name::Partition { disk, .. }) => {
+            enumerate::disk(disk).device_named(name)
+        }
+        Some(Name::Volume(_)) => enumerate::machine().device_named(name),
+        None => None,
+    };
+    found.ok_or_else(|| Error::NoDevice(name.to_owned()))
+}
+
+pub fn devices(system: &System) -> Vec<DeviceNumber> {
+    let mut numbers = Vec::new();
+    for disk in all_disks(system) {
+        let partitions = partitions(system, disk.number);
+        numbers.push(disk.number);
+        numbers.extend(partitions.iter().map(|one| one.number));
+    }
+    numbers
+}
+
+fn all_disks(system: &System) -> Vec<BlockDevice> {
+    if live(system).is_err() {
+        return Vec::new();
+    }
+    let machine = enumerate::disks();
+    let numbers = machine.disks.iter().map(|disk| disk.number);
+    numbers.filter_map(|number| machine.disk(number)).collect()
+}
+
+pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {
+    match from_number(disk) {
+        Some(Name::Disk(number)) if live(system).is_ok() => {
+            let machine = enumerate::disk(number);
+            let mut found = machine.partitions(number);
+            found.sort_by_key(|one| one.partition.as_ref().map(|place| place.start_bytes));
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub fn survey(system: &System, request: &Request) -> Result<Survey> {
+    live(system)?;
+    let mut survey = enumerate::machine().survey(request)?;
+    if survey.disks.is_empty() {
+        let text = "no \\\\.\\PhysicalDriveN could be opened, so nothing is known of disks";
+        survey.notes.push(text.to_owned());
+    }
+    if host::is_wine() {
+        let text = "this is Wine, not Windows: disks and volumes are what Wine makes of them";
+        survey.notes.push(text.to_owned());
+    }
+    Ok(survey)
+}
+
+pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {
+    Vec::new()
+}
+
+pub fn uses_of_file(_system: &System, _file: &File) -> Vec<Use> {
+    Vec::new()
+}
+
+pub fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
+    Vec::new()
+}
+
+pub fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {
+    None
+}
+
+/// Windows tells nobody which pages of a file are in its cache.
+pub fn cached_bytes(_file: &File) -> Option<u64> {
+    None
+}
+
+/// For handles that wait for their operations; not for overlapped ones.
+pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset_bytes)
+}
