@@ -1,7 +1,9 @@
 //! What was found out about the data and the path of a target, for the trust
 //! warnings of `runner`.
 
-use stripewise_disk_inspect::{content::Content, storage::FileLayout};
+use stripewise_disk_inspect::content::Content;
+use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
+use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
 
 /// What a bounded, read-only look at the data of a target found before the
 /// first measurement.
@@ -49,4 +51,46 @@ pub trait Progress {
     /// ([`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted)), and what
     /// was made is removed.
     fn report(&mut self, progress: FillProgress) -> std::ops::ControlFlow<()>;
+}
+
+/// The record's facts, but for size and sector, which the caller knows better.
+pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> TargetFacts {
+    let nearest = storage.nearest();
+    let queue = nearest.map(|device| &device.queue);
+    TargetFacts {
+        kind,
+        name: name.to_owned(),
+        size_bytes: 0,
+        partition_offset_bytes: storage.offset.as_ref().map(|offset| offset.bytes),
+        logical_sector_bytes: queue
+            .and_then(|queue| queue.logical_sector_bytes)
+            .unwrap_or(512),
+        physical_sector_bytes: queue.and_then(|queue| queue.physical_sector_bytes),
+        file_system: storage.file_system.as_ref().map(file_system_facts),
+        device: nearest.map(device_facts),
+        simulation: None,
+    }
+}
+
+fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
+    FileSystemFacts {
+        kind: found.kind.clone(),
+        mount_point: found.mount_point.display().to_string(),
+        options: found.options.clone(),
+        allocation_unit_bytes: found.allocation_unit_bytes,
+    }
+}
+
+fn device_facts(found: &BlockDevice) -> DeviceFacts {
+    DeviceFacts {
+        name: found.name.clone(),
+        model: found.model.clone(),
+        rotational: found.queue.rotational,
+        scheduler: found.queue.scheduler.clone(),
+        nr_requests: found.queue.nr_requests,
+        queue_depth: found.queue.queue_depth,
+        max_sectors_kib: found.queue.max_sectors_kib,
+        write_cache: found.queue.write_cache.clone(),
+        loop_direct_io: found.looped.as_ref().and_then(|looped| looped.direct_io),
+    }
 }

@@ -1,5 +1,6 @@
 //! What the caller means to do to a target, and what it knows.
 
+use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern};
 
@@ -80,6 +81,25 @@ impl Default for Intent {
             seed: 1,
             fill_time_limit_ns: None,
         }
+    }
+}
+
+impl Intent {
+    /// What is wrong with a wish before anything is looked at.
+    pub(crate) fn judge(&self, name: &str) -> Result<()> {
+        if self.outstanding_total > OUTSTANDING_MAX_UNASKED && !self.outstanding_by_number {
+            return Err(Error::new(
+                ErrorKind::TooManyOutstanding,
+                name,
+                format!(
+                    "{} operations in flight at once would starve everybody else on this storage; \
+                     up to {OUTSTANDING_MAX_UNASKED} need no asking",
+                    self.outstanding_total
+                ),
+            )
+            .with_hint("Ask for them by number (`--threads`, `--outstanding`) if that is meant."));
+        }
+        Ok(())
     }
 }
 

@@ -21,11 +21,15 @@
 //! store (the caller's, see [`Knowledge`]).
 #![deny(unsafe_code)]
 
+mod database;
 mod error;
 mod facts;
+mod fill;
 mod intent;
+mod mark;
 mod name;
 mod plan;
+mod space;
 mod target;
 
 #[cfg(target_os = "linux")]
@@ -33,9 +37,15 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as platform;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as platform;
+
+#[cfg(not(any(target_os = "linux", windows)))]
+#[allow(dead_code, reason = "only real targets need the rest")]
 mod other;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 use other as platform;
 
 pub use error::{Error, ErrorKind, Result};

@@ -8,12 +8,12 @@
 //! looked at from each start, never in another file system, never through a
 //! symbolic link.
 
-use std::collections::{HashSet, VecDeque};
+use crate::database::{
+    DB2, FIREBIRD, MONGODB, MYSQL, NAMES_MAX, ORACLE, POSTGRESQL, SQL_SERVER, Sign, kind_of,
+};
+use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
-const NAMES_MAX: usize = 10_000;
-const DEPTH_MAX: u32 = 2;
+use std::path::Path;
 
 /// Where distributions put the data of servers, deeper than the search goes.
 const HOMES: [&str; 7] = [
@@ -41,14 +41,6 @@ const SERVERS: [(&str, &str); 11] = [
     ("oracle", ORACLE),
 ];
 
-const SQL_SERVER: &str = "SQL Server";
-const POSTGRESQL: &str = "PostgreSQL";
-const MYSQL: &str = "MySQL or MariaDB";
-const MONGODB: &str = "MongoDB";
-const FIREBIRD: &str = "Firebird";
-const DB2: &str = "Db2";
-const ORACLE: &str = "Oracle";
-
 /// Databases whose servers run on this machine, as far as it can be seen.
 fn running() -> HashSet<&'static str> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -66,100 +58,16 @@ fn server_of(process: &str) -> Option<&'static str> {
     SERVERS.iter().find(fits).map(|(_, database)| *database)
 }
 
-/// Which database a file name belongs to.
-pub(super) fn kind_of(name: &str) -> Option<&'static str> {
-    let lower = name.to_ascii_lowercase();
-    let has = |suffix: &str| lower.len() > suffix.len() && lower.ends_with(suffix);
-    if has(".mdf") || has(".ndf") || has(".ldf") {
-        return Some(SQL_SERVER);
-    }
-    if name == "PG_VERSION" || name == "postmaster.pid" {
-        return Some(POSTGRESQL);
-    }
-    if name == "ibdata1" || has(".ibd") || name == "aria_log_control" {
-        return Some(MYSQL);
-    }
-    if name == "WiredTiger" || name == "WiredTiger.wt" || name == "mongod.lock" {
-        return Some(MONGODB);
-    }
-    if has(".fdb") {
-        return Some(FIREBIRD);
-    }
-    if name == "SQLOGCTL.LFH.1" || name == "SQLSPCS.1" {
-        return Some(DB2);
-    }
-    None
-}
-
-/// Oracle: `*.dbf` alone may be dBase or a shapefile; with a control file or a
-/// redo log beside it is not.
-#[derive(Default)]
-struct Oracle {
-    data: Option<PathBuf>,
-    control: bool,
-}
-
-impl Oracle {
-    fn see(&mut self, name: &str, path: &Path) {
-        let lower = name.to_ascii_lowercase();
-        if lower.ends_with(".dbf") {
-            self.data = Some(path.to_owned());
-        }
-        self.control |=
-            lower.ends_with(".ctl") || (lower.starts_with("redo") && lower.ends_with(".log"));
-    }
-}
-
-/// A file that gives a database away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sign {
-    pub path: PathBuf,
-    pub database: &'static str,
-}
-
-/// Searches a directory for databases that count, as far as the bounds go.
-fn search(
-    start: &Path,
-    mut names_left: usize,
-    counts: &dyn Fn(&'static str) -> bool,
-) -> Option<Sign> {
-    let device = std::fs::symlink_metadata(start).ok()?.dev();
-    let mut queue = VecDeque::from([(start.to_owned(), 0u32)]);
-    while let Some((directory, depth)) = queue.pop_front() {
-        let mut oracle = Oracle::default();
-        for entry in std::fs::read_dir(&directory)
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            names_left = names_left.checked_sub(1)?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let path = entry.path();
-            if let Some(database) = kind_of(&name)
-                && counts(database)
-            {
-                return Some(Sign { path, database });
-            }
-            oracle.see(&name, &path);
-            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_directory
-                && depth < DEPTH_MAX
-                && std::fs::symlink_metadata(&path).is_ok_and(|found| found.dev() == device)
-            {
-                queue.push_back((path, depth + 1));
-            }
-        }
-        if let (Some(path), true) = (oracle.data, oracle.control)
-            && counts(ORACLE)
-        {
-            return Some(Sign {
-                path,
-                database: ORACLE,
-            });
-        }
-    }
-    None
+/// Searches on the volume that `start` is on.
+fn search(start: &Path, names_left: usize, counts: &dyn Fn(&'static str) -> bool) -> Option<Sign> {
+    let device = |path: &Path| {
+        std::fs::symlink_metadata(path)
+            .map(|found| found.dev())
+            .ok()
+    };
+    let volume = device(start)?;
+    let on_volume = |path: &Path| device(path) == Some(volume);
+    crate::database::search(start, names_left, &on_volume, counts)
 }
 
 /// Looks around a directory and through its volume, given where that is mounted.
@@ -200,28 +108,6 @@ pub(super) fn look_at_file(path: &Path, mount_point: Option<&Path>) -> Option<Si
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn files_of_databases_are_known_by_name() {
-        let cases = [
-            ("tempdb.mdf", true),
-            ("TEMPDB.LDF", true),
-            ("users.ndf", true),
-            ("PG_VERSION", true),
-            ("ibdata1", true),
-            ("orders.ibd", true),
-            ("WiredTiger", true),
-            (".mdf", false),
-            ("pg_version", false),
-            ("ibdata1.bak", false),
-            ("report.pdf", false),
-            ("roads.dbf", false),
-            ("wiredtiger.rs", false),
-        ];
-        for (name, want) in cases {
-            assert_eq!(kind_of(name).is_some(), want, "{name}");
-        }
-    }
 
     #[test]
     fn servers_are_known_by_their_processes() {

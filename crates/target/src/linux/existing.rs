@@ -145,7 +145,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let intent = plan.detail.intent;
     let span_bytes = span(whole_bytes, intent.size, &plan.name)?;
     let storage = storage_of(&guard);
-    let mut facts = surroundings::facts(plan.kind, &plan.name, &storage);
+    let mut facts = crate::facts::target_facts(plan.kind, &plan.name, &storage);
     facts.size_bytes = whole_bytes;
     let opened = Opened::existing(guard, whole_bytes, identity, &plan.name);
     let mut notes = plan.notes;

@@ -1,56 +1,20 @@
-//! Filling a test file: every byte written, incompressible unless asked
-//! otherwise, past the page cache where possible, several writes in flight.
-//!
-//! Chunks are handed out in order and every chunk that was handed out is
-//! completed, so stopping early leaves a file without holes once it is cut to
-//! the last chunk. Space is reserved first, which keeps the file in few pieces
-//! and finds a full file system before the first write.
+//! Filling a test file past the page cache where possible. Space is reserved
+//! first, which keeps the file in few pieces and finds a full file system before
+//! the first write.
 
 use super::access::{failed, reopen};
 use super::make::Made;
-use super::space::{FILE_UNIT_BYTES, Space};
-use crate::{Error, ErrorKind, FillPlan, FillProgress, FillReport, Intent, Progress, Result};
+use super::space::Space;
+use crate::fill::{self, Stop};
+use crate::{FillPlan, FillProgress, FillReport, Intent, Progress, Result};
 use rustix::fs::{Advice, FallocateFlags, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
-use stripewise_workload::{DataPattern, DataSource};
 
 /// Writes in flight. Enough for a fast SSD at this size, harmless for a slow disk.
 const WRITERS: u32 = 8;
-const CHUNK_BYTES: u64 = FILE_UNIT_BYTES;
-/// Alignment that every device is content with.
-const ALIGNMENT: usize = 4096;
-/// Buffered writers wait for the disk this often, so that the end does not
-/// have to wait for gigabytes of dirty pages.
-const CHUNKS_PER_SYNC: u64 = 16;
-/// However short the time limit: this many chunks are written.
-const CHUNKS_MIN: u64 = 8;
-const REPORT_EVERY: Duration = Duration::from_millis(100);
-
-/// What writers share.
-struct Shared<'a> {
-    file: &'a File,
-    direct: bool,
-    chunks: u64,
-    next: AtomicU64,
-    done: AtomicU64,
-    stop: AtomicBool,
-    pattern: DataPattern,
-    seed: u64,
-}
-
-/// Why the filling stopped early.
-enum Stop {
-    TimeLimit,
-    Interrupted,
-    Space(Space),
-    Write { offset_bytes: u64, os: io::Error },
-}
 
 /// Everything about one filling.
 pub(super) struct Filling<'a> {
@@ -69,10 +33,21 @@ impl Filling<'_> {
             done_bytes: 0,
             total_bytes: self.plan.bytes,
         };
+        let space = || Space::of(&self.made.file, self.in_memory, self.name).ok();
+        let mut filling = fill::Filling {
+            plan: self.plan,
+            intent: self.intent,
+            name: self.name,
+            writers: WRITERS,
+            reserved: false,
+            space: &space,
+            write_at,
+            failed: |name, what, os| failed(name, what, os),
+        };
         if progress.report(step).is_break() {
-            return Err(self.interrupted());
+            return Err(filling.interrupted());
         }
-        let reserved = self.reserve()?;
+        filling.reserved = self.reserve().map_err(|os| filling.cannot_fill(0, os))?;
         let direct = reopen(
             &self.made.file,
             &self.made.identity,
@@ -82,17 +57,18 @@ impl Filling<'_> {
         let (mut written, mut stop, mut past_cache) = (0, None, false);
         if let Ok(file) = direct {
             past_cache = true;
-            (written, stop) = self.write(&file, true, reserved, started_ns, progress);
+            (written, stop) = filling.write(&file, true, started_ns, progress);
         }
         // Some file systems accept the flag and refuse the write.
         let refused = matches!(&stop, Some(Stop::Write { os, .. })
             if os.raw_os_error() == Some(libc::EINVAL));
         if !past_cache || refused {
             past_cache = false;
-            (written, stop) = self.write(&self.made.file, false, reserved, started_ns, progress);
+            (written, stop) = filling.write(&self.made.file, false, started_ns, progress);
         }
-        let time_limit_hit = self.judge(stop)?;
-        self.settle(written)?;
+        let time_limit_hit = filling.judge(stop)?;
+        self.settle(written)
+            .map_err(|os| filling.cannot_fill(written, os))?;
         let _ = progress.report(FillProgress {
             done_bytes: written,
             total_bytes: written,
@@ -108,201 +84,36 @@ impl Filling<'_> {
 
     /// Reserves the space; whether the file system can. ZFS answers yes without
     /// reserving, so the free space is watched either way.
-    fn reserve(&self) -> Result<bool> {
+    fn reserve(&self) -> io::Result<bool> {
         let flags = FallocateFlags::empty();
         match rustix::fs::fallocate(&self.made.file, flags, 0, self.plan.bytes) {
             Ok(()) => Ok(true),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(false),
-            Err(os) => Err(self.cannot_fill(0, os.into())),
-        }
-    }
-
-    /// Writes all chunks; bytes from the start that are written without a gap,
-    /// and why not all.
-    fn write(
-        &self,
-        file: &File,
-        direct: bool,
-        reserved: bool,
-        started_ns: u64,
-        progress: &mut dyn Progress,
-    ) -> (u64, Option<Stop>) {
-        let shared = Shared {
-            file,
-            direct,
-            chunks: self.plan.bytes / CHUNK_BYTES,
-            next: AtomicU64::new(0),
-            done: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            pattern: self.intent.data,
-            seed: self.intent.seed,
-        };
-        let mut stop = None;
-        std::thread::scope(|scope| {
-            let (send, receive) = mpsc::channel();
-            for index in 0..WRITERS {
-                let (shared, send) = (&shared, send.clone());
-                scope.spawn(move || {
-                    let result = shared.work(index);
-                    if result.is_err() {
-                        shared.stop.store(true, Ordering::Relaxed);
-                    }
-                    let _ = send.send(result);
-                });
-            }
-            drop(send);
-            loop {
-                if stop.is_none() {
-                    stop = self.watch(&shared, reserved, started_ns, progress);
-                    shared.stop.fetch_or(stop.is_some(), Ordering::Relaxed);
-                }
-                match receive.recv_timeout(REPORT_EVERY) {
-                    // The first failure tells; others follow from it mostly.
-                    Ok(Err(failure)) if !matches!(stop, Some(Stop::Write { .. })) => {
-                        stop = Some(failure);
-                    }
-                    Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => {}
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                }
-            }
-        });
-        let written = shared.next.into_inner().min(shared.chunks) * CHUNK_BYTES;
-        (written, stop)
-    }
-
-    /// Ten times a second: tells how far it is, and looks whether to go on.
-    fn watch(
-        &self,
-        shared: &Shared<'_>,
-        reserved: bool,
-        started_ns: u64,
-        progress: &mut dyn Progress,
-    ) -> Option<Stop> {
-        let done = shared.done.load(Ordering::Relaxed);
-        let step = FillProgress {
-            done_bytes: done * CHUNK_BYTES,
-            total_bytes: self.plan.bytes,
-        };
-        if progress.report(step).is_break() {
-            return Some(Stop::Interrupted);
-        }
-        if let Some(limit_ns) = self.plan.time_limit_ns
-            && done >= CHUNKS_MIN
-            && progress.now_ns().saturating_sub(started_ns) >= limit_ns
-        {
-            return Some(Stop::TimeLimit);
-        }
-        let space = Space::of(&self.made.file, self.in_memory, self.name).ok()?;
-        let left = shared.chunks.saturating_sub(done) * CHUNK_BYTES;
-        let still_needed = if reserved { 0 } else { left };
-        // Somebody else fills the file system at the same time. What file
-        // systems take for themselves in between (btrfs: chunks) is no reason
-        // to stop, up to 1/16 of the floor.
-        let least = space.floor_bytes() / 16 * 15;
-        (space.available_bytes.saturating_sub(still_needed) < least).then_some(Stop::Space(space))
-    }
-
-    /// Whether the time limit stopped it, or why it failed.
-    fn judge(&self, stop: Option<Stop>) -> Result<bool> {
-        match stop {
-            None => Ok(false),
-            Some(Stop::TimeLimit) => Ok(true),
-            Some(Stop::Interrupted) => Err(self.interrupted()),
-            Some(Stop::Write { offset_bytes, os }) => Err(self.cannot_fill(offset_bytes, os)),
-            Some(Stop::Space(space)) => {
-                let what = format!(
-                    "somebody else fills the file system: {} are left while the test file is \
-                     being written, and at least {} must stay; the test file is removed",
-                    stripewise_units::format_bytes(space.available_bytes),
-                    stripewise_units::format_bytes(space.floor_bytes())
-                );
-                Err(Error::new(ErrorKind::NoSpace, self.name, what)
-                    .with_hint("Ask for a smaller file (`--size`), or try again when it is over."))
-            }
+            Err(os) => Err(os.into()),
         }
     }
 
     /// Cuts our own file to what is written, and waits for the disk.
-    fn settle(&self, written: u64) -> Result<()> {
-        let cannot = |os: io::Error| self.cannot_fill(written, os);
+    fn settle(&self, written: u64) -> io::Result<()> {
         if written < self.plan.bytes {
-            self.made.file.set_len(written).map_err(cannot)?;
+            self.made.file.set_len(written)?;
         }
-        self.made.file.sync_all().map_err(cannot)?;
+        self.made.file.sync_all()?;
         // What went through the page cache must not answer the reads to come;
         // only advice, and unknown to some file systems.
         let _ = rustix::fs::fadvise(&self.made.file, 0, None, Advice::DontNeed);
         Ok(())
     }
-
-    fn interrupted(&self) -> Error {
-        Error::new(
-            ErrorKind::Interrupted,
-            self.name,
-            "stopped while the test file was being filled; it is removed",
-        )
-    }
-
-    fn cannot_fill(&self, offset_bytes: u64, os: io::Error) -> Error {
-        let at = stripewise_units::format_bytes(offset_bytes);
-        let what = format!("cannot fill the test file (at {at}); it is removed");
-        failed(self.name, &what, os)
-    }
 }
 
-impl Shared<'_> {
-    /// One writer: takes chunks until there are none or somebody says stop.
-    fn work(&self, index: u32) -> std::result::Result<(), Stop> {
-        let mut source = DataSource::new(self.pattern, self.seed, DataSource::FILL_THREAD + index);
-        let mut memory = vec![0u8; CHUNK_BYTES as usize + ALIGNMENT];
-        let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        let buffer = &mut memory[start..start + CHUNK_BYTES as usize];
-        let mut since_sync = 0;
-        while !self.stop.load(Ordering::Relaxed) {
-            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= self.chunks {
-                break;
-            }
-            let offset_bytes = chunk * CHUNK_BYTES;
-            let fail = |os| Stop::Write { offset_bytes, os };
-            source.fill(offset_bytes, buffer);
-            write_all(self.file, buffer, offset_bytes).map_err(fail)?;
-            since_sync += 1;
-            if !self.direct && since_sync == CHUNKS_PER_SYNC {
-                self.file.sync_data().map_err(fail)?;
-                since_sync = 0;
-            }
-            self.done.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
-    }
+/// The system's positioned write.
+fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+    file.write_at(buffer, offset_bytes)
 }
 
-/// Writes a whole buffer. After a short write it goes on at an aligned place,
-/// so that the reason comes out (a full disk) and not a complaint about alignment.
+/// Writes a whole buffer; see [`fill::write_all`].
 pub(super) fn write_all(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<()> {
-    let mut done = 0usize;
-    let mut stalled = 0;
-    while done < buffer.len() {
-        match file.write_at(&buffer[done..], offset_bytes + done as u64) {
-            Ok(got) => {
-                let aligned = (done + got) / ALIGNMENT * ALIGNMENT;
-                let after = if done + got == buffer.len() {
-                    done + got
-                } else {
-                    aligned
-                };
-                stalled = if after > done { 0 } else { stalled + 1 };
-                done = after;
-                if stalled > 8 {
-                    return Err(io::ErrorKind::WriteZero.into());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    fill::write_all(write_at, file, buffer, offset_bytes)
 }
 
 #[cfg(test)]

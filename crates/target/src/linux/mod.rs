@@ -39,9 +39,7 @@ mod users;
 pub(crate) use kept::{kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
 
-use crate::{
-    Error, ErrorKind, Intent, Knowledge, OUTSTANDING_MAX_UNASKED, Plan, Progress, Result, Target,
-};
+use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
 pub(crate) use expand::expand;
 use identity::Identity;
 use rustix::fs::FileType;
@@ -60,7 +58,7 @@ pub(crate) struct PlanDetail {
 
 pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
     let name = path.display().to_string();
-    judge_intent(&name, intent)?;
+    intent.judge(&name)?;
     if intent.create {
         return test_file::plan_at(path, &name, intent);
     }
@@ -93,23 +91,6 @@ pub(crate) fn prepare(
         FileType::BlockDevice => existing::prepare_device(&found, plan, knowledge),
         kind => Err(not_storage(kind, &plan.name)),
     }
-}
-
-/// What is wrong with a wish before anything is looked at.
-fn judge_intent(name: &str, intent: &Intent) -> Result<()> {
-    if intent.outstanding_total > OUTSTANDING_MAX_UNASKED && !intent.outstanding_by_number {
-        return Err(Error::new(
-            ErrorKind::TooManyOutstanding,
-            name,
-            format!(
-                "{} operations in flight at once would starve everybody else on this storage; \
-                 up to {OUTSTANDING_MAX_UNASKED} need no asking",
-                intent.outstanding_total
-            ),
-        )
-        .with_hint("Ask for them by number (`--threads`, `--outstanding`) if that is meant."));
-    }
-    Ok(())
 }
 
 fn not_storage(kind: FileType, name: &str) -> Error {

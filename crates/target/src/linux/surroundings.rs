@@ -1,71 +1,21 @@
-//! What lies under a target, in the words of the record.
+//! Who depends on what lies under a target, and what is no storage at all.
 
 use super::busy;
-use super::database;
+use crate::database::Sign;
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use stripewise_disk_inspect::DeviceNumber;
-use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, FileSystem, Storage};
-use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
-
-/// The record's facts, but for size and sector, which the caller knows better.
-pub(super) fn facts(kind: TargetKind, name: &str, storage: &Storage) -> TargetFacts {
-    let nearest = storage.nearest();
-    let queue = nearest.map(|device| &device.queue);
-    TargetFacts {
-        kind,
-        name: name.to_owned(),
-        size_bytes: 0,
-        partition_offset_bytes: storage.offset.as_ref().map(|offset| offset.bytes),
-        logical_sector_bytes: queue
-            .and_then(|queue| queue.logical_sector_bytes)
-            .unwrap_or(512),
-        physical_sector_bytes: queue.and_then(|queue| queue.physical_sector_bytes),
-        file_system: storage.file_system.as_ref().map(file_system_facts),
-        device: nearest.map(device_facts),
-        simulation: None,
-    }
-}
-
-fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
-    FileSystemFacts {
-        kind: found.kind.clone(),
-        mount_point: found.mount_point.display().to_string(),
-        options: found.options.clone(),
-        allocation_unit_bytes: found.allocation_unit_bytes,
-    }
-}
-
-fn device_facts(found: &BlockDevice) -> DeviceFacts {
-    DeviceFacts {
-        name: found.name.clone(),
-        model: found.model.clone(),
-        rotational: found.queue.rotational,
-        scheduler: found.queue.scheduler.clone(),
-        nr_requests: found.queue.nr_requests,
-        queue_depth: found.queue.queue_depth,
-        max_sectors_kib: found.queue.max_sectors_kib,
-        write_cache: found.queue.write_cache.clone(),
-        loop_direct_io: found.looped.as_ref().and_then(|looped| looped.direct_io),
-    }
-}
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 
 /// Refuses a place that looks like a live database, and a busy device. The
 /// caller has checked that `--busy-ok` is not given.
 pub(super) fn refuse_if_busy(
     name: &str,
-    sign: Option<database::Sign>,
+    sign: Option<Sign>,
     devices: &[BlockDevice],
 ) -> Result<()> {
     if let Some(sign) = sign {
-        let what = format!(
-            "looks like the volume of a live database ({}: {})",
-            sign.database,
-            sign.path.display()
-        );
-        return Err(Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
-            "A measurement slows the database down. Give `--busy-ok` if that is acceptable now.",
-        ));
+        return Err(sign.refusal(name));
     }
     for (device, number) in counting(devices) {
         if let Some(found) = busy::watch(number) {

@@ -148,7 +148,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     }
     let mut made = Made::new(directory, kept_name.is_some())?;
 
-    let mut facts = surroundings::facts(TargetKind::TestFile, &plan.name, &storage);
+    let mut facts = crate::facts::target_facts(TargetKind::TestFile, &plan.name, &storage);
     let mut notes = plan.notes;
     // Before all the writing: a cache mode that is not to be had is an error now.
     settle_direct(

@@ -1,0 +1,225 @@
+//! From a path to what it leads to; and from there to that very thing again.
+
+use super::calls;
+use crate::{Error, ErrorKind, Result};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf, Prefix};
+
+use windows_sys::Win32::Foundation as code;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_DIRECTORY, FILE_FLAG_BACKUP_SEMANTICS, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE,
+};
+
+/// Nobody is kept from anything.
+pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+/// Between the two counts of time, in units of 100 ns.
+const EPOCH_TICKS: i64 = 116_444_736_000_000_000;
+
+/// What makes a file this one and no other. On NTFS the number holds a count of
+/// how often its place was used; elsewhere the time tells a file from its
+/// successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// Serial number of the volume.
+    pub volume: u64,
+    /// Number of the file on it.
+    pub id: u128,
+    /// When it was made, nanoseconds since the epoch of Unix.
+    pub birth_time_ns: i64,
+}
+
+impl Identity {
+    /// In as many bits as the store keeps; those above are 0 on NTFS.
+    pub fn inode(&self) -> u64 {
+        (self.id as u64) ^ ((self.id >> 64) as u64)
+    }
+}
+
+/// What the rules need to know of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Status {
+    pub identity: Identity,
+    pub is_directory: bool,
+    pub size_bytes: u64,
+    pub allocated_bytes: u64,
+    pub links: u32,
+    /// `FILE_ATTRIBUTE_...`.
+    pub attributes: u32,
+}
+
+impl Status {
+    pub fn of(file: &File) -> io::Result<Status> {
+        let (volume, id) = calls::identity(file)?;
+        let basic = calls::basic(file)?;
+        let standard = calls::standard(file)?;
+        let bytes = |count: i64| u64::try_from(count).unwrap_or(0);
+        Ok(Status {
+            identity: Identity {
+                volume,
+                id,
+                birth_time_ns: (basic.CreationTime - EPOCH_TICKS).saturating_mul(100),
+            },
+            is_directory: basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0,
+            size_bytes: bytes(standard.EndOfFile),
+            allocated_bytes: bytes(standard.AllocationSize),
+            links: standard.NumberOfLinks,
+            attributes: basic.FileAttributes,
+        })
+    }
+}
+
+/// What a path leads to.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// As the system names it: absolute, links resolved.
+    pub path: PathBuf,
+    pub status: Status,
+}
+
+/// Resolves a path, asking for nothing but attributes.
+pub(super) fn find(path: &Path) -> Result<Found> {
+    let failed = |what: &str, os| failed(path.display(), what, os);
+    let file = OpenOptions::new()
+        .access_mode(FILE_READ_ATTRIBUTES)
+        .share_mode(SHARE_ALL)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        .open(path)
+        .map_err(|os| failed("cannot be reached", os))?;
+    let status = Status::of(&file).map_err(|os| failed("cannot look at it", os))?;
+    let path = calls::final_path(&file).map_err(|os| failed("has no path", os))?;
+    Ok(Found {
+        path: simple(&path),
+        status,
+    })
+}
+
+/// Opens a path again and makes sure that it is what was judged.
+pub(super) fn reopen(
+    path: &Path,
+    identity: &Identity,
+    options: &OpenOptions,
+    name: &str,
+) -> Result<File> {
+    let file = options
+        .open(path)
+        .map_err(|os| failed(name, "cannot be opened", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    if status.identity != *identity {
+        return Err(replaced(name));
+    }
+    Ok(file)
+}
+
+pub(super) fn replaced(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        name,
+        "is not what it was when the plan was made",
+    )
+    .with_hint("Somebody replaced it; run the command again to see the new plan.")
+}
+
+/// A path as people write it, where it may be: `\\?\C:\x` is `C:\x`, and
+/// `\\?\UNC\server\share\x` is `\\server\share\x`. std writes the long form
+/// itself where a path is too long without.
+fn simple(path: &Path) -> PathBuf {
+    let mut parts = path.components();
+    let Some(Component::Prefix(prefix)) = parts.next() else {
+        return path.to_owned();
+    };
+    let mut short = match prefix.kind() {
+        Prefix::VerbatimDisk(letter) => PathBuf::from(format!("{}:\\", char::from(letter))),
+        Prefix::VerbatimUNC(server, share) => {
+            let mut short = std::ffi::OsString::from(r"\\");
+            short.push(server);
+            short.push(r"\");
+            short.push(share);
+            short.push(r"\");
+            PathBuf::from(short)
+        }
+        _ => return path.to_owned(),
+    };
+    short.extend(parts.filter(|part| matches!(part, Component::Normal(_))));
+    short
+}
+
+/// An error of the operating system, with its class and a hint by its code.
+pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) -> Error {
+    let number = os.raw_os_error().map_or(0, i32::cast_unsigned);
+    let (kind, hint) = match number {
+        code::ERROR_FILE_NOT_FOUND | code::ERROR_PATH_NOT_FOUND => (
+            ErrorKind::NotFound,
+            "Check the spelling. Give a directory to have a test file made in it; \
+             `stripewise prepare PATH` makes one that stays.",
+        ),
+        code::ERROR_INVALID_NAME
+        | code::ERROR_BAD_NETPATH
+        | code::ERROR_BAD_NET_NAME
+        | code::ERROR_INVALID_DRIVE => (
+            ErrorKind::NotFound,
+            "Check the spelling, and that drive or share are there.",
+        ),
+        code::ERROR_ACCESS_DENIED => (
+            ErrorKind::Denied,
+            "Run it as an administrator, or give a directory that you may write to.",
+        ),
+        code::ERROR_SHARING_VIOLATION | code::ERROR_LOCK_VIOLATION | code::ERROR_BUSY => (
+            ErrorKind::Refused,
+            "Something has it open; stop that first (Resource Monitor or Sysinternals' handle.exe \
+             show it), or choose another target.",
+        ),
+        code::ERROR_WRITE_PROTECT => (
+            ErrorKind::Unusable,
+            "The volume is read-only: measure reads of an existing file, or choose another place.",
+        ),
+        code::ERROR_DISK_FULL | code::ERROR_HANDLE_DISK_FULL | code::ERROR_DISK_QUOTA_EXCEEDED => (
+            ErrorKind::NoSpace,
+            "Ask for a smaller file (`--size`), or free some space first.",
+        ),
+        code::ERROR_FILE_TOO_LARGE => (
+            ErrorKind::NoSpace,
+            "The file system allows no file this big: ask for a smaller one (`--size`).",
+        ),
+        code::ERROR_NOT_READY => (ErrorKind::Unusable, "Put a medium into the drive."),
+        _ => (
+            ErrorKind::Io,
+            "Look into the System log of the Event Viewer for what disk or file system report.",
+        ),
+    };
+    Error::new(kind, target, what).with_hint(hint).with_os(os)
+}
+
+impl Error {
+    /// Adds the operating system's reason.
+    pub(super) fn with_os(mut self, os: io::Error) -> Self {
+        self.os = Some(os);
+        self
+    }
+
+    /// The Win32 code of the operating system's reason.
+    pub(super) fn os_code(&self) -> Option<u32> {
+        let number = self.os.as_ref()?.raw_os_error()?;
+        Some(number.cast_unsigned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_as_people_write_them() {
+        let cases = [
+            (r"\\?\C:\data\x", r"C:\data\x"),
+            (r"\\?\C:\", r"C:\"),
+            (r"\\?\UNC\server\share\x", r"\\server\share\x"),
+            (r"\\?\Volume{1}\x", r"\\?\Volume{1}\x"),
+        ];
+        for (long, short) in cases {
+            assert_eq!(simple(Path::new(long)), Path::new(short), "{long}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Where to look for databases on Windows.
+//!
+//! In the directory that is measured and two levels below it, and from the root
+//! of its volume two levels down, a file of a database is enough. On the volume
+//! of Windows itself only the directory counts, and the homes that the
+//! installers give their servers: an installed server is most likely in use
+//! there, and what lies about elsewhere is not.
+
+use super::calls;
+use crate::database::{NAMES_MAX, Sign, kind_of, search};
+use std::path::{Component, Path, PathBuf};
+
+/// Where installers put data, below `Program Files`, and how many levels of
+/// versions or instances lie between (the search goes two down itself).
+const HOMES: [&str; 3] = ["Microsoft SQL Server", "PostgreSQL", "MySQL"];
+
+/// Looks around a directory and through its volume.
+pub(super) fn look_around(directory: &Path, root: Option<&Path>) -> Option<Sign> {
+    // Mount points and links are no directories to the search.
+    let look = |start: &Path| search(start, NAMES_MAX, &|_| true, &|_| true);
+    if let Some(sign) = look(directory) {
+        return Some(sign);
+    }
+    let root = root?;
+    if !is_of_windows(root) {
+        return look(root);
+    }
+    let program_files = root.join("Program Files");
+    HOMES
+        .iter()
+        .flat_map(|home| instances(&program_files.join(home)))
+        .find_map(|instance| look(&instance))
+}
+
+/// `MSSQL16.MSSQLSERVER` holds `MSSQL\DATA`: two levels down from there.
+fn instances(home: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).take(100).collect()
+}
+
+/// Windows is on the volume with this root.
+fn is_of_windows(root: &Path) -> bool {
+    let drive = |path: &Path| match path.components().next() {
+        Some(Component::Prefix(prefix)) => Some(prefix.as_os_str().to_ascii_uppercase()),
+        _ => None,
+    };
+    let windows = calls::windows_directory();
+    let on_drive = root.components().count() <= 2;
+    on_drive && windows.is_some_and(|windows| drive(&windows) == drive(root))
+}
+
+/// Looks at a file's own name and around it.
+pub(super) fn look_at_file(path: &Path, root: Option<&Path>) -> Option<Sign> {
+    let name = path.file_name()?.to_string_lossy();
+    if let Some(database) = kind_of(&name) {
+        let path = path.to_owned();
+        return Some(Sign { path, database });
+    }
+    look_around(path.parent()?, root)
+}

@@ -1,0 +1,211 @@
+//! Drives and volumes as devices.
+//!
+//! Reads need no flag but the rights of an administrator. Written are only whole
+//! drives without a single partition, named by `--destroy`: such a drive holds
+//! no volume, so nothing has to be locked or dismounted, which is never done
+//! here, and it is neither the system's nor the boot loader's. Volumes are not
+//! written at all, as their lock would keep our own threads out as well.
+
+use super::access::{failed, replaced};
+use super::calls;
+use super::device_name::{self, DeviceName};
+use super::existing;
+use super::opened::Opened;
+use super::{PlanDetail, What};
+use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
+use std::fs::{File, OpenOptions};
+use std::os::windows::fs::OpenOptionsExt;
+use stripewise_results::TargetKind;
+use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
+use windows_sys::Win32::System::Ioctl::{
+    FSCTL_ALLOW_EXTENDED_DASD_IO, IOCTL_DISK_GET_DRIVE_GEOMETRY, IOCTL_DISK_GET_DRIVE_LAYOUT_EX,
+    IOCTL_DISK_GET_LENGTH_INFO, IOCTL_DISK_IS_WRITABLE,
+};
+
+pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<Plan> {
+    let file = open(device, false, 0, name)?;
+    let size_bytes = existing::span(size_of_device(&file, name)?, intent.size, name)?;
+    if intent.writes {
+        judge_write(&file, device, name, intent)?;
+    }
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::Device,
+        path: device.path().into(),
+        size_bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        fill: None,
+        device_name: Some(device.short()),
+        notes: vec![
+            "whether the device is busy with other work is not looked at on Windows.".to_owned(),
+        ],
+        detail: PlanDetail {
+            intent: intent.clone(),
+            what: What::Device,
+        },
+    })
+}
+
+pub(super) fn prepare(plan: Plan) -> Result<Target> {
+    let device =
+        device_name::parse(&plan.path.to_string_lossy()).ok_or_else(|| replaced(&plan.name))?;
+    let guard = open(&device, plan.writes, 0, &plan.name)?;
+    let whole_bytes = size_of_device(&guard, &plan.name)?;
+    if plan.writes {
+        judge_write(&guard, &device, &plan.name, &plan.detail.intent)?;
+    }
+    let sector_bytes = sector_bytes(&guard);
+    let opened = Opened::device(guard, device, whole_bytes, &plan.name);
+    existing::finish(plan, opened, whole_bytes, sector_bytes)
+}
+
+/// Opens a device for reading, or for both.
+pub(super) fn open(device: &DeviceName, writes: bool, flags: u32, name: &str) -> Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(writes)
+        .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE)
+        .custom_flags(flags)
+        .open(device.path())
+        .map_err(|os| failed(name, "cannot be opened", os))?;
+    if matches!(device, DeviceName::Volume(_)) {
+        // Else the file system keeps us from the sectors behind its own end.
+        let _ = calls::ask(&file, FSCTL_ALLOW_EXTENDED_DASD_IO, &mut []);
+    }
+    Ok(file)
+}
+
+/// Size of an open device.
+pub(super) fn size_of_device(file: &File, name: &str) -> Result<u64> {
+    let mut answer = [0; 8];
+    let got = calls::ask(file, IOCTL_DISK_GET_LENGTH_INFO, &mut answer)
+        .map_err(|os| failed(name, "cannot ask for its size", os))?;
+    match u64::from_le_bytes(answer) {
+        bytes if got == 8 && bytes > 0 => Ok(bytes),
+        _ => Err(
+            Error::new(ErrorKind::Unusable, name, "has a size of 0 bytes")
+                .with_hint("There is no medium in it."),
+        ),
+    }
+}
+
+fn sector_bytes(file: &File) -> u32 {
+    let mut answer = [0; 24];
+    let got = calls::ask(file, IOCTL_DISK_GET_DRIVE_GEOMETRY, &mut answer);
+    let bytes = u32::from_le_bytes([answer[20], answer[21], answer[22], answer[23]]);
+    match got {
+        Ok(24) if bytes.is_power_of_two() => bytes.max(512),
+        _ => 4096,
+    }
+}
+
+/// Whether a device may be written; see the head of the file.
+fn judge_write(file: &File, device: &DeviceName, name: &str, intent: &Intent) -> Result<()> {
+    let refused = in_the_way(file, device);
+    let short = device.short();
+    let Some(destroy) = &intent.destroy else {
+        let hint = match refused {
+            None => format!(
+                "All data on it would be lost. Give `--destroy {short}` if that is meant; reads \
+                 need no flag."
+            ),
+            Some(reason) => format!("Even then it would be refused: {reason}."),
+        };
+        let what = format!("writing to this device needs `--destroy {short}`");
+        return Err(Error::new(ErrorKind::NeedsDestroy, name, what).with_hint(hint));
+    };
+    let named = destroy.strip_prefix(r"\\.\").unwrap_or(destroy);
+    if !named.eq_ignore_ascii_case(&short) {
+        let what = format!("`--destroy {destroy}` does not name this device, which is `{short}`");
+        return Err(Error::new(ErrorKind::Refused, name, what)
+            .with_hint("Look twice at which device you mean (`Get-Disk`)."));
+    }
+    match refused {
+        None => Ok(()),
+        Some(reason) => Err(Error::new(
+            ErrorKind::Refused,
+            name,
+            format!("will not be written: {reason}"),
+        )
+        .with_hint("Reads need no flag; for writes take a file, or a drive without partitions.")),
+    }
+}
+
+/// Why a device is not written; what cannot be found out is a reason.
+fn in_the_way(file: &File, device: &DeviceName) -> Option<String> {
+    if matches!(device, DeviceName::Volume(_)) {
+        return Some("volumes are never written past their file system on Windows".to_owned());
+    }
+    if calls::ask(file, IOCTL_DISK_IS_WRITABLE, &mut []).is_err() {
+        return Some("it is write-protected, or the system does not say".to_owned());
+    }
+    // Room for the 128 entries of a GPT and as many again.
+    let mut answer = vec![0; LAYOUT_HEAD_BYTES + 256 * ENTRY_BYTES];
+    let layout = calls::ask(file, IOCTL_DISK_GET_DRIVE_LAYOUT_EX, &mut answer);
+    match layout.map(|got| partitions(&answer[..got])) {
+        Ok(Some(0)) => None,
+        Ok(Some(1)) => Some("it has a partition".to_owned()),
+        Ok(Some(count)) => Some(format!("it has {count} partitions")),
+        Ok(None) | Err(_) => Some("its partitions cannot be listed".to_owned()),
+    }
+}
+
+/// `DRIVE_LAYOUT_INFORMATION_EX` up to its entries, and each of those.
+const LAYOUT_HEAD_BYTES: usize = 48;
+const ENTRY_BYTES: usize = 144;
+
+/// Partitions in the answer to `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`; `None` if it
+/// makes no sense. Of the four entries of an MBR the empty ones have no length.
+fn partitions(answer: &[u8]) -> Option<usize> {
+    const STYLE_RAW: u32 = 2;
+    let number = |at: usize| Some(u32::from_le_bytes(answer.get(at..at + 4)?.try_into().ok()?));
+    let (style, count) = (number(0)?, number(4)? as usize);
+    if style > STYLE_RAW {
+        return None;
+    }
+    if style == STYLE_RAW || count == 0 {
+        return Some(0);
+    }
+    let entries = answer.get(LAYOUT_HEAD_BYTES..)?;
+    if entries.len() / ENTRY_BYTES < count {
+        return None;
+    }
+    let used = |entry: &&[u8]| entry[16..24].iter().any(|byte| *byte != 0);
+    Some(entries.chunks(ENTRY_BYTES).take(count).filter(used).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(style: u32, lengths: &[u64]) -> Vec<u8> {
+        let mut answer = vec![0; LAYOUT_HEAD_BYTES + lengths.len() * ENTRY_BYTES];
+        answer[..4].copy_from_slice(&style.to_le_bytes());
+        answer[4..8].copy_from_slice(&(lengths.len() as u32).to_le_bytes());
+        for (index, length) in lengths.iter().enumerate() {
+            let at = LAYOUT_HEAD_BYTES + index * ENTRY_BYTES + 16;
+            answer[at..at + 8].copy_from_slice(&length.to_le_bytes());
+        }
+        answer
+    }
+
+    #[test]
+    fn partitions_with_a_length_count() {
+        let cases = [
+            (layout(0, &[1 << 20, 0, 0, 0]), Some(1)),
+            (layout(0, &[0, 0, 0, 0]), Some(0)),
+            (layout(1, &[1 << 20, 1 << 30]), Some(2)),
+            (layout(1, &[]), Some(0)),
+            (layout(2, &[]), Some(0)),
+            (layout(9, &[]), None),
+            (vec![0; 7], None),
+        ];
+        for (answer, expected) in cases {
+            assert_eq!(partitions(&answer), expected, "{answer:?}");
+        }
+        let mut cut = layout(1, &[1, 2]);
+        cut.truncate(LAYOUT_HEAD_BYTES + ENTRY_BYTES);
+        assert_eq!(partitions(&cut), None, "fewer entries than it says");
+    }
+}

@@ -1,0 +1,199 @@
+//! Existing files: planned without opening them for writing, prepared by judging
+//! again before the handle that stays open; and what all targets share.
+
+use super::access::{Found, SHARE_ALL, reopen};
+use super::opened::Opened;
+use super::{PlanDetail, What, calls, database, file_rules};
+use crate::facts::target_facts;
+use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Size, Target};
+use std::fs::{File, OpenOptions};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::Path;
+use stripewise_disk_inspect::{System, content, layout};
+use stripewise_results::{FileSystemFacts, TargetFacts, TargetKind};
+use stripewise_units::format_bytes;
+use stripewise_workload::CacheMode;
+
+/// Pieces of 64 KiB that are read to see what the data looks like.
+const SAMPLE_PIECES: u32 = 32;
+
+pub(super) fn plan(
+    found: Found,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<Plan> {
+    if found.status.size_bytes == 0 {
+        return Err(Error::new(ErrorKind::Unusable, name, "is empty").with_hint(
+            "A user's file is never extended. `stripewise prepare PATH` makes a file to \
+                 measure; or give the directory.",
+        ));
+    }
+    let size_bytes = span(found.status.size_bytes, intent.size, name)?;
+    if intent.writes {
+        file_rules::judge_write(&found, name, intent, knowledge)?;
+    } else {
+        // That it can be read is worth knowing before anything is planned.
+        let mut options = OpenOptions::new();
+        options.read(true).share_mode(SHARE_ALL);
+        reopen(&found.path, &found.status.identity, &options, name)?;
+    }
+    if !intent.busy_ok {
+        let root = calls::volume_root(&found.path).ok();
+        if let Some(sign) = database::look_at_file(&found.path, root.as_deref()) {
+            return Err(sign.refusal(name));
+        }
+    }
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::File,
+        path: found.path,
+        size_bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        fill: None,
+        device_name: None,
+        notes: Vec::new(),
+        detail: PlanDetail {
+            intent: intent.clone(),
+            what: What::File(found.status.identity),
+        },
+    })
+}
+
+pub(super) fn prepare(found: &Found, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+    let intent = &plan.detail.intent;
+    let guard = if plan.writes {
+        file_rules::judge_write(found, &plan.name, intent, knowledge)?;
+        file_rules::guard(found, &plan.name)?
+    } else {
+        let mut options = OpenOptions::new();
+        options.read(true).share_mode(SHARE_ALL);
+        reopen(&found.path, &found.status.identity, &options, &plan.name)?
+    };
+    let opened = Opened::file(guard, found, &plan.name);
+    let sector_bytes = file_rules::sector_bytes(&found.path);
+    finish(plan, opened, found.status.size_bytes, sector_bytes)
+}
+
+/// What files and devices have in common at the end.
+pub(super) fn finish(
+    plan: Plan,
+    opened: Opened,
+    whole_bytes: u64,
+    sector_bytes: u32,
+) -> Result<Target> {
+    let intent = plan.detail.intent;
+    let span_bytes = span(whole_bytes, intent.size, &plan.name)?;
+    let mut facts = facts(plan.kind, &plan.name, opened.guard(), Some(&plan.path));
+    facts.size_bytes = whole_bytes;
+    facts.logical_sector_bytes = sector_bytes;
+    let mut notes = plan.notes;
+    let direct_refused = settle_direct(&opened, &facts, &intent, &mut notes)?;
+    let size_bytes = span_bytes / u64::from(sector_bytes) * u64::from(sector_bytes);
+    if size_bytes == 0 {
+        let what =
+            format!("is smaller ({span_bytes} bytes) than one sector ({sector_bytes} bytes)");
+        return Err(Error::new(ErrorKind::Unusable, &plan.name, what)
+            .with_hint("Give a directory to have a test file made in it."));
+    }
+    let data_facts = intent
+        .reads
+        .then(|| data_facts(&opened, size_bytes, plan.kind));
+    Ok(Target {
+        facts,
+        data_facts,
+        fill_report: None,
+        made_file: None,
+        notes,
+        size_bytes,
+        writes: plan.writes,
+        direct_refused,
+        cache_by_name: intent.cache_by_name,
+        opened,
+    })
+}
+
+/// The record's facts; what `disk-inspect` cannot tell of the volume is asked
+/// for here.
+pub(super) fn facts(kind: TargetKind, name: &str, file: &File, path: Option<&Path>) -> TargetFacts {
+    let storage = System::live().storage_of_file(file).unwrap_or_default();
+    let mut facts = target_facts(kind, name, &storage);
+    if facts.file_system.is_none() && kind != TargetKind::Device {
+        facts.file_system = path.and_then(|path| file_system(file, path));
+    }
+    facts
+}
+
+fn file_system(file: &File, path: &Path) -> Option<FileSystemFacts> {
+    let (kind, _) = calls::file_system(file).ok()?;
+    let root = calls::volume_root(path).ok()?;
+    Some(FileSystemFacts {
+        kind: kind.to_ascii_lowercase(),
+        mount_point: root.display().to_string(),
+        options: String::new(),
+        allocation_unit_bytes: calls::units(&root).ok().map(|(_, cluster)| cluster),
+    })
+}
+
+/// Whether unbuffered I/O is to be had; an error where it is not and was asked
+/// for by name, else a note.
+pub(super) fn settle_direct(
+    opened: &Opened,
+    facts: &TargetFacts,
+    intent: &Intent,
+    notes: &mut Vec<String>,
+) -> Result<Option<String>> {
+    let Err(error) = opened.look(CacheMode::Direct) else {
+        return Ok(None);
+    };
+    let why = format!("its file system refuses unbuffered I/O ({error})");
+    if matches!(intent.cache, CacheMode::Direct | CacheMode::DirectSync) {
+        if intent.cache_by_name {
+            return Err(Error::new(ErrorKind::Unusable, &facts.name, why).with_hint(
+                "Choose `--cache buffered` and mind the cache, or a directory on another volume.",
+            ));
+        }
+        notes.push(format!(
+            "measured through the file cache instead of directly: {why}."
+        ));
+    }
+    Ok(Some(why))
+}
+
+/// A bounded look at the data, past the cache where possible so that none of it
+/// is warm for the measurement.
+pub(super) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
+    let layout = match kind {
+        TargetKind::Device => None,
+        _ => layout(opened.guard()),
+    };
+    let sample = [CacheMode::Direct, CacheMode::Buffered]
+        .into_iter()
+        .filter_map(|cache| opened.look(cache).ok())
+        .map(|file| content::sample(&file, 0, size_bytes, SAMPLE_PIECES))
+        .find(|content| content.blocks > 0);
+    DataFacts {
+        layout,
+        content: sample.unwrap_or_default(),
+    }
+}
+
+/// The bytes in use of what is there.
+pub(super) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
+    match wanted {
+        Size::Auto => Ok(whole_bytes),
+        Size::AtMost(bytes) => Ok(bytes.min(whole_bytes)),
+        Size::Exactly(bytes) if bytes <= whole_bytes => Ok(bytes),
+        Size::Exactly(bytes) => Err(Error::new(
+            ErrorKind::Unusable,
+            name,
+            format!(
+                "has {}, less than the {} that are needed",
+                format_bytes(whole_bytes),
+                format_bytes(bytes)
+            ),
+        )
+        .with_hint("Ask for less (`--size`, `--base-offset`); a user's file is never extended.")),
+    }
+}

@@ -1,0 +1,197 @@
+//! Whether an existing file may be written.
+//!
+//! What no flag allows comes first: page and hibernation files, files of the
+//! system, with several names, elsewhere open, read-only, not wholly there; the
+//! store. Then the leave to write: `--overwrite`, or a file that we made.
+
+use super::access::{Found, Status, reopen};
+use super::{calls, mark, test_file};
+use crate::mark::Maker;
+use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
+use std::fs::{File, OpenOptions};
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use stripewise_units::format_bytes;
+use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_OFFLINE, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS,
+    FILE_ATTRIBUTE_RECALL_ON_OPEN, FILE_ATTRIBUTE_SYSTEM,
+};
+
+/// Files that belong to Windows wherever they are.
+const OF_WINDOWS: [&str; 3] = ["pagefile.sys", "hiberfil.sys", "swapfile.sys"];
+
+const HINT_OPEN: &str = "Stop what uses it first (Resource Monitor or Sysinternals' handle.exe \
+                         show it), or give a directory to have a test file made instead.";
+
+fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
+    Error::new(ErrorKind::Refused, name, what).with_hint(hint)
+}
+
+/// Judges writing to an existing file, of which this process must have nothing
+/// open. Opens it for a moment so that nobody else can, for reading only.
+pub(super) fn judge_write(
+    found: &Found,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<()> {
+    let alone = open_alone(found, name);
+    let made = match &alone {
+        Ok(file) => mark::maker(file, &found.path, &found.status, knowledge),
+        Err(_) => Maker::Somebody,
+    };
+    let judged = never_written(found, alone.as_ref().ok(), name, knowledge)
+        .and_then(|()| alone.as_ref().map(drop).map_err(copy))
+        .and_then(|()| room_to_write(found, name, intent.size));
+    if intent.overwrite || made == Maker::We {
+        return judged;
+    }
+    let mut what = "writing to this existing file needs `--overwrite`".to_owned();
+    if let Maker::Doubtful(why) = made {
+        what.push_str(&format!(" (it carries our mark, but {why})"));
+    }
+    let hint = match judged {
+        Ok(()) => "All of its contents would be lost. Give `--overwrite` if that is meant; give a \
+                   directory to have a test file made instead."
+            .to_owned(),
+        Err(refused) => format!(
+            "Even then it would be refused: it {}. Give a directory to have a test file made \
+             instead.",
+            refused.what
+        ),
+    };
+    Err(Error::new(ErrorKind::NeedsOverwrite, name, what).with_hint(hint))
+}
+
+fn copy(error: &Error) -> Error {
+    Error::new(error.kind, &error.target, error.what.clone()).with_hint(error.hint.clone())
+}
+
+/// Opens it for reading while nobody has it open and nobody can open it.
+fn open_alone(found: &Found, name: &str) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).share_mode(0);
+    let opened = reopen(&found.path, &found.status.identity, &options, name);
+    opened.map_err(|error| match error.os_code() {
+        Some(ERROR_SHARING_VIOLATION) => refuse(name, "is open elsewhere", HINT_OPEN),
+        _ => error,
+    })
+}
+
+/// What no flag allows.
+fn never_written(
+    found: &Found,
+    file: Option<&File>,
+    name: &str,
+    knowledge: &Knowledge<'_>,
+) -> Result<()> {
+    let Status {
+        links, attributes, ..
+    } = found.status;
+    let last = found.path.file_name().unwrap_or_default();
+    if OF_WINDOWS
+        .iter()
+        .any(|known| last.eq_ignore_ascii_case(known))
+    {
+        let hint = "Writing to it would corrupt running programs; choose another target.";
+        return Err(refuse(name, "belongs to Windows itself", hint));
+    }
+    if links > 1 {
+        let what = format!("has {links} names (hard links)");
+        let hint = "The other names would change too. `fsutil hardlink list` shows them; make a \
+                    copy of its own, or a test file with `stripewise prepare`.";
+        return Err(refuse(name, what, hint));
+    }
+    let has = |flags: u32| attributes & flags != 0;
+    let absent = FILE_ATTRIBUTE_OFFLINE
+        | FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS
+        | FILE_ATTRIBUTE_RECALL_ON_OPEN;
+    let head = file.and_then(|file| {
+        let mut head = [0; 16];
+        (file.seek_read(&mut head, 0).ok()? == head.len()).then_some(head)
+    });
+    let what = match () {
+        () if has(FILE_ATTRIBUTE_READONLY) => "is read-only",
+        () if has(FILE_ATTRIBUTE_SYSTEM) => "is a file of the system",
+        () if has(absent) => "is not wholly on this machine (cloud or archive)",
+        () if is_store(&found.status, knowledge.store) => "is the store of results",
+        () if head.as_ref() == Some(b"SQLite format 3\0") => {
+            "is a SQLite database, maybe a store of results"
+        }
+        () => return Ok(()),
+    };
+    let hint = "Somebody depends on it or protected it (`attrib` shows that); choose another \
+                target.";
+    Err(refuse(name, what, hint))
+}
+
+/// The store, its journal or write-ahead log.
+fn is_store(status: &Status, store: Option<&Path>) -> bool {
+    let Some(store) = store else { return false };
+    ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let mut path = store.as_os_str().to_owned();
+        path.push(suffix);
+        super::access::find(&PathBuf::from(path))
+            .is_ok_and(|found| found.status.identity == status.identity)
+    })
+}
+
+/// A sparse or compressed file grows on disk when it is written.
+fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
+    let Status {
+        size_bytes,
+        allocated_bytes,
+        ..
+    } = found.status;
+    let span = match size {
+        Size::Auto => size_bytes,
+        Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(size_bytes),
+    };
+    let growth = size_bytes.saturating_sub(allocated_bytes).min(span);
+    if growth == 0 {
+        return Ok(());
+    }
+    let directory = found.path.parent().unwrap_or(&found.path);
+    let space = test_file::space_of(directory, name)?;
+    if growth <= space.room_bytes() {
+        return Ok(());
+    }
+    let what = format!(
+        "is sparse or compressed: writing could take {} more of its volume, of which {} are free \
+         and at least {} must stay free",
+        format_bytes(growth),
+        format_bytes(space.available_bytes),
+        format_bytes(space.floor_bytes())
+    );
+    Err(Error::new(ErrorKind::NoSpace, name, what)
+        .with_hint("Use less of it (`--size`), free some space, or choose another target."))
+}
+
+/// A file that is to be written can be, without opening it for writing: the
+/// attributes say no more, so the first open of a worker tells.
+pub(super) fn guard(found: &Found, name: &str) -> Result<File> {
+    use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
+    let mut options = OpenOptions::new();
+    // Without leave to delete: the name stays with the file.
+    options
+        .read(true)
+        .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+    reopen(&found.path, &found.status.identity, &options, name).map_err(|error| {
+        match error.os_code() {
+            Some(ERROR_SHARING_VIOLATION) => refuse(
+                name,
+                "is open elsewhere, by somebody who lets nobody else in",
+                HINT_OPEN,
+            ),
+            _ => error,
+        }
+    })
+}
+
+/// Sector of the volume that holds a path.
+pub(super) fn sector_bytes(path: &Path) -> u32 {
+    calls::volume_root(path)
+        .and_then(|root| calls::units(&root))
+        .map_or(4096, |(sector, _)| sector.clamp(512, 1 << 20))
+}

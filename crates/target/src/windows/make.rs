@@ -1,0 +1,99 @@
+//! Making test files, and removing exactly those.
+//!
+//! A file is made with `CREATE_NEW`, which never opens what is there. One that
+//! is to go is opened so that it is deleted when its last handle is closed, which
+//! the system does however the process dies. One that is to stay is deleted by
+//! its handle where it does not come to be finished; only a process that is
+//! killed while it fills one leaves it behind.
+
+use super::access::{Identity, SHARE_ALL, Status, failed};
+use super::calls;
+use crate::{Error, ErrorKind, Result};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE};
+use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_FLAG_DELETE_ON_CLOSE};
+
+/// A file that we made.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// Open for reading, writing and deleting; calls on it wait.
+    pub file: File,
+    pub path: PathBuf,
+    pub identity: Identity,
+    fate: Fate,
+}
+
+/// What becomes of it when it is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The system deletes it.
+    GoesByItself,
+    /// We delete it.
+    Removed,
+    /// It stays.
+    Stays,
+}
+
+impl Made {
+    /// Makes an empty file that goes, or one that stays once it is kept.
+    pub fn new(path: &Path, to_be_kept: bool) -> Result<Made> {
+        let shown = path.display();
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .create_new(true)
+            .access_mode(GENERIC_READ | GENERIC_WRITE | DELETE)
+            .share_mode(SHARE_ALL);
+        if !to_be_kept {
+            options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+        }
+        let file = options.open(path).map_err(|os| match os.kind() {
+            io::ErrorKind::AlreadyExists => exists(&shown),
+            _ => failed(&shown, "cannot be made", os),
+        })?;
+        let status = Status::of(&file).map_err(|os| failed(&shown, "cannot look at it", os))?;
+        Ok(Made {
+            identity: status.identity,
+            file,
+            path: path.to_owned(),
+            fate: match to_be_kept {
+                true => Fate::Removed,
+                false => Fate::GoesByItself,
+            },
+        })
+    }
+
+    /// It is finished, and stays.
+    pub fn keep(&mut self) {
+        self.fate = Fate::Stays;
+    }
+
+    /// Removes it, unless it stays.
+    pub fn remove(&mut self) -> io::Result<()> {
+        if self.fate == Fate::Removed {
+            calls::delete(&self.file)?;
+            self.fate = Fate::Stays;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = self.remove();
+    }
+}
+
+/// Names that are taken stay with whom they belong to.
+pub(super) fn exists(path: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        path,
+        "exists already, and is not replaced",
+    )
+    .with_hint("Choose another name, or remove it yourself.")
+}

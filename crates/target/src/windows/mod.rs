@@ -1,0 +1,108 @@
+//! Windows. Everything that touches the operating system; unsafe code only in
+//! `calls.rs`.
+//!
+//! | file | question |
+//! |---|---|
+//! | `access` | what does a path lead to, and opening just that again |
+//! | `calls` | the system's calls |
+//! | `device_name`, `device` | drives and volumes as devices |
+//! | `file_rules` | may an existing file be written |
+//! | `database` | does a database live here |
+//! | `make`, `mark` | test files |
+//! | `existing`, `test_file` | plan and preparation of the two sorts of target |
+//! | `opened` | how workers open it |
+//!
+//! Every later open goes by the path that the first one was told by the system,
+//! and is compared with what was judged (volume, file id, creation time) before
+//! anything is done with it. Nothing is ever opened so that it is cut.
+
+mod access;
+#[allow(unsafe_code)]
+mod calls;
+mod database;
+mod device;
+mod device_name;
+mod existing;
+mod file_rules;
+mod kept;
+mod make;
+mod mark;
+mod opened;
+mod test_file;
+
+pub(crate) use kept::{kept_is_gone, remove_kept};
+pub(crate) use opened::Opened;
+
+use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target};
+use access::Identity;
+use std::path::{Path, PathBuf};
+
+/// What only the platform needs of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanDetail {
+    intent: Intent,
+    what: What,
+}
+
+/// What a plan is about, as it was when it was judged.
+#[derive(Clone, Debug)]
+enum What {
+    File(Identity),
+    Device,
+    TestFile {
+        directory: Identity,
+        kept_at: Option<PathBuf>,
+    },
+}
+
+pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+    let name = path.display().to_string();
+    intent.judge(&name)?;
+    if let Some(device) = device_name::parse(&name) {
+        return device::plan(&device, &name, intent);
+    }
+    if intent.create {
+        return test_file::plan_at(path, &name, intent);
+    }
+    let found = access::find(path)?;
+    if found.status.is_directory {
+        test_file::plan_in(found, &name, intent, None)
+    } else {
+        existing::plan(found, &name, intent, knowledge)
+    }
+}
+
+pub(crate) fn prepare(
+    plan: Plan,
+    knowledge: &Knowledge<'_>,
+    progress: &mut dyn Progress,
+) -> Result<Target> {
+    let expected = match &plan.detail.what {
+        What::Device => return device::prepare(plan),
+        What::File(identity) => *identity,
+        What::TestFile { directory, .. } => *directory,
+    };
+    let found = access::find(&plan.path)?;
+    if found.status.identity != expected {
+        return Err(access::replaced(&plan.name));
+    }
+    match plan.detail.what {
+        What::TestFile { .. } => test_file::prepare(&found, plan, progress),
+        _ => existing::prepare(&found, plan, knowledge),
+    }
+}
+
+pub(crate) fn expand(
+    path: &Path,
+    _to_bytes: u64,
+    _intent: &Intent,
+    _knowledge: &Knowledge<'_>,
+    _progress: &mut dyn Progress,
+) -> Result<Option<MadeFile>> {
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        path.display(),
+        "is too small, and making a file larger is not there yet on Windows",
+    )
+    .with_hint("Name a file that does not exist, to have one made, or a size that this one has."))
+}

@@ -1,0 +1,174 @@
+//! The open side of a target: one guard handle, and opening it for workers.
+
+use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
+use super::device;
+use super::device_name::DeviceName;
+use super::make::Made;
+use crate::{Access, Error, ErrorKind, Result};
+use std::fs::{File, OpenOptions};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use stripewise_units::format_bytes;
+use stripewise_workload::CacheMode;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
+};
+
+/// Keeps the guard open: for a file that is written it keeps the name with it,
+/// for a test file it is its very existence.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    guard: Guard,
+    name: String,
+}
+
+#[derive(Debug)]
+enum Guard {
+    File {
+        file: File,
+        path: PathBuf,
+        identity: Identity,
+        judged_bytes: u64,
+    },
+    Device {
+        file: File,
+        device: DeviceName,
+        judged_bytes: u64,
+    },
+    Made(Made),
+}
+
+/// How a cache mode is asked for: what SQL Server does is no buffering and write
+/// through, `direct-sync` here.
+fn flags(cache: CacheMode) -> u32 {
+    match cache {
+        CacheMode::Direct => FILE_FLAG_NO_BUFFERING,
+        CacheMode::DirectSync => FILE_FLAG_NO_BUFFERING | FILE_FLAG_WRITE_THROUGH,
+        CacheMode::Buffered => 0,
+        CacheMode::BufferedSync => FILE_FLAG_WRITE_THROUGH,
+    }
+}
+
+impl Opened {
+    pub(super) fn file(file: File, found: &super::access::Found, name: &str) -> Self {
+        Opened {
+            guard: Guard::File {
+                file,
+                path: found.path.clone(),
+                identity: found.status.identity,
+                judged_bytes: found.status.size_bytes,
+            },
+            name: name.to_owned(),
+        }
+    }
+
+    pub(super) fn device(file: File, device: DeviceName, judged_bytes: u64, name: &str) -> Self {
+        Opened {
+            guard: Guard::Device {
+                file,
+                device,
+                judged_bytes,
+            },
+            name: name.to_owned(),
+        }
+    }
+
+    pub(super) fn made(made: Made, name: &str) -> Self {
+        Opened {
+            guard: Guard::Made(made),
+            name: name.to_owned(),
+        }
+    }
+
+    pub(super) fn guard(&self) -> &File {
+        match &self.guard {
+            Guard::File { file, .. } | Guard::Device { file, .. } => file,
+            Guard::Made(made) => &made.file,
+        }
+    }
+
+    /// Not known on Windows yet.
+    pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
+        None
+    }
+
+    /// Opens it for reading by calls that wait.
+    pub(super) fn look(&self, cache: CacheMode) -> Result<File> {
+        self.open_with(Access::Read, flags(cache))
+    }
+
+    /// Opens it for an engine, in a cache mode and for overlapped I/O.
+    pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
+        if access.writes() {
+            self.still_as_judged()?;
+        }
+        self.open_with(access, flags(cache) | FILE_FLAG_OVERLAPPED)
+    }
+
+    fn open_with(&self, access: Access, flags: u32) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options
+            .read(access != Access::Write)
+            .write(access.writes())
+            .share_mode(SHARE_ALL)
+            .custom_flags(flags);
+        match &self.guard {
+            Guard::File { path, identity, .. } => reopen(path, identity, &options, &self.name),
+            Guard::Made(made) => reopen(&made.path, &made.identity, &options, &self.name),
+            Guard::Device {
+                device,
+                judged_bytes,
+                ..
+            } => {
+                let file = device::open(device, access.writes(), flags, &self.name)?;
+                match device::size_of_device(&file, &self.name)? {
+                    bytes if bytes == *judged_bytes => Ok(file),
+                    _ => Err(replaced(&self.name)),
+                }
+            }
+        }
+    }
+
+    /// A file that was cut or got a second name since it was judged is not
+    /// written any more: a grid opens it for every run, maybe hours later. Who
+    /// else has opened it meanwhile cannot be told here.
+    fn still_as_judged(&self) -> Result<()> {
+        let Guard::File {
+            path,
+            identity,
+            judged_bytes,
+            ..
+        } = &self.guard
+        else {
+            return Ok(());
+        };
+        let status = find(path)?.status;
+        if status.identity != *identity {
+            return Err(replaced(&self.name));
+        }
+        let what = if status.size_bytes < *judged_bytes {
+            format!(
+                "was cut from {} to {} since it was judged, and writing would let it grow again",
+                format_bytes(*judged_bytes),
+                format_bytes(status.size_bytes)
+            )
+        } else if status.links > 1 {
+            "got a second name (hard link) since it was judged".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Refused, &self.name, what)
+            .with_hint("Find out who works on it; run the command again when that is done."))
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        match &mut self.guard {
+            Guard::File { .. } | Guard::Device { .. } => Ok(()),
+            Guard::Made(made) => {
+                let name = made.path.display().to_string();
+                made.remove()
+                    .map_err(|os| failed(name, "cannot be removed", os))
+            }
+        }
+    }
+}

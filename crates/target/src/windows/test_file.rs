@@ -1,0 +1,269 @@
+//! Test files: a directory is measured through a file that is made, filled and
+//! removed; `prepare PATH` and `--keep` make one that stays.
+
+use super::access::{Found, Status, failed, find};
+use super::existing::{data_facts, facts, settle_direct};
+use super::make::{Made, exists};
+use super::opened::Opened;
+use super::{PlanDetail, What, calls, database, file_rules, mark};
+use crate::fill::Filling;
+use crate::space::Space;
+use crate::{
+    Error, ErrorKind, FillPlan, FillProgress, FillReport, Intent, MadeFile, Plan, Progress, Result,
+    Target,
+};
+use std::fs::{File, OpenOptions};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use stripewise_results::TargetKind;
+use stripewise_units::{format_bytes, format_duration};
+use windows_sys::Win32::Foundation::{
+    ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED,
+};
+use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_NO_BUFFERING;
+
+/// One write at a time, from the start on: NTFS fills with zeros what lies
+/// before a write that runs ahead, and makes writes that lengthen a file wait
+/// for one another.
+const WRITERS: u32 = 1;
+
+/// `prepare PATH`: the file is made in the path's directory, under its name.
+pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> {
+    let file_name = path.file_name().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, name, "is not the name of a file")
+            .with_hint(r"Give the path of the file to make, like `D:\data\stripewise.test`.")
+    })?;
+    if file_name.to_string_lossy().contains(':') {
+        let what = "names a stream of a file (`:`)";
+        return Err(Error::new(ErrorKind::Usage, name, what).with_hint("Choose a plain name."));
+    }
+    if std::fs::symlink_metadata(path).is_ok() {
+        return Err(exists(name));
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let found = find(parent)?;
+    if !found.status.is_directory {
+        let shown = parent.display();
+        return Err(Error::new(ErrorKind::NotFound, shown, "is not a directory"));
+    }
+    let kept_at = found.path.join(file_name);
+    plan_in(found, name, intent, Some(kept_at))
+}
+
+/// A test file in a directory, which stays at `kept_at` if that is given.
+pub(super) fn plan_in(
+    found: Found,
+    name: &str,
+    intent: &Intent,
+    kept_at: Option<PathBuf>,
+) -> Result<Plan> {
+    let mut fill = space_of(&found.path, name)?.fill_plan(intent, &found.path, name)?;
+    if !intent.busy_ok {
+        let root = calls::volume_root(&found.path).ok();
+        if let Some(sign) = database::look_around(&found.path, root.as_deref()) {
+            return Err(sign.refusal(name));
+        }
+    }
+    let kept_at = match kept_at {
+        None if intent.keep => {
+            let file_name = format!("stripewise-{}.test", &random_id(name)?[..8]);
+            Some(found.path.join(file_name))
+        }
+        kept_at => kept_at,
+    };
+    fill.kept_at.clone_from(&kept_at);
+    let smaller = |asked: u64| {
+        format!(
+            "the test file has {} instead of {}, as {} of the volume must stay free.",
+            format_bytes(fill.bytes),
+            format_bytes(asked),
+            format_bytes(fill.free_floor_bytes)
+        )
+    };
+    Ok(Plan {
+        name: name.to_owned(),
+        kind: TargetKind::TestFile,
+        path: found.path,
+        size_bytes: fill.bytes,
+        reads: intent.reads,
+        writes: intent.writes,
+        device_name: None,
+        notes: fill.asked_bytes.map(smaller).into_iter().collect(),
+        fill: Some(fill),
+        detail: PlanDetail {
+            intent: intent.clone(),
+            what: What::TestFile {
+                directory: found.status.identity,
+                kept_at,
+            },
+        },
+    })
+}
+
+fn random_id(name: &str) -> Result<String> {
+    mark::unique_id().map_err(|os| failed(name, "no random numbers for a name", os))
+}
+
+/// Room on the volume of a directory.
+pub(super) fn space_of(directory: &Path, name: &str) -> Result<Space> {
+    let (total_bytes, available_bytes) =
+        calls::space(directory).map_err(|os| failed(name, "cannot ask for the free space", os))?;
+    Ok(Space {
+        total_bytes,
+        available_bytes,
+        limit_bytes: u64::MAX,
+    })
+}
+
+/// Makes and fills the file of a plan.
+pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) -> Result<Target> {
+    let intent = plan.detail.intent;
+    let kept_at = match plan.detail.what {
+        What::TestFile { kept_at, .. } => kept_at,
+        _ => None,
+    };
+    // The space is judged again: others may have used it since the plan.
+    let mut fill =
+        space_of(&found.path, &plan.name)?.fill_plan(&intent, &found.path, &plan.name)?;
+    fill.bytes = fill.bytes.min(plan.size_bytes);
+    let path = match &kept_at {
+        Some(path) => path.clone(),
+        None => {
+            let id = random_id(&plan.name)?;
+            found.path.join(format!("stripewise-{}.tmp", &id[..16]))
+        }
+    };
+    let mut made = Made::new(&path, kept_at.is_some())?;
+    let report = fill_file(&made, &fill, &intent, &found.path, &plan.name, progress)?;
+    let mut notes = plan.notes;
+    if report.time_limit_hit {
+        notes.push(format!(
+            "the test file has {} instead of {}: no more could be written in {}.",
+            format_bytes(report.bytes),
+            format_bytes(fill.bytes),
+            format_duration(fill.time_limit_ns.unwrap_or_default())
+        ));
+    }
+    let made_file = match kept_at {
+        Some(_) => Some(keep(&mut made, &mut notes)?),
+        None => None,
+    };
+    let mut facts = facts(TargetKind::TestFile, &plan.name, &made.file, Some(&path));
+    facts.size_bytes = report.bytes;
+    facts.logical_sector_bytes = file_rules::sector_bytes(&path);
+    let opened = Opened::made(made, &plan.name);
+    let direct_refused = settle_direct(&opened, &facts, &intent, &mut notes)?;
+    let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
+    Ok(Target {
+        size_bytes: report.bytes,
+        facts,
+        data_facts: Some(data_facts),
+        fill_report: Some(report),
+        made_file,
+        notes,
+        writes: plan.writes,
+        direct_refused,
+        cache_by_name: intent.cache_by_name,
+        opened,
+    })
+}
+
+/// Marks the finished file and lets it stay.
+fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
+    let shown = made.path.display().to_string();
+    let status =
+        Status::of(&made.file).map_err(|os| failed(&shown, "cannot look at the kept file", os))?;
+    let (made_file, marked) = mark::write(&made.file, &made.path, &status)
+        .map_err(|os| failed(&shown, "cannot be marked as a test file", os))?;
+    if !marked {
+        notes.push(
+            "the file system has no streams for a mark, so the kept file is recognised by its \
+             number and time in the store alone."
+                .to_owned(),
+        );
+    }
+    made.keep();
+    Ok(made_file)
+}
+
+/// Writes the file in full; on an error the caller drops it, and with it goes
+/// the file.
+fn fill_file(
+    made: &Made,
+    plan: &FillPlan,
+    intent: &Intent,
+    directory: &Path,
+    name: &str,
+    progress: &mut dyn Progress,
+) -> Result<FillReport> {
+    let started_ns = progress.now_ns();
+    let space = || space_of(directory, name).ok();
+    let mut filling = Filling {
+        plan,
+        intent,
+        name,
+        writers: WRITERS,
+        reserved: false,
+        space: &space,
+        write_at: calls::write_at,
+        failed: |name, what, os| failed(name, what, os),
+    };
+    let step = FillProgress {
+        done_bytes: 0,
+        total_bytes: plan.bytes,
+    };
+    if progress.report(step).is_break() {
+        return Err(filling.interrupted());
+    }
+    filling.reserved = match calls::reserve(&made.file, plan.bytes) {
+        Ok(()) => true,
+        Err(os) if is_lacking(&os) => false,
+        Err(os) => return Err(filling.cannot_fill(0, os)),
+    };
+    let direct = open_direct(made, name);
+    let past_cache = direct.is_ok();
+    let file = direct.as_ref().unwrap_or(&made.file);
+    let (written, stop) = filling.write(file, past_cache, started_ns, progress);
+    let time_limit_hit = filling.judge(stop)?;
+    let settled = match written < plan.bytes {
+        true => made.file.set_len(written),
+        false => Ok(()),
+    };
+    settled
+        .and_then(|()| made.file.sync_all())
+        .map_err(|os| filling.cannot_fill(written, os))?;
+    let _ = progress.report(FillProgress {
+        done_bytes: written,
+        total_bytes: written,
+    });
+    Ok(FillReport {
+        bytes: written,
+        planned_bytes: plan.bytes,
+        duration_ns: progress.now_ns().saturating_sub(started_ns),
+        direct: past_cache,
+        time_limit_hit,
+    })
+}
+
+/// The file system does not know the request.
+fn is_lacking(os: &std::io::Error) -> bool {
+    let number = os.raw_os_error().map(i32::cast_unsigned);
+    let unknown = [
+        ERROR_NOT_SUPPORTED,
+        ERROR_INVALID_PARAMETER,
+        ERROR_INVALID_FUNCTION,
+    ];
+    number.is_some_and(|number| unknown.contains(&number))
+}
+
+fn open_direct(made: &Made, name: &str) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .share_mode(super::access::SHARE_ALL)
+        .custom_flags(FILE_FLAG_NO_BUFFERING);
+    super::access::reopen(&made.path, &made.identity, &options, name)
+}
