@@ -1,8 +1,9 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly stop that keeps what
+//! Ctrl-C, SIGTERM and SIGHUP, on Windows Ctrl-C, Ctrl-Break and the closing of the
+//! console: the first asks for an orderly stop that keeps what
 //! was measured, the second stops at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The signal that asked for a stop, or none.
 #[derive(Clone, Debug, Default)]
@@ -10,23 +11,15 @@ pub struct Interrupt {
     signal: Arc<AtomicUsize>,
 }
 
-/// Signals that ask for a stop. Numbers are those of Unix; where a system lacks
-/// one, it is not listed.
-#[cfg(unix)]
-const SIGNALS: &[i32] = &[
-    signal_hook::consts::SIGINT,
-    signal_hook::consts::SIGTERM,
-    signal_hook::consts::SIGHUP,
-];
-#[cfg(not(unix))]
-const SIGNALS: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-
 impl Interrupt {
     /// Starts to listen.
+    #[cfg(unix)]
     pub fn listen() -> std::io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use std::sync::atomic::AtomicBool;
         let interrupt = Interrupt::default();
         let seen = Arc::new(AtomicBool::new(false));
-        for &signal in SIGNALS {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             let number = usize::try_from(signal).unwrap_or(2);
             // Order matters: the shutdown looks at a flag that only an earlier
             // signal, of whichever kind, has set.
@@ -38,6 +31,28 @@ impl Interrupt {
             signal_hook::flag::register(signal, Arc::clone(&seen))?;
             signal_hook::flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
         }
+        Ok(interrupt)
+    }
+
+    /// Starts to listen. Windows has no signals: Ctrl-C and Ctrl-Break count as
+    /// SIGINT, and the closing of the console as SIGHUP.
+    #[cfg(windows)]
+    pub fn listen() -> std::io::Result<Self> {
+        use stripewise_io_engine::backend::console::{self, Asked};
+        const SIGHUP: usize = 1;
+        const SIGINT: usize = 2;
+        let interrupt = Interrupt::default();
+        let signal = Arc::clone(&interrupt.signal);
+        console::listen(move |asked| {
+            let number = match asked {
+                Asked::Stop => SIGINT,
+                Asked::Close => SIGHUP,
+            };
+            let before = signal.swap(number, Ordering::Relaxed);
+            if before != 0 && asked == Asked::Stop {
+                std::process::exit(128 + SIGINT as i32);
+            }
+        })?;
         Ok(interrupt)
     }
 

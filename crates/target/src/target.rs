@@ -42,8 +42,8 @@ impl Target {
     pub fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         let file_system = self.facts.file_system.as_ref()?;
         let plain = matches!(
-            file_system.kind.as_str(),
-            "ext2" | "ext3" | "ext4" | "xfs" | "f2fs"
+            file_system.kind.to_ascii_lowercase().as_str(),
+            "ext2" | "ext3" | "ext4" | "xfs" | "f2fs" | "ntfs"
         );
         if plain && self.facts.partition_offset_bytes.is_some() {
             self.opened.placement()

@@ -24,6 +24,11 @@ pub mod windows_iocp;
 #[path = "absent_iocp.rs"]
 pub mod windows_iocp;
 
+/// What the console asks of the program.
+#[cfg(windows)]
+#[path = "console_windows.rs"]
+pub mod console;
+
 #[cfg(target_os = "linux")]
 #[path = "sys_linux.rs"]
 pub(crate) mod sys;

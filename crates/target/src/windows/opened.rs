@@ -87,9 +87,9 @@ impl Opened {
         }
     }
 
-    /// Not known on Windows yet.
+    /// Where a file's bytes lie on its volume.
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
-        None
+        stripewise_disk_inspect::placement_of(self.guard())
     }
 
     /// Opens it for reading by calls that wait.
