@@ -9,9 +9,10 @@
 use crate::experiment::{Cell, Level, Metric};
 use std::ops::Range;
 use stripewise_units::{ByteSize, Nanoseconds};
-use stripewise_workload::{Workload, WorkloadOptions};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use stripewise_workload::{
+    PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
+};
+use toml::de::DeTable;
 
 /// What `lab init` writes: a plan that runs as it is, with every key explained.
 pub const TEMPLATE: &str = include_str!("plan_file/template.toml");
@@ -37,7 +38,6 @@ const PLAN_KEYS: [&str; 14] = [
     "defaults",
     "cell",
 ];
-const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy-ok", "keep"];
 
 /// An experiment as its file says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,44 +78,18 @@ pub struct LabPlan {
     pub load_given: bool,
 }
 
-/// A plan file that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct LabPlanError {
-    line: usize,
-    problem: String,
-    hint: String,
-}
-
-impl LabPlanError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
-}
-
 impl std::str::FromStr for LabPlan {
-    type Err = LabPlanError;
+    type Err = PlanError;
 
-    fn from_str(text: &str) -> Result<Self, LabPlanError> {
-        let reader = Reader { text };
-        let document = DeTable::parse(text).map_err(|error| {
-            let at = error.span().unwrap_or(0..0);
-            let hint = "plans are TOML: key = \"value\", [defaults], [[cell]]";
-            reader.refuse(at, error.message(), hint)
-        })?;
-        reader.plan(document.get_ref())
+    fn from_str(text: &str) -> Result<Self, PlanError> {
+        let reader = Reader(PlanReader::new(text));
+        let hint = "plans are TOML: key = \"value\", [defaults], [[cell]]";
+        reader.plan(reader.0.document(hint)?.get_ref())
     }
 }
 
-/// A value and where it stands.
-type Value<'a> = Spanned<DeValue<'a>>;
-
-/// Reads values and knows where they stand.
-struct Reader<'a> {
-    text: &'a str,
-}
+/// Reads the parts of an experiment.
+struct Reader<'a>(PlanReader<'a>);
 
 /// What the head of a plan says, as text.
 #[derive(Default)]
@@ -132,32 +106,27 @@ struct Head {
     blocks_max: Option<u32>,
     seed: Option<u64>,
     engine: Option<String>,
-    defaults: WorkloadOptions,
-    cells: Vec<(WorkloadOptions, Option<String>, bool, Range<usize>)>,
+    defaults: PlanOptions,
+    cells: Vec<CellText>,
 }
 
-impl Reader<'_> {
-    fn refuse(
-        &self,
-        at: Range<usize>,
-        problem: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> LabPlanError {
-        let before = self.text.as_bytes().iter().take(at.start);
-        LabPlanError {
-            line: 1 + before.filter(|byte| **byte == b'\n').count(),
-            problem: problem.into(),
-            hint: hint.into(),
-        }
-    }
+/// What the table of a cell says.
+#[derive(Default)]
+struct CellText {
+    options: PlanOptions,
+    name: Option<(String, Range<usize>)>,
+    primary: bool,
+    at: Range<usize>,
+}
 
-    fn plan(&self, document: &DeTable<'_>) -> Result<LabPlan, LabPlanError> {
+impl<'a> Reader<'a> {
+    fn plan(&self, document: &DeTable<'a>) -> Result<LabPlan, PlanError> {
         let mut head = Head::default();
         for (key, value) in document {
             self.entry(&mut head, key.get_ref().as_ref(), &key.span(), value)?;
         }
         let lacks =
-            |what: &str, hint: &str| self.refuse(0..0, format!("the plan has no {what}"), hint);
+            |what: &str, hint: &str| self.0.refuse(0..0, format!("the plan has no {what}"), hint);
         let target = head.target.clone().ok_or_else(|| {
             lacks(
                 "target",
@@ -172,8 +141,8 @@ impl Reader<'_> {
         let baseline = self.baseline(&head)?;
         let (cells, primary) = self.cells(&head)?;
         let said = |says: fn(&WorkloadOptions) -> bool| {
-            let defaults = says(&head.defaults);
-            move |(options, ..): &(WorkloadOptions, _, _, _)| defaults || says(options)
+            let defaults = says(&head.defaults.options);
+            move |cell: &CellText| defaults || says(&cell.options.options)
         };
         Ok(LabPlan {
             duration_given: head
@@ -206,79 +175,73 @@ impl Reader<'_> {
         head: &mut Head,
         key: &str,
         key_at: &Range<usize>,
-        value: &Value<'_>,
-    ) -> Result<(), LabPlanError> {
+        value: &PlanValue<'a>,
+    ) -> Result<(), PlanError> {
         let at = value.span();
         match key {
-            "name" => head.name = Some(self.scalar(key, value)?),
-            "label" => head.label = Some(self.scalar(key, value)?),
-            "target" => head.target = Some(self.scalar(key, value)?),
-            "factor" => head.factor = Some((self.scalar(key, value)?, at)),
+            "name" => head.name = Some(self.0.scalar(key, value)?),
+            "label" => head.label = Some(self.0.scalar(key, value)?),
+            "target" => head.target = Some(self.0.scalar(key, value)?),
+            "factor" => head.factor = Some((self.0.scalar(key, value)?, at)),
             "levels" => head.levels = self.list(key, value)?,
-            "baseline" => head.baseline = Some((self.scalar(key, value)?, at)),
+            "baseline" => head.baseline = Some((self.0.scalar(key, value)?, at)),
             "metric" => {
-                let metric = self.scalar(key, value)?.parse();
+                let metric = self.0.scalar(key, value)?.parse();
                 head.metric = metric.map_err(|error: crate::experiment::UnknownMetric| {
-                    self.refuse(at, error.to_string(), "metric = \"iops\" is the usual one")
+                    self.0
+                        .refuse(at, error.to_string(), "metric = \"iops\" is the usual one")
                 })?;
             }
             "precision" => head.precision_percent = Some(self.percent(value)?),
             "time" => {
-                let time: Nanoseconds = self.parsed(key, value)?;
+                let time: Nanoseconds = self.0.parsed(key, value)?;
                 head.time_ns = Some(time.ns());
             }
             "blocks" => head.blocks_max = Some(self.count(key, value)?),
             "seed" => head.seed = Some(u64::from(self.count(key, value)?)),
-            "engine" => head.engine = Some(self.scalar(key, value)?),
-            "defaults" => head.defaults = self.options(value, false)?.0,
+            "engine" => head.engine = Some(self.0.scalar(key, value)?),
+            "defaults" => head.defaults = self.options(value, false)?.options,
             "cell" => {
-                let tables = value.get_ref().as_array().ok_or_else(|| {
-                    self.refuse(at, "`cell` is not a list of tables", "write [[cell]]")
-                })?;
-                for table in tables {
-                    let (options, name, primary) = self.options(table, true)?;
-                    head.cells.push((options, name, primary, table.span()));
+                for table in self.0.tables(key, value)? {
+                    head.cells.push(self.options(table, true)?);
                 }
             }
-            unknown => return Err(self.unknown(key_at.clone(), unknown, &PLAN_KEYS)),
+            unknown => {
+                return Err(self
+                    .0
+                    .unknown(key_at.clone(), unknown, "a plan", &PLAN_KEYS));
+            }
         }
         Ok(())
     }
 
     /// A table of options: those of a cell, or the defaults of all.
-    fn options(
-        &self,
-        table: &Value<'_>,
-        cell: bool,
-    ) -> Result<(WorkloadOptions, Option<String>, bool), LabPlanError> {
-        let Some(entries) = table.get_ref().as_table() else {
-            let hint = "write [defaults] or [[cell]] on a line of its own, keys below";
-            return Err(self.refuse(table.span(), "a table is needed here", hint));
+    fn options(&self, table: &PlanValue<'a>, is_cell: bool) -> Result<CellText, PlanError> {
+        let mut cell = CellText {
+            at: table.span(),
+            ..CellText::default()
         };
-        let (mut options, mut name, mut primary) = (WorkloadOptions::default(), None, false);
-        for (key, value) in entries {
+        for (key, value) in self.0.table(table, "[defaults] or [[cell]]")? {
             let word = key.get_ref().as_ref();
             match word {
-                "name" if cell => name = Some(self.scalar(word, value)?),
-                "primary" if cell => primary = self.scalar(word, value)? == "true",
+                "name" if is_cell => {
+                    cell.name = Some((self.0.scalar(word, value)?, value.span()));
+                }
+                "primary" if is_cell => cell.primary = self.0.scalar(word, value)? == "true",
                 "seed" => {
                     let hint = "seed stands at the top of the plan: every run has its own, derived from it";
-                    return Err(self.refuse(key.span(), "a cell has no seed", hint));
+                    return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
                 }
-                _ if WorkloadOptions::NAMES.contains(&word) => {
-                    let set = options.set(word, &self.scalar(word, value)?);
-                    set.map_err(|error| {
-                        self.refuse(value.span(), format!("{word}: {error}"), error.hint())
-                    })?;
-                }
+                _ if self.0.option(&mut cell.options, word, value)? => {}
                 _ => {
-                    let own: &[&str] = if cell { &["name", "primary"] } else { &[] };
+                    let own: &[&str] = if is_cell { &["name", "primary"] } else { &[] };
                     let known = [own, &WorkloadOptions::NAMES].concat();
-                    return Err(self.unknown(key.span(), word, &known));
+                    let whose = if is_cell { "a cell" } else { "the defaults" };
+                    return Err(self.0.unknown(key.span(), word, whose, &known));
                 }
             }
         }
-        Ok((options, name, primary))
+        Ok(cell)
     }
 
     fn levels(
@@ -286,13 +249,18 @@ impl Reader<'_> {
         head: &Head,
         factor: &str,
         factor_at: &Range<usize>,
-    ) -> Result<(Vec<Level>, Vec<u64>), LabPlanError> {
+    ) -> Result<(Vec<Level>, Vec<u64>), PlanError> {
         let bad = |at: &Range<usize>, text: &str, error: &stripewise_units::ParseError| {
-            self.refuse(at.clone(), format!("level {text}: {error}"), error.hint())
+            self.0
+                .refuse(at.clone(), format!("level {text}: {error}"), error.hint())
         };
         if head.levels.len() < 2 {
             let hint = "levels = [\"31.5K\", \"1M\"], the baseline first";
-            return Err(self.refuse(factor_at.clone(), "a factor needs two levels or more", hint));
+            return Err(self.0.refuse(
+                factor_at.clone(),
+                "a factor needs two levels or more",
+                hint,
+            ));
         }
         if factor == OFFSET_FACTOR {
             let offsets = head.levels.iter().map(|(text, at)| {
@@ -308,7 +276,7 @@ impl Reader<'_> {
             names.retain(|name| !NO_FACTORS.contains(name));
             let hint = format!("a factor is {OFFSET_FACTOR} or one of {}", names.join(", "));
             let problem = format!("`{factor}` is no factor");
-            return Err(self.refuse(factor_at.clone(), problem, hint));
+            return Err(self.0.refuse(factor_at.clone(), problem, hint));
         }
         let levels = head.levels.iter().map(|(text, at)| {
             let set = WorkloadOptions::default().set(factor, text);
@@ -318,38 +286,46 @@ impl Reader<'_> {
         Ok((levels.collect::<Result<_, _>>()?, Vec::new()))
     }
 
-    fn baseline(&self, head: &Head) -> Result<usize, LabPlanError> {
+    fn baseline(&self, head: &Head) -> Result<usize, PlanError> {
         let Some((name, at)) = &head.baseline else {
             return Ok(0);
         };
         let found = head.levels.iter().position(|(level, _)| level == name);
         found.ok_or_else(|| {
             let problem = format!("the baseline `{name}` is none of the levels");
-            self.refuse(at.clone(), problem, "write it as in `levels`")
+            self.0
+                .refuse(at.clone(), problem, "write it as in `levels`")
         })
     }
 
-    fn cells(&self, head: &Head) -> Result<(Vec<Cell>, Option<usize>), LabPlanError> {
+    fn cells(&self, head: &Head) -> Result<(Vec<Cell>, Option<usize>), PlanError> {
         if head.cells.is_empty() {
             let hint = "add a table [[cell]] with the options of a workload";
-            return Err(self.refuse(0..0, "the plan has no cell", hint));
+            return Err(self.0.refuse(0..0, "the plan has no cell", hint));
         }
         let mut cells: Vec<Cell> = Vec::with_capacity(head.cells.len());
         let mut primary = None;
-        for (options, name, is_primary, at) in &head.cells {
-            let workload = options
+        for cell in &head.cells {
+            let (name, name_at) = cell
+                .name
                 .clone()
-                .or(&head.defaults)
+                .unwrap_or_else(|| (format!("cell {}", cells.len() + 1), cell.at.clone()));
+            let workload = cell
+                .options
+                .options
+                .clone()
+                .or(&head.defaults.options)
                 .build(&Workload::default())
-                .map_err(|error| self.refuse(at.clone(), error.to_string(), error.hint()))?;
-            let name = name
-                .clone()
-                .unwrap_or_else(|| format!("cell {}", cells.len() + 1));
+                .map_err(|error| {
+                    let from = [&cell.options, &head.defaults];
+                    let whose = format!("cell `{name}`");
+                    self.0.bad_workload(from, &cell.at, &whose, &error)
+                })?;
             if cells.iter().any(|other| other.name == name) {
                 let problem = format!("there are two cells named `{name}`");
-                return Err(self.refuse(at.clone(), problem, "names tell rows apart"));
+                return Err(self.0.refuse(name_at, problem, "names tell rows apart"));
             }
-            if *is_primary {
+            if cell.primary {
                 primary = Some(cells.len());
             }
             cells.push(Cell { name, workload });
@@ -360,68 +336,38 @@ impl Reader<'_> {
     fn list(
         &self,
         key: &str,
-        value: &Value<'_>,
-    ) -> Result<Vec<(String, Range<usize>)>, LabPlanError> {
+        value: &PlanValue<'a>,
+    ) -> Result<Vec<(String, Range<usize>)>, PlanError> {
         let Some(items) = value.get_ref().as_array() else {
             let hint = format!("{key} = [\"first\", \"second\"]");
-            return Err(self.refuse(value.span(), format!("`{key}` is not a list"), hint));
+            return Err(self
+                .0
+                .refuse(value.span(), format!("`{key}` is not a list"), hint));
         };
         items
             .iter()
-            .map(|item| Ok((self.scalar(key, item)?, item.span())))
+            .map(|item| Ok((self.0.scalar(key, item)?, item.span())))
             .collect()
     }
 
-    /// The text that the switch would have been given.
-    fn scalar(&self, key: &str, value: &Value<'_>) -> Result<String, LabPlanError> {
-        match value.get_ref() {
-            DeValue::String(text) => Ok(text.to_string()),
-            DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
-            DeValue::Float(number) => Ok(number.as_str().to_owned()),
-            DeValue::Boolean(yes) => Ok(yes.to_string()),
-            _ => {
-                let hint = format!("{key} = \"text in quotes\", or a plain number");
-                Err(self.refuse(value.span(), format!("`{key}` takes one value"), hint))
-            }
-        }
-    }
-
-    fn parsed<T>(&self, key: &str, value: &Value<'_>) -> Result<T, LabPlanError>
-    where
-        T: std::str::FromStr<Err = stripewise_units::ParseError>,
-    {
-        let parsed = self.scalar(key, value)?.parse();
-        parsed.map_err(|error: stripewise_units::ParseError| {
-            self.refuse(value.span(), format!("{key}: {error}"), error.hint())
-        })
-    }
-
-    fn count(&self, key: &str, value: &Value<'_>) -> Result<u32, LabPlanError> {
-        let count = self.scalar(key, value)?.parse().ok();
+    fn count(&self, key: &str, value: &PlanValue<'a>) -> Result<u32, PlanError> {
+        let count = self.0.scalar(key, value)?.parse().ok();
         count.filter(|count| *count > 0).ok_or_else(|| {
             let hint = format!("{key} = 40, a whole number above 0");
-            self.refuse(value.span(), format!("`{key}` is no count"), hint)
+            self.0
+                .refuse(value.span(), format!("`{key}` is no count"), hint)
         })
     }
 
-    fn percent(&self, value: &Value<'_>) -> Result<f64, LabPlanError> {
-        let text = self.scalar("precision", value)?;
+    fn percent(&self, value: &PlanValue<'a>) -> Result<f64, PlanError> {
+        let text = self.0.scalar("precision", value)?;
         let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
         percent
             .filter(|percent| *percent > 0.0 && *percent <= 100.0)
             .ok_or_else(|| {
                 let hint = "precision = \"2%\": the width that every interval must have";
-                self.refuse(value.span(), "`precision` is no width", hint)
+                self.0.refuse(value.span(), "`precision` is no width", hint)
             })
-    }
-
-    fn unknown(&self, at: Range<usize>, key: &str, known: &[&str]) -> LabPlanError {
-        let hint = if PERMISSIONS.contains(&key) {
-            format!("permissions are given on the command line, each time: --{key}")
-        } else {
-            format!("the keys are {}", known.join(", "))
-        };
-        self.refuse(at, format!("`{key}` is not a key here"), hint)
     }
 }
 

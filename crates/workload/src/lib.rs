@@ -11,6 +11,7 @@ mod data;
 mod nearest;
 mod options;
 pub mod plan;
+mod plan_text;
 mod random;
 mod scatter;
 mod spec;
@@ -23,7 +24,8 @@ pub use arrivals::ArrivalSchedule;
 pub use cursor::SharedCursor;
 pub use data::DataSource;
 pub use options::{WorkloadOptions, parse_rate};
-pub use plan::{Plan, PlanError, PlanJob, PlanOrder};
+pub use plan::{Plan, PlanJob, PlanOrder};
+pub use plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
 pub use random::derived_seed;
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,

@@ -52,13 +52,11 @@
 //! cpus = "0-3,8"
 //! ```
 
-use crate::nearest::nearest;
-use crate::{Workload, WorkloadError, WorkloadOptions};
-use std::fmt;
+use crate::plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
+use crate::{Workload, WorkloadOptions};
 use std::ops::Range;
-use stripewise_units::{CpuList, ParseError};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use stripewise_units::CpuList;
+use toml::de::DeTable;
 
 /// Jobs of one plan at most.
 const JOBS_MAX: usize = 1_024;
@@ -69,8 +67,6 @@ const PLAN_KEYS: [&str; 4] = ["label", "run", "defaults", "job"];
 const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 /// Engines that can be asked for.
 const ENGINES: [&str; 4] = ["auto", "uring", "threads", "null"];
-/// Keys that are refused with an explanation of their own.
-const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy-ok", "keep"];
 
 /// Whether jobs run at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,139 +129,103 @@ pub struct PlanJob {
     pub options: WorkloadOptions,
 }
 
-/// A plan that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError {
-    line: usize,
-    problem: String,
-    hint: String,
-}
-
-impl PlanError {
-    /// The line, from 1.
-    #[must_use]
-    pub const fn line(&self) -> usize {
-        self.line
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.problem)
-    }
-}
-
-impl std::error::Error for PlanError {}
-
 impl std::str::FromStr for Plan {
     type Err = PlanError;
 
     fn from_str(text: &str) -> Result<Self, PlanError> {
-        let reader = Reader { text };
-        let document = DeTable::parse(text).map_err(|error| {
-            let at = error.span().unwrap_or(0..0);
-            let hint = "plans are TOML: key = \"value\", [defaults], [[job]]";
-            reader.refuse(at, error.message(), hint)
-        })?;
-        reader.plan(document.get_ref())
+        let reader = Reader(PlanReader::new(text));
+        let hint = "plans are TOML: key = \"value\", [defaults], [[job]]";
+        reader.plan(reader.0.document(hint)?.get_ref())
     }
 }
 
 /// What a table of options says.
 #[derive(Default)]
 struct Section {
-    options: WorkloadOptions,
+    options: PlanOptions,
     name: Option<(String, Range<usize>)>,
     targets: Option<Vec<String>>,
     engine: Option<String>,
     cpus: Option<CpuList>,
 }
 
-/// Reads values and knows where they stand.
-struct Reader<'a> {
-    text: &'a str,
+/// Where a job says what it must agree in with others.
+struct Places {
+    table: Range<usize>,
+    name: Option<Range<usize>>,
+    duration: Option<Range<usize>>,
+    ramp: Option<Range<usize>>,
 }
 
-impl Reader<'_> {
-    fn refuse(
-        &self,
-        at: Range<usize>,
-        problem: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> PlanError {
-        let before = self.text.as_bytes().iter().take(at.start);
-        PlanError {
-            line: 1 + before.filter(|byte| **byte == b'\n').count(),
-            problem: problem.into(),
-            hint: hint.into(),
-        }
-    }
+/// Reads the tables of a plan.
+struct Reader<'a>(PlanReader<'a>);
 
-    fn plan(&self, document: &DeTable<'_>) -> Result<Plan, PlanError> {
+impl<'a> Reader<'a> {
+    fn plan(&self, document: &DeTable<'a>) -> Result<Plan, PlanError> {
         let mut label = None;
         let mut order = PlanOrder::Together;
         let mut defaults = Section::default();
         let mut tables = Vec::new();
         for (key, value) in document {
             match key.get_ref().as_ref() {
-                "label" => label = Some(self.string("label", value)?),
+                "label" => label = Some(self.0.string("label", value)?),
                 "run" => order = self.order(value)?,
                 "defaults" => defaults = self.section(value, true)?,
                 "job" => tables = self.jobs(value)?,
                 unknown => {
-                    return Err(self.unknown(key.span(), unknown, "a plan", &PLAN_KEYS));
+                    return Err(self.0.unknown(key.span(), unknown, "a plan", &PLAN_KEYS));
                 }
             }
         }
         if tables.is_empty() {
             let hint = "add a table [[job]] with name and target";
-            return Err(self.refuse(0..0, "the plan has no job", hint));
+            return Err(self.0.refuse(0..0, "the plan has no job", hint));
         }
         let mut jobs: Vec<PlanJob> = Vec::with_capacity(tables.len());
         for (number, (at, section)) in tables.into_iter().enumerate() {
-            let job = self.job(number as u64, &at, section, &defaults)?;
+            let places = Places {
+                name: section.name.as_ref().map(|(_, at)| at.clone()),
+                duration: section.options.place("duration"),
+                ramp: section.options.place("ramp"),
+                table: at,
+            };
+            let job = self.job(number as u64, &places.table, section, &defaults)?;
             if jobs.iter().any(|other| other.name == job.name) {
                 let problem = format!("there are two jobs named `{}`", job.name);
-                return Err(self.refuse(at, problem, "names tell jobs apart in the results"));
+                let at = places.name.unwrap_or(places.table);
+                let hint = "names tell jobs apart in the results";
+                return Err(self.0.refuse(at, problem, hint));
             }
-            self.check_times(order, &at, &job, jobs.first())?;
+            self.check_times(order, places, &job, jobs.first())?;
             jobs.push(job);
         }
         Ok(Plan { label, order, jobs })
     }
 
-    fn order(&self, value: &Spanned<DeValue<'_>>) -> Result<PlanOrder, PlanError> {
-        match self.string("run", value)?.as_str() {
+    fn order(&self, value: &PlanValue<'a>) -> Result<PlanOrder, PlanError> {
+        match self.0.string("run", value)?.as_str() {
             "together" => Ok(PlanOrder::Together),
             "alone" => Ok(PlanOrder::Alone),
             "both" => Ok(PlanOrder::Both),
             other => {
                 let hint = "together (all at once), alone (one after the other) or both";
-                Err(self.refuse(value.span(), format!("run = `{other}` is unknown"), hint))
+                Err(self
+                    .0
+                    .refuse(value.span(), format!("run = `{other}` is unknown"), hint))
             }
         }
     }
 
-    fn jobs(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<Vec<(Range<usize>, Section)>, PlanError> {
-        let Some(tables) = value.get_ref().as_array() else {
-            let hint = "jobs are tables with double brackets: [[job]]";
-            return Err(self.refuse(value.span(), "`job` is not a list of tables", hint));
-        };
+    fn jobs(&self, value: &PlanValue<'a>) -> Result<Vec<(Range<usize>, Section)>, PlanError> {
+        let tables = self.0.tables("job", value)?;
         if tables.len() > JOBS_MAX {
             let problem = format!(
                 "the plan has {} jobs; the limit is {JOBS_MAX}",
                 tables.len()
             );
-            return Err(self.refuse(value.span(), problem, "use threads for more of the same"));
+            return Err(self
+                .0
+                .refuse(value.span(), problem, "use threads for more of the same"));
         }
         tables
             .iter()
@@ -274,34 +234,24 @@ impl Reader<'_> {
     }
 
     /// A job's table, or that of the defaults.
-    fn section(&self, table: &Spanned<DeValue<'_>>, defaults: bool) -> Result<Section, PlanError> {
-        let Some(entries) = table.get_ref().as_table() else {
-            let hint = "write [defaults] or [[job]] on a line of its own, keys below";
-            return Err(self.refuse(table.span(), "a table is needed here", hint));
-        };
+    fn section(&self, table: &PlanValue<'a>, defaults: bool) -> Result<Section, PlanError> {
+        let entries = self.0.table(table, "[defaults] or [[job]]")?;
         let mut section = Section::default();
         for (key, value) in entries {
             let name = key.get_ref().as_ref();
             match name {
                 "name" if !defaults => {
-                    section.name = Some((self.string(name, value)?, value.span()));
+                    section.name = Some((self.0.string(name, value)?, value.span()));
                 }
                 "target" if !defaults => section.targets = Some(self.targets(value)?),
                 "engine" => section.engine = Some(self.engine(value)?),
-                "cpus" => {
-                    let cpus = self.scalar(name, value)?.parse();
-                    section.cpus = Some(cpus.map_err(|error| self.bad_value(name, value, &error))?);
-                }
-                _ if WorkloadOptions::NAMES.contains(&name) => {
-                    let text = self.scalar(name, value)?;
-                    let set = section.options.set(name, &text);
-                    set.map_err(|error| self.bad_value(name, value, &error))?;
-                }
+                "cpus" => section.cpus = Some(self.0.parsed(name, value)?),
+                _ if self.0.option(&mut section.options, name, value)? => {}
                 _ => {
                     let known = &JOB_KEYS[if defaults { 2 } else { 0 }..];
                     let known = [known, &WorkloadOptions::NAMES].concat();
                     let whose = if defaults { "the defaults" } else { "a job" };
-                    return Err(self.unknown(key.span(), name, whose, &known));
+                    return Err(self.0.unknown(key.span(), name, whose, &known));
                 }
             }
         }
@@ -317,20 +267,28 @@ impl Reader<'_> {
     ) -> Result<PlanJob, PlanError> {
         let lacks = |key: &str| {
             let hint = "each job needs name = \"...\" and target = \"...\"";
-            self.refuse(at.clone(), format!("a job has no {key}"), hint)
+            self.0
+                .refuse(at.clone(), format!("a job has no {key}"), hint)
         };
         let (name, name_at) = section.name.ok_or_else(|| lacks("name"))?;
         if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
             let hint = "a name has 1 to 64 bytes on one line";
-            return Err(self.refuse(name_at, format!("`{name}` is no name for a job"), hint));
+            return Err(self
+                .0
+                .refuse(name_at, format!("`{name}` is no name for a job"), hint));
         }
         let targets = section.targets.ok_or_else(|| lacks("target"))?;
-        let own_seed = section.options.seed.is_some();
-        let options = section.options.or(&defaults.options);
+        let own = section.options;
+        let own_seed = own.options.seed.is_some();
+        let options = own.options.clone().or(&defaults.options.options);
         let mut workload = options
             .clone()
             .build(&Workload::default())
-            .map_err(|error| self.bad_job(at, &name, &error))?;
+            .map_err(|error| {
+                let whose = format!("job `{name}`");
+                let from = [&own, &defaults.options];
+                self.0.bad_workload(from, at, &whose, &error)
+            })?;
         if !own_seed {
             workload.seed = workload.seed.wrapping_add(number);
         }
@@ -348,97 +306,54 @@ impl Reader<'_> {
     fn check_times(
         &self,
         order: PlanOrder,
-        at: &Range<usize>,
+        places: Places,
         job: &PlanJob,
         first: Option<&PlanJob>,
     ) -> Result<(), PlanError> {
         let times = |job: &PlanJob| (job.workload.duration_ns, job.workload.ramp_ns);
         match first {
             Some(first) if order != PlanOrder::Alone && times(first) != times(job) => {
+                let own = if times(first).0 != times(job).0 {
+                    places.duration.or(places.ramp)
+                } else {
+                    places.ramp.or(places.duration)
+                };
                 let problem = format!(
                     "jobs that run together have one duration and ramp, but `{}` and `{}` differ",
                     first.name, job.name
                 );
                 let hint = "put duration and ramp into [defaults], or say run = \"alone\"";
-                Err(self.refuse(at.clone(), problem, hint))
+                Err(self.0.refuse(own.unwrap_or(places.table), problem, hint))
             }
             _ => Ok(()),
         }
     }
 
-    fn targets(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, PlanError> {
+    fn targets(&self, value: &PlanValue<'a>) -> Result<Vec<String>, PlanError> {
         let targets = match value.get_ref().as_array() {
-            None => vec![self.string("target", value)?],
+            None => vec![self.0.string("target", value)?],
             Some(items) => {
-                let strings = items.iter().map(|item| self.string("target", item));
+                let strings = items.iter().map(|item| self.0.string("target", item));
                 strings.collect::<Result<_, _>>()?
             }
         };
         if targets.is_empty() || targets.iter().any(String::is_empty) {
             let hint = "a file, directory or device, or a list of them";
-            return Err(self.refuse(value.span(), "`target` is empty", hint));
+            return Err(self.0.refuse(value.span(), "`target` is empty", hint));
         }
         Ok(targets)
     }
 
-    fn engine(&self, value: &Spanned<DeValue<'_>>) -> Result<String, PlanError> {
-        let engine = self.string("engine", value)?;
+    fn engine(&self, value: &PlanValue<'a>) -> Result<String, PlanError> {
+        let engine = self.0.string("engine", value)?;
         if ENGINES.contains(&engine.as_str()) {
             return Ok(engine);
         }
         let hint = format!("one of {}", ENGINES.join(", "));
-        Err(self.refuse(
+        Err(self.0.refuse(
             value.span(),
             format!("engine = `{engine}` is unknown"),
             hint,
         ))
-    }
-
-    fn string(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<String, PlanError> {
-        value.get_ref().as_str().map(str::to_owned).ok_or_else(|| {
-            let hint = format!("{key} = \"text in quotes\"");
-            self.refuse(value.span(), format!("`{key}` is not text"), hint)
-        })
-    }
-
-    /// The text that the switch would have been given.
-    fn scalar(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<String, PlanError> {
-        match value.get_ref() {
-            DeValue::String(text) => Ok(text.to_string()),
-            DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
-            DeValue::Float(number) => Ok(number.as_str().to_owned()),
-            DeValue::Boolean(yes) => Ok(yes.to_string()),
-            other => {
-                let found = match other {
-                    DeValue::Array(_) => "a list",
-                    DeValue::Table(_) => "a table",
-                    _ => "a date or another base than ten",
-                };
-                let problem = format!("`{key}` takes one value, not {found}");
-                let hint = format!("{key} = \"what --{key} takes\"; a plan has no grids");
-                Err(self.refuse(value.span(), problem, hint))
-            }
-        }
-    }
-
-    fn bad_value(&self, key: &str, value: &Spanned<DeValue<'_>>, error: &ParseError) -> PlanError {
-        self.refuse(value.span(), format!("{key}: {error}"), error.hint())
-    }
-
-    fn bad_job(&self, at: &Range<usize>, name: &str, error: &WorkloadError) -> PlanError {
-        self.refuse(at.clone(), format!("job `{name}`: {error}"), error.hint())
-    }
-
-    fn unknown(&self, at: Range<usize>, key: &str, whose: &str, known: &[&str]) -> PlanError {
-        let hint = if PERMISSIONS.contains(&key) {
-            format!("permissions are given on the command line, each time: --{key}")
-        } else {
-            let keys = known.join(", ");
-            match nearest(key, known.iter().copied()) {
-                Some(word) => format!("did you mean `{word}`? The keys are {keys}"),
-                None => format!("the keys are {keys}"),
-            }
-        };
-        self.refuse(at, format!("`{key}` is not a key of {whose}"), hint)
     }
 }

@@ -72,7 +72,12 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         (format!("{head}metric = \"speed\"\n{CELL}"), 4, "no metric"),
         (format!("{head}{CELL}bloc = 1\n"), 6, "`bloc`"),
         (format!("{head}{CELL}seed = 1\n"), 6, "no seed"),
-        (format!("{head}{CELL}{CELL}"), 6, "two cells"),
+        (format!("{head}{CELL}{CELL}"), 7, "two cells"),
+        (
+            format!("{head}{CELL}block = \"8K\"\nthreads = 500\n"),
+            7,
+            "cell `a`: threads 500",
+        ),
         (head.to_owned(), 1, "no cell"),
         (
             format!("target = \"x\"\nfactor = \"seed\"\nlevels = [1, 2]\n{CELL}"),

@@ -166,19 +166,23 @@ fn jobs_that_break_the_rules_are_named() {
     for (text, message) in [
         (
             format!("{JOB}read = true\nwrite = true"),
-            "line 1: job `a`: read and write exclude each other",
+            "line 4: job `a`: read and write exclude each other",
         ),
         (
             format!("{JOB}threads = 500"),
-            "line 1: job `a`: threads 500 is outside of 1 to 256",
+            "line 4: job `a`: threads 500 is outside of 1 to 256",
+        ),
+        (
+            format!("[defaults]\nsync = \"fdatasync\"\n{JOB}block = \"8K\"\nread = true"),
+            "line 2: job `a`: sync fdatasync has no writes to sync",
         ),
         (
             format!("{JOB}{JOB}"),
-            "line 4: there are two jobs named `a`",
+            "line 5: there are two jobs named `a`",
         ),
         (
             format!("{JOB}[[job]]\nname = \"b\"\ntarget = \"t\"\nduration = 5"),
-            "line 4: jobs that run together have one duration and ramp, but `a` and `b` differ",
+            "line 7: jobs that run together have one duration and ramp, but `a` and `b` differ",
         ),
     ] {
         let error = text.parse::<Plan>().expect_err(message);

@@ -82,7 +82,7 @@ fn read(path: &Path) -> Outcome<LabPlan> {
         )
     })?;
     text.parse()
-        .map_err(|error: stripewise_lab::plan_file::LabPlanError| {
+        .map_err(|error: stripewise_workload::PlanError| {
             Failure::usage(format!("{}: {error}", path.display()), error.hint())
         })
 }

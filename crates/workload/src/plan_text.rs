@@ -1,0 +1,245 @@
+//! Reading plan files: TOML whose values are the text that switches take, and
+//! mistakes that name their line, the key and what to write instead.
+//!
+//! One reader for the plans of `run` and those of experiments. It knows the
+//! grammar that they share - tables of options under the names of switches,
+//! permissions refused - and nothing of what a plan is made of.
+
+use crate::nearest::nearest;
+use crate::{WorkloadError, WorkloadOptions};
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+use stripewise_units::ParseError;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it stands.
+pub type PlanValue<'a> = Spanned<DeValue<'a>>;
+
+/// Keys that are refused with an explanation of their own.
+const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy-ok", "keep"];
+
+/// A plan that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    line: usize,
+    problem: String,
+    hint: String,
+}
+
+impl PlanError {
+    /// The line, from 1.
+    #[must_use]
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.problem)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// The options of one workload, and where each of them stands.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// As [`WorkloadOptions::set`] takes them.
+    pub options: WorkloadOptions,
+    /// The places of those that were set, by name.
+    places: Vec<(String, Range<usize>)>,
+}
+
+impl PlanOptions {
+    /// Where an option was set, if it was.
+    #[must_use]
+    pub fn place(&self, option: &str) -> Option<Range<usize>> {
+        let mut places = self.places.iter();
+        let found = places.find(|(name, _)| name == option);
+        found.map(|(_, at)| at.clone())
+    }
+}
+
+/// Reads values and knows where they stand.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanReader<'a> {
+    text: &'a str,
+}
+
+impl<'a> PlanReader<'a> {
+    /// A reader of this text.
+    #[must_use]
+    pub const fn new(text: &'a str) -> Self {
+        PlanReader { text }
+    }
+
+    /// The document. `hint` says what a plan of this kind looks like.
+    ///
+    /// # Errors
+    /// Where the text is no TOML.
+    pub fn document(self, hint: &str) -> Result<Spanned<DeTable<'a>>, PlanError> {
+        DeTable::parse(self.text)
+            .map_err(|error| self.refuse(error.span().unwrap_or(0..0), error.message(), hint))
+    }
+
+    /// A mistake at a place of the text.
+    pub fn refuse(
+        self,
+        at: Range<usize>,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> PlanError {
+        let before = self.text.as_bytes().iter().take(at.start);
+        PlanError {
+            line: 1 + before.filter(|byte| **byte == b'\n').count(),
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// The keys and values of a table; `example` has its brackets.
+    ///
+    /// # Errors
+    /// Where it is no table.
+    pub fn table<'v>(
+        self,
+        value: &'v PlanValue<'a>,
+        example: &str,
+    ) -> Result<&'v DeTable<'a>, PlanError> {
+        value.get_ref().as_table().ok_or_else(|| {
+            let hint = format!("write {example} on a line of its own, keys below");
+            self.refuse(value.span(), "a table is needed here", hint)
+        })
+    }
+
+    /// The tables of a list of tables, `[[key]]`.
+    ///
+    /// # Errors
+    /// Where it is no list.
+    pub fn tables<'v>(
+        self,
+        key: &str,
+        value: &'v PlanValue<'a>,
+    ) -> Result<&'v [PlanValue<'a>], PlanError> {
+        let tables = value.get_ref().as_array().ok_or_else(|| {
+            let hint = format!("{key}s are tables with double brackets: [[{key}]]");
+            let problem = format!("`{key}` is not a list of tables");
+            self.refuse(value.span(), problem, hint)
+        })?;
+        Ok(&**tables)
+    }
+
+    /// Text in quotes.
+    ///
+    /// # Errors
+    /// Where it is something else.
+    pub fn string(self, key: &str, value: &PlanValue<'_>) -> Result<String, PlanError> {
+        value.get_ref().as_str().map(str::to_owned).ok_or_else(|| {
+            let hint = format!("{key} = \"text in quotes\"");
+            self.refuse(value.span(), format!("`{key}` is not text"), hint)
+        })
+    }
+
+    /// The text that the switch would have been given.
+    ///
+    /// # Errors
+    /// Where it is more than one value, or a number in another base than ten.
+    pub fn scalar(self, key: &str, value: &PlanValue<'_>) -> Result<String, PlanError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
+            DeValue::Float(number) => Ok(number.as_str().to_owned()),
+            DeValue::Boolean(yes) => Ok(yes.to_string()),
+            other => {
+                let found = match other {
+                    DeValue::Array(_) => "a list",
+                    DeValue::Table(_) => "a table",
+                    _ => "a date or another base than ten",
+                };
+                let problem = format!("`{key}` takes one value, not {found}");
+                let hint = if WorkloadOptions::NAMES.contains(&key) {
+                    format!("{key} = \"what --{key} takes\"; a plan has no grids")
+                } else {
+                    format!("{key} = \"text in quotes\", or a plain number")
+                };
+                Err(self.refuse(value.span(), problem, hint))
+            }
+        }
+    }
+
+    /// A value as its type reads it.
+    ///
+    /// # Errors
+    /// Where it is not one value, or the type refuses it.
+    pub fn parsed<T>(self, key: &str, value: &PlanValue<'_>) -> Result<T, PlanError>
+    where
+        T: FromStr<Err = ParseError>,
+    {
+        let parsed = self.scalar(key, value)?.parse();
+        parsed.map_err(|error| self.bad_value(key, value, &error))
+    }
+
+    /// Takes an entry of a table of options; false where the key is none.
+    ///
+    /// # Errors
+    /// Where the option does not take the value.
+    pub fn option(
+        self,
+        into: &mut PlanOptions,
+        key: &str,
+        value: &PlanValue<'_>,
+    ) -> Result<bool, PlanError> {
+        if !WorkloadOptions::NAMES.contains(&key) {
+            return Ok(false);
+        }
+        let set = into.options.set(key, &self.scalar(key, value)?);
+        set.map_err(|error| self.bad_value(key, value, &error))?;
+        into.places.push((key.to_owned(), value.span()));
+        Ok(true)
+    }
+
+    /// A value that its key does not take.
+    #[must_use]
+    pub fn bad_value(self, key: &str, value: &PlanValue<'_>, error: &ParseError) -> PlanError {
+        self.refuse(value.span(), format!("{key}: {error}"), error.hint())
+    }
+
+    /// A workload whose options do not go together: told at the option that the
+    /// error is about, where it was set; else at the workload's own table.
+    #[must_use]
+    pub fn bad_workload(
+        self,
+        of: [&PlanOptions; 2],
+        table: &Range<usize>,
+        whose: &str,
+        error: &WorkloadError,
+    ) -> PlanError {
+        let place = of.iter().find_map(|from| from.place(error.option()));
+        let at = place.unwrap_or_else(|| table.clone());
+        self.refuse(at, format!("{whose}: {error}"), error.hint())
+    }
+
+    /// A key that is none; says the nearest one that is.
+    #[must_use]
+    pub fn unknown(self, at: Range<usize>, key: &str, whose: &str, known: &[&str]) -> PlanError {
+        let hint = if PERMISSIONS.contains(&key) {
+            format!("permissions are given on the command line, each time: --{key}")
+        } else {
+            let keys = known.join(", ");
+            match nearest(key, known.iter().copied()) {
+                Some(word) => format!("did you mean `{word}`? The keys are {keys}"),
+                None => format!("the keys are {keys}"),
+            }
+        };
+        self.refuse(at, format!("`{key}` is not a key of {whose}"), hint)
+    }
+}
