@@ -10,12 +10,7 @@ use stripewise_units::{format_bytes, format_count, format_duration};
 
 /// `random read`, `sequential write`, `random 70 % read`.
 pub(crate) fn kind_of_load(job: &JobRecord) -> String {
-    let pattern = job.pattern_name();
-    match job.workload.read_percent {
-        100 => format!("{pattern} read"),
-        0 => format!("{pattern} write"),
-        percent => format!("{pattern} {percent} % read"),
-    }
+    format!("{} {}", job.pattern_name(), job.workload.operation_name())
 }
 
 /// A row per job of each run: what was asked and what came of it. A mixed load

@@ -2,6 +2,7 @@
 //! `compare`, `align` and `check`, and the tables and charts made of them.
 
 use serde::{Deserialize, Serialize};
+use stripewise_stats::mean;
 
 /// A table of differences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,6 +116,23 @@ pub enum Verdict {
     Undecided,
 }
 
+impl Verdict {
+    /// Of a table, from those of its rows: a table that found something says so,
+    /// whatever the other rows are; no row at all decides nothing.
+    #[must_use]
+    pub fn over_all(rows: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let all: Vec<Verdict> = rows.into_iter().collect();
+        let has = |verdict| all.contains(&verdict);
+        match (has(Verdict::Better), has(Verdict::Worse)) {
+            (true, true) => Verdict::Mixed,
+            (true, false) => Verdict::Better,
+            (false, true) => Verdict::Worse,
+            (false, false) if has(Verdict::Undecided) || all.is_empty() => Verdict::Undecided,
+            (false, false) => Verdict::NoDifference,
+        }
+    }
+}
+
 /// Rows of one kind of I/O together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonGroup {
@@ -126,4 +144,29 @@ pub struct ComparisonGroup {
     pub rows: u32,
     /// Arithmetic mean of their `difference_percent`, as the articles give it.
     pub difference_percent_mean: f64,
+}
+
+impl ComparisonGroup {
+    /// A group per kind of I/O, in the order of the rows.
+    #[must_use]
+    pub fn of_rows(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
+        let mut kinds: Vec<(String, &str, Vec<f64>)> = Vec::new();
+        for row in rows {
+            let name = format!("{} {}", row.pattern, row.operation);
+            let difference = row.difference_percent;
+            match kinds.iter_mut().find(|(known, ..)| *known == name) {
+                Some((.., differences)) => differences.push(difference),
+                None => kinds.push((name, &row.metric, vec![difference])),
+            }
+        }
+        kinds
+            .into_iter()
+            .map(|(name, metric, differences)| ComparisonGroup {
+                name,
+                metric: metric.to_owned(),
+                rows: u32::try_from(differences.len()).unwrap_or(u32::MAX),
+                difference_percent_mean: mean(&differences).unwrap_or(0.0),
+            })
+            .collect()
+    }
 }

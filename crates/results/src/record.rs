@@ -4,7 +4,7 @@ use crate::{
     ComparisonRecord, EngineFacts, HostFacts, Imported, Outcome, SeriesRecord, TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
-use stripewise_workload::{Pattern, Workload};
+use stripewise_workload::Workload;
 
 /// Version of the JSON document and of the records in the store. Raised when a
 /// field changes its meaning or goes; new optional fields do not raise it.
@@ -145,10 +145,6 @@ impl JobRecord {
     /// `random`, `sequential` or `stride`: the workload's `pattern` in JSON.
     #[must_use]
     pub fn pattern_name(&self) -> &'static str {
-        match self.workload.pattern {
-            Pattern::Random { .. } => "random",
-            Pattern::Sequential { .. } => "sequential",
-            Pattern::Stride { .. } => "stride",
-        }
+        self.workload.pattern.name()
     }
 }

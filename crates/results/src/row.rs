@@ -33,15 +33,8 @@ impl<'a> JobRow<'a> {
     /// source does not say.
     #[must_use]
     pub fn operation(&self) -> Option<String> {
-        let read_percent = self.job.workload.read_percent;
-        self.given(
-            "jobs.workload.read_percent",
-            match read_percent {
-                100 => "read".to_owned(),
-                0 => "write".to_owned(),
-                percent => format!("{percent} % read"),
-            },
-        )
+        let name = self.job.workload.operation_name();
+        self.given("jobs.workload.read_percent", name)
     }
 
     /// `random`, `sequential` or `stride`.
@@ -71,10 +64,11 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.outstanding", self.job.workload.outstanding)
     }
 
-    /// Operations in flight in all: threads times outstanding.
+    /// Operations in flight in all: threads times outstanding. Absent, too, where
+    /// that is past `u32::MAX`: no such load was ever run.
     #[must_use]
     pub fn in_flight(&self) -> Option<u32> {
-        Some(self.threads()? * self.outstanding()?)
+        self.threads()?.checked_mul(self.outstanding()?)
     }
 
     /// Where the target starts plus the workload's base offset: what decides
@@ -86,7 +80,7 @@ impl<'a> JobRow<'a> {
             "jobs.workload.base_offset_bytes",
             self.job.workload.base_offset_bytes,
         )?;
-        Some(start + base)
+        start.checked_add(base)
     }
 
     /// Operations a second.

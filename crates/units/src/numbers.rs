@@ -18,6 +18,30 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
+/// The word for so many: the first for one, else the second.
+///
+/// ```
+/// assert_eq!(stripewise_units::plural(2, "row has", "rows have"), "rows have");
+/// ```
+#[must_use]
+pub const fn plural<'a>(count: usize, one: &'a str, several: &'a str) -> &'a str {
+    if count == 1 { one } else { several }
+}
+
+/// A count with its word: `1 row`, `1,200 rows`.
+///
+/// ```
+/// assert_eq!(stripewise_units::counted(1_200, "row", "rows"), "1,200 rows");
+/// ```
+#[must_use]
+pub fn counted(count: usize, one: &str, several: &str) -> String {
+    format!(
+        "{} {}",
+        format_count(count as u64),
+        plural(count, one, several)
+    )
+}
+
 /// Operations a second, without a unit: whole and separated from 100 on
 /// (`12,400`), one decimal below (`98.5`), two below 10 (`0.25`). `n/a` where
 /// there is no number.

@@ -75,6 +75,28 @@ impl Workload {
     /// The seed where none is given, so that runs are the same unless asked
     /// otherwise: the letters STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
+
+    /// `read`, `write`, or the share of reads where it does both: `70 % read`.
+    #[must_use]
+    pub fn operation_name(&self) -> String {
+        match self.read_percent {
+            100 => "read".to_owned(),
+            0 => "write".to_owned(),
+            percent => format!("{percent} % read"),
+        }
+    }
+}
+
+impl Pattern {
+    /// `random`, `sequential` or `stride`: the `pattern` of a workload in JSON.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Pattern::Random { .. } => "random",
+            Pattern::Sequential { .. } => "sequential",
+            Pattern::Stride { .. } => "stride",
+        }
+    }
 }
 
 /// Where operations go.

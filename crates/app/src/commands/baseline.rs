@@ -14,7 +14,7 @@ use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{KeptDocument, Store};
-use stripewise_units::format_duration;
+use stripewise_units::{counted, format_duration};
 
 /// Kind of its documents in the store.
 const KIND: &str = "baseline";
@@ -299,12 +299,10 @@ fn line(kept: &KeptBaseline) -> Outcome<String> {
         .map(|target| target.name.as_str())
         .collect();
     Ok(format!(
-        "{}: {} run{} of {} workload{} on {}, from {}; a check of 6 repetitions takes {}",
+        "{}: {} of {} on {}, from {}; a check of 6 repetitions takes {}",
         kept.name,
-        kept.runs.len(),
-        if kept.runs.len() == 1 { "" } else { "s" },
-        work.steps.len(),
-        if work.steps.len() == 1 { "" } else { "s" },
+        counted(kept.runs.len(), "run", "runs"),
+        counted(work.steps.len(), "workload", "workloads"),
         targets.join(", "),
         kept.from,
         format_duration(work.length_ns(6)),

@@ -11,7 +11,7 @@ use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, RunSummary, Store};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
@@ -270,11 +270,7 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
             deleted: ids,
         })?;
     } else {
-        print_text(&format!(
-            "Deleted {} run{}.\n",
-            ids.len(),
-            if ids.len() == 1 { "" } else { "s" }
-        ));
+        print_text(&format!("Deleted {}.\n", counted(ids.len(), "run", "runs")));
     }
     Ok(Exit::Done)
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use stripewise_compat::{ImportedFile, recognise};
 use stripewise_report::imported_rows_table;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_units::counted;
 
 /// Larger files are no results.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -91,13 +92,6 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     text.push_str(&summary(&ids(true), ids(false).len()));
     print_text(&text);
     Ok(Exit::Done)
-}
-
-fn counted(count: usize, one: &str, several: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {several}"),
-    }
 }
 
 fn summary(new: &[&str], already_there: usize) -> String {

@@ -53,7 +53,7 @@ impl CellKey {
     /// Operations in flight in all; where threads are not known, what is
     /// outstanding is so in all.
     fn in_flight(&self) -> Option<u32> {
-        Some(self.threads.unwrap_or(1) * self.outstanding?)
+        self.threads.unwrap_or(1).checked_mul(self.outstanding?)
     }
 
     /// Both may be the same cell: nothing that both know differs.

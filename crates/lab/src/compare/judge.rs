@@ -2,10 +2,10 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
-use stripewise_results::{ComparisonGroup, ComparisonRow, JobRow, Verdict};
+use stripewise_results::{ComparisonRow, JobRow, Verdict};
 use stripewise_stats::{
     Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
-    holm, mean, median,
+    holm, median,
 };
 
 /// A row and the cells that it rests on.
@@ -193,41 +193,4 @@ fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<Found> {
         how: found.method.map_or(How::No(counts), How::Samples),
         ..none
     })
-}
-
-/// Of a table, from those of its rows.
-pub(super) fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-    let all: Vec<Verdict> = verdicts.collect();
-    let has = |verdict| all.contains(&verdict);
-    match (has(Verdict::Better), has(Verdict::Worse)) {
-        (true, true) => Verdict::Mixed,
-        (true, false) => Verdict::Better,
-        (false, true) => Verdict::Worse,
-        (false, false) if has(Verdict::Undecided) || all.is_empty() => Verdict::Undecided,
-        (false, false) => Verdict::NoDifference,
-    }
-}
-
-/// A mean per kind of I/O, in the order of the rows.
-pub(super) fn groups(rows: &[Judged<'_>]) -> Vec<ComparisonGroup> {
-    let name = |row: &ComparisonRow| format!("{} {}", row.pattern, row.operation);
-    let mut groups: Vec<(String, Vec<f64>)> = Vec::new();
-    for judged in rows {
-        let name = name(&judged.row);
-        let difference = judged.row.difference_percent;
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, differences)) => differences.push(difference),
-            None => groups.push((name, vec![difference])),
-        }
-    }
-    let metric = rows.first().map_or("", |judged| &judged.row.metric);
-    groups
-        .into_iter()
-        .map(|(name, differences)| ComparisonGroup {
-            name,
-            metric: metric.to_owned(),
-            rows: u32::try_from(differences.len()).unwrap_or(u32::MAX),
-            difference_percent_mean: mean(&differences).unwrap_or(0.0),
-        })
-        .collect()
 }

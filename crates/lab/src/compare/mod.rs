@@ -29,7 +29,9 @@ pub use requirement::{Requirement, RequirementOutcome};
 use crate::experiment::Metric;
 use cells::{Cell, cells_of, pairs_of};
 use judge::{Judged, judge};
-use stripewise_results::{ComparisonRecord, RunRecord, SideRecord, Verdict};
+use stripewise_results::{
+    ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SideRecord, Verdict,
+};
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
@@ -130,6 +132,7 @@ pub fn compare(
             metric: options.metric.name(),
         });
     }
+    let judged: Vec<ComparisonRow> = rows.iter().map(|row| row.row.clone()).collect();
     let mut record = ComparisonRecord {
         title: format!(
             "{} of {} against {}",
@@ -140,9 +143,9 @@ pub fn compare(
         a: side_record(a, rows.iter().map(|row| row.a)),
         b: side_record(b, rows.iter().map(|row| row.b)),
         level: options.level,
-        groups: judge::groups(&rows),
-        verdict: judge::over_all(rows.iter().map(|row| row.row.verdict)),
-        rows: rows.iter().map(|row| row.row.clone()).collect(),
+        groups: ComparisonGroup::of_rows(&judged),
+        verdict: Verdict::over_all(judged.iter().map(|row| row.verdict)),
+        rows: judged,
         sentences: words::sentences(&rows, options, &b.name),
         notes: Vec::new(),
         drift: None,

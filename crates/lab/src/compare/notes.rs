@@ -4,10 +4,11 @@
 use super::cells::{Cell, Matched};
 use super::conditions::differing_conditions;
 use super::judge::{How, Judged};
-use super::words::{plural, some_cells};
+use super::words::some_cells;
 use super::{CompareOptions, Side};
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
+use stripewise_units::plural;
 
 /// All notes, what voids a number first.
 pub(super) fn notes(

@@ -4,7 +4,7 @@ use super::CompareOptions;
 use super::cells::Cell;
 use super::judge::{How, Judged, is_published};
 use stripewise_results::Verdict;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, plural};
 
 /// Findings that get a sentence of their own.
 const FINDINGS_MAX: usize = 6;
@@ -182,10 +182,6 @@ pub(super) fn some_cells(cells: &[&Cell<'_>]) -> String {
         "nothing".clone_into(&mut text);
     }
     text
-}
-
-pub(super) fn plural<'a>(count: usize, one: &'a str, several: &'a str) -> &'a str {
-    if count == 1 { one } else { several }
 }
 
 /// An upper bound stays one: rounded up to one decimal.

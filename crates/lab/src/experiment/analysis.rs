@@ -7,8 +7,7 @@ use super::drift::drift_of;
 use super::plan::ExperimentPlan;
 use super::sentence;
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
-use stripewise_stats::{Comparison, Pair, compare_blocks, difference_percent, holm, mean, median};
-use stripewise_workload::{Pattern, Workload};
+use stripewise_stats::{Comparison, Pair, compare_blocks, difference_percent, holm, median};
 
 /// One row before anything is said about it.
 #[derive(Clone, Debug)]
@@ -93,8 +92,8 @@ pub fn analyse_blocks(
             a: side(plan, blocks, plan.baseline),
             b: side(plan, blocks, level),
             level: plan.level,
-            groups: groups(&rows),
-            verdict: over_all(rows.iter().map(|row| row.verdict)),
+            groups: ComparisonGroup::of_rows(&rows),
+            verdict: Verdict::over_all(rows.iter().map(|row| row.verdict)),
             rows,
             sentences: Vec::new(),
             notes: Vec::new(),
@@ -139,19 +138,6 @@ fn verdicts(plan: &ExperimentPlan, rows: &[Row]) -> Vec<Verdict> {
         .collect()
 }
 
-/// Of a table, from those of its rows.
-fn over_all(rows: impl Iterator<Item = Verdict>) -> Verdict {
-    let all: Vec<Verdict> = rows.collect();
-    let has = |verdict| all.contains(&verdict);
-    match (has(Verdict::Better), has(Verdict::Worse)) {
-        (true, true) => Verdict::Mixed,
-        (true, false) => Verdict::Better,
-        (false, true) => Verdict::Worse,
-        (false, false) if has(Verdict::Undecided) || all.is_empty() => Verdict::Undecided,
-        (false, false) => Verdict::NoDifference,
-    }
-}
-
 fn side(plan: &ExperimentPlan, blocks: &[Block], level: usize) -> SideRecord {
     SideRecord {
         name: plan.levels[level].name.clone(),
@@ -176,8 +162,8 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
     let both = |mine: u32, other: u32| (mine == other).then_some(mine);
     let block_size_bytes = workload.block_size_bytes;
     ComparisonRow {
-        operation: operation_words(workload.read_percent),
-        pattern: pattern_words(&workload).to_owned(),
+        operation: workload.operation_name(),
+        pattern: workload.pattern.name().to_owned(),
         block_size_bytes: (block_size_bytes == reference.block_size_bytes)
             .then_some(block_size_bytes),
         threads: both(workload.threads, reference.threads),
@@ -196,43 +182,4 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         difference_percent_max: comparison.and_then(Comparison::difference_percent_max),
         published_difference_percent: None,
     }
-}
-
-pub(super) fn operation_words(read_percent: u8) -> String {
-    match read_percent {
-        100 => "read".to_owned(),
-        0 => "write".to_owned(),
-        percent => format!("{percent} % read"),
-    }
-}
-
-pub(super) fn pattern_words(workload: &Workload) -> &'static str {
-    match workload.pattern {
-        Pattern::Random { .. } => "random",
-        Pattern::Sequential { .. } => "sequential",
-        Pattern::Stride { .. } => "stride",
-    }
-}
-
-/// A mean per kind of I/O, in the order of the rows.
-fn groups(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
-    let name = |row: &ComparisonRow| format!("{} {}", row.pattern, row.operation);
-    let mut groups: Vec<ComparisonGroup> = Vec::new();
-    for row in rows {
-        if groups.iter().any(|group| group.name == name(row)) {
-            continue;
-        }
-        let of_kind: Vec<f64> = rows
-            .iter()
-            .filter(|other| name(other) == name(row))
-            .map(|other| other.difference_percent)
-            .collect();
-        groups.push(ComparisonGroup {
-            name: name(row),
-            metric: row.metric.clone(),
-            rows: u32::try_from(of_kind.len()).unwrap_or(u32::MAX),
-            difference_percent_mean: mean(&of_kind).unwrap_or(0.0),
-        });
-    }
-    groups
 }

@@ -1,6 +1,6 @@
 //! Rows of one kind of I/O taken together: what sentences speak of.
 
-use super::analysis::{Row, operation_words, pattern_words};
+use super::analysis::Row;
 use super::conduct::stopping_level;
 use super::plan::ExperimentPlan;
 use stripewise_results::Verdict;
@@ -84,8 +84,8 @@ pub(super) fn kinds_of<'a>(
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     for row in judged.iter().filter(|(row, _)| row.level == level) {
         let workload = plan.levels[level].apply(&plan.cells[row.0.cell].workload, 0);
-        let pattern = pattern_words(&workload);
-        let operation = operation_words(workload.read_percent);
+        let pattern = workload.pattern.name();
+        let operation = workload.operation_name();
         match kinds
             .iter_mut()
             .find(|kind| kind.pattern == pattern && kind.operation == operation)

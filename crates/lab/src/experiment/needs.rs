@@ -3,7 +3,7 @@
 use super::conduct::stopping_level;
 use super::plan::ExperimentPlan;
 use stripewise_stats::signed_rank_count_min;
-use stripewise_units::format_duration;
+use stripewise_units::{counted, format_duration};
 
 /// What a plan asks of its user's patience.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,19 +107,18 @@ fn primary(plan: &ExperimentPlan) -> Option<String> {
 
 fn sentences(plan: &ExperimentPlan, needs: &Needs) -> Vec<String> {
     let mut sentences = vec![format!(
-        "{} {}: {} of {} with {}, in random order within each block.",
-        needs.rows,
-        plural(needs.rows, "row"),
-        plural_count(plan.levels.len(), "level"),
+        "{}: {} of {} with {}, in random order within each block.",
+        counted(needs.rows, "row", "rows"),
+        counted(plan.levels.len(), "level", "levels"),
         plan.factor,
-        plural_count(plan.cells.len(), "workload"),
+        counted(plan.cells.len(), "workload", "workloads"),
     )];
     if let Some(primary) = &needs.primary {
         sentences.push(format!("Primary hypothesis: {primary}."));
     }
     sentences.push(format!(
         "A block is {} and takes {}; a verdict needs {} blocks, {}.",
-        plural_count(needs.runs_per_block, "run"),
+        counted(needs.runs_per_block, "run", "runs"),
         format_duration(needs.block_ns),
         needs.blocks_for_verdict,
         format_duration(needs.verdict_ns),
@@ -136,21 +135,9 @@ fn sentences(plan: &ExperimentPlan, needs: &Needs) -> Vec<String> {
         sentences.push(format!(
             "No verdict is possible in this time: {} blocks are too few for {}. Give it {}, shorter runs or fewer rows.",
             needs.blocks_max,
-            plural_count(needs.rows, "row"),
+            counted(needs.rows, "row", "rows"),
             format_duration(needs.verdict_ns),
         ));
     }
     sentences
-}
-
-fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        word.to_owned()
-    } else {
-        format!("{word}s")
-    }
-}
-
-fn plural_count(count: usize, word: &str) -> String {
-    format!("{count} {}", plural(count, word))
 }

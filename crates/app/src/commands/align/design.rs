@@ -3,7 +3,7 @@
 use crate::cli::align::{AlignWhat, Study};
 use stripewise_lab::experiment::Cell;
 use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, offsets_unasked};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, counted};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 
 /// Thread counts and outstanding of the article of 2007, and those of the EVA's.
@@ -143,15 +143,14 @@ impl Design {
             String::new()
         };
         format!(
-            "{} {}{block}, {} thread{}",
+            "{} {}{block}, {}",
             if sequential { "sequential" } else { "random" },
             if workload.read_percent == 100 {
                 "read"
             } else {
                 "write"
             },
-            workload.threads,
-            if workload.threads == 1 { "" } else { "s" }
+            counted(workload.threads as usize, "thread", "threads")
         )
     }
 }
