@@ -84,9 +84,18 @@ impl Context {
         Ok(store)
     }
 
+    /// Opens a store that is there already: what only looks, or takes away, makes
+    /// none.
+    pub fn open_store_there(&self) -> Outcome<Store> {
+        match self.store_is_there()? {
+            true => self.open_store(),
+            false => Err(self.no_store()),
+        }
+    }
+
     /// Opens the store to look at it: one that cannot be written to will do.
     pub fn open_store_to_read(&self) -> Outcome<Store> {
-        self.open_store().or_else(|failure| {
+        self.open_store_there().or_else(|failure| {
             let cannot_write = failure
                 .error
                 .downcast_ref::<stripewise_store::Error>()
@@ -96,6 +105,35 @@ impl Context {
             }
             Store::open_read_only(&self.store_path()?).map_err(|_| failure)
         })
+    }
+
+    /// As [`Context::open_store_to_read`]; none where nothing was ever kept at the
+    /// usual place. A file that the user named is missing, and that is an error.
+    pub fn open_store_if_any(&self) -> Outcome<Option<Store>> {
+        if self.global.store.is_none() && !self.store_is_there()? {
+            return Ok(None);
+        }
+        self.open_store_to_read().map(Some)
+    }
+
+    /// Something is where the store would be, or it cannot be told.
+    fn store_is_there(&self) -> Outcome<bool> {
+        Ok(self.store_path()?.try_exists().unwrap_or(true))
+    }
+
+    fn no_store(&self) -> Failure {
+        let path = self.store_path().unwrap_or_default();
+        let hint = match self.global.store {
+            Some(_) => {
+                "check the name given to --store; `stripewise run TARGET` with it would make a store there"
+            }
+            None => "`stripewise run TARGET` measures, and keeps the first run",
+        };
+        Failure::new(
+            Exit::Store,
+            format!("there is no store at {}", path.display()),
+            hint,
+        )
     }
 
     /// Now, RFC 3339 in UTC with milliseconds.

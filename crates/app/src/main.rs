@@ -8,6 +8,7 @@ mod context;
 mod exit_codes;
 mod experiment;
 mod failure;
+mod input;
 mod interrupt;
 mod keep;
 mod measure;
@@ -32,7 +33,9 @@ fn main() -> ExitCode {
     };
     match dispatch(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => {
+        Err(mut failure) => {
+            let words: Vec<String> = std::env::args().skip(1).collect();
+            failure.hint = failure.hint.map(|hint| cli::hints::fitted(&hint, &words));
             failure.print();
             failure.exit.into()
         }

@@ -7,7 +7,9 @@
 
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
+use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
+use crate::input::{RESULTS_BYTES_MAX, read};
 use std::path::{Path, PathBuf};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
@@ -39,6 +41,8 @@ pub struct Subject {
     pub dataset: Option<Box<Dataset>>,
     /// Comparisons that a document carries.
     pub comparisons: Vec<ComparisonRecord>,
+    /// The experiment that a document carries.
+    pub experiment: Option<Box<Kept>>,
     /// What must be known to read it rightly.
     pub notes: Vec<String>,
 }
@@ -51,6 +55,7 @@ impl Subject {
             runs,
             dataset: None,
             comparisons: Vec::new(),
+            experiment: None,
             notes: Vec::new(),
         }
     }
@@ -71,13 +76,18 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     let path = Path::new(text);
     let is_path = path.components().count() > 1 || text.starts_with('.');
     if is_path {
-        return of_path(path);
+        return of_path(context, path);
     }
-    let stored = context
-        .open_store_to_read()
-        .and_then(|store| stored(&store, text));
+    let stored = match context.open_store_if_any() {
+        Ok(Some(store)) => stored(&store, text),
+        Ok(None) => Err(Failure::usage(
+            format!("there is no run, series, experiment or file `{text}`; nothing is stored yet"),
+            "`stripewise run TARGET` measures and keeps a run; name that by its id, or name a file",
+        )),
+        Err(failure) => Err(failure),
+    };
     match stored {
-        Err(_) if path.exists() => of_path(path),
+        Err(_) if path.exists() => of_path(context, path),
         other => other,
     }
 }
@@ -158,9 +168,9 @@ fn published(name: &str) -> Outcome<Subject> {
 }
 
 /// A file, or all files of a directory (not of those in it), by name.
-fn of_path(path: &Path) -> Outcome<Subject> {
+fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     if !path.is_dir() {
-        return of_file(path);
+        return of_file(context, path);
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(path)
         .and_then(|entries| {
@@ -177,7 +187,7 @@ fn of_path(path: &Path) -> Outcome<Subject> {
         Vec::new(),
     );
     for file in files {
-        let one = of_file(&file)?;
+        let one = of_file(context, &file)?;
         if one.kind == SubjectKind::Imported {
             all.kind = SubjectKind::Imported;
         }
@@ -194,8 +204,8 @@ fn of_path(path: &Path) -> Outcome<Subject> {
     Ok(all)
 }
 
-fn of_file(path: &Path) -> Outcome<Subject> {
-    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
+    let bytes = read(context, path, RESULTS_BYTES_MAX, UNREADABLE)?;
     let name = path.display().to_string();
     let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| {
         text.trim_start().starts_with('{') && text.contains("\"schema_version\"")
@@ -203,13 +213,64 @@ fn of_file(path: &Path) -> Outcome<Subject> {
     if !is_document {
         return foreign(&name, &bytes);
     }
-    let text = String::from_utf8_lossy(&bytes);
-    let document = Document::from_json(&text)
-        .map_err(|error| Failure::usage(format!("{name}: {error}"), error.hint()))?;
-    Ok(Subject {
+    of_document(context, name, &String::from_utf8_lossy(&bytes))
+}
+
+/// What a document carries besides runs and comparisons, or has instead of them.
+#[derive(serde::Deserialize)]
+struct Outline {
+    #[serde(default)]
+    runs: Option<Vec<serde_json::Value>>,
+    #[serde(default)]
+    experiment: Option<Kept>,
+}
+
+/// A document that some command printed with `--json`: its runs, or those of the
+/// store whose ids it names.
+fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> {
+    let whole = |text: &str| {
+        Document::from_json(text)
+            .map_err(|error| Failure::usage(format!("{name}: {error}"), error.hint()))
+    };
+    // A document of another version, or no JSON, is told as such.
+    let outline = serde_json::from_str(text);
+    let Ok(Outline { runs, experiment }) = outline else {
+        return whole(text).map(|document| of_runs(name.clone(), document));
+    };
+    let ids: Option<Vec<&str>> = runs
+        .iter()
+        .flatten()
+        .map(serde_json::Value::as_str)
+        .collect();
+    let mut subject = match (&runs, ids) {
+        (None, _) => {
+            return Err(Failure::usage(
+                format!("{name} is a document without runs"),
+                "give what `run`, `bench`, `align`, `lab run`, `check` or `history show` printed with --json",
+            ));
+        }
+        (Some(_), Some(ids)) if !ids.is_empty() => {
+            let store = context.open_store_to_read()?;
+            let runs = ids
+                .iter()
+                .map(|id| store.load(id).map_err(store_failure))
+                .collect::<Outcome<_>>()?;
+            of_runs(name, Document::new(runs))
+        }
+        _ => of_runs(name.clone(), whole(text)?),
+    };
+    if let Some(experiment) = experiment {
+        subject.kind = SubjectKind::Experiment;
+        subject.experiment = Some(Box::new(experiment));
+    }
+    Ok(subject)
+}
+
+fn of_runs(name: String, document: Document) -> Subject {
+    Subject {
         comparisons: document.comparisons,
         ..Subject::new(name, SubjectKind::Document, document.runs)
-    })
+    }
 }
 
 /// The results of another tool.
@@ -228,10 +289,12 @@ fn foreign(name: &str, bytes: &[u8]) -> Outcome<Subject> {
     })
 }
 
+const UNREADABLE: &str =
+    "name a run or series that `stripewise history` lists, dataset:NAME, or a file of results";
+
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Usage,
+    Failure::usage(
         format!("cannot read {}: {error}", path.display()),
-        "name a run or series that `stripewise history` lists, dataset:NAME, or a file of results",
+        UNREADABLE,
     )
 }

@@ -2,7 +2,9 @@
 //! list of runs, each one or more jobs at once.
 
 use crate::cli::run::{LoadArguments, Run};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read_text};
 use crate::measure::{JobWish, workload_failure};
 use stripewise_io_engine::EngineName;
 use stripewise_units::ByteSize;
@@ -26,9 +28,9 @@ pub struct Wishes {
 }
 
 /// The runs of a command line.
-pub fn wishes(arguments: &Run) -> Outcome<Wishes> {
+pub fn wishes(context: &Context, arguments: &Run) -> Outcome<Wishes> {
     match (&arguments.plan, &arguments.target) {
-        (Some(path), _) => of_plan(arguments, path),
+        (Some(path), _) => of_plan(context, arguments, path),
         (None, Some(_)) if arguments.how.alone => Err(Failure::usage(
             "--alone is about the jobs of a plan, and there is none",
             "leave it out, or give the jobs with --plan FILE.toml",
@@ -161,14 +163,10 @@ fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
     Ok(())
 }
 
-fn of_plan(arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
+fn of_plan(context: &Context, arguments: &Run, path: &std::path::Path) -> Outcome<Wishes> {
     refuse_beside_plan(arguments)?;
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(
-            format!("cannot read the plan {}: {error}", path.display()),
-            "check the path given to --plan",
-        )
-    })?;
+    let hint = "check the path given to --plan";
+    let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
     let plan: Plan = text
         .parse()
         .map_err(|error: stripewise_workload::PlanError| {

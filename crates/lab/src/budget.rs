@@ -53,6 +53,8 @@ pub struct BenchPlan {
     pub longest_ns: u64,
     /// The steps' budget; at most `longest_ns`.
     pub budget_ns: u64,
+    /// One step of each series: with less, some series would not be measured.
+    pub shortest_ns: u64,
 }
 
 /// Plans a bench.
@@ -83,6 +85,7 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
         })
         .collect();
     let longest_ns = series.iter().map(longest_ns).sum();
+    let shortest_ns = (step.ramp_ns + step.duration_ns).saturating_mul(series.len() as u64);
     let budget_ns = match wish.time_ns {
         Some(time_ns) => time_ns.min(longest_ns),
         None => longest_ns,
@@ -96,6 +99,7 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
         },
         longest_ns,
         budget_ns,
+        shortest_ns,
     }
 }
 
@@ -177,6 +181,7 @@ mod tests {
         let plan = plan_bench(&wish());
         // 9 doublings to 256 and 2 bisections, four times, and the log.
         assert_eq!(plan.longest_ns, (4 * 11 + 1) * 1_600_000_000);
+        assert_eq!(plan.shortest_ns, 5 * 1_600_000_000);
         assert!(plan.longest_ns + 25 * SECOND_NS < 110 * SECOND_NS);
     }
 

@@ -20,6 +20,10 @@ pub struct EngineFacts {
     /// nanoseconds: the resolution of the greatest latencies. 0: not at all.
     #[serde(default, skip_serializing_if = "is_not_held")]
     pub completion_hold_ns_max: u64,
+    /// Processors that threads were bound to, one after the other; empty where
+    /// nobody asked for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
     /// Why something was not got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<String>,

@@ -15,15 +15,17 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
      FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
 
 /// One statement for all filters: absent ones are NULL and let everything pass.
-/// The order is that of an index, so that nothing is sorted.
+/// The order is that of storing, backwards: an import of something old was still
+/// added last, and one without a date has its place too. Nothing is sorted.
 const LIST: &str = "\
-SELECT run_number, id, started_at, status, label, series, series_part, host, warnings \
+SELECT run_number, id, started_at, status, label, series, series_part, host, warnings, tool \
 FROM runs \
 WHERE (:label IS NULL OR label = :label) AND (:series IS NULL OR series = :series) \
   AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
   AND (:target IS NULL OR EXISTS (SELECT 1 FROM jobs \
-       WHERE jobs.run_number = runs.run_number AND jobs.target = :target)) \
-ORDER BY started_at DESC, run_number DESC LIMIT :limit";
+       WHERE jobs.run_number = runs.run_number AND instr(jobs.target, :target) > 0)) \
+  AND (:tool IS NULL OR tool = :tool) \
+ORDER BY run_number DESC LIMIT :limit";
 
 const JOBS_OF_RUN: &str = "\
 SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
@@ -31,7 +33,7 @@ SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstandi
 FROM jobs WHERE run_number = ?1 ORDER BY job_index";
 
 impl Store {
-    /// Runs with their jobs, newest first.
+    /// Runs with their jobs, what was stored last first.
     ///
     /// # Errors
     /// The failure of the store.
@@ -49,6 +51,7 @@ impl Store {
             ":status": filter.status.map(status_text),
             ":since": filter.since,
             ":target": filter.target,
+            ":tool": filter.tool,
             ":limit": filter.limit.map_or(-1, i64::from),
         })?;
         let mut runs: Vec<RunSummary> = Vec::new();
@@ -62,8 +65,8 @@ impl Store {
     }
 
     /// The id that a name means: a whole id, the beginning of exactly one, or
-    /// `last` (the newest that is not under way), `last~1` (the one before it)
-    /// and so on.
+    /// `last` (the newest that was measured here and is not under way), `last~1`
+    /// (the one before it) and so on. Imported results have ids only.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`], [`ErrorKind::Ambiguous`], or the failure of the store.
@@ -211,7 +214,7 @@ impl Store {
         self.connection
             .query_row(
                 "SELECT run_number, id FROM runs WHERE status <> 'running' \
-                 ORDER BY started_at DESC, run_number DESC LIMIT 1 OFFSET ?1",
+                 AND tool IS NULL ORDER BY run_number DESC LIMIT 1 OFFSET ?1",
                 [before],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
@@ -286,6 +289,7 @@ fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         host: row.get(7)?,
         jobs: Vec::new(),
         warnings: unsigned_at(row, 8)?,
+        tool: row.get(9)?,
     })
 }
 

@@ -25,8 +25,8 @@ pub(crate) fn insert_run(
 ) -> rusqlite::Result<Option<i64>> {
     let inserted = transaction.execute(
         "INSERT INTO runs (id, started_at, status, label, series, series_part, host, warnings, \
-         owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+         owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host, tool) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
          ON CONFLICT (id) DO NOTHING",
         params![
             record.id,
@@ -42,6 +42,7 @@ pub(crate) fn insert_run(
             owner.boot_id,
             owner.pid_namespace,
             owner.host,
+            record.imported.as_ref().map(|imported| &imported.tool),
         ],
     )?;
     if inserted == 0 {

@@ -57,20 +57,23 @@ pub struct StoredInterval {
     pub histograms: StoredHistograms,
 }
 
-/// Which runs to list. The default lists all of them, newest first.
+/// Which runs to list. The default lists all of them, what was stored last first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only with this label.
     pub label: Option<String>,
     /// Only of this series.
     pub series: Option<String>,
-    /// Only with a job on this target, as the user named it.
+    /// Only with a job on a target whose name, as the user typed it, contains this.
     pub target: Option<String>,
+    /// Only results of this tool, imported ones.
+    pub tool: Option<String>,
     /// Only with this status.
     pub status: Option<Status>,
-    /// Only started at or after this RFC 3339 time (UTC, compared as text).
+    /// Only started at or after this RFC 3339 time or day (UTC, compared as text);
+    /// imported results that do not say when they began are not among them.
     pub since: Option<String>,
-    /// At most so many, the newest.
+    /// At most so many, those that were stored last.
     pub limit: Option<u32>,
 }
 
@@ -91,6 +94,8 @@ pub struct RunSummary {
     pub series_part: Option<String>,
     /// Name of the machine.
     pub host: String,
+    /// The tool that made an imported result; `None` for what was measured here.
+    pub tool: Option<String>,
     /// Its jobs, in order.
     pub jobs: Vec<JobSummary>,
     /// Number of warnings, of the run and of its jobs.

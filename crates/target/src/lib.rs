@@ -118,6 +118,14 @@ pub fn remove_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<
     platform::remove_kept(path, knowledge)
 }
 
+/// Judges as [`remove_kept`] does, and removes nothing.
+///
+/// # Errors
+/// As [`remove_kept`].
+pub fn judge_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    platform::judge_kept(path, knowledge).map(drop)
+}
+
 /// Whether a kept test file is certainly gone: nothing is under its name, and the
 /// directory that held it is there on the same device (`st_dev`). A volume that
 /// is not mounted just now, or a directory that cannot be looked into, is no proof.

@@ -66,7 +66,11 @@ pub(crate) fn kept_is_gone(_path: &Path, _device: u64) -> bool {
     false
 }
 
-pub(crate) fn remove_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
+pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    judge_kept(path, knowledge)
+}
+
+pub(crate) fn judge_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
     Err(Error::new(
         ErrorKind::Unsupported,
         path.display(),

@@ -30,6 +30,9 @@ pub struct BaselineSet {
     /// Under which name
     #[arg(long, default_value = "baseline")]
     pub name: String,
+    /// Take the place of the baseline that has this name; its runs stay in the history
+    #[arg(long)]
+    pub replace: bool,
     /// Run it N times again, now, so that it is known how much its runs differ by chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,

@@ -47,10 +47,10 @@ pub struct LabResume {
     /// Stop when every interval is narrower than this, instead of what the plan says
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub precision: Option<f64>,
-    /// Time for everything, earlier sittings included, instead of what the plan says
+    /// Go on for at most so long: time of this sitting, whatever earlier ones took
     #[arg(long, value_name = "TIME")]
     pub time: Option<stripewise_units::Nanoseconds>,
-    /// Blocks at most, instead of what the plan says
+    /// Blocks at most in all, those that are finished included, instead of what the plan says
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ pub mod convert;
 pub mod disks;
 pub mod export;
 pub mod format;
+pub mod hints;
 pub mod import;
 pub mod lab;
 pub mod partition;

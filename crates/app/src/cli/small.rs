@@ -28,12 +28,38 @@ pub struct Prepare {
 
 /// What is stored.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+What was stored last stands first, whenever it was measured; an import has its place by when it was\n\
+imported. `last` is the run that was measured here last, never an imported one.")]
 pub struct History {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
     /// Rows at most
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
+    #[command(flatten)]
+    pub only: HistoryFilter,
+}
+
+/// Which runs to list; what is given must hold together.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Only some runs")]
+pub struct HistoryFilter {
+    /// On targets whose name contains this: /data, sdb, sim:raid10
+    #[arg(long, value_name = "TEXT")]
+    pub target: Option<String>,
+    /// Begun since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or so long ago: 24h, 90m
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// With this label
+    #[arg(long, value_name = "WORDS")]
+    pub label: Option<String>,
+    /// Imported from this tool: fio, diskspd, sqlio
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Of this series or experiment
+    #[arg(long, value_name = "ID")]
+    pub series: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

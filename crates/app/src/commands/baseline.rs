@@ -3,7 +3,7 @@
 //! A baseline carries its runs whole (without their intervals), so that it
 //! outlives a tidied history. It is a document of the store, kind `baseline`.
 
-use super::check_rerun::{Repetitions, Work, aim_all, rerun};
+use super::check_rerun::{Asked, Repetitions, Work, aim_all, rerun};
 use crate::cli::baseline::{Baseline, BaselineAction, BaselineSet};
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
@@ -12,6 +12,7 @@ use crate::measure::exit_of;
 use crate::show::document::{print_json, print_text};
 use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
+use stripewise_report::wrapped;
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{KeptDocument, Store};
 use stripewise_units::{counted, format_duration};
@@ -29,6 +30,9 @@ pub struct KeptBaseline {
     /// RFC 3339, UTC.
     pub set_at: String,
     pub runs: Vec<RunRecord>,
+    /// Switches that they were made with and do not carry.
+    #[serde(default)]
+    pub asked: Asked,
     /// Runs at a low rate, which `check --gentle` compares with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gentle_runs: Vec<RunRecord>,
@@ -49,6 +53,25 @@ pub struct Change {
 }
 
 impl KeptBaseline {
+    /// Its history in a line: `the one of RUN (6 runs), set 2026-11-22, with 1
+    /// recorded change`.
+    fn words(&self) -> String {
+        let day = self.set_at.get(..10).unwrap_or(&self.set_at);
+        let mut words = format!(
+            "the one of {} ({}), set {day}",
+            self.from,
+            counted(self.runs.len(), "run", "runs")
+        );
+        let more = [
+            (self.gentle_runs.len(), "gentle run", "gentle runs"),
+            (self.changes.len(), "recorded change", "recorded changes"),
+        ];
+        for (count, one, several) in more.into_iter().filter(|(count, ..)| *count > 0) {
+            words.push_str(&format!(", with {}", counted(count, one, several)));
+        }
+        words
+    }
+
     /// Keeps it, in place of one of the same name.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         let json = serde_json::to_string(self).map_err(|error| Failure {
@@ -131,7 +154,9 @@ pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
 fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     let (from, mut runs) = of_id(context, &wanted.id)?;
     let mut store = context.open_store()?;
+    let replaced = replaced(&store, wanted)?;
     let mut exit = Exit::Done;
+    let asked = Asked::of_records(&runs);
     if let Some(repeat) = wanted.repeat {
         let work = Work::of_records(&runs, None)?;
         let ready = aim_all(context, &mut store, &work, &wanted.safety)?;
@@ -163,6 +188,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         from,
         set_at: context.timestamp(),
         runs: runs.into_iter().map(without_intervals).collect(),
+        asked,
         gentle_runs: Vec::new(),
         changes: Vec::new(),
     };
@@ -170,7 +196,16 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     if context.global.json {
         print_json(&Baselines::of(&[kept]))?;
     } else {
-        print_text(&format!("Baseline {}\n", line(&kept)?));
+        print_text(&wrapped(&format!("Baseline {}", line(&kept)?), "  "));
+        if let Some(old) = &replaced {
+            print_text(&wrapped(
+                &format!(
+                    "It takes the place of {}, whose runs stay in the history.",
+                    old.words()
+                ),
+                "  ",
+            ));
+        }
         if repetitions(&kept)? < 4 {
             print_text(
                 "Few repetitions: how much its runs differ by chance is hardly known. \
@@ -179,6 +214,26 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         }
     }
     Ok(exit)
+}
+
+/// The baseline that has the name already. It goes only by `--replace`: with it go
+/// its gentle runs and the changes that were recorded.
+fn replaced(store: &Store, wanted: &BaselineSet) -> Outcome<Option<KeptBaseline>> {
+    let all = KeptBaseline::all(store)?;
+    let Some(old) = all.into_iter().find(|one| one.name == wanted.name) else {
+        return Ok(None);
+    };
+    if wanted.replace {
+        return Ok(Some(old));
+    }
+    Err(Failure::usage(
+        format!(
+            "there is a baseline `{}` already: {}",
+            old.name,
+            old.words()
+        ),
+        "keep both with --name OTHER, or take its place with --replace",
+    ))
 }
 
 /// The runs that an id or file means, fit to be a baseline, and its full name.
@@ -207,7 +262,7 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
 }
 
 fn remove(context: &Context, name: &str) -> Outcome {
-    let mut store = context.open_store()?;
+    let mut store = context.open_store_there()?;
     if !store.forget_document(KIND, name).map_err(store_failure)? {
         // Names what there is instead.
         KeptBaseline::find(&store, Some(name))?;
@@ -264,18 +319,20 @@ impl<'a> Baselines<'a> {
 }
 
 fn list(context: &Context) -> Outcome {
-    let store = context.open_store_to_read()?;
-    let all = KeptBaseline::all(&store)?;
+    let all = match context.open_store_if_any()? {
+        Some(store) => KeptBaseline::all(&store)?,
+        None => Vec::new(),
+    };
     if context.global.json {
         print_json(&Baselines::of(&all))?;
         return Ok(Exit::Done);
     }
     let mut text = String::new();
     for one in &all {
-        text.push_str(&line(one)?);
-        text.push('\n');
+        text.push_str(&wrapped(&line(one)?, "  "));
         for change in &one.changes {
-            text.push_str(&format!("  {} changed: {}\n", &change.at, change.words));
+            let words = format!("  {} changed: {}", change.at, change.words);
+            text.push_str(&wrapped(&words, "    "));
         }
     }
     if all.is_empty() {

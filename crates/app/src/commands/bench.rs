@@ -20,7 +20,7 @@ use stripewise_results::{Document, RunRecord};
 use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
-use stripewise_units::{ByteSize, format_bytes, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, counted, format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -39,7 +39,6 @@ const PRECONDITION_TIME_MAX_NS: u64 = 7 * 24 * 3600 * SECOND_NS;
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
-    let mut store = context.open_store()?;
     let plan = plan_bench(&wish(arguments));
     if plan.series.is_empty() {
         return Err(Failure::usage(
@@ -47,6 +46,8 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
             "leave out --read-only, or name random-read or sequential-read",
         ));
     }
+    refuse_short(arguments, &plan)?;
+    let mut store = context.open_store()?;
     announce(context, arguments, &plan);
     let (aimed, plan) = aim_bench(context, &mut store, arguments, plan)?;
     let started_at = context.timestamp();
@@ -129,6 +130,25 @@ fn wish(arguments: &Bench) -> BenchWish {
         cores: System::live().host().cpu.count_usable,
         seed: arguments.seed,
     }
+}
+
+/// Less time than a step of each series: some of the answers asked for would be
+/// missing, and that is better known before than after.
+fn refuse_short(arguments: &Bench, plan: &BenchPlan) -> Outcome<()> {
+    let Some(time) = arguments.time.filter(|time| time.ns() < plan.shortest_ns) else {
+        return Ok(());
+    };
+    let series = counted(plan.series.len(), "series takes", "series take");
+    Err(Failure::usage(
+        format!(
+            "--time {time} is too short: {series} {} with one step each",
+            format_duration(plan.shortest_ns)
+        ),
+        format!(
+            "give --time {} or more, a shorter --step, or fewer --series",
+            Nanoseconds(plan.shortest_ns.next_multiple_of(SECOND_NS))
+        ),
+    ))
 }
 
 /// How long it will take, before anything is done.

@@ -17,18 +17,20 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
 use crate::subject::subject;
-use stripewise_lab::compare::{CompareOptions, Condition, differing_conditions};
+use stripewise_lab::compare::{CompareOptions, Condition, Sides, differing_conditions};
 use stripewise_lab::experiment::Metric;
 use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_store::Store;
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
-    let mut store = context.open_store()?;
-    let baseline = wanted_baseline(&store, arguments)?;
+    let baseline = wanted_baseline(context.open_store_if_any()?.as_ref(), arguments)?;
     let options = CompareOptions {
         metric: metric_of(arguments, baseline.as_ref())?,
+        sides: Sides::ThenAndNow,
         ..CompareOptions::default()
     };
+    // What can be refused was: from here on something is made.
+    let mut store = context.open_store()?;
     let mut records = Vec::new();
     let measured = match &arguments.run {
         Some(id) => stored(context, arguments, baseline.as_ref(), id, &mut records),
@@ -90,7 +92,7 @@ fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
 }
 
 /// The baseline that is meant, if there is one and it is wanted.
-fn wanted_baseline(store: &Store, arguments: &Check) -> Outcome<Option<KeptBaseline>> {
+fn wanted_baseline(store: Option<&Store>, arguments: &Check) -> Outcome<Option<KeptBaseline>> {
     if !arguments.tolerate.is_finite() || arguments.tolerate < 0.0 {
         return Err(Failure::usage(
             format!("--tolerate {} is no share", arguments.tolerate),
@@ -107,7 +109,10 @@ fn wanted_baseline(store: &Store, arguments: &Check) -> Outcome<Option<KeptBasel
         }
         return require_something(arguments, None);
     }
-    let found = KeptBaseline::find(store, name)?;
+    let found = match store {
+        Some(store) => KeptBaseline::find(store, name)?,
+        None => None,
+    };
     require_something(arguments, found)
 }
 

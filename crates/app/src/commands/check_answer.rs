@@ -38,6 +38,10 @@ struct AnswerDocument<'a> {
     runs: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
+    /// A loss up to so many per cent does not count.
+    tolerate_percent: f64,
+    /// It is worse, and the loss may be no larger than what is tolerated.
+    tolerated: bool,
     comparisons: &'a [ComparisonRecord],
     requirements: &'a [RequirementOutcome],
 }
@@ -81,6 +85,8 @@ impl<'a> Answer<'a> {
     }
 
     pub fn add(&mut self, mut comparison: ComparisonRecord) {
+        let verdict = self.verdict_words(&comparison);
+        comparison.sentences.insert(0, verdict);
         if !self.new_void.is_empty() {
             comparison.verdict = Verdict::Undecided;
             let codes: Vec<&str> = self.new_void.iter().map(String::as_str).collect();
@@ -96,17 +102,46 @@ impl<'a> Answer<'a> {
         self.comparisons.push(comparison);
     }
 
+    /// What follows, in a sentence: the verdict of the table, and what is tolerated
+    /// of it.
+    fn verdict_words(&self, comparison: &ComparisonRecord) -> String {
+        let verdict = match comparison.verdict {
+            Verdict::Better => "Better than the baseline",
+            Verdict::Worse => "Worse than the baseline",
+            Verdict::Mixed => "Better than the baseline in some rows, worse in others",
+            Verdict::NoDifference => "No change was found",
+            Verdict::Undecided => "Nobody can say yet whether something changed",
+        };
+        if self.tolerates(comparison) {
+            return format!(
+                "{verdict}, and tolerated: the loss may be no larger than {} %.",
+                self.tolerate
+            );
+        }
+        format!("{verdict}.")
+    }
+
+    /// Some row is worse, and none by more than is tolerated for certain.
+    fn tolerates(&self, comparison: &ComparisonRecord) -> bool {
+        let mut rows = comparison.rows.iter();
+        let some = rows.any(|row| row.verdict == Verdict::Worse);
+        some && self.tolerate > 0.0 && !self.is_worse(comparison)
+    }
+
     /// Worse by more than is tolerated, for certain.
-    fn is_worse(&self) -> bool {
-        let rows = self.comparisons.iter().flat_map(|record| &record.rows);
-        let mut worse = rows.filter(|row| row.verdict == Verdict::Worse);
+    fn is_worse(&self, comparison: &ComparisonRecord) -> bool {
+        let mut worse = comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == Verdict::Worse);
         worse.any(|row| smallest_loss(row) > self.tolerate)
     }
 
     fn exit(&self) -> Exit {
         let missed = self.requirements.iter().any(|outcome| !outcome.met);
         let is_void = !self.new_void.is_empty() && self.baseline.is_some();
-        if missed || is_void || self.is_worse() {
+        let is_worse = self.comparisons.iter().any(|one| self.is_worse(one));
+        if missed || is_void || is_worse {
             Exit::Finding
         } else {
             Exit::Done
@@ -120,6 +155,8 @@ impl<'a> Answer<'a> {
                 baseline: self.baseline.as_deref(),
                 runs: self.records.iter().map(|run| run.id.as_str()).collect(),
                 verdict: self.comparisons.first().map(|record| record.verdict),
+                tolerate_percent: self.tolerate,
+                tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
                 comparisons: &self.comparisons,
                 requirements: &self.requirements,
             })?;
@@ -133,17 +170,6 @@ impl<'a> Answer<'a> {
         let mut text = String::new();
         for comparison in &self.comparisons {
             text.push_str(&comparison_text(comparison));
-            if comparison
-                .rows
-                .iter()
-                .any(|row| row.verdict == Verdict::Worse)
-                && !self.is_worse()
-            {
-                text.push_str(&format!(
-                    "The loss may be as small as the {} % that are tolerated: it does not count.\n",
-                    self.tolerate
-                ));
-            }
             text.push('\n');
         }
         for outcome in &self.requirements {
@@ -216,13 +242,5 @@ pub fn judge_change(
         ),
         None => format!("{} now against {name}", options.metric.words()),
     };
-    let verdict = match record.verdict {
-        Verdict::Better => "Better than the baseline.",
-        Verdict::Worse => "Worse than the baseline.",
-        Verdict::Mixed => "Better than the baseline in some rows, worse in others.",
-        Verdict::NoDifference => "No change was found.",
-        Verdict::Undecided => "Nobody can say yet whether something changed.",
-    };
-    record.sentences.insert(0, verdict.to_owned());
     Ok(record)
 }

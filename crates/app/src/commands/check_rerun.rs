@@ -7,12 +7,15 @@
 
 use crate::aim::{Aimed, Need, aim, aim_at_nothing};
 use crate::cli::run::Safety;
+use crate::cli::{Cli, Command};
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, measure, prepare_run, workload_failure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
+use clap::Parser;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
@@ -20,7 +23,7 @@ use stripewise_runner::session::own_cost_ns;
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_target::Size;
-use stripewise_units::format_duration;
+use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Workload, derived_seed, validate};
 
 /// Operations that a run on a simulated array has at least, as with `run`.
@@ -59,13 +62,46 @@ pub struct Work {
     pub targets: Vec<StepTarget>,
     pub steps: Vec<Step>,
     pub engine: Option<EngineName>,
+    /// Processors to run on; empty: any.
+    pub cpus: Vec<u32>,
+    /// What was asked for besides.
+    pub asked: Asked,
+}
+
+/// Switches of a run that its records do not carry. A command that runs it again
+/// keeps them beside the runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// `--interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<u64>,
+    /// `--cache-size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_size_bytes: Option<u64>,
+}
+
+impl Asked {
+    /// As the command line of the first run says it that was one of `run`.
+    pub fn of_records(runs: &[RunRecord]) -> Asked {
+        let of = |run: &RunRecord| match Cli::try_parse_from(&run.command).ok()?.command {
+            Command::Run(run) => Some(Asked {
+                interval_ns: Some(run.how.interval.ns()),
+                cache_size_bytes: run.how.cache_size.map(ByteSize::bytes),
+            }),
+            _ => None,
+        };
+        runs.iter().find_map(of).unwrap_or_default()
+    }
 }
 
 impl Work {
     /// What these runs did, each distinct workload once, in their order; on
     /// `elsewhere` instead of where they ran, if that is given.
     pub fn of_records(runs: &[RunRecord], elsewhere: Option<&str>) -> Outcome<Work> {
-        let mut work = Work::default();
+        let mut work = Work {
+            asked: Asked::of_records(runs),
+            ..Work::default()
+        };
         let mut seen: HashSet<String> = HashSet::new();
         for run in runs {
             if let Some(imported) = &run.imported {
@@ -82,6 +118,13 @@ impl Work {
                 .iter()
                 .find_map(|job| job.engine.asked.parse().ok());
             work.engine = work.engine.or(engine);
+            if work.cpus.is_empty() {
+                let cpus = run.jobs.iter().map(|job| &job.engine.cpus);
+                work.cpus = cpus
+                    .max_by_key(|cpus| cpus.len())
+                    .cloned()
+                    .unwrap_or_default();
+            }
             if !seen.insert(signature(run)) {
                 continue;
             }
@@ -225,9 +268,13 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
     let total = |step: &Step| -> u32 {
         let of = |wish: &JobWish| {
             let files = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
-            wish.workload.threads * wish.workload.outstanding * files
+            let each = wish
+                .workload
+                .threads
+                .saturating_mul(wish.workload.outstanding);
+            each.saturating_mul(files)
         };
-        step.jobs.iter().map(of).sum()
+        step.jobs.iter().map(of).fold(0, u32::saturating_add)
     };
     Need {
         reads: uses.iter().any(|load| load.read_percent > 0),
@@ -325,16 +372,16 @@ pub struct Repetitions<'a> {
 fn base_of(context: &Context, work: &Work, ready: &Ready, label: Option<String>) -> How {
     How {
         host: context.host(),
-        interval_ns: 1_000_000_000,
+        interval_ns: work.asked.interval_ns.unwrap_or(1_000_000_000),
         operations_min: 0,
         operations_max_per_thread: None,
         engine: work.engine.unwrap_or(EngineName::Auto),
-        cpus: Vec::new(),
+        cpus: work.cpus.clone(),
         label,
         series: None,
         experiment: None,
         latency_limit: None,
-        cache_size_bytes: None,
+        cache_size_bytes: work.asked.cache_size_bytes,
         quick: false,
         own_cost_ns: (!ready.simulated)
             .then(|| own_cost_ns(OWN_COST_NS))

@@ -31,7 +31,10 @@ pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work>
     let work = match (baseline, &arguments.target) {
         (Some(baseline), elsewhere) => {
             refuse_loads(arguments)?;
-            Work::of_records(&baseline.runs, elsewhere.as_deref())?
+            Work {
+                asked: baseline.asked,
+                ..Work::of_records(&baseline.runs, elsewhere.as_deref())?
+            }
         }
         (None, Some(target)) => of_requirements(arguments, target)?,
         (None, None) => {

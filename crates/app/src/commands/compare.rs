@@ -1,7 +1,7 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
 use crate::cli::compare::Compare;
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::experiment::answer::Answer;
 use crate::experiment::kept::Kept;
@@ -11,9 +11,10 @@ use crate::show::page::{refuse_existing, say_written, write_report};
 use crate::subject::{Subject, SubjectKind, subject};
 use stripewise_compat::dataset::Dataset;
 use stripewise_lab::compare::{
-    CompareOptions, NothingToCompare, Side, compare as judge, found, levels_of,
+    CompareOptions, NothingToCompare, Question, Side, compare_all, found, levels_of,
 };
 use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
+use stripewise_report::wrapped;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Document};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
@@ -122,21 +123,23 @@ fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
 /// both have the same ones, level stands against level.
 fn two(a: &Subject, b: &Subject, options: CompareOptions) -> Outcome<Vec<ComparisonRecord>> {
     let (sides_a, sides_b) = (sides(a), sides(b));
+    let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
+    let pairs = sides_a
+        .iter()
+        .flat_map(|side_a| sides_b.iter().map(move |side_b| (side_a, side_b)));
+    let questions: Vec<Question<'_>> = pairs
+        .filter(|(side_a, side_b)| !both_have_levels || side_a.0 == side_b.0)
+        .map(|((_, a), (_, b))| Question { a, b, options })
+        .collect();
     let mut records = Vec::new();
     let mut refused = None;
-    for side_a in &sides_a {
-        for side_b in &sides_b {
-            let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
-            if both_have_levels && side_a.0 != side_b.0 {
-                continue;
+    for answer in compare_all(&questions) {
+        match answer {
+            Ok(mut record) => {
+                record.notes.extend(subject_notes(a, b));
+                records.push(record);
             }
-            match judge(&side_a.1, &side_b.1, options) {
-                Ok(mut record) => {
-                    record.notes.extend(subject_notes(a, b));
-                    records.push(record);
-                }
-                Err(reason) => refused = Some(reason),
-            }
+            Err(reason) => refused = Some(reason),
         }
     }
     match refused {
@@ -200,7 +203,7 @@ fn alone(
     let levels = levels_of(&a.runs);
     if levels.len() < 2 {
         for note in &a.notes {
-            eprintln!("note: {note}");
+            eprint!("{}", wrapped(&format!("note: {note}"), "  "));
         }
         return Err(Failure::usage(
             format!("{} has no levels to compare with each other", a.name),
@@ -208,28 +211,36 @@ fn alone(
         ));
     }
     let baseline = baseline_of(&levels, arguments.baseline.as_deref(), &a.name)?;
-    let side = |index: usize| Side {
-        name: levels[index].0.clone(),
-        runs: levels[index].1.clone(),
-    };
+    let sides: Vec<Side> = levels
+        .into_iter()
+        .map(|(name, runs)| Side { name, runs })
+        .collect();
     let metrics = metrics_of(a, arguments, options);
-    let mut records = Vec::new();
-    for other in (0..levels.len()).filter(|&index| index != baseline) {
-        for &metric in &metrics {
-            let options = CompareOptions {
-                metric,
-                of_levels: true,
-                ..options
-            };
-            let mut record =
-                judge(&side(baseline), &side(other), options).map_err(|reason| nothing(&reason))?;
-            if let Some(table) = &a.dataset {
-                with_published(table, &mut record, baseline == 0 && other == 1);
-            }
-            record.title = title(a, &record);
-            record.notes.extend(a.notes.iter().cloned());
-            records.push(record);
+    let mut asked = Vec::new();
+    let mut questions = Vec::new();
+    for (other, side) in sides.iter().enumerate() {
+        for &metric in metrics.iter().filter(|_| other != baseline) {
+            asked.push(other);
+            questions.push(Question {
+                a: &sides[baseline],
+                b: side,
+                options: CompareOptions {
+                    metric,
+                    of_levels: true,
+                    ..options
+                },
+            });
         }
+    }
+    let mut records = Vec::new();
+    for (answer, other) in compare_all(&questions).into_iter().zip(asked) {
+        let mut record = answer.map_err(|reason| nothing(&reason))?;
+        if let Some(table) = &a.dataset {
+            with_published(table, &mut record, baseline == 0 && other == 1);
+        }
+        record.title = title(a, &record);
+        record.notes.extend(a.notes.iter().cloned());
+        records.push(record);
     }
     Ok(records)
 }
@@ -277,15 +288,16 @@ fn baseline_of(
 /// The tables of an experiment by its own analysis, which makes up for stopping
 /// by itself; empty where its plan is not kept.
 fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
-    let store = context.open_store_to_read()?;
-    if store
-        .document("experiment", &a.name)
-        .map_err(store_failure)?
-        .is_none()
-    {
-        return Ok(Vec::new());
-    }
-    let kept = Kept::load(&store, &a.name)?;
+    let kept = match &a.experiment {
+        Some(carried) => Kept::clone(carried),
+        None => {
+            let store = context.open_store_to_read()?;
+            if !Kept::is_known(&store, &a.name)? {
+                return Ok(Vec::new());
+            }
+            Kept::load(&store, &a.name)?
+        }
+    };
     let plan = ExperimentPlan {
         metric,
         ..kept.plan.clone()

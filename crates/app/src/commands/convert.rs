@@ -5,6 +5,7 @@ use crate::commands::sqlio::drives::Drives;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read};
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
@@ -12,8 +13,7 @@ use std::path::Path;
 use stripewise_compat::convert::{Surroundings, convert as to_plan};
 use stripewise_results::SCHEMA_VERSION;
 
-/// No workload is larger.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+const UNREADABLE: &str = "check the name, and who may read it";
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -26,13 +26,14 @@ struct Document<'a> {
 
 pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
     let path = &arguments.file;
-    let bytes = read(path)?;
+    let bytes = read(context, path, PLAN_BYTES_MAX, UNREADABLE)?;
     let drives = Drives::parse(&arguments.drive)?;
     let beside = path.parent().unwrap_or(Path::new(""));
     let parameter_file = |name: &str| {
         let name = name.replace('\\', "/");
-        std::fs::read(beside.join(&name))
-            .or_else(|_| std::fs::read(&name))
+        let of = |path: &Path| read(context, path, PLAN_BYTES_MAX, UNREADABLE);
+        of(&beside.join(&name))
+            .or_else(|_| of(Path::new(&name)))
             .ok()
     };
     let target = |name: &str| {
@@ -76,21 +77,4 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
         print_text(&converted.plan);
     }
     Ok(Exit::Done)
-}
-
-fn read(path: &Path) -> Outcome<Vec<u8>> {
-    let unreadable = |error: std::io::Error| {
-        Failure::usage(
-            format!("cannot read {}: {error}", path.display()),
-            "check the name, and who may read it",
-        )
-    };
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > FILE_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than 16 MiB: no workload is", path.display()),
-            "`stripewise import` reads results",
-        ));
-    }
-    std::fs::read(path).map_err(unreadable)
 }

@@ -49,6 +49,13 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     ];
     checks.push(store(context));
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
+    std::fs::metadata(path).map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!("cannot look at {}: {error}", path.display()),
+            "name a path that is there: a directory, a file or a device",
+        )
+    })?;
     let storage = system.storage_of_path(path).map_err(|error| {
         let hint = error.hint().to_owned();
         Failure {
@@ -185,6 +192,12 @@ fn memory(host: &Host) -> Check {
 }
 
 fn store(context: &Context) -> Check {
+    // Looking does not make it.
+    let path = context.store_path().unwrap_or_default();
+    if path.try_exists().is_ok_and(|there| !there) && path.file_name().is_some() {
+        let found = format!("{}: not there yet; the first run makes it", path.display());
+        return check("store", true, found, "");
+    }
     match context.open_store() {
         Ok(store) => check("store", true, store.path().display().to_string(), ""),
         Err(failure) => check(

@@ -3,26 +3,28 @@
 use crate::cli::small::{History, HistoryAction};
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
+use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use crate::show::runs;
 use serde::Serialize;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
-use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
+use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, RunSummary, Store};
-use stripewise_units::{ByteSize, counted};
+use stripewise_units::{ByteSize, Nanoseconds, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
-        None => list(context, arguments.limit),
+        None => list(context, arguments),
         Some(HistoryAction::Show { ids }) => show(context, ids),
         Some(HistoryAction::Delete { ids }) => delete(context, ids),
     }
 }
 
-fn list(context: &Context, limit: u32) -> Outcome {
-    let store = context.open_store_to_read()?;
+fn list(context: &Context, arguments: &History) -> Outcome {
+    let limit = arguments.limit;
+    let only = &arguments.only;
     let filter = Filter {
         // A series of many runs is one row.
         limit: Some(if context.global.json {
@@ -30,23 +32,84 @@ fn list(context: &Context, limit: u32) -> Outcome {
         } else {
             limit.saturating_mul(64)
         }),
-        ..Filter::default()
+        label: only.label.clone(),
+        series: only.series.clone(),
+        target: only.target.clone(),
+        tool: only.tool.clone(),
+        since: only.since.as_deref().map(since).transpose()?,
+        status: None,
     };
-    let runs = store.list(&filter).map_err(store_failure)?;
+    let store = context.open_store_if_any()?;
+    let mut runs = Vec::new();
+    if let Some(store) = &store {
+        let listed = store.list(&filter).map_err(store_failure)?;
+        for run in listed {
+            let loads = loads(store, &run)?;
+            runs.push((run, loads));
+        }
+    }
     if context.global.json {
         print_json(&listed(&runs))?;
         return Ok(Exit::Done);
     }
     if runs.is_empty() {
-        print_text(&format!(
-            "Nothing is stored yet in {}.\n",
-            store.path().display()
-        ));
+        let all = Filter {
+            limit: filter.limit,
+            ..Filter::default()
+        };
+        print_text(&match store {
+            Some(_) if filter != all => {
+                "No stored run is of that kind; `stripewise history` lists them all.\n".to_owned()
+            }
+            _ => format!(
+                "Nothing is stored yet in {}.\n",
+                context.store_path()?.display()
+            ),
+        });
         return Ok(Exit::Done);
     }
     let rows: Vec<HistoryRow> = rows(&runs).into_iter().take(limit as usize).collect();
     print_text(&history_table(&rows));
     Ok(Exit::Done)
+}
+
+/// The beginning of a time that people type: a day or time as it is, a duration
+/// counted back from now. RFC 3339 in UTC, as far as it was given.
+fn since(text: &str) -> Outcome<String> {
+    if let Ok(ago) = text.parse::<Nanoseconds>() {
+        let seconds = i64::try_from(ago.ns() / 1_000_000_000).unwrap_or(i64::MAX);
+        let then = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(seconds));
+        if let Ok(then) = then {
+            return Ok(then.strftime("%Y-%m-%dT%H:%M:%S").to_string());
+        }
+    }
+    let time = text.trim().trim_end_matches('Z').replace(' ', "T");
+    let is_day = time.parse::<jiff::civil::Date>().is_ok() && !time.contains('T');
+    let is_time = time.contains('T') && time.parse::<jiff::civil::DateTime>().is_ok();
+    if is_day || is_time {
+        return Ok(time);
+    }
+    Err(Failure::usage(
+        format!("`{text}` is no time"),
+        "a day (2026-11-20), a time in UTC (2026-11-20T08:00), or so long ago: 24h, 90m",
+    ))
+}
+
+/// Threads and outstanding of a run's jobs, as far as they are known: what was
+/// measured here says both, an imported result may not.
+type Loads = Vec<(Option<u32>, Option<u32>)>;
+
+fn loads(store: &Store, run: &RunSummary) -> Outcome<Loads> {
+    if run.tool.is_none() {
+        let jobs = run.jobs.iter();
+        return Ok(jobs
+            .map(|job| (Some(job.threads), Some(job.outstanding)))
+            .collect());
+    }
+    let record = store.load(&run.id).map_err(store_failure)?;
+    Ok(JobRow::of(std::slice::from_ref(&record))
+        .map(|row| (row.threads(), row.outstanding()))
+        .collect())
 }
 
 /// The list as `--json` prints it.
@@ -65,6 +128,8 @@ struct ListedRun<'a> {
     series: Option<&'a str>,
     series_part: Option<&'a str>,
     host: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
     warnings: u64,
     jobs: Vec<ListedJob<'a>>,
 }
@@ -76,17 +141,17 @@ struct ListedJob<'a> {
     pattern: &'a str,
     read_percent: u8,
     block_size_bytes: u64,
-    threads: u32,
-    outstanding: u32,
+    threads: Option<u32>,
+    outstanding: Option<u32>,
     iops: f64,
     mib_per_s: f64,
     errors: u64,
 }
 
-fn listed(runs: &[RunSummary]) -> Listed<'_> {
+fn listed(runs: &[(RunSummary, Loads)]) -> Listed<'_> {
     let history = runs
         .iter()
-        .map(|run| ListedRun {
+        .map(|(run, loads)| ListedRun {
             id: &run.id,
             started_at: &run.started_at,
             status: run.status,
@@ -94,18 +159,20 @@ fn listed(runs: &[RunSummary]) -> Listed<'_> {
             series: run.series.as_deref(),
             series_part: run.series_part.as_deref(),
             host: &run.host,
+            tool: run.tool.as_deref(),
             warnings: run.warnings,
             jobs: run
                 .jobs
                 .iter()
-                .map(|job| ListedJob {
+                .zip(loads)
+                .map(|(job, &(threads, outstanding))| ListedJob {
                     name: &job.name,
                     target: &job.target,
                     pattern: &job.pattern,
                     read_percent: job.read_percent,
                     block_size_bytes: job.block_size_bytes,
-                    threads: job.threads,
-                    outstanding: job.outstanding,
+                    threads,
+                    outstanding,
                     iops: job.iops,
                     mib_per_s: job.mib_per_s,
                     errors: job.errors,
@@ -120,12 +187,12 @@ fn listed(runs: &[RunSummary]) -> Listed<'_> {
 }
 
 /// A row a run; the runs of a series are one row together, at its newest run.
-fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
+fn rows(runs: &[(RunSummary, Loads)]) -> Vec<HistoryRow> {
     let mut rows = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
-    for run in runs {
+    for (run, loads) in runs {
         let Some(series) = run.series.as_deref() else {
-            rows.push(row(run));
+            rows.push(row(run, loads));
             continue;
         };
         if shown.contains(&series) {
@@ -133,8 +200,8 @@ fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
         }
         shown.push(series);
         let of_series = || {
-            runs.iter()
-                .filter(|other| other.series.as_deref() == Some(series))
+            let runs = runs.iter().map(|(run, _)| run);
+            runs.filter(|other| other.series.as_deref() == Some(series))
         };
         let partial = of_series().any(|other| other.status != Status::Complete);
         rows.push(HistoryRow {
@@ -147,7 +214,7 @@ fn rows(runs: &[RunSummary]) -> Vec<HistoryRow> {
             } else {
                 String::new()
             },
-            ..row(run)
+            ..row(run, loads)
         });
     }
     rows
@@ -163,7 +230,7 @@ fn name_of_series(part: Option<&str>) -> String {
     }
 }
 
-fn row(run: &RunSummary) -> HistoryRow {
+fn row(run: &RunSummary, loads: &Loads) -> HistoryRow {
     let first = run.jobs.first();
     let what = first.map_or_else(String::new, |job| {
         let kind = match job.read_percent {
@@ -177,10 +244,13 @@ fn row(run: &RunSummary) -> HistoryRow {
             String::new()
         };
         let block = ByteSize(job.block_size_bytes);
-        format!(
-            "{} {kind} {block} {}x{}{more}",
-            job.pattern, job.threads, job.outstanding
-        )
+        // What an imported result does not say is no number.
+        let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
+        let load = match loads.first() {
+            Some((threads, outstanding)) => format!("{}x{}", known(*threads), known(*outstanding)),
+            None => "-".to_owned(),
+        };
+        format!("{} {kind} {block} {load}{more}", job.pattern)
     });
     HistoryRow {
         id: run.id.clone(),
@@ -241,10 +311,14 @@ fn series_ids(store: &Store, series: &str) -> Outcome<Vec<String>> {
 }
 
 fn delete(context: &Context, names: &[String]) -> Outcome {
-    let mut store = context.open_store()?;
+    let mut store = context.open_store_there()?;
     let mut ids = Vec::new();
     for name in names {
         let of_series = series_ids(&store, name)?;
+        if of_series.is_empty() && Kept::is_known(&store, name)? {
+            // Its runs went one by one; what is left goes below.
+            continue;
+        }
         if of_series.is_empty() {
             if name.starts_with("last") {
                 return Err(Failure::usage(
@@ -259,18 +333,29 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
     }
     ids.dedup();
     store.delete(&ids).map_err(store_failure)?;
+    let experiments = Kept::forget_those_without_runs(&mut store, names)?;
     if context.global.json {
         #[derive(Serialize)]
         struct Deleted {
             schema_version: u32,
             deleted: Vec<String>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            experiments: Vec<String>,
         }
         print_json(&Deleted {
             schema_version: SCHEMA_VERSION,
             deleted: ids,
+            experiments,
         })?;
     } else {
-        print_text(&format!("Deleted {}.\n", counted(ids.len(), "run", "runs")));
+        let with = match experiments.as_slice() {
+            [] => String::new(),
+            gone => format!(", and with them experiment {}", gone.join(", ")),
+        };
+        print_text(&format!(
+            "Deleted {}{with}.\n",
+            counted(ids.len(), "run", "runs")
+        ));
     }
     Ok(Exit::Done)
 }

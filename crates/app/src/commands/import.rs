@@ -4,6 +4,7 @@ use crate::cli::import::Import;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::input::{RESULTS_BYTES_MAX, read as read_input};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -13,8 +14,7 @@ use stripewise_report::imported_rows_table;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_units::counted;
 
-/// Larger files are no results.
-const FILE_BYTES_MAX: u64 = 256 << 20;
+const UNREADABLE: &str = "check the name, and who may read it";
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -39,7 +39,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     let mut runs = Vec::new();
     let mut files = Vec::new();
     for path in &arguments.files {
-        for (path, file) in read(path)? {
+        for (path, file) in read(context, path)? {
             files.push(FileLine {
                 source: path.display().to_string(),
                 format: file.format.to_string(),
@@ -111,9 +111,9 @@ fn summary(new: &[&str], already_there: usize) -> String {
 }
 
 /// The results of a file, or of each file of a directory that has some.
-fn read(path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
+fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
     if !path.is_dir() {
-        let bytes = bytes_of(path)?;
+        let bytes = bytes_of(context, path)?;
         return Ok(vec![(path.to_owned(), parse(path, &bytes)?)]);
     }
     let entries = std::fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
@@ -124,7 +124,7 @@ fn read(path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
     paths.sort();
     let mut files = Vec::new();
     for path in paths.into_iter().filter(|path| path.is_file()) {
-        let bytes = bytes_of(&path)?;
+        let bytes = bytes_of(context, &path)?;
         if recognise(&bytes).is_none() {
             eprintln!(
                 "note: {} is no result of a known tool, passed over",
@@ -151,22 +151,13 @@ fn parse(path: &Path, bytes: &[u8]) -> Outcome<ImportedFile> {
     })
 }
 
-fn bytes_of(path: &Path) -> Outcome<Vec<u8>> {
-    let length = std::fs::metadata(path)
-        .map_err(|error| unreadable(path, &error))?
-        .len();
-    if length > FILE_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than 256 MiB", path.display()),
-            "cut it into smaller files, between results",
-        ));
-    }
-    std::fs::read(path).map_err(|error| unreadable(path, &error))
+fn bytes_of(context: &Context, path: &Path) -> Outcome<Vec<u8>> {
+    read_input(context, path, RESULTS_BYTES_MAX, UNREADABLE)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(
         format!("cannot read {}: {error}", path.display()),
-        "check the name, and who may read it",
+        UNREADABLE,
     )
 }

@@ -127,6 +127,7 @@ fn light(store: &Store, filter: &Filter, format: ReportFormat) -> Outcome<Subjec
         runs,
         dataset: None,
         comparisons: Vec::new(),
+        experiment: None,
         notes: Vec::new(),
     })
 }

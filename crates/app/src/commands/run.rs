@@ -29,7 +29,7 @@ const OWN_COST_NS: u64 = 5_000_000;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
     check_interval(arguments.how.interval)?;
-    let mut wishes = wishes(arguments)?;
+    let mut wishes = wishes(context, arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
     check_clocks(&wishes)?;

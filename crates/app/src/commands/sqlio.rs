@@ -13,12 +13,14 @@ use crate::cli::sqlio::Sqlio;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read};
 use crate::keep::Place as RunPlace;
 use crate::measure::{How, JobWish, Measured, exit_of, measure, workload_failure};
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
 use crate::show::runs;
 use drives::{Drives, Place};
+use std::path::Path;
 use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, mib_hundredths, param_file, rate_hundredths, report_of,
     setup, tail,
@@ -61,7 +63,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     }
     let targets = match &command.parameter_file {
         None => None,
-        Some(path) => Some(read_parameters(path, &command)?),
+        Some(path) => Some(read_parameters(context, path, &command)?),
     };
     let setup = setup(&command, targets.as_deref()).map_err(refused)?;
     let places = places(arguments, &setup)?;
@@ -75,14 +77,19 @@ fn refused(error: stripewise_compat::Error) -> Failure {
     Failure::usage(error.to_string(), hint)
 }
 
-fn read_parameters(path: &str, command: &Command) -> Outcome<Vec<param_file::Target>> {
-    let bytes = std::fs::read(path.replace('\\', "/")).or_else(|_| std::fs::read(path));
-    let bytes = bytes.map_err(|error| {
-        Failure::usage(
-            format!("cannot read the parameter file {path}: {error}"),
-            "check the name behind -F; it is looked for from the current directory",
-        )
-    })?;
+fn read_parameters(
+    context: &Context,
+    path: &str,
+    command: &Command,
+) -> Outcome<Vec<param_file::Target>> {
+    let hint = "check the name behind -F; it is looked for from the current directory";
+    let of = |path: &str| read(context, Path::new(path), PLAN_BYTES_MAX, hint);
+    let slashed = path.replace('\\', "/");
+    // A name of Linux may have backslashes of its own.
+    let bytes = match slashed == path || Path::new(&slashed).exists() {
+        true => of(&slashed)?,
+        false => of(path)?,
+    };
     param_file::read(&bytes, path, command).map_err(refused)
 }
 

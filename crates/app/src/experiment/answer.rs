@@ -36,6 +36,8 @@ struct AnswerDocument<'a> {
     experiment: ExperimentDocument<'a>,
     comparisons: &'a [ComparisonRecord],
     warnings: Vec<CountedWarning<'a>>,
+    /// All runs without their intervals, so that the document can be compared.
+    runs: &'a [RunRecord],
 }
 
 #[derive(Serialize)]
@@ -95,6 +97,7 @@ impl Answer {
                 },
                 comparisons: &self.comparisons,
                 warnings: counted(&self.records),
+                runs: &self.records,
             })?;
         } else {
             print_text(&self.text(context));
@@ -159,7 +162,7 @@ impl Answer {
         );
         let line = match self.kept.ended {
             Some(ended) if ended.finished() => format!(
-                "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and goes on with more --time or --blocks."
+                "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and goes on with --time, --blocks or a smaller --precision."
             ),
             _ => format!(
                 "partial: {} Kept as experiment {id} ({how}); `stripewise lab resume {id}` goes on with it.",

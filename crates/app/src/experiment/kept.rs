@@ -147,6 +147,26 @@ impl Kept {
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
     }
 
+    /// There is an experiment of this whole id.
+    pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
+        let found = store.document(KIND, id).map_err(store_failure)?;
+        Ok(found.is_some())
+    }
+
+    /// Forgets the experiments whose runs were all deleted: nothing could be shown
+    /// of them. Those that have not finished a block keep their plan, unless they
+    /// were named. Their ids.
+    pub fn forget_those_without_runs(store: &mut Store, named: &[String]) -> Outcome<Vec<String>> {
+        let mut gone = Vec::new();
+        for kept in Kept::all(store)? {
+            if (kept.blocks > 0 || named.contains(&kept.id)) && kept.run_ids(store)?.is_empty() {
+                kept.forget(store)?;
+                gone.push(kept.id);
+            }
+        }
+        Ok(gone)
+    }
+
     /// Forgets the document; its runs are deleted apart.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store

@@ -193,7 +193,20 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
             false,
             given_text(row, "jobs.engine", &row.job.engine.name),
         ),
+        reading(
+            "processors",
+            false,
+            given(row, "jobs.engine", cpus_words(&row.job.engine.cpus)),
+        ),
     ]
+}
+
+fn cpus_words(cpus: &[u32]) -> String {
+    let numbers: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+    match numbers.as_slice() {
+        [] => "any".to_owned(),
+        _ => numbers.join("+"),
+    }
 }
 
 fn given_text(row: &JobRow<'_>, path: &str, value: &str) -> Option<String> {

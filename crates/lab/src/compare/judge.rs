@@ -36,27 +36,28 @@ struct Found {
     how: How,
 }
 
-/// The rows that have a value on both sides, judged together.
-pub(super) fn judge<'a>(
+/// The rows that have a value on both sides; none has a verdict yet.
+pub(super) fn rows_of<'a>(
     pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
     options: CompareOptions,
 ) -> Vec<Judged<'a>> {
-    let mut rows: Vec<Judged<'a>> = pairs
-        .iter()
-        .filter_map(|&(a, b)| row(a, b, options))
+    let rows = pairs.iter();
+    rows.filter_map(|&(a, b)| row(a, b, options)).collect()
+}
+
+/// Verdicts of all rows at once, whichever tables they stand in: 1 - level bounds
+/// the odds of any false finding among them. How many rows have a test.
+pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
+    let mut tested: Vec<(&mut ComparisonRow, CompareOptions)> = rows
+        .into_iter()
+        .map(|(judged, options)| (&mut judged.row, options))
+        .filter(|(row, _)| row.p_value.is_some())
         .collect();
-    let with_p: Vec<usize> = (0..rows.len())
-        .filter(|&index| rows[index].row.p_value.is_some())
-        .collect();
-    let p_values: Vec<f64> = with_p
-        .iter()
-        .filter_map(|&index| rows[index].row.p_value)
-        .collect();
-    for (&index, adjusted) in with_p.iter().zip(holm(&p_values)) {
-        let row = &mut rows[index].row;
-        row.verdict = verdict(row, adjusted, options);
+    let p_values: Vec<f64> = tested.iter().filter_map(|(row, _)| row.p_value).collect();
+    for ((row, options), adjusted) in tested.iter_mut().zip(holm(&p_values)) {
+        row.verdict = verdict(row, adjusted, *options);
     }
-    rows
+    p_values.len()
 }
 
 /// `NoDifference` only where the interval holds 0: a row whose own interval does

@@ -27,11 +27,12 @@ pub use conditions::{Condition, differing_conditions};
 pub use requirement::{Requirement, RequirementOutcome};
 
 use crate::experiment::Metric;
-use cells::{Cell, cells_of, pairs_of};
-use judge::{Judged, judge};
+use cells::{Cell, Matched, cells_of, pairs_of};
+use judge::{Judged, correct, rows_of};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SideRecord, Verdict,
 };
+use stripewise_units::counted;
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
@@ -52,6 +53,28 @@ pub struct CompareOptions {
     /// The sides are levels of one factor: in what they differ is what is studied,
     /// and no note tells it.
     pub of_levels: bool,
+    /// What notes call the sides.
+    pub sides: Sides,
+}
+
+/// What notes call the sides of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sides {
+    /// A and B, as the columns are headed.
+    #[default]
+    Columns,
+    /// A was measured once and is kept; B was measured now.
+    ThenAndNow,
+}
+
+impl Sides {
+    /// Behind a value of each: `8K on A, 64K on B`.
+    pub(crate) const fn behind(self) -> [&'static str; 2] {
+        match self {
+            Sides::Columns => ["on A", "on B"],
+            Sides::ThenAndNow => ["then", "now"],
+        }
+    }
 }
 
 impl Default for CompareOptions {
@@ -60,6 +83,7 @@ impl Default for CompareOptions {
             metric: Metric::Iops,
             level: 0.95,
             of_levels: false,
+            sides: Sides::Columns,
         }
     }
 }
@@ -104,6 +128,17 @@ impl NothingToCompare {
     }
 }
 
+/// What is asked for one table.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The reference.
+    pub a: &'a Side,
+    /// What is held against it.
+    pub b: &'a Side,
+    /// What to compare and how strictly.
+    pub options: CompareOptions,
+}
+
 /// Compares B with A.
 ///
 /// # Errors
@@ -113,27 +148,96 @@ pub fn compare(
     b: &Side,
     options: CompareOptions,
 ) -> Result<ComparisonRecord, NothingToCompare> {
-    let cells_a = cells_of(&a.runs);
-    let cells_b = cells_of(&b.runs);
-    let matched = pairs_of(&cells_a, &cells_b);
-    if matched.pairs.is_empty() {
-        return Err(NothingToCompare::NoSharedCell {
-            a: a.name.clone(),
-            b: b.name.clone(),
-            of_a: words::some_cells(&cells_a.iter().collect::<Vec<_>>()),
-            of_b: words::some_cells(&cells_b.iter().collect::<Vec<_>>()),
-        });
+    let mut tables = compare_all(&[Question { a, b, options }]);
+    tables.swap_remove(0)
+}
+
+/// A table for each question, in their order. Their rows are judged together, as
+/// one answer: Holm's correction is over all rows of all tables, so that more
+/// tables do not find more by chance.
+#[must_use]
+pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, NothingToCompare>> {
+    let cells: Vec<[Vec<Cell<'_>>; 2]> = questions
+        .iter()
+        .map(|question| [cells_of(&question.a.runs), cells_of(&question.b.runs)])
+        .collect();
+    let matched: Vec<Matched<'_>> = cells.iter().map(|[a, b]| pairs_of(a, b)).collect();
+    let mut tables: Vec<Vec<Judged<'_>>> = questions
+        .iter()
+        .zip(&matched)
+        .map(|(question, matched)| rows_of(&matched.pairs, question.options))
+        .collect();
+    let of_all = tables.iter_mut().zip(questions);
+    let of_all = of_all.flat_map(|(rows, question)| {
+        let rows = rows.iter_mut();
+        rows.map(|row| (row, question.options))
+    });
+    let together = Together {
+        rows: correct(of_all.collect()),
+        tables: tables.iter().filter(|rows| !rows.is_empty()).count(),
+    };
+    questions
+        .iter()
+        .zip(cells.iter().zip(&matched))
+        .zip(&tables)
+        .map(|((question, (cells, matched)), rows)| {
+            answered(question, cells, matched)?;
+            if rows.is_empty() {
+                return Err(NothingToCompare::NoValue {
+                    a: question.a.name.clone(),
+                    b: question.b.name.clone(),
+                    metric: question.options.metric.name(),
+                });
+            }
+            Ok(record(*question, rows, matched, together))
+        })
+        .collect()
+}
+
+/// What was judged together.
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    /// Rows that have a test.
+    rows: usize,
+    /// Tables that have a row.
+    tables: usize,
+}
+
+/// Whether a cell is on both sides.
+fn answered(
+    question: &Question<'_>,
+    [cells_a, cells_b]: &[Vec<Cell<'_>>; 2],
+    matched: &Matched<'_>,
+) -> Result<(), NothingToCompare> {
+    if !matched.pairs.is_empty() {
+        return Ok(());
     }
-    let rows: Vec<Judged<'_>> = judge(&matched.pairs, options);
-    if rows.is_empty() {
-        return Err(NothingToCompare::NoValue {
-            a: a.name.clone(),
-            b: b.name.clone(),
-            metric: options.metric.name(),
-        });
-    }
+    let some = |cells: &[Cell<'_>]| words::some_cells(&cells.iter().collect::<Vec<_>>());
+    Err(NothingToCompare::NoSharedCell {
+        a: question.a.name.clone(),
+        b: question.b.name.clone(),
+        of_a: some(cells_a),
+        of_b: some(cells_b),
+    })
+}
+
+/// A table with its words.
+fn record(
+    Question { a, b, options }: Question<'_>,
+    rows: &[Judged<'_>],
+    matched: &Matched<'_>,
+    together: Together,
+) -> ComparisonRecord {
     let judged: Vec<ComparisonRow> = rows.iter().map(|row| row.row.clone()).collect();
-    let mut record = ComparisonRecord {
+    let mut notes = notes::notes(a, b, rows, matched, options);
+    if together.tables > 1 && together.rows > 1 {
+        notes.push(format!(
+            "Verdicts are corrected for all {} of these {} tables together (Holm).",
+            counted(together.rows, "row", "rows"),
+            together.tables,
+        ));
+    }
+    ComparisonRecord {
         title: format!(
             "{} of {} against {}",
             options.metric.words(),
@@ -146,12 +250,10 @@ pub fn compare(
         groups: ComparisonGroup::of_rows(&judged),
         verdict: Verdict::over_all(judged.iter().map(|row| row.verdict)),
         rows: judged,
-        sentences: words::sentences(&rows, options, &b.name),
-        notes: Vec::new(),
+        sentences: words::sentences(rows, together.rows, options, &b.name),
+        notes,
         drift: None,
-    };
-    record.notes = notes::notes(a, b, &rows, &matched, options);
-    Ok(record)
+    }
 }
 
 /// Whether a comparison found anything: what makes a command end with code 1.

@@ -5,7 +5,7 @@ use super::cells::{Cell, Matched};
 use super::conditions::differing_conditions;
 use super::judge::{How, Judged};
 use super::words::some_cells;
-use super::{CompareOptions, Side};
+use super::{CompareOptions, Side, Sides};
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
 use stripewise_units::plural;
@@ -23,9 +23,9 @@ pub(super) fn notes(
     for (side, used) in [(a, &used_a), (b, &used_b)] {
         notes.extend(void_warnings(side, used));
     }
-    notes.extend(loads(rows));
+    notes.extend(loads(rows, options.sides));
     if !options.of_levels {
-        notes.extend(conditions(&used_a, &used_b));
+        notes.extend(conditions(&used_a, &used_b, options.sides));
     }
     for (side, left, other) in [(a, &matched.left_a, b), (b, &matched.left_b, a)] {
         notes.extend(left_over(side, left, other));
@@ -40,20 +40,21 @@ pub(super) fn notes(
     for side in [a, b] {
         notes.extend(broken_off(side));
     }
-    notes.extend(order(rows, &used_a, &used_b));
+    notes.extend(order(rows, &used_a, &used_b, options.sides));
     notes.extend(believed(rows));
     notes
 }
 
 /// Two lone runs are compared whatever their loads are: then that is said first
 /// of all, since load moves throughput more than anything else does.
-fn loads(rows: &[Judged<'_>]) -> Option<String> {
+fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
+    let [behind_a, behind_b] = sides.behind();
     let [only] = rows else { return None };
     let (a, b) = (&only.a.key, &only.b.key);
     let differ = |a: Option<u32>, b: Option<u32>| a.zip(b).is_some_and(|(a, b)| a != b);
     (differ(a.threads, b.threads) || differ(a.outstanding, b.outstanding)).then(|| {
         format!(
-            "the loads differ, and the difference may be theirs alone: {} on A, {} on B.",
+            "the loads differ, and the difference may be theirs alone: {} {behind_a}, {} {behind_b}.",
             some_cells(&[only.a]),
             some_cells(&[only.b])
         )
@@ -100,7 +101,8 @@ fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
         .collect()
 }
 
-fn conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<String> {
+fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
+    let [behind_a, behind_b] = sides.behind();
     let differing = differing_conditions(a, b);
     differing
         .into_iter()
@@ -111,7 +113,7 @@ fn conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<String> {
                 "measured elsewise: "
             };
             format!(
-                "{weight}{}: {} on A, {} on B.",
+                "{weight}{}: {} {behind_a}, {} {behind_b}.",
                 condition.name, condition.a, condition.b
             )
         })
@@ -157,7 +159,7 @@ fn broken_off(side: &Side) -> Option<String> {
 
 /// Whether one side was measured wholly before the other: then time is part of
 /// the difference, and no statistics can take it out.
-fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord]) -> Option<String> {
+fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
     if rows.iter().any(|judged| judged.how == How::Blocks) {
         return None;
     }
@@ -174,6 +176,12 @@ fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord]) -> Option<String
     } else {
         return None;
     };
+    if sides == Sides::ThenAndNow {
+        return Some(
+            "Whatever else changed since the baseline was measured is part of the difference."
+                .to_owned(),
+        );
+    }
     Some(format!(
         "All runs of {earlier} were made before those of {later}: whatever else changed in between \
          is part of the difference."

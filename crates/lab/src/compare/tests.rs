@@ -108,6 +108,71 @@ fn repetitions_tell_an_effect_from_none() {
 }
 
 #[test]
+fn more_tables_do_not_find_more_by_chance() {
+    // Six against six leaves 0.2 % to chance at the least: enough for one table,
+    // not for thirty.
+    let (a, b) = (side("a", six(1, 1_000.0)), side("b", six(11, 900.0)));
+    let question = Question {
+        a: &a,
+        b: &b,
+        options: CompareOptions::default(),
+    };
+    let verdicts = |tables: usize| -> Vec<Verdict> {
+        let answers = compare_all(&vec![question; tables]);
+        answers
+            .into_iter()
+            .map(|table| table.unwrap().verdict)
+            .collect()
+    };
+    assert_eq!(verdicts(1), [Verdict::Worse]);
+    assert_eq!(verdicts(30), [Verdict::Undecided; 30]);
+    let tables = compare_all(&vec![question; 30]);
+    let text = said(tables[0].as_ref().unwrap());
+    assert!(
+        text.contains("corrected for all 30 rows of these 30 tables together (Holm)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("may be chance all the same among 30 rows"),
+        "{text}"
+    );
+    // A table without rows is one answer's own matter.
+    let other = side("other", vec![run(1, 7, 1.0), run(2, 9, 1.0)]);
+    let mixed = compare_all(&[
+        question,
+        Question {
+            b: &other,
+            ..question
+        },
+    ]);
+    assert!(mixed[0].is_ok() && mixed[1].is_err());
+}
+
+#[test]
+fn notes_on_a_baseline_speak_of_then_and_now() {
+    let options = CompareOptions {
+        sides: Sides::ThenAndNow,
+        ..CompareOptions::default()
+    };
+    let mut now = six(11, 900.0);
+    for run in &mut now {
+        run.jobs[0].target.name = "/other".to_owned();
+        run.jobs[0].engine.cpus = vec![0, 1];
+    }
+    let record = compare(
+        &side("baseline", six(1, 1_000.0)),
+        &side("now", now),
+        options,
+    )
+    .unwrap();
+    let text = said(&record);
+    assert!(text.contains("target: /data then, /other now."), "{text}");
+    assert!(text.contains("processors: any then, 0+1 now."), "{text}");
+    assert!(text.contains("since the baseline was measured"), "{text}");
+    assert!(!text.contains("on A") && !text.contains("of A"), "{text}");
+}
+
+#[test]
 fn one_old_run_against_six_new_ones_rests_on_equal_scatter_and_says_so() {
     let record = compared(vec![run(1, 1, 1_000.0)], six(11, 900.0));
     assert_eq!((record.verdict, record.rows[0].blocks), (Verdict::Worse, 1));

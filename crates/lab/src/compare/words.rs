@@ -12,9 +12,11 @@ const FINDINGS_MAX: usize = 6;
 /// Cells that are named; the others are counted.
 const NAMED_MAX: usize = 6;
 
-/// Sentences in the order of importance.
+/// Sentences in the order of importance; verdicts were corrected for
+/// `judged_together` rows, of this table and of others.
 pub(super) fn sentences(
     rows: &[Judged<'_>],
+    judged_together: usize,
     options: CompareOptions,
     name_of_b: &str,
 ) -> Vec<String> {
@@ -49,7 +51,7 @@ pub(super) fn sentences(
             rounded_up(most)
         ));
     }
-    sentences.extend(undecided(rows, options));
+    sentences.extend(undecided(rows, judged_together, options));
     sentences
 }
 
@@ -76,7 +78,7 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
 }
 
 /// What cannot be said, and what would be needed to say it.
-fn undecided(rows: &[Judged<'_>], options: CompareOptions) -> Vec<String> {
+fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOptions) -> Vec<String> {
     let published = rows
         .iter()
         .filter(|judged| is_published(judged.a) || is_published(judged.b))
@@ -128,7 +130,7 @@ fn undecided(rows: &[Judged<'_>], options: CompareOptions) -> Vec<String> {
             "{close} {} an interval without 0, and may be chance all the same among {} rows; \
              more repetitions would tell.",
             plural(close, "row has", "rows have"),
-            rows.len()
+            judged_together
         ));
     }
     sentences

@@ -201,8 +201,9 @@ fn next_block(blocks: &[Block]) -> u32 {
         .unwrap_or(u32::MAX)
 }
 
-/// Why no further block begins, if none does.
-fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
+/// Why no further block begins after so much time, if none does.
+#[must_use]
+pub fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
     let plan = &experiment.plan;
     let blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
     if blocks >= plan.blocks_min && precise(plan, &experiment.blocks) {
@@ -219,7 +220,13 @@ fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
     (late && blocks > 0).then_some(Ended::TimeSpent)
 }
 
-/// What the next block will take: as long as those before it did.
+/// What the next block of an experiment will take: as long as those before it did.
+#[must_use]
+pub fn next_block_ns(experiment: &Experiment) -> u64 {
+    let blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
+    block_ns(&experiment.plan, blocks, experiment.elapsed_ns)
+}
+
 fn block_ns(plan: &ExperimentPlan, blocks: u32, elapsed_ns: u64) -> u64 {
     match blocks {
         0 => plan.block_ns(),

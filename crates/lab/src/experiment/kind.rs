@@ -49,8 +49,7 @@ impl Kind<'_> {
     }
 
     pub fn found(&self) -> usize {
-        let of = |row: &&&(Row, Verdict)| matches!(row.1, Verdict::Better | Verdict::Worse);
-        self.rows.iter().filter(of).count()
+        self.rows.iter().filter(|row| is_found(row.1)).count()
     }
 
     pub fn says(&self) -> Says {
@@ -73,6 +72,11 @@ impl Kind<'_> {
             .map(|row| row.0.comparison.as_ref()?.difference_percent_max())
             .try_fold(0.0, |largest: f64, x| Some(largest.max(x?)))
     }
+}
+
+/// A row says that one side is better.
+pub(super) fn is_found(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse)
 }
 
 /// The kinds of a level, in the order of the plan's cells.

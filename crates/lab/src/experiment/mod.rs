@@ -30,7 +30,8 @@ pub use cause::{
     judge_cause, third_offset,
 };
 pub use conduct::{
-    Ended, Experiment, ExperimentRunner, Go, Progress, conduct, precise, stopping_level,
+    Ended, Experiment, ExperimentRunner, Go, Progress, conduct, enough, next_block_ns, precise,
+    stopping_level,
 };
 pub use drift::drift_of;
 pub use metric::{Metric, UnknownMetric};

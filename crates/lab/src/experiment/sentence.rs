@@ -5,12 +5,12 @@
 
 use super::analysis::Row;
 use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
-use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, kinds_of};
+use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, is_found, kinds_of};
 use super::metric::Metric;
 use super::needs::blocks_for_verdict;
 use super::plan::{ExperimentPlan, Level};
 use stripewise_results::{ComparisonRecord, Verdict};
-use stripewise_stats::Estimate;
+use stripewise_stats::{Comparison, Estimate};
 use stripewise_units::ByteSize;
 use stripewise_workload::Pattern;
 
@@ -40,11 +40,12 @@ pub(super) fn write(
         facts,
     };
     let kinds = kinds_of(plan, judged, level);
-    let mut effects: Vec<Effect> = kinds.iter().filter_map(|kind| table.effect(kind)).collect();
+    let mut effects: Vec<Effect> = kinds.iter().flat_map(|kind| table.effects(kind)).collect();
     effects.sort_by(|x, y| y.gain.value.total_cmp(&x.gain.value));
     for effect in &effects {
         record.sentences.push(table.effect_words(effect));
     }
+    record.sentences.extend(not_in_the_mean(&effects));
     let reservations: Vec<String> = effects
         .iter()
         .filter_map(|effect| {
@@ -70,10 +71,15 @@ pub(super) fn write(
 /// One direction found among the rows of one kind.
 struct Effect<'a> {
     kind: &'a Kind<'a>,
+    /// The only row that it is told of; none: the mean over all rows of the kind.
+    row: Option<&'a Row>,
     /// B is the better side.
     b_is_faster: bool,
     /// Of the better over the worse side, in throughput or in shorter latency.
+    /// Its interval is above 0: nothing else is told as an effect.
     gain: Estimate,
+    /// The most that any row of the kind may gain, by its interval.
+    gain_percent_max: f64,
     /// Where the levels are offsets.
     cause: Option<Cause>,
 }
@@ -100,39 +106,71 @@ impl Table<'_> {
         (from != to && alike == *a).then_some((from, to))
     }
 
-    fn effect<'a>(&self, kind: &'a Kind<'a>) -> Option<Effect<'a>> {
+    /// What was found of a kind: the mean over its rows where the interval of that
+    /// supports it; else each row that was found, by its own interval.
+    fn effects<'a>(&self, kind: &'a Kind<'a>) -> Vec<Effect<'a>> {
         let b_is_faster = match kind.says() {
             Says::Better => true,
             Says::Worse => false,
-            _ => return None,
+            _ => return Vec::new(),
         };
-        let difference = kind.pooled?.interval_percent?;
-        let more = self.plan.metric.more_is_better();
         // In latency the better side has less: the ratio is turned round once more.
-        let gain = gain_of_faster(difference, b_is_faster == more);
-        // The law of crossings is about how much work there is, and so about rates
-        // and, with so many in flight, mean latencies; not about percentiles.
-        let lawful = more || self.plan.metric == Metric::LatencyMean;
-        let cause = self.offsets().filter(|_| lawful).map(|(from, to)| {
-            let (slow_bytes, fast_bytes) = if b_is_faster { (from, to) } else { (to, from) };
-            let workload = &kind.workload;
-            let question = CauseQuestion {
-                slow_bytes,
-                fast_bytes,
-                block_size_bytes: workload.block_size_bytes,
-                writes: workload.read_percent < 100,
-                random: matches!(workload.pattern, Pattern::Random { .. }),
-                gain_percent_low: gain.low,
-                probe: self.probe(kind, slow_bytes, fast_bytes, b_is_faster),
-            };
-            judge_cause(self.facts, &question)
-        });
-        Some(Effect {
+        let turned = b_is_faster == self.plan.metric.more_is_better();
+        let gain = |comparison: Option<Comparison>| {
+            let difference = comparison?.interval_percent?;
+            Some(gain_of_faster(difference, turned))
+        };
+        let shown = |gain: &Estimate| gain.low > 0.0;
+        let of_rows = kind.rows.iter().map(|(row, _)| gain(row.comparison));
+        let gain_percent_max = of_rows
+            .flatten()
+            .fold(0.0, |most: f64, gain| most.max(gain.high));
+        let told = |row: Option<&'a Row>, gain: Estimate| Effect {
             kind,
+            row,
             b_is_faster,
             gain,
-            cause,
-        })
+            gain_percent_max,
+            cause: self.cause(kind, row, b_is_faster, gain),
+        };
+        if let Some(mean) = gain(kind.pooled).filter(shown) {
+            return vec![told(None, mean)];
+        }
+        let found = kind.rows.iter().filter(|row| is_found(row.1));
+        found
+            .filter_map(|(row, _)| Some(told(Some(row), gain(row.comparison).filter(shown)?)))
+            .collect()
+    }
+
+    /// Why, where the levels are offsets. The law of crossings is about how much
+    /// work there is, and so about rates and, with so many in flight, mean
+    /// latencies; not about percentiles.
+    fn cause(
+        &self,
+        kind: &Kind<'_>,
+        row: Option<&Row>,
+        b_is_faster: bool,
+        gain: Estimate,
+    ) -> Option<Cause> {
+        let metric = self.plan.metric;
+        let lawful = metric.more_is_better() || metric == Metric::LatencyMean;
+        let (from, to) = self.offsets().filter(|_| lawful)?;
+        let (slow_bytes, fast_bytes) = if b_is_faster { (from, to) } else { (to, from) };
+        let workload = &kind.workload;
+        let question = CauseQuestion {
+            slow_bytes,
+            fast_bytes,
+            block_size_bytes: workload.block_size_bytes,
+            writes: workload.read_percent < 100,
+            random: matches!(workload.pattern, Pattern::Random { .. }),
+            gain_percent_low: gain.low,
+            // A third level is held against the mean over the kind's rows.
+            probe: match row {
+                None => self.probe(kind, slow_bytes, fast_bytes, b_is_faster),
+                Some(_) => None,
+            },
+        };
+        Some(judge_cause(self.facts, &question))
     }
 
     /// How a third level behaved that lies on the 4 KiB grid but not on the
@@ -183,23 +221,26 @@ impl Table<'_> {
         let cost = effect.gain.map(cost_of_gain);
         let because = effect.cause.map(|cause| cause.clause()).unwrap_or_default();
         let start = start_words(&slow.name);
+        let place = effect.row.map_or_else(String::new, |row| {
+            format!(" in the row {}", plan.cells[row.cell].name)
+        });
         let words = match (self.offsets().is_some(), plan.metric.more_is_better()) {
             (true, true) => format!(
-                "Starting at {start} costs {} {} of its {} {}{because}.",
+                "Starting at {start} costs {} {} of its {} {}{place}{because}.",
                 self.facts.subject,
                 spread(cost),
                 kind.adjective(),
                 plan.metric.words()
             ),
             (true, false) => format!(
-                "Starting at {start} makes the {} of {} on {} {} longer{because}.",
+                "Starting at {start} makes the {} of {} on {} {} longer{place}{because}.",
                 plan.metric.words(),
                 kind.plural(),
                 self.facts.subject,
                 spread(effect.gain),
             ),
             (false, true) => format!(
-                "{} gives {} more {} {} than {}.",
+                "{} gives {} more {} {} than {}{place}.",
                 fast.name,
                 spread(effect.gain),
                 kind.adjective(),
@@ -207,7 +248,7 @@ impl Table<'_> {
                 slow.name
             ),
             (false, false) => format!(
-                "With {} the {} of {} is {} shorter than with {}.",
+                "With {} the {} of {} is {} shorter than with {}{place}.",
                 fast.name,
                 plan.metric.words(),
                 kind.plural(),
@@ -216,7 +257,7 @@ impl Table<'_> {
             ),
         };
         match kind.found() {
-            found if found < kind.rows.len() => format!(
+            found if found < kind.rows.len() && effect.row.is_none() => format!(
                 "{words} It is the mean of {} rows, found in {found} of them.",
                 kind.rows.len()
             ),
@@ -243,7 +284,7 @@ impl Table<'_> {
             effects
                 .iter()
                 .filter(|effect| effect.b_is_faster == b_is_faster)
-                .map(|effect| effect.gain.high)
+                .map(|effect| effect.gain_percent_max)
                 .fold(0.0, f64::max)
         };
         match (largest(true), largest(false)) {
@@ -368,6 +409,28 @@ impl Table<'_> {
     }
 }
 
+/// Of effects that single rows show and the mean over their kind does not.
+fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for effect in effects.iter().filter(|effect| effect.row.is_some()) {
+        let pooled = effect.kind.pooled.and_then(|mean| mean.interval_percent);
+        let Some(mean) = pooled.filter(|_| effect.kind.rows.len() > 1) else {
+            continue;
+        };
+        let sentence = format!(
+            "Over all {} rows of {} the mean does not show it: it lies between {:+.1} and {:+.1} %.",
+            effect.kind.rows.len(),
+            effect.kind.plural(),
+            mean.low,
+            mean.high
+        );
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
 /// What was not found, in one sentence.
 fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
     let nothing: Vec<String> = kinds
@@ -388,10 +451,12 @@ fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
     }
 }
 
-/// `10.9 % (9.8-12.1 %)`.
+/// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 does not look as if it
+/// began there.
 fn spread(estimate: Estimate) -> String {
+    let decimals = if estimate.low < 0.05 { 2 } else { 1 };
     format!(
-        "{:.1} % ({:.1}-{:.1} %)",
+        "{:.decimals$} % ({:.decimals$}-{:.decimals$} %)",
         estimate.value, estimate.low, estimate.high
     )
 }

@@ -606,6 +606,38 @@ fn a_shorter_latency_is_better() {
 }
 
 #[test]
+fn a_mean_that_holds_zero_is_not_told_as_a_cost() {
+    // One thread gains in every block; eight threads go up and down with them.
+    let mut plan = old_and_new(vec![cell(100, 1, None), cell(100, 8, None)]);
+    plan.blocks_max = 12;
+    let rate = |run: &PlannedRun| match (aligned(run), run.cell) {
+        (true, 0) => 1_060.0,
+        (true, _) if run.place.block.is_multiple_of(2) => 1_500.0,
+        (true, _) => 700.0,
+        (false, _) => 1_000.0,
+    };
+    let table = sentences_of(&plan, &striped(), rate).remove(0);
+    assert_eq!(table.rows[0].verdict, Verdict::Better);
+    assert_ne!(table.rows[1].verdict, Verdict::Better);
+    let said = table.sentences.join("\n");
+    assert!(
+        said.starts_with("Starting at 31.5K (63 sectors) costs this array 5."),
+        "{said}"
+    );
+    assert!(
+        said.contains("%) of its random-read IOPS in the row 1 threads"),
+        "{said}"
+    );
+    assert!(
+        said.contains(
+            "Over all 2 rows of random reads the mean does not show it: it lies between -"
+        ),
+        "{said}"
+    );
+    assert!(!said.contains("It is the mean"), "{said}");
+}
+
+#[test]
 fn verdicts_of_many_rows_are_corrected_together() {
     // Eleven blocks find an effect among 36 rows; ten could not.
     let cells: Vec<Cell> = (1..=36).map(|threads| cell(100, threads, None)).collect();

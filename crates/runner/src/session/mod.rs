@@ -262,6 +262,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
         },
         engine: EngineFacts {
             asked: settings.engine.to_string(),
+            cpus: settings.cpus.clone(),
             null_ns_per_operation: settings.own_cost_ns,
             ..EngineFacts::default()
         },

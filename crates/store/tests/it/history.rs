@@ -1,5 +1,5 @@
 use crate::common::*;
-use stripewise_results::{SeriesRecord, Status};
+use stripewise_results::{Imported, SeriesRecord, Status};
 use stripewise_store::{ErrorKind, Filter, Store};
 
 fn with_runs() -> (tempfile::TempDir, Store) {
@@ -9,7 +9,7 @@ fn with_runs() -> (tempfile::TempDir, Store) {
         ("20261121-2010-aa", 10, "first", None),
         ("20261121-2020-ab", 20, "second", Some("ladder")),
         ("20261121-2030-b", 30, "second", Some("ladder")),
-        // Stored last, but an import of something older.
+        // Imported last, and begun before the others.
         ("20251231-2359-c", 5, "old", None),
     ] {
         let mut record = finished(id, 2, 1);
@@ -17,6 +17,10 @@ fn with_runs() -> (tempfile::TempDir, Store) {
         record.label = Some(label.to_owned());
         record.series = series.map(str::to_owned);
         record.jobs[1].target.name = format!("/volume{minute}");
+        record.imported = (label == "old").then(|| Imported {
+            tool: "fio".to_owned(),
+            ..Imported::default()
+        });
         store.save_run(&record).unwrap();
     }
     (directory, store)
@@ -28,18 +32,18 @@ fn ids(store: &Store, filter: &Filter) -> Vec<String> {
 }
 
 #[test]
-fn runs_are_listed_newest_first_with_what_their_jobs_reached() {
+fn runs_are_listed_what_was_stored_last_first_with_what_their_jobs_reached() {
     let (_directory, store) = with_runs();
     let runs = store.list(&Filter::default()).unwrap();
     let order: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     let expected = [
+        "20251231-2359-c",
         "20261121-2030-b",
         "20261121-2020-ab",
         "20261121-2010-aa",
-        "20251231-2359-c",
     ];
     assert_eq!(order, expected);
-    let run = &runs[0];
+    let run = &runs[1];
     let record = store.load(&run.id).unwrap();
     assert_eq!(run.warnings, 2);
     assert_eq!(run.status, Status::Complete);
@@ -65,7 +69,14 @@ fn runs_are_listed_newest_first_with_what_their_jobs_reached() {
 fn filters_narrow_the_list() {
     let (_directory, store) = with_runs();
     let base = Filter::default;
-    let cases: [(Filter, &[&str]); 7] = [
+    let cases: [(Filter, &[&str]); 8] = [
+        (
+            Filter {
+                tool: Some("fio".into()),
+                ..base()
+            },
+            &["20251231-2359-c"],
+        ),
         (
             Filter {
                 label: Some("second".into()),
@@ -133,7 +144,7 @@ fn a_run_without_jobs_is_listed_once() {
 }
 
 #[test]
-fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_newest() {
+fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_last_one_measured() {
     let (_directory, mut store) = with_runs();
     let running = store.begin_run(&skeleton("99999999-running", 1)).unwrap();
     store.save_run(&finished("20261121-2030-bb", 1, 1)).unwrap();
@@ -143,10 +154,11 @@ fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_newest() {
         ("2025", Some("20251231-2359-c")),
         // A whole id wins over longer ones that begin with it.
         ("20261121-2030-b", Some("20261121-2030-b")),
-        ("last", Some("20261121-2030-b")),
-        ("last~0", Some("20261121-2030-b")),
-        ("last~1", Some("20261121-2020-ab")),
-        ("last~9", None),
+        ("last", Some("20261121-2030-bb")),
+        ("last~0", Some("20261121-2030-bb")),
+        ("last~1", Some("20261121-2030-b")),
+        // What was imported is no `last`.
+        ("last~4", None),
         ("last~", None),
         ("last~x", None),
         ("last~-1", None),

@@ -47,6 +47,14 @@ fn a_store_of_version_2_keeps_its_documents() {
     assert!(!store.forget_document("baseline", "nightly").unwrap());
 }
 
+#[test]
+fn a_store_of_version_3_is_read_as_it_is() {
+    let (_directory, store) = brought_up_to_date(3);
+    let listed = store.list(&Filter::default()).unwrap();
+    assert!(listed.iter().all(|run| run.tool.is_none()));
+    assert_eq!(store.documents("baseline").unwrap().len(), 1);
+}
+
 /// Opens a copy of the fixture of a version and looks at all that every version had.
 fn brought_up_to_date(version: u32) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();

@@ -12,6 +12,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    let (directory, last) = judge_kept(path, knowledge)?;
+    let name = path.display().to_string();
+    rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
+        .map_err(|os| failed(&name, "cannot remove it", os.into()))
+}
+
+/// The directory and the name that stand for a test file which may be removed.
+pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File, CString)> {
     let name = path.display().to_string();
     let refuse = |what: String, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
@@ -57,8 +65,7 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
             "Somebody changes this path right now; find out who before trying again.",
         ));
     }
-    rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
-        .map_err(|os| failed(&name, "cannot remove it", os.into()))
+    Ok((directory, last))
 }
 
 /// Nothing is under the name, and its directory is on the device it was on.

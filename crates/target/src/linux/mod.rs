@@ -36,7 +36,7 @@ mod surroundings;
 mod test_file;
 mod users;
 
-pub(crate) use kept::{kept_is_gone, remove_kept};
+pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
 
 use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};

@@ -5,7 +5,7 @@ use crate::database::Sign;
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use stripewise_disk_inspect::DeviceNumber;
-use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
+use stripewise_disk_inspect::storage::BlockDevice;
 
 /// Refuses a place that looks like a live database, and a busy device. The
 /// caller has checked that `--busy-ok` is not given.
@@ -20,7 +20,7 @@ pub(super) fn refuse_if_busy(
     for (device, number) in counting(devices) {
         if let Some(found) = busy::watch(number) {
             let what = format!(
-                "its device {device} is busy with other work (over five seconds; {} operations a \
+                "{device} is busy with other work (over five seconds; {} operations a \
                  second and {} % of the time at the end)",
                 found.operations_per_second, found.busy_percent
             );
@@ -33,18 +33,20 @@ pub(super) fn refuse_if_busy(
     Ok(())
 }
 
-/// The devices to watch: those directly below, and the disks of partitions.
-fn counting(devices: &[BlockDevice]) -> Vec<(&str, DeviceNumber)> {
-    let mut found = Vec::new();
+/// The devices to watch, each once: all layers down to the disks. Work on a disk
+/// comes from anywhere, and the loop device, volume or partition above it counts
+/// only its own.
+fn counting(devices: &[BlockDevice]) -> Vec<(String, DeviceNumber)> {
+    let mut found: Vec<(String, DeviceNumber)> = Vec::new();
     for device in devices {
-        found.push((device.name.as_str(), device.number));
-        if device.kind == BlockDeviceKind::Partition {
-            found.extend(
-                device
-                    .below
-                    .iter()
-                    .map(|disk| (disk.name.as_str(), disk.number)),
-            );
+        for (depth, layer) in device.layers().into_iter().enumerate() {
+            if found.iter().all(|(_, number)| *number != layer.number) {
+                let name = match depth {
+                    0 => format!("its device {}", layer.name),
+                    _ => format!("{}, which it stands on,", layer.name),
+                };
+                found.push((name, layer.number));
+            }
         }
     }
     found
@@ -87,5 +89,27 @@ pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &s
         )
         .with_hint("Choose a directory on a disk.")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_layers_are_watched_each_once() {
+        let device = |name: &str, minor: u32, below: Vec<BlockDevice>| BlockDevice {
+            number: DeviceNumber { major: 8, minor },
+            name: name.to_owned(),
+            below,
+            ..BlockDevice::default()
+        };
+        let disk = || device("sda", 0, Vec::new());
+        let looped = device("loop0", 9, vec![device("sda1", 1, vec![disk()]), disk()]);
+        let numbers: Vec<u32> = counting(&[looped])
+            .into_iter()
+            .map(|(_, number)| number.minor)
+            .collect();
+        assert_eq!(numbers, [9, 1, 0]);
     }
 }

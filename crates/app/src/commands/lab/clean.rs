@@ -30,6 +30,9 @@ struct CleanedFile {
     size_bytes: u64,
     /// It was not there any more; only its entry in the store went.
     gone_before: bool,
+    /// Why it is not removed; absent where nothing is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -39,7 +42,15 @@ struct CleanedExperiment {
 }
 
 pub fn clean(context: &Context, arguments: &LabClean) -> Outcome {
-    let mut store = context.open_store()?;
+    if arguments.ids.is_empty() && context.open_store_if_any()?.is_none() {
+        let nothing = Cleaned {
+            schema_version: SCHEMA_VERSION,
+            done: arguments.yes,
+            ..Cleaned::default()
+        };
+        return print(context, &nothing, arguments).map(|()| Exit::Done);
+    }
+    let mut store = context.open_store_there()?;
     let mut cleaned = Cleaned {
         schema_version: SCHEMA_VERSION,
         done: arguments.yes,
@@ -50,13 +61,17 @@ pub fn clean(context: &Context, arguments: &LabClean) -> Outcome {
     } else {
         experiments(&mut store, arguments, &mut cleaned)
     };
-    if context.global.json {
-        print_json(&cleaned)?;
-    } else {
-        print_text(&text(&cleaned, arguments));
-    }
+    print(context, &cleaned, arguments)?;
     // What was removed before a failure is told; then the failure.
     outcome.map(|()| Exit::Done)
+}
+
+fn print(context: &Context, cleaned: &Cleaned, arguments: &LabClean) -> Outcome<()> {
+    if context.global.json {
+        return print_json(cleaned);
+    }
+    print_text(&text(cleaned, arguments));
+    Ok(())
 }
 
 fn experiments(store: &mut Store, arguments: &LabClean, cleaned: &mut Cleaned) -> Outcome<()> {
@@ -98,8 +113,14 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
         };
         let path = Path::new(&file.path);
         let mut gone_before = stripewise_target::kept_is_gone(path, file.device);
-        if yes && !gone_before {
-            match stripewise_target::remove_kept(path, &knowledge) {
+        let mut refused = None;
+        if !gone_before {
+            // The dry run judges as the real one does, and stops before removing.
+            let judged = match yes {
+                true => stripewise_target::remove_kept(path, &knowledge),
+                false => stripewise_target::judge_kept(path, &knowledge),
+            };
+            match judged {
                 Ok(()) => {}
                 Err(error)
                     if error.kind == ErrorKind::NotFound
@@ -108,18 +129,19 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
                     gone_before = true;
                 }
                 Err(error) => {
+                    refused = Some(error.to_string());
                     first_failure.get_or_insert(target_failure(error));
-                    continue;
                 }
             }
         }
-        if yes {
+        if yes && refused.is_none() {
             store.forget_file(&file.id).map_err(store_failure)?;
         }
         cleaned.files.push(CleanedFile {
             path: file.path.clone(),
             size_bytes: file.size_bytes,
             gone_before,
+            refused,
         });
     }
     first_failure.map_or(Ok(()), Err)
@@ -143,9 +165,12 @@ fn text(cleaned: &Cleaned, arguments: &LabClean) -> String {
     };
     let mut text = String::new();
     for file in &cleaned.files {
-        text.push_str(&match file.gone_before {
-            true => format!("{} is gone already; forgotten.\n", file.path),
-            false => format!(
+        text.push_str(&match (file.gone_before, &file.refused, cleaned.done) {
+            (true, _, true) => format!("{} is gone already; forgotten.\n", file.path),
+            (true, _, false) => format!("{} is gone already; would be forgotten.\n", file.path),
+            (false, Some(_), true) => format!("{} stays.\n", file.path),
+            (false, Some(_), false) => format!("{} would stay.\n", file.path),
+            (false, None, _) => format!(
                 "{verb} {} ({}).\n",
                 file.path,
                 format_bytes(file.size_bytes)

@@ -17,8 +17,10 @@ struct Listed<'a> {
 }
 
 pub fn plans(context: &Context) -> Outcome {
-    let store = context.open_store_to_read()?;
-    let all = Kept::all(&store)?;
+    let all = match context.open_store_if_any()? {
+        Some(store) => Kept::all(&store)?,
+        None => Vec::new(),
+    };
     if context.global.json {
         print_json(&Listed {
             schema_version: SCHEMA_VERSION,

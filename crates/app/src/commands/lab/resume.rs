@@ -14,32 +14,41 @@ use crate::experiment::carry::{announce, carry, how};
 use crate::experiment::ground::find;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
-use stripewise_lab::experiment::{Experiment, ExperimentPlan, blocks_of, precise};
+use stripewise_lab::experiment::{
+    Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
+};
 use stripewise_lab::offsets::shift;
+use stripewise_report::wrapped;
 use stripewise_target::Size;
-use stripewise_units::Nanoseconds;
+use stripewise_units::{Nanoseconds, counted, format_duration};
+
+const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
-    let mut store = context.open_store()?;
+    let mut store = context.open_store_there()?;
     let mut kept = Kept::load(&store, &arguments.id)?;
     let records = kept.runs(&store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
     kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
     change(&mut kept, arguments);
     kept.plan.check().map_err(plan_failure)?;
-    if is_done(&kept, &blocks) {
-        let experiment = Experiment {
-            id: kept.id.clone(),
-            plan: kept.plan.clone(),
-            elapsed_ns: kept.elapsed_ns,
-            ended: kept.ended,
-            blocks,
-        };
+    let mut experiment = Experiment {
+        id: kept.id.clone(),
+        plan: kept.plan.clone(),
+        elapsed_ns: kept.elapsed_ns,
+        ended: None,
+        blocks,
+    };
+    if let Some(why) = enough(&experiment, experiment.elapsed_ns) {
+        // An interruption is over once nothing is left to go on with.
+        kept.ended = Some(why);
+        experiment.ended = kept.ended;
         if !context.global.quiet {
-            eprintln!("Nothing is left to do: this is what it found.");
+            eprint!("{}", wrapped(&done_words(&experiment, why), "  "));
         }
         return Answer::of(&experiment, kept, records).print(context);
     }
+    let blocks = experiment.blocks;
     // Positions were asked of a test file as large as it could be; so again.
     let mut need = need(&kept.plan, kept.load_given);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
@@ -62,23 +71,39 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
 fn change(kept: &mut Kept, arguments: &LabResume) {
     let plan = &mut kept.plan;
     plan.precision_percent = arguments.precision.unwrap_or(plan.precision_percent);
-    plan.time_budget_ns = arguments.time.map(Nanoseconds::ns).or(plan.time_budget_ns);
+    let elapsed_ns = kept.elapsed_ns;
+    let sitting = arguments
+        .time
+        .map(|time| elapsed_ns.saturating_add(time.ns()));
+    plan.time_budget_ns = sitting.or(plan.time_budget_ns);
     plan.blocks_max = arguments.blocks.unwrap_or(plan.blocks_max);
     plan.blocks_min = plan
         .blocks_min
         .min(plan.blocks_max.max(ExperimentPlan::BLOCKS_MIN));
 }
 
-/// Whether no further block would begin.
-fn is_done(kept: &Kept, blocks: &[stripewise_lab::experiment::Block]) -> bool {
-    let plan = &kept.plan;
-    let each_ns = kept.elapsed_ns / u64::from(kept.blocks.max(1));
-    let next_ns = each_ns.max(plan.block_ns());
-    let late = plan
-        .time_budget_ns
-        .is_some_and(|budget| kept.elapsed_ns.saturating_add(next_ns) > budget);
-    let exact = kept.blocks >= plan.blocks_min && precise(plan, blocks);
-    kept.blocks > 0 && (exact || kept.blocks >= plan.blocks_max || late)
+/// Why it is shown as it is, and what would make it go on.
+fn done_words(experiment: &Experiment, why: Ended) -> String {
+    let plan = &experiment.plan;
+    let blocks = experiment.blocks.len();
+    let done = counted(blocks, "block is", "blocks are");
+    let spent = format_duration(experiment.elapsed_ns);
+    let next_ns = next_block_ns(experiment);
+    match why {
+        Ended::Precise => format!(
+            "{done} finished, and every interval is narrower than {} %: this is what was found. A smaller --precision goes on.",
+            plan.precision_percent
+        ),
+        Ended::BlocksMax => format!(
+            "{done} finished, as many as there may be: this is what was found. --blocks {} goes on.",
+            blocks.saturating_mul(2)
+        ),
+        _ => format!(
+            "{done} finished in {spent}, and another one, about {}, does not fit into the time: this is what was found. --time {} goes on for so long.",
+            format_duration(next_ns),
+            Nanoseconds(next_ns.saturating_mul(10).next_multiple_of(SECOND_NS)),
+        ),
+    }
 }
 
 /// Finds the levels' places on the target as it is now.

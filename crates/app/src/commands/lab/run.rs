@@ -9,6 +9,7 @@ use crate::experiment::ground::find;
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
 use crate::experiment::pilot;
 use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read_text};
 use crate::measure::workload_failure;
 use std::path::Path;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
@@ -21,7 +22,7 @@ use stripewise_workload::{Workload, validate};
 const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
-    let file = read(&arguments.plan)?;
+    let file = read(context, &arguments.plan)?;
     let mut plan = plan_of(arguments, &file);
     if file.factor == OFFSET_FACTOR {
         // Their places are found when the target is open; names are needed now.
@@ -74,13 +75,9 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
     )
 }
 
-fn read(path: &Path) -> Outcome<LabPlan> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(
-            format!("cannot read the plan {}: {error}", path.display()),
-            "`stripewise lab init FILE.toml` writes one to start from",
-        )
-    })?;
+fn read(context: &Context, path: &Path) -> Outcome<LabPlan> {
+    let hint = "`stripewise lab init FILE.toml` writes one to start from";
+    let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
     text.parse()
         .map_err(|error: stripewise_workload::PlanError| {
             Failure::usage(format!("{}: {error}", path.display()), error.hint())

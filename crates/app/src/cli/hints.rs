@@ -1,0 +1,122 @@
+//! Hints that fit the command at hand.
+//!
+//! The crates below know one set of names for what can be asked for: the switches
+//! of `run`. A command that lacks one of them says so, and a plan has a key for it:
+//! nobody shall type what a hint says and be told that there is no such switch.
+
+use super::Cli;
+use clap::{Command, CommandFactory};
+
+/// A hint as it is printed by the command of these words (the command line without
+/// the program's name).
+pub fn fitted(hint: &str, words: &[String]) -> String {
+    let root = Cli::command();
+    let (path, command) = named(&root, words);
+    // A hint that writes a whole command line means that one; `sqlio` names its own
+    // flags.
+    if path.is_empty() || path == "sqlio" || hint.contains("`stripewise ") {
+        return hint.to_owned();
+    }
+    let run = root.find_subcommand("run");
+    let elsewhere = |switch: &String| {
+        let has = |command: &Command| has_switch(command, switch) || has_switch(&root, switch);
+        !has(command) && run.is_some_and(has)
+    };
+    let lacking: Vec<String> = switches_in(hint).into_iter().filter(elsewhere).collect();
+    if lacking.is_empty() {
+        return hint.to_owned();
+    }
+    if path.starts_with("lab") {
+        let keys: Vec<String> = lacking
+            .iter()
+            .map(|switch| format!("{switch} = ..."))
+            .collect();
+        return format!("{hint} In a plan that is {}", keys.join(", "));
+    }
+    let names: Vec<String> = lacking.iter().map(|switch| format!("--{switch}")).collect();
+    format!(
+        "{hint} ({}: a switch of `stripewise run`, not of `{path}`)",
+        names.join(", ")
+    )
+}
+
+/// The command that the words name, with its name in full: `lab run`.
+fn named<'a>(root: &'a Command, words: &[String]) -> (String, &'a Command) {
+    let (mut path, mut command) = (Vec::new(), root);
+    for word in words {
+        match command.find_subcommand(word) {
+            Some(found) => {
+                path.push(found.get_name());
+                command = found;
+            }
+            // Switches of all commands may stand before the name.
+            None if path.is_empty() => {}
+            None => break,
+        }
+    }
+    (path.join(" "), command)
+}
+
+fn has_switch(command: &Command, name: &str) -> bool {
+    let mut switches = command.get_arguments();
+    switches.any(|switch| switch.get_long() == Some(name))
+}
+
+/// The names behind `--` in a text, each once.
+fn switches_in(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (at, _) in text.match_indices("--") {
+        let name: String = text[at + 2..]
+            .chars()
+            .take_while(|sign| sign.is_ascii_lowercase() || *sign == '-')
+            .collect();
+        let name = name.trim_end_matches('-').to_owned();
+        if !name.is_empty() && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_that_the_command_lacks_is_told_where_it_is() {
+        let cases = [
+            ("run /data", "use --engine threads", "use --engine threads"),
+            (
+                "-q bench /data",
+                "use --engine threads",
+                "use --engine threads",
+            ),
+            (
+                "check /data",
+                "use --engine threads, or --size",
+                "use --engine threads, or --size (--engine: a switch of `stripewise run`, not of `check`)",
+            ),
+            (
+                "lab run plan.toml",
+                "Ask for a smaller file (`--size`).",
+                "Ask for a smaller file (`--size`). In a plan that is size = ...",
+            ),
+            // Other programs' switches, and whole command lines.
+            (
+                "check x",
+                "`losetup --direct-io=on`",
+                "`losetup --direct-io=on`",
+            ),
+            (
+                "check x",
+                "`stripewise run x --ramp 5s`",
+                "`stripewise run x --ramp 5s`",
+            ),
+            ("--version", "use --engine threads", "use --engine threads"),
+        ];
+        for (line, hint, expected) in cases {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(fitted(hint, &words), expected, "{line}");
+        }
+    }
+}

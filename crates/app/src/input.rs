@@ -1,0 +1,134 @@
+//! Files that the user names to be read: results, plans, workloads.
+//!
+//! A regular file or a pipe, and never more of it than a limit: a name typed
+//! wrong may be a whole disk. Opening and reading are done by a thread of their
+//! own, because both may wait for ever (a pipe without a writer, a server that
+//! is gone) and Ctrl-C must end that wait; the thread then goes with the process.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use stripewise_units::format_bytes;
+
+/// Of results: what other tools print in hours, and documents of thousands of runs.
+pub const RESULTS_BYTES_MAX: u64 = 256 << 20;
+/// Of plans and workloads, which people write.
+pub const PLAN_BYTES_MAX: u64 = 16 << 20;
+
+/// How often a wait looks whether somebody wants it to end.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Looks before it is told what is waited for: two seconds.
+const LOOKS_UNTOLD: u32 = 100;
+
+/// Why there are no bytes.
+enum Problem {
+    System(std::io::Error),
+    TooLarge,
+}
+
+/// All bytes of a file or pipe. `hint` is the next thing to do where it cannot be
+/// read.
+pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outcome<Vec<u8>> {
+    let (sender, receiver) = channel();
+    let name = path.to_owned();
+    std::thread::spawn(move || {
+        // Nobody listens any more after an interruption.
+        let _ = sender.send(read_here(&name, bytes_max));
+    });
+    let mut looks = 0;
+    loop {
+        match receiver.recv_timeout(LOOK_EVERY) {
+            Ok(Ok(bytes)) => return Ok(bytes),
+            Ok(Err(problem)) => return Err(failure(path, bytes_max, &problem, hint)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let problem = Problem::System(std::io::Error::other("the reading thread broke"));
+                return Err(failure(path, bytes_max, &problem, hint));
+            }
+        }
+        if let Some(signal) = context.interrupt.signal() {
+            return Err(Failure::new(
+                Exit::Interrupted(signal),
+                format!("interrupted while reading {}", path.display()),
+                "nothing was measured or changed; name a file, or a pipe that somebody writes to",
+            ));
+        }
+        looks += 1;
+        if looks == LOOKS_UNTOLD && !context.global.quiet {
+            eprintln!(
+                "Waiting for {} to be written to; Ctrl-C ends it.",
+                path.display()
+            );
+        }
+    }
+}
+
+/// The text of a file or pipe, as [`read`] has its bytes.
+pub fn read_text(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outcome<String> {
+    String::from_utf8(read(context, path, bytes_max, hint)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage(
+            format!("cannot read {}: no UTF-8 text at byte {at}", path.display()),
+            hint,
+        )
+    })
+}
+
+fn read_here(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Problem> {
+    let file = File::open(path).map_err(Problem::System)?;
+    // A regular file says beforehand; of a pipe or device one byte more tells.
+    let length = file.metadata().map_err(Problem::System)?.len();
+    if length > bytes_max {
+        return Err(Problem::TooLarge);
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Problem::System)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(Problem::TooLarge);
+    }
+    Ok(bytes)
+}
+
+fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failure {
+    let path = path.display();
+    match problem {
+        Problem::System(error) => Failure::usage(format!("cannot read {path}: {error}"), hint),
+        Problem::TooLarge => {
+            let limit = format_bytes(bytes_max);
+            Failure::usage(
+                format!("cannot read {path}: it is larger than {limit}"),
+                format!("at most {limit} are read of one file; cut it, between results"),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit_and_not_beyond() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results");
+        std::fs::write(&path, b"12345678").unwrap();
+        assert_eq!(read_here(&path, 8).ok().unwrap(), b"12345678");
+        assert!(matches!(read_here(&path, 7), Err(Problem::TooLarge)));
+        // A device tells no length and has no end.
+        let endless = Path::new("/dev/zero");
+        if endless.exists() {
+            assert!(matches!(read_here(endless, 1_000), Err(Problem::TooLarge)));
+        }
+        assert!(matches!(
+            read_here(directory.path(), 8),
+            Err(Problem::System(_))
+        ));
+    }
+}
