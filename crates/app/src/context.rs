@@ -117,7 +117,7 @@ impl Context {
     }
 
     /// Something is where the store would be, or it cannot be told.
-    fn store_is_there(&self) -> Outcome<bool> {
+    pub fn store_is_there(&self) -> Outcome<bool> {
         Ok(self.store_path()?.try_exists().unwrap_or(true))
     }
 
@@ -125,7 +125,7 @@ impl Context {
         let path = self.store_path().unwrap_or_default();
         let hint = match self.global.store {
             Some(_) => {
-                "check the name given to --store; `stripewise run TARGET` with it would make a store there"
+                "check the name behind --store FILE; `stripewise run TARGET` with it makes a store there"
             }
             None => "`stripewise run TARGET` measures, and keeps the first run",
         };

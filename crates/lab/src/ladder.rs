@@ -20,7 +20,7 @@ impl Load {
     /// Operations in flight in all.
     #[must_use]
     pub fn in_flight(self) -> u32 {
-        self.threads * self.outstanding
+        self.threads.saturating_mul(self.outstanding)
     }
 
     /// The load nearest to `in_flight` (not above it, at least 1) with at most

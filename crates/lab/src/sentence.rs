@@ -77,5 +77,5 @@ fn throughput(kind: SeriesKind, step: &StepRecord) -> String {
 }
 
 fn in_flight(step: &StepRecord) -> u32 {
-    step.threads * step.outstanding
+    step.threads.saturating_mul(step.outstanding)
 }

@@ -40,7 +40,9 @@ fn step_row(series: &SeriesRecord, index: usize) -> Vec<String> {
 }
 
 pub(crate) fn marks(series: &SeriesRecord, index: usize) -> String {
-    let in_flight = series.steps[index].threads * series.steps[index].outstanding;
+    let in_flight = series.steps[index]
+        .threads
+        .saturating_mul(series.steps[index].outstanding);
     let mut marks = Vec::new();
     if series
         .knee

@@ -23,13 +23,18 @@ use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_store::Store;
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
-    let baseline = wanted_baseline(context.open_store_if_any()?.as_ref(), arguments)?;
+    // The store is made by what is measured, not by what is refused.
+    let known = match context.store_is_there()? {
+        true => Some(context.open_store_to_read()?),
+        false => None,
+    };
+    let baseline = wanted_baseline(known.as_ref(), arguments)?;
+    drop(known);
     let options = CompareOptions {
         metric: metric_of(arguments, baseline.as_ref())?,
         sides: Sides::ThenAndNow,
         ..CompareOptions::default()
     };
-    // What can be refused was: from here on something is made.
     let mut store = context.open_store()?;
     let mut records = Vec::new();
     let measured = match &arguments.run {
@@ -61,7 +66,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         record_change(context, &mut store, arguments, &mut baseline, &records)?;
         if kept_now {
             answer.say(format!(
-                "These are the first gentle runs, and are kept with the baseline {}: the next \
+                "These are the first gentle runs, and are kept with the baseline `{}`: the next \
                  `check --gentle` compares with them.",
                 baseline.name
             ));

@@ -76,9 +76,12 @@ fn a_loss_is_found_and_a_gain_is_no_failure() {
     let desk = desk_with_baseline();
     let worse = desk.run(&["check", MISALIGNED]).ended(1);
     said(&worse, "Worse than the baseline.");
-    said(&worse, "offset: 64K on A, 31.5K on B");
+    said(&worse, "offset: 64K then, 31.5K now");
     let tolerated = desk.run(&["check", MISALIGNED, "--tolerate", "20"]).done();
-    said(&tolerated, "may be as small as the 20 % that are tolerated");
+    said(
+        &tolerated,
+        "Worse than the baseline, and tolerated: the loss may be no larger than 20 %.",
+    );
     let gain = desk
         .run(&["check", "sim:raid10-10k?offset=64K&rpm=15000"])
         .done();

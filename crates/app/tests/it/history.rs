@@ -186,8 +186,12 @@ fn a_whole_bench_is_deleted_by_the_id_of_its_series() {
 }
 
 #[test]
-fn a_desk_without_results_says_so_and_is_no_failure() {
+fn a_store_without_results_says_so_and_is_no_failure() {
     let desk = Desk::new();
+    desk.run(&["run", "sim:nvme", "--duration", "10ms", "-q"])
+        .done();
+    let id = desk.ids().remove(0);
+    desk.run(&["history", "delete", &id]).done();
     let empty = desk.run(&["history"]).done();
     assert!(
         empty.stdout.contains("Nothing is stored yet"),

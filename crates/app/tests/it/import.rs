@@ -34,8 +34,8 @@ fn a_file_that_cannot_be_read_keeps_all_from_being_stored() {
         err.contains("bad.txt: line 8: has no number") && err.contains("hint: "),
         "{err}"
     );
-    let (_, out, _) = import(at, &["history"]);
-    assert!(out.contains("Nothing is stored yet"), "{out}");
+    let (code, _, err) = import(at, &["history"]);
+    assert!(code == 5 && err.contains("there is no store at"), "{err}");
     let (code, out, err) = import(at, &["import", "good.txt", "--json"]);
     assert_eq!(code, 0, "{err}");
     for field in [

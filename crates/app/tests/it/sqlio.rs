@@ -222,7 +222,7 @@ fn mistakes_are_usage_errors_with_hints() {
     for (words, said) in [
         ("-kR -mC4 a.dat", "several buffers"),
         ("-kR -dQ a.dat", "--drive Q=/mnt/data"),
-        ("-kR -Fnone.txt", "cannot read the parameter file"),
+        ("-kR -Fnone.txt", "cannot read none.txt"),
         ("-kR --drive L a.dat", "maps nothing"),
         ("-kR -frandom L:a.dat sim:disk-7k2", "different clocks"),
     ] {

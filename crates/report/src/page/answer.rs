@@ -94,7 +94,12 @@ fn ladder(series: &SeriesRecord) -> String {
             format!("{} IOPS", rate(step.iops))
         }
     };
-    let load = |step: &StepRecord| format!("{} in flight", step.threads * step.outstanding);
+    let load = |step: &StepRecord| {
+        format!(
+            "{} in flight",
+            step.threads.saturating_mul(step.outstanding)
+        )
+    };
     let limit = series
         .slo
         .parse::<Slo>()
@@ -118,7 +123,13 @@ fn ladder(series: &SeriesRecord) -> String {
         .ceiling
         .and_then(|index| series.steps.get(index))
         .filter(|_| series.steps.len() > 1)
-        .map(|step| format!("{} at {}", amount(step), step.threads * step.outstanding))
+        .map(|step| {
+            format!(
+                "{} at {}",
+                amount(step),
+                step.threads.saturating_mul(step.outstanding)
+            )
+        })
         .unwrap_or_default();
     let verdict = if within.is_some() {
         format!("<span class=\"met\">\u{2713} {}</span>", escaped(&limit))

@@ -108,8 +108,11 @@ impl Desk {
         Running::start(self.command(arguments))
     }
 
-    /// Ids that `history` lists, newest first.
+    /// Ids that `history` lists, newest first; none where nothing made a store yet.
     pub fn ids(&self) -> Vec<String> {
+        if !self.store().exists() {
+            return Vec::new();
+        }
         let listed = self.json(&["history"]);
         let rows = listed.at("history").items();
         rows.iter().map(|row| row.at("id").text()).collect()
