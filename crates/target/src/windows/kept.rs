@@ -4,13 +4,20 @@
 use super::access::{SHARE_ALL, failed, find, reopen};
 use super::{calls, file_rules};
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use windows_sys::Win32::Foundation::GENERIC_READ;
 use windows_sys::Win32::Storage::FileSystem::DELETE;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
+    let file = judge_kept(path, knowledge)?;
+    let name = path.display().to_string();
+    calls::delete(&file).map_err(|os| failed(&name, "cannot remove it", os))
+}
+
+/// The handle of a test file which may be removed by it.
+pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File> {
     let name = path.display().to_string();
     let refuse = |what: &str, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
@@ -38,8 +45,7 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
         .read(true)
         .access_mode(GENERIC_READ | DELETE)
         .share_mode(SHARE_ALL);
-    let file = reopen(&found.path, &found.status.identity, &options, &name)?;
-    calls::delete(&file).map_err(|os| failed(&name, "cannot remove it", os))
+    reopen(&found.path, &found.status.identity, &options, &name)
 }
 
 /// Nothing is under the name, and its directory is on the volume it was on.

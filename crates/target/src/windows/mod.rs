@@ -30,7 +30,7 @@ mod mark;
 mod opened;
 mod test_file;
 
-pub(crate) use kept::{kept_is_gone, remove_kept};
+pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
 
 use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target};
