@@ -103,7 +103,15 @@ impl Iocp {
     fn submit(&mut self) -> Result<()> {
         let mut taken = 0;
         while let Some(&operation) = self.filled.get(taken) {
-            match self.start(&operation)? {
+            let started = match self.start(&operation) {
+                Ok(started) => started,
+                Err(error) => {
+                    // What was started must not be started again.
+                    self.filled.drain(..taken);
+                    return Err(error);
+                }
+            };
+            match started {
                 Started::Pending => self.with_system += 1,
                 Started::Ended(result) => self.done.push(Completion {
                     slot: operation.slot,
