@@ -41,10 +41,16 @@ fn open(path: &str, access: u32, flags: u32) -> Result<File, Refusal> {
 }
 
 /// An event of our own, closed when dropped.
-struct Event(HANDLE);
+pub struct Event(HANDLE);
 
 impl Event {
-    fn new() -> Result<Self, Refusal> {
+    /// For an OVERLAPPED. The lowest bit keeps a completion port, if the handle
+    /// has one, out of it (documented with `GetQueuedCompletionStatus`).
+    pub fn without_packets(&self) -> HANDLE {
+        self.0.map_addr(|address| address | 1)
+    }
+
+    pub fn new() -> Result<Self, Refusal> {
         // SAFETY: no name and no attributes; the handle is checked.
         let handle = unsafe { CreateEventW(null(), 1, 0, null()) };
         if handle.is_null() {
@@ -68,9 +74,7 @@ fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8
     let mut words = vec![0u64; room.div_ceil(8)];
     let mut returned = 0u32;
     let mut overlapped = OVERLAPPED {
-        // The lowest bit keeps a completion port, if the handle has one, out of
-        // it (documented with GetQueuedCompletionStatus).
-        hEvent: event.0.map_addr(|address| address | 1),
+        hEvent: event.without_packets(),
         ..OVERLAPPED::default()
     };
     let handle = file.as_raw_handle();

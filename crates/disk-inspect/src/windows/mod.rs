@@ -20,11 +20,13 @@ mod file;
 mod host;
 mod layouts;
 mod place;
+mod read;
 mod wide;
 
 pub use file::{layout, placement_of};
 pub use host::{host, snapshot};
 pub use place::{storage_of_file, storage_of_path};
+pub use read::read_at;
 
 use crate::ioctl::machine::{Name, from_number};
 use crate::observe::InFlight;
@@ -151,7 +153,5 @@ pub fn cached_bytes(_file: &File) -> Option<u64> {
     None
 }
 
-/// For handles that wait for their operations; not for overlapped ones.
-pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset_bytes)
-}
+#[cfg(test)]
+mod tests;

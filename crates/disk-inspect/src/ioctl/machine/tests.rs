@@ -241,6 +241,25 @@ fn what_was_refused_is_absent_and_told() {
 }
 
 #[test]
+fn volumes_on_no_disk_or_on_unknown_ones_say_so() {
+    let mut machine = server();
+    machine.volumes[0].extents = Ok(disk_extents(&[]));
+    machine.volumes[1].extents = Ok(disk_extents(&[(7, 0, G)]));
+    let survey = survey(&machine);
+    let notes = survey.notes.join("\n");
+    for words in [
+        "E: says that it lies on no disk",
+        "C: says that it lies on PhysicalDrive7, which could not be opened",
+    ] {
+        assert!(notes.contains(words), "{words} in {notes}");
+    }
+    for name in ["C:", "E:"] {
+        let volume = only(&survey, name);
+        assert!(volume.subject.incomplete && volume.subject.places.is_empty());
+    }
+}
+
+#[test]
 fn one_device_brings_what_it_stands_on_and_other_names_are_refused() {
     let machine = server();
     let names = |wanted: &str| {

@@ -1,5 +1,6 @@
 //! Volumes: on one partition, on several disks, or on nothing that is told.
 
+use super::name::disk as disk_name;
 use super::{Machine, VolumeAnswers, describe};
 use crate::ioctl::{self, BusType, DiskExtent, NtfsVolume};
 use crate::storage::{BlockDevice, BlockDeviceKind, FileSystem, Partition as Place};
@@ -130,11 +131,14 @@ pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
         let is_asked_for = request.device.as_ref().is_none_or(|wanted| {
             matches!(super::Name::parse(wanted), Some(super::Name::Volume(_)))
         });
-        let is_shown = is_here || (on.is_empty() && is_asked_for);
+        let is_lost = on
+            .iter()
+            .all(|extent| machine.disks.iter().all(|disk| disk.number != extent.disk));
+        let is_shown = is_here || (is_lost && is_asked_for);
         if !is_shown {
             continue;
         }
-        if let Some(why) = untold(answers) {
+        if let Some(why) = untold(answers, machine) {
             all.notes.push(why);
         }
         all.volumes.push(volume(answers, &on, disks));
@@ -159,14 +163,27 @@ fn place_of(volume: &Volume) -> (bool, String) {
     (volume.mount_points.is_empty(), volume.name.clone())
 }
 
-/// Why nothing is known of a volume's place.
-fn untold(answers: &VolumeAnswers) -> Option<String> {
+/// Why nothing, or not everything, is known of a volume's place.
+fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
     let name = name(answers);
     match &answers.extents {
-        Ok(bytes) => {
-            let malformed = ioctl::disk_extents(bytes).err()?;
-            Some(format!("{name}: {malformed}"))
-        }
+        Ok(bytes) => match ioctl::disk_extents(bytes) {
+            Err(malformed) => Some(format!("{name}: {malformed}")),
+            Ok(extents) if extents.is_empty() => {
+                Some(format!("{name} says that it lies on no disk"))
+            }
+            Ok(extents) => {
+                let is_missing = |one: &&DiskExtent| {
+                    let mut disks = machine.disks.iter();
+                    disks.all(|disk| disk.number != one.disk)
+                };
+                let missing = extents.iter().find(is_missing)?;
+                Some(format!(
+                    "{name} says that it lies on {}, which could not be opened",
+                    disk_name(missing.disk)
+                ))
+            }
+        },
         Err(_) if answers.remote => Some(format!(
             "{name} is on another machine: only that one knows its disks"
         )),
