@@ -109,7 +109,8 @@ fn kind(system: &System, arguments: &Disks) -> Outcome<Kind> {
         return Ok(Kind::Devices(None));
     };
     let name = target.to_string_lossy().into_owned();
-    if arguments.sysroot.is_some() {
+    // Windows' devices have no metadata, only a beginning of their own.
+    if arguments.sysroot.is_some() || name.starts_with(r"\\.\") {
         return Ok(Kind::Devices(Some(name)));
     }
     let metadata = match std::fs::metadata(target) {
@@ -152,7 +153,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
         format!("cannot read {}: {error}", path.display()),
-        "run as a user who may read it, or as root",
+        "run as a user who may read it: root, administrator",
     )
 }
 

@@ -156,7 +156,7 @@ impl Known {
 /// The disks on which the target's volumes end.
 fn bottom<'s>(survey: &'s Survey, kind: &Kind) -> Vec<&'s Disk> {
     let wanted = match kind {
-        Kind::Devices(Some(name)) => name.rsplit('/').next().unwrap_or(name).to_owned(),
+        Kind::Devices(Some(name)) => name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned(),
         _ => String::new(),
     };
     // A disk that was named itself; else whatever the named volumes end on.

@@ -45,7 +45,7 @@ fn headed(text: &mut String, style: Style, name: &str, words: &str) {
 
 pub fn text(view: &View, style: Style) -> String {
     let mut text = String::new();
-    if view.survey.disks.is_empty() {
+    if view.survey.disks.is_empty() && view.place.is_none() {
         text.push_str("no disks found\n");
     }
     for disk in &view.survey.disks {
@@ -396,7 +396,7 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
     if !places.is_empty() {
         text.push_str(&hang("  starts at ", &places.join("; "), 4));
     }
-    text.push_str(&hang("  verdict: ", &verdict(judgement), 4));
+    text.push_str(&hang("  verdict: ", &verdict(volume, judgement), 4));
     for check in &judgement.checks {
         let mark = match check.result {
             Outcome::Good => "ok  ",
@@ -412,7 +412,7 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
     text.push('\n');
 }
 
-fn verdict(judgement: &Judgement) -> String {
+fn verdict(volume: &Volume, judgement: &Judgement) -> String {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     match judgement.verdict {
         Verdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
@@ -434,6 +434,9 @@ fn verdict(judgement: &Judgement) -> String {
         }
         Verdict::Aligned => "aligned".to_owned(),
         Verdict::NotStriped => "not striped".to_owned(),
+        Verdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
+            "unknown, as is where it starts".to_owned()
+        }
         Verdict::UnknownStripeUnit(None) => {
             "unknown stripe unit; any suits, as it starts at 0".to_owned()
         }
@@ -450,7 +453,10 @@ fn file(text: &mut String, view: &View) {
     text.push_str(&format!(
         "{} is on {}, mounted at {}\n",
         place.path,
-        place.device.as_deref().unwrap_or("no block device"),
+        place
+            .device
+            .as_deref()
+            .unwrap_or("no block device that is known"),
         place.mount_point.as_deref().unwrap_or("an unknown place")
     ));
     for extent in &place.extents {
