@@ -1,13 +1,14 @@
-//! The project's own chores: `cargo xtask tidy | ci | accuracy | truth | perf | agree | nightly`.
+//! The project's own chores: `cargo xtask tidy | ci | accuracy | truth | perf | agree | dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
-//! architecture; `perf` and `agree` compare with fio; `nightly` is what takes
-//! longer than a change can wait.
+//! architecture; `perf` and `agree` compare with fio; `dist` packs what users
+//! download; `nightly` is what takes longer than a change can wait.
 #![forbid(unsafe_code)]
 
 mod accuracy;
 mod arguments;
 mod ci;
+mod dist;
 mod nightly;
 mod perf;
 mod root;
@@ -38,7 +39,10 @@ usage: cargo xtask COMMAND
                           power, on simulated arrays; fails where a bound is missed
         --real [--tries 20] [--seconds 120] [--binary PATH]
                           A/A on a loop device, by the program itself
-  nightly                 long property tests, truth, agree, diskstats
+  dist [--only windows|linux] [--out DIRECTORY]
+                          what users download: a zip for Windows, a static binary for
+                          Linux in a tar.gz, and their SHA-256
+  nightly                 long property tests, truth, agree, diskstats, dist
 ";
 
 fn main() -> ExitCode {
@@ -69,6 +73,7 @@ fn run() -> Result<()> {
         Some("truth") => truth::run(arguments),
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),
+        Some("dist") => dist::run(arguments),
         Some("nightly") => {
             arguments.finish()?;
             nightly::run(&root::path())

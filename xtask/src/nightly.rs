@@ -1,6 +1,6 @@
 //! What takes longer than a change can wait: property tests with many cases,
-//! experiments whose answer is known, agreement with fio, and what the kernel
-//! counted beside what we counted.
+//! experiments whose answer is known, agreement with fio, what the kernel
+//! counted beside what we counted, and the archives that users download.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -42,7 +42,9 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== sectors as the kernel counts them");
     sectors(root)?;
     println!("== agreement with fio");
-    agree::run(Arguments::new(std::iter::empty()))
+    agree::run(Arguments::new(std::iter::empty()))?;
+    println!("== what users download");
+    crate::dist::run(Arguments::new(std::iter::empty()))
 }
 
 /// Runs on a device of our own and compares with `/proc/diskstats`.

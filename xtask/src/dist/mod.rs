@@ -1,0 +1,274 @@
+//! What users download: a zip with the .exe for Windows and a tar.gz with a
+//! static binary for Linux, each with licences and documents, and the SHA-256
+//! of both.
+//!
+//! The same sources give the same archives: names have the version, files are in
+//! order, times are fixed, symbols and paths of this machine are left out of the
+//! binaries. What is missing to build one of the two is named and counted as
+//! skipped; a binary that would need a library at run time is an error.
+
+mod archive;
+mod binary;
+mod licences;
+
+use crate::arguments::Arguments;
+use crate::shell::{self, cargo};
+use anyhow::{Context, Result, bail};
+use archive::{Entry, crlf};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// One of the two downloads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum System {
+    Windows,
+    Linux,
+}
+
+impl System {
+    fn triple(self) -> &'static str {
+        match self {
+            System::Windows => "x86_64-pc-windows-gnu",
+            System::Linux => "x86_64-unknown-linux-musl",
+        }
+    }
+
+    /// SQLite is in C.
+    fn c_compiler(self) -> &'static str {
+        match self {
+            System::Windows => "x86_64-w64-mingw32-gcc",
+            System::Linux => "musl-gcc",
+        }
+    }
+
+    fn binary(self) -> &'static str {
+        match self {
+            System::Windows => "stripewise.exe",
+            System::Linux => "stripewise",
+        }
+    }
+
+    /// Name without ending, also of the folder inside.
+    fn name(self) -> String {
+        let system = match self {
+            System::Windows => "windows-x86_64",
+            System::Linux => "linux-x86_64",
+        };
+        format!("stripewise-{VERSION}-{system}")
+    }
+}
+
+pub fn run(mut arguments: Arguments) -> Result<()> {
+    let root = crate::root::path();
+    let only: Option<String> = arguments.value("--only")?;
+    let out: Option<PathBuf> = arguments.value("--out")?;
+    arguments.finish()?;
+    let systems = match only.as_deref() {
+        None => vec![System::Linux, System::Windows],
+        Some("windows") => vec![System::Windows],
+        Some("linux") => vec![System::Linux],
+        Some(other) => bail!("--only is `windows` or `linux`, not `{other}`"),
+    };
+    let out = out.unwrap_or_else(|| crate::root::target_directory().join("dist"));
+    std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
+    let mut made = Vec::new();
+    for system in systems {
+        if !shell::has(system.c_compiler()) {
+            shell::skip(&system.name(), system.c_compiler())?;
+            continue;
+        }
+        made.push(pack(&root, &out, system)?);
+    }
+    sums(&out, &made)
+}
+
+fn pack(root: &Path, out: &Path, system: System) -> Result<PathBuf> {
+    let binary = build(root, system)?;
+    let bytes = std::fs::read(&binary)?;
+    match system {
+        System::Windows => binary::needs_only_windows(&binary)?,
+        System::Linux => binary::is_static(&bytes)?,
+    }
+    let mut entries = vec![Entry::program(system.binary(), bytes)];
+    entries.extend(documents(root)?);
+    entries.push(Entry::text(
+        "THIRD-PARTY-LICENCES.txt",
+        licences::collect(root, system.triple())?,
+    ));
+    // Made by the program itself, by one that runs here.
+    let runs_here = match system {
+        System::Linux => binary,
+        System::Windows => Some(place_of(System::Linux))
+            .filter(|path| path.exists())
+            .map_or_else(|| crate::ci::release_binary(root), Ok)?,
+    };
+    entries.extend(made_by_program(&runs_here, system)?);
+    if system == System::Windows {
+        entries.push(Entry::text("READ-ME-FIRST.txt", FIRST.to_owned()));
+        for entry in &mut entries {
+            crlf(entry);
+        }
+    }
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    let folder = system.name();
+    let path = match system {
+        System::Windows => archive::zip(out, &folder, &entries)?,
+        System::Linux => archive::tar_gz(out, &folder, &entries)?,
+    };
+    println!("{}: {} files", path.display(), entries.len());
+    Ok(path)
+}
+
+const FIRST: &str = "\
+Stripewise for Windows 10, Windows Server 2016 and later, 64 bit.
+
+Nothing has to be installed: put stripewise.exe where you like, best in a folder
+of the PATH, and start it in a console:
+
+    stripewise doctor
+    stripewise bench D:\\
+
+Under the name sqlio.exe it takes SQLIO's command line. Make that name with
+
+    mklink /H sqlio.exe stripewise.exe
+
+or copy the file. Without it, `stripewise sqlio ...` does the same.
+
+Completions for PowerShell:
+
+    . .\\completions\\stripewise.ps1
+
+(put the line, with the whole path, into the file that $PROFILE names).
+
+What was seen to work where, and what was not yet run on Windows itself, is in
+docs\\WINDOWS.md.
+";
+
+/// Builds without symbols and without paths of this machine.
+fn build(root: &Path, system: System) -> Result<PathBuf> {
+    let triple = system.triple();
+    if shell::has("rustup") {
+        shell::run(
+            Command::new("rustup")
+                .current_dir(root)
+                .args(["target", "add", triple]),
+        )?;
+    }
+    let mut flags = vec![format!("--remap-path-prefix={}=stripewise", root.display())];
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    if let Some(home) = home {
+        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+    }
+    let arguments = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-app",
+        "--target",
+        triple,
+    ];
+    let mut command = cargo(root, &arguments);
+    command
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "none");
+    shell::run(&mut command)?;
+    Ok(place_of(system))
+}
+
+fn place_of(system: System) -> PathBuf {
+    let directory = crate::root::target_directory().join(system.triple());
+    directory.join("release").join(system.binary())
+}
+
+/// Licences and documents of our own, and those of vendored files.
+fn documents(root: &Path) -> Result<Vec<Entry>> {
+    let tracked = shell::read(
+        Command::new("git")
+            .current_dir(root)
+            .args(["ls-files", "-z"]),
+    )?;
+    let wanted = |path: &&str| {
+        let is_asset_licence = path.starts_with("crates/report/assets/")
+            && path.to_ascii_uppercase().contains("LICENSE");
+        let is_top = ["README.md", "CHANGELOG.md", "NOTICE"].contains(path)
+            || (path.starts_with("LICENSE") && !path.contains('/'));
+        is_top
+            || is_asset_licence
+            || (path.starts_with("docs/") && path.ends_with(".md"))
+            || path.starts_with("docs/schema/")
+    };
+    let mut entries = Vec::new();
+    for path in tracked.stdout.split('\0').filter(wanted) {
+        let text = std::fs::read_to_string(root.join(path))
+            .with_context(|| format!("{path} is no text"))?;
+        let name = match path.strip_prefix("crates/report/assets/") {
+            Some(rest) => format!("licences/{rest}"),
+            None => path.to_owned(),
+        };
+        entries.push(Entry::text(name, text));
+    }
+    if !entries
+        .iter()
+        .any(|entry| entry.path.starts_with("LICENSE"))
+    {
+        bail!("no licence of our own was found");
+    }
+    Ok(entries)
+}
+
+/// Completions, and man pages for Linux.
+fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
+    let shells: &[(&str, &str)] = match system {
+        System::Windows => &[("powershell", "stripewise.ps1")],
+        System::Linux => &[
+            ("bash", "stripewise.bash"),
+            ("zsh", "_stripewise"),
+            ("fish", "stripewise.fish"),
+            ("elvish", "stripewise.elv"),
+            ("powershell", "stripewise.ps1"),
+        ],
+    };
+    let mut entries = Vec::new();
+    for (shell_name, file) in shells {
+        let script = shell::read(Command::new(binary).args(["completions", shell_name]))?;
+        entries.push(Entry::text(format!("completions/{file}"), script.stdout));
+    }
+    if system == System::Linux {
+        let pages = tempfile::tempdir()?;
+        shell::read(Command::new(binary).arg("man").arg(pages.path()))?;
+        for page in std::fs::read_dir(pages.path())? {
+            let page = page?;
+            let name = page.file_name().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(page.path())?;
+            entries.push(Entry::text(format!("man/{name}"), text));
+        }
+    }
+    Ok(entries)
+}
+
+/// `sha256sum --check` takes it.
+fn sums(out: &Path, made: &[PathBuf]) -> Result<()> {
+    if made.is_empty() {
+        bail!("nothing could be made");
+    }
+    let mut text = String::new();
+    for path in made {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let digest = Sha256::digest(std::fs::read(path)?);
+        for byte in digest {
+            let _ = write!(text, "{byte:02x}");
+        }
+        let _ = writeln!(text, "  {name}");
+    }
+    let path = out.join(format!("stripewise-{VERSION}-SHA256SUMS"));
+    std::fs::write(&path, &text)?;
+    print!("{}:\n{text}", path.display());
+    Ok(())
+}
