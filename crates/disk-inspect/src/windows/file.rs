@@ -41,30 +41,33 @@ fn extents(file: &File) -> Option<(Vec<ioctl::FileExtent>, bool)> {
     }
 }
 
-fn standard_information(file: &File) -> Option<FILE_STANDARD_INFO> {
-    let mut information = FILE_STANDARD_INFO::default();
-    let room = u32::try_from(size_of::<FILE_STANDARD_INFO>()).ok()?;
-    // SAFETY: the structure is live and of this size, the class is its own.
+/// Bytes allocated and bytes to the end. The answer is `FILE_STANDARD_INFO`: 0
+/// `AllocationSize`, 8 `EndOfFile`, then 8 bytes with booleans, which a foreign
+/// file system may fill with anything; so it is taken as numbers.
+fn sizes(file: &File) -> Option<(u64, u64)> {
+    const _: () = assert!(size_of::<FILE_STANDARD_INFO>() == 24);
+    let mut information = [0i64; 3];
+    // SAFETY: the buffer is live, aligned and has the 24 bytes of the class.
     let done = unsafe {
         GetFileInformationByHandleEx(
             file.as_raw_handle(),
             FileStandardInfo,
-            (&raw mut information).cast(),
-            room,
+            information.as_mut_ptr().cast(),
+            24,
         )
     };
-    (done != 0).then_some(information)
+    let [allocated, end, _] = information;
+    let is_told = done != 0;
+    Some((u64::try_from(allocated).ok()?, u64::try_from(end).ok()?)).filter(|_| is_told)
 }
 
 /// Holes and what is allocated. NTFS does not say how much of a file was ever
 /// written (its valid data length), so `unwritten_bytes` is always 0 here.
 pub fn layout(file: &File) -> Option<FileLayout> {
     use std::os::windows::fs::MetadataExt;
-    let information = standard_information(file)?;
+    let (allocated_bytes, size_bytes) = sizes(file)?;
     let attributes = file.metadata().ok()?.file_attributes();
     let (extents, complete) = extents(file)?;
-    let size_bytes = u64::try_from(information.EndOfFile).ok()?;
-    let allocated_bytes = u64::try_from(information.AllocationSize).ok()?;
     let is_encoded = attributes & (FILE_ATTRIBUTE_COMPRESSED | FILE_ATTRIBUTE_ENCRYPTED) != 0;
     let without_place: u64 = extents
         .iter()
