@@ -3,9 +3,9 @@
 //! defaults: 64K blocks, two outstanding, 10 s after 5 s of warm-up, caches on.
 
 use super::Surroundings;
+use super::calls::{Words, add_target, each_call};
 use super::plan::{JobText, PlanText};
-use crate::text::{lines, squeezed};
-use crate::{Error, LineProblem};
+use crate::Error;
 use stripewise_workload::CacheMode;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -56,49 +56,26 @@ pub(super) fn read(
     surroundings: &Surroundings<'_>,
     plan: &mut PlanText,
 ) -> Result<(), Error> {
-    let mut problems = Vec::new();
-    let mut calls = 0;
-    for line in lines(text) {
-        let words = squeezed(line.text);
-        let Some(call) = call_in(&words) else {
-            continue;
+    let words = Words {
+        bad_call: "mend these lines, or take them out",
+        no_call: "calls no diskspd",
+        example: "diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat",
+    };
+    each_call(text, source_name, &words, plan, |line, words, plan| {
+        let call = call_in(words)?;
+        let load = match load_of(call, line.number, plan) {
+            Ok(load) => load,
+            Err(reason) => return Some(Err(reason)),
         };
-        calls += 1;
-        match load_of(call, line.number, plan) {
-            Ok(load) => {
-                let job = job_of(&load, call, line.number, surroundings, plan);
-                plan.jobs.push(job);
-            }
-            Err(reason) => problems.push(LineProblem {
-                line: line.number,
-                reason,
-            }),
-        }
-        if problems.len() >= 100 || plan.jobs.len() > super::JOBS_MAX {
-            break;
-        }
-    }
-    if !problems.is_empty() {
-        let hint = "mend these lines, or take them out";
-        return Err(Error::of_lines(source_name, problems, hint));
-    }
-    if calls == 0 {
-        let hint =
-            "lines such as `diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat` are looked for";
-        return Err(Error::new(source_name, "calls no diskspd", hint));
-    }
-    Ok(())
+        let job = job_of(&load, call, line.number, surroundings, plan);
+        plan.jobs.push(job);
+        Some(Ok(()))
+    })
 }
 
 /// What follows `diskspd` on a line that calls it.
 fn call_in(words: &str) -> Option<&str> {
     let lower = words.to_ascii_lowercase();
-    let remark = ["rem ", "::", "#", "echo "]
-        .iter()
-        .any(|begin| lower.trim_start_matches('@').starts_with(begin));
-    if remark || words.len() > 4_096 {
-        return None;
-    }
     let at = lower.find("diskspd")?;
     let rest = &words[at + "diskspd".len()..];
     let lower_rest = rest.to_ascii_lowercase();
@@ -248,14 +225,7 @@ fn job_of(
         ..JobText::default()
     };
     for name in &load.targets {
-        let target = (surroundings.target)(name);
-        if target.is_none() {
-            plan.note(
-                line,
-                format!("{name}: say where that is here, with --drive or in the plan"),
-            );
-        }
-        job.targets.push(target.unwrap_or_else(|| name.clone()));
+        add_target(&mut job, name, line, surroundings, plan);
     }
     if load.targets.len() > 1 && load.threads_in_all.is_none() {
         plan.note(line, "DiskSpd gives each target threads of its own; here all threads work on all targets: as much in flight, in fewer threads");

@@ -6,6 +6,7 @@
 //! lies outside of the text (parameter files, drive letters) is asked of the
 //! caller: this crate opens nothing.
 
+mod calls;
 mod diskspd;
 mod fio;
 mod plan;

@@ -1,11 +1,12 @@
 //! A batch file that calls SQLIO: each call becomes a job, one after the other.
 
 use super::Surroundings;
+use super::calls::{Words, add_target, each_call};
 use super::plan::{JobText, PlanText};
+use crate::Error;
 use crate::sqlio::command::{Affinity, Command};
 use crate::sqlio::{FileWish, JobWish, param_file, setup};
-use crate::text::{Line, lines, squeezed};
-use crate::{Error, LineProblem};
+use crate::text::Line;
 use stripewise_workload::{CursorKind, Pattern, Workload};
 
 /// Batch commands that wait; a plan has no pauses.
@@ -17,49 +18,29 @@ pub(super) fn read(
     surroundings: &Surroundings<'_>,
     plan: &mut PlanText,
 ) -> Result<(), Error> {
-    let mut problems = Vec::new();
-    let mut calls = 0;
-    for line in lines(text) {
-        let words = squeezed(line.text);
-        let lower = words.to_ascii_lowercase();
-        let remark = ["rem ", "::", "#", "echo "]
-            .iter()
-            .any(|begin| lower.trim_start_matches('@').starts_with(begin));
-        if words.is_empty() || remark || words.len() > 4_096 {
-            continue;
-        }
-        let Some(call) = crate::sqlio::command_in(&words) else {
-            let first = lower.split(' ').next().unwrap_or_default();
-            if PAUSES.contains(&first.trim_start_matches('@')) {
-                plan.note(line.number, "pauses between calls are left out");
-            } else if lower.starts_with("for ") {
-                plan.note(
-                    line.number,
-                    "a loop is left out, write its calls out one by one",
-                );
-            }
-            continue;
+    let words = Words {
+        bad_call: "mend these lines, or take them out; `sqlio -?` lists the switches",
+        no_call: "calls no sqlio",
+        example: "sqlio -kR -s60 -frandom -o8 -b8 -LS -Fparam.txt",
+    };
+    each_call(text, source_name, &words, plan, |line, words, plan| {
+        let Some(call) = crate::sqlio::command_in(words) else {
+            say_of_others(words, line.number, plan);
+            return None;
         };
-        calls += 1;
-        if let Err(reason) = call_of(call, line, surroundings, plan) {
-            problems.push(LineProblem {
-                line: line.number,
-                reason,
-            });
-        }
-        if problems.len() >= 100 || plan.jobs.len() > super::JOBS_MAX {
-            break;
-        }
+        Some(call_of(call, line, surroundings, plan))
+    })
+}
+
+/// What lines do that call no `sqlio`, as far as it changes the load.
+fn say_of_others(words: &str, line: u64, plan: &mut PlanText) {
+    let lower = words.to_ascii_lowercase();
+    let first = lower.split(' ').next().unwrap_or_default();
+    if PAUSES.contains(&first.trim_start_matches('@')) {
+        plan.note(line, "pauses between calls are left out");
+    } else if lower.starts_with("for ") {
+        plan.note(line, "a loop is left out, write its calls out one by one");
     }
-    if !problems.is_empty() {
-        let hint = "mend these lines, or take them out; `sqlio -?` lists the switches";
-        return Err(Error::of_lines(source_name, problems, hint));
-    }
-    if calls == 0 {
-        let hint = "lines such as `sqlio -kR -s60 -frandom -o8 -b8 -LS -Fparam.txt` are looked for";
-        return Err(Error::new(source_name, "calls no sqlio", hint));
-    }
-    Ok(())
 }
 
 fn call_of(
@@ -145,24 +126,13 @@ fn job_of(
     };
     for &index in &wish.files {
         let file = &files[index];
-        let target = (surroundings.target)(&file.name);
-        if target.is_none() {
-            plan.note(
-                line,
-                format!(
-                    "{}: say where that is here, with --drive or in the plan",
-                    file.name
-                ),
-            );
-        }
+        add_target(&mut job, &file.name, line, surroundings, plan);
         if !file.raw {
             plan.note(
                 line,
                 "files are not made by a plan: `stripewise prepare PATH --size SIZE` makes them",
             );
         }
-        job.targets
-            .push(target.unwrap_or_else(|| file.name.clone()));
     }
     if wish.workload.in_turn {
         plan.note(line, "without -o SQLIO visited several files in turn, one operation at a time; the plan has one in flight on each");
