@@ -1,5 +1,6 @@
 //! DiskSpd: its text, its XML (`-Rxml`), its command line.
 
+mod parameters;
 mod record;
 mod text;
 mod tree;

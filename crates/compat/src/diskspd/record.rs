@@ -23,6 +23,8 @@ pub(super) struct Target {
     pub(super) outstanding: Option<u32>,
     pub(super) threads: Option<u32>,
     pub(super) base_offset_bytes: Option<u64>,
+    /// Only what is before this byte was used (`-f`).
+    pub(super) end_bytes: Option<u64>,
     pub(super) cache: Option<CacheMode>,
 }
 
@@ -44,6 +46,8 @@ pub(super) struct TimeSpan {
     pub(super) targets: Vec<Target>,
     /// Threads of all targets together (`-F`), where said.
     pub(super) threads_in_all: Option<u32>,
+    /// In flight for each of those threads, on all targets together (`-O`).
+    pub(super) requests_of_thread: Option<u32>,
     pub(super) asked_ns: Option<u64>,
     pub(super) ramp_ns: Option<u64>,
     pub(super) seed: Option<u64>,
@@ -136,6 +140,18 @@ fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Optio
         .then_some(first)
 }
 
+/// In flight for each thread and target. What a pool of threads has in flight on
+/// several targets together says nothing of each.
+fn outstanding(span: &TimeSpan) -> Option<u32> {
+    match span
+        .requests_of_thread
+        .filter(|_| span.threads_in_all.is_some())
+    {
+        Some(requests) => (span.targets.len() == 1).then_some(requests),
+        None => common(&span.targets, |target| target.outstanding),
+    }
+}
+
 fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
     let mut workload = Workload::default();
     let mut give = |name: &str| {
@@ -162,7 +178,7 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         workload.block_size_bytes = bytes;
         give("block_size_bytes");
     }
-    if let Some(outstanding) = common(targets, |target| target.outstanding) {
+    if let Some(outstanding) = outstanding(span) {
         workload.outstanding = outstanding;
         give("outstanding");
     }
@@ -177,6 +193,15 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
     if let Some(bytes) = common(targets, |target| target.base_offset_bytes) {
         workload.base_offset_bytes = bytes;
         give("base_offset_bytes");
+    }
+    let used = |target: &Target| {
+        let end = target.end_bytes.filter(|end| *end > 0)?;
+        end.checked_sub(target.base_offset_bytes?)
+            .filter(|bytes| *bytes > 0)
+    };
+    if let Some(bytes) = common(targets, used) {
+        workload.size_bytes = Some(bytes);
+        give("size_bytes");
     }
     if let Some(cache) = common(targets, |target| target.cache) {
         workload.cache = cache;

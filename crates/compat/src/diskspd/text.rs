@@ -1,13 +1,16 @@
 //! DiskSpd's text: `Input parameters:`, and for each time span `Results`.
 //!
-//! Several results may stand in one file. A result without its totals is an error
-//! with its line; lines that are not needed are passed over.
+//! Written by versions 2.0.11 to 2.2, whose lines differ: units, which latencies
+//! have a heading, how caches are named. Several results may stand in one file. A
+//! result without its totals is an error with its line; lines that are not needed
+//! are passed over.
 
+use super::parameters::{count, span_parameter, target_parameter};
 use super::record::{
-    COUNT_MAX, Counted, Frame, LATENCIES, Target, TimeSpan, cache, milliseconds, random, record,
-    seconds_ns, steps,
+    Counted, Frame, LATENCIES, Target, TimeSpan, milliseconds, record, seconds_ns,
 };
 use crate::text::{Line, fingerprint, lines, squeezed};
+use crate::time::from_slashes;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
 
 const RUNS_MAX: usize = 10_000;
@@ -58,6 +61,8 @@ enum Table {
     Read,
     Write,
     Percentiles,
+    /// Percentiles of one of several targets stand before those of all.
+    OneTarget,
 }
 
 struct Reader {
@@ -80,6 +85,11 @@ struct Reader {
 struct Open {
     span: TimeSpan,
     total: bool,
+    /// DiskSpd says that it was stopped before it measured.
+    interrupted: bool,
+    /// Which cell of a row behind `total:` is the mean latency; whether there is
+    /// one depends on `-L`, what else stands there on `-D`.
+    mean_at: Option<usize>,
 }
 
 impl Reader {
@@ -160,13 +170,27 @@ impl Reader {
         self.content.clear();
         let span = self.asked.get(self.number as usize).or(self.asked.last());
         let span = span.cloned().unwrap_or_default();
-        self.open = Some((line, Open { span, total: false }));
+        let open = Open {
+            span,
+            ..Open::default()
+        };
+        self.open = Some((line, open));
     }
 
     fn close_result(&mut self) {
         let Some((line, open)) = self.open.take() else {
             return;
         };
+        if open.interrupted {
+            self.notes.push(Note {
+                line: Some(line),
+                message:
+                    "begins results that are none: the test was interrupted before it measured"
+                        .to_owned(),
+            });
+            self.number += 1;
+            return;
+        }
         if !open.total || open.span.measured_ns.is_none() {
             return self.problem(
                 line,
@@ -194,6 +218,14 @@ impl Reader {
     fn parameter(&mut self, line: u64, words: &str) {
         if words.starts_with("timespan:") {
             self.asked.push(TimeSpan::default());
+            return;
+        }
+        if let Some(name) = words.strip_prefix("computer name:") {
+            self.frame.host = Some(name.trim().to_owned());
+            return;
+        }
+        if let Some(time) = words.strip_prefix("start time:") {
+            self.frame.started_at = from_slashes(time.trim());
             return;
         }
         if self.asked.is_empty() {
@@ -232,12 +264,40 @@ impl Reader {
             }
             return;
         }
+        if let Some(threads) = words.strip_prefix("thread count:") {
+            // Before 2.1 a pool of threads (-F) is told nowhere else.
+            if open
+                .span
+                .targets
+                .iter()
+                .all(|target| target.threads.is_none())
+            {
+                open.span.threads_in_all = open.span.threads_in_all.or(count(threads));
+            }
+            return;
+        }
+        if let Some(requests) = words.strip_prefix("request count:") {
+            open.span.requests_of_thread = count(requests);
+            return;
+        }
         match words {
             "Total IO" => self.table = Table::Total,
             "Read IO" => self.table = Table::Read,
             "Write IO" => self.table = Table::Write,
-            _ if words.starts_with("%-ile") => self.table = Table::Percentiles,
+            // A caption of percentiles since 2.0.18.
+            "total:" => self.table = Table::None,
+            _ if words.starts_with("Total latency distribution:") => self.table = Table::None,
+            _ if words.starts_with("Latency distribution:") || is_path(open, words) => {
+                self.table = Table::OneTarget;
+            }
+            _ if words.starts_with("%-ile") => {
+                if self.table != Table::OneTarget {
+                    self.table = Table::Percentiles;
+                }
+            }
+            _ if words.starts_with("thread |") => open.mean_at = mean_at(words),
             _ if words.starts_with("total:") => self.total(line, words),
+            _ if words.starts_with("The test was interrupted before") => open.interrupted = true,
             _ if self.table == Table::Percentiles => percentile(&mut open.span, words),
             _ => {}
         }
@@ -260,7 +320,8 @@ impl Reader {
             let number: Option<f64> = cells.get(at).and_then(|cell| cell.parse().ok());
             number.filter(|number| number.is_finite() && *number >= 0.0)
         };
-        let mean = cells.get(4).and_then(|cell| milliseconds(cell));
+        let mean = open.mean_at.and_then(|at| cells.get(at));
+        let mean = mean.and_then(|cell| milliseconds(cell));
         let counted = match self.table {
             Table::Total => {
                 open.span.mib_per_s = rate(2);
@@ -270,114 +331,26 @@ impl Reader {
             }
             Table::Read => &mut open.span.read,
             Table::Write => &mut open.span.write,
-            Table::None | Table::Percentiles => return,
+            Table::None | Table::Percentiles | Table::OneTarget => return,
         };
         (counted.bytes, counted.operations) = (bytes, operations);
         counted.latency_ms[1] = mean;
     }
 }
 
-/// Parameters of a time span as a whole; whether the line was one.
-fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
-    let after = |name: &str| {
-        words
-            .strip_prefix(name)
-            .map(|rest| rest.trim().trim_end_matches('s'))
-    };
-    if let Some(time) = after("duration:") {
-        span.asked_ns = seconds_ns(time);
-    } else if let Some(time) = after("warm up time:") {
-        span.ramp_ns = seconds_ns(time);
-    } else if let Some(seed) = after("random seed:") {
-        span.seed = seed.parse().ok();
-    } else if let Some(threads) = after("total threads:").or(after("total number of threads:")) {
-        span.threads_in_all = count(threads);
-    } else {
-        return false;
-    }
-    true
+/// The heading of a table, `thread | bytes | I/Os | MiB/s | I/O per s | AvgLat
+/// ...`: where the mean is in its rows, which have no first cell behind `total:`.
+fn mean_at(heading: &str) -> Option<usize> {
+    let at = heading
+        .split('|')
+        .position(|cell| cell.trim() == "AvgLat")?;
+    at.checked_sub(1)
 }
 
-fn count(text: &str) -> Option<u32> {
-    let number: u64 = text.trim().parse().ok()?;
-    (1..=COUNT_MAX).contains(&number).then_some(number as u32)
-}
-
-fn target_parameter(target: &mut Target, words: &str) {
-    let software = target
-        .cache
-        .is_some_and(stripewise_workload::CacheMode::is_direct);
-    let through = matches!(
-        target.cache,
-        Some(
-            stripewise_workload::CacheMode::DirectSync
-                | stripewise_workload::CacheMode::BufferedSync
-        )
-    );
-    if words.starts_with("software cache disabled") {
-        target.cache = Some(cache(true, through));
-    } else if words.starts_with("using software cache") {
-        target.cache = Some(cache(false, through));
-    } else if words.contains("writethrough on") {
-        target.cache = Some(cache(software, true));
-    } else if words == "performing read test" {
-        target.read_percent = Some(100);
-    } else if words == "performing write test" {
-        target.read_percent = Some(0);
-    } else if let Some(rest) = words.strip_prefix("performing mix test (read/write ratio: ") {
-        let read = rest.split('/').next().and_then(|share| share.parse().ok());
-        target.read_percent = read.filter(|share| *share <= 100);
-    } else if let Some(size) = words.strip_prefix("block size:") {
-        target.block_bytes = bytes(size).filter(|bytes| *bytes > 0);
-        // The pattern may have come first.
-        if let Some(stripewise_workload::Pattern::Stride {
-            stride_bytes,
-            cursor,
-        }) = target.pattern
-        {
-            let shared = cursor == stripewise_workload::CursorKind::Shared;
-            target.pattern = Some(steps(Some(stride_bytes), target.block_bytes, shared));
-        }
-    } else if words.starts_with("using random I/O") {
-        target.pattern = Some(random());
-    } else if words.starts_with("using sequential I/O")
-        || words.starts_with("using interlocked sequential I/O")
-    {
-        let shared = words.contains("interlocked");
-        let step = words
-            .split_once("stride:")
-            .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
-        target.pattern = Some(steps(
-            step.filter(|step| *step > 0),
-            target.block_bytes,
-            shared,
-        ));
-    } else if words.starts_with("number of outstanding I/O operations") {
-        target.outstanding = words.rsplit(':').next().and_then(count);
-    } else if let Some(threads) = words.strip_prefix("threads per file:") {
-        target.threads = count(threads);
-    } else if let Some(offset) = words.strip_prefix("base file offset:") {
-        target.base_offset_bytes = bytes(offset);
-    }
-}
-
-/// `8192`, `8KiB`, `64K`, `1MiB`; in both the unit is 1,024.
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.len()
-        - text
-            .trim_start_matches(|sign: char| sign.is_ascii_digit())
-            .len();
-    let number: u64 = text[..digits].parse().ok()?;
-    let shift = match text[digits..].trim() {
-        "" | "B" => 0,
-        "KiB" | "KB" | "K" => 10,
-        "MiB" | "MB" | "M" => 20,
-        "GiB" | "GB" | "G" => 30,
-        "TiB" | "TB" | "T" => 40,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift)
+/// The name of a target alone on its line is the caption of its percentiles.
+fn is_path(open: &Open, words: &str) -> bool {
+    let targets = &open.span.targets;
+    targets.len() > 1 && targets.iter().any(|target| target.path == words)
 }
 
 /// `50th | 0.1 | 0.2 | 0.1`: read, write, total.

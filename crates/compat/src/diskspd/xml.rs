@@ -9,11 +9,13 @@ use super::tree::{Node, parse};
 use crate::text::fingerprint;
 use crate::time::from_slashes;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
+use std::borrow::Cow;
 
 const MARK: &str = "<Results>";
 const DOCUMENTS_MAX: usize = 10_000;
 
 pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let text = escaped(text);
     let mut runs = Vec::new();
     let mut notes = Vec::new();
     let (mut from, mut from_line) = (0, 1);
@@ -38,6 +40,13 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
         let frame = frame(&node, source_name, line, fingerprint(&text[start..end]));
         let spans = spans(&node).map_err(|reason| refuse(line, reason))?;
         for (number, span) in spans.iter().enumerate() {
+            let Some(span) = span else {
+                notes.push(Note {
+                    line: Some(line),
+                    message: "begins a document with a time span that has no result: it was interrupted before it measured".to_owned(),
+                });
+                continue;
+            };
             if span.targets.is_empty() {
                 notes.push(Note {
                     line: Some(line),
@@ -84,7 +93,39 @@ fn frame(node: &Node, source_name: &str, line: u64, content: u64) -> Frame {
     }
 }
 
-fn spans(node: &Node) -> Result<Vec<TimeSpan>, String> {
+/// DiskSpd writes names of files as they are, and they may have an ampersand in
+/// them, which no XML has alone.
+fn escaped(text: &str) -> Cow<'_, str> {
+    const KNOWN: [&str; 6] = ["amp;", "lt;", "gt;", "quot;", "apos;", "#"];
+    let alone = |at: usize| {
+        let rest = &text[at + 1..];
+        let name = rest
+            .find(|sign: char| !sign.is_ascii_alphanumeric())
+            .is_some_and(|end| end > 0 && rest[end..].starts_with(';'));
+        !name && !KNOWN.iter().any(|known| rest.starts_with(known))
+    };
+    let found: Vec<usize> = text
+        .match_indices('&')
+        .map(|(at, _)| at)
+        .filter(|at| alone(*at))
+        .collect();
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(text.len() + 4 * found.len());
+    let mut from = 0;
+    for at in found {
+        whole.push_str(&text[from..=at]);
+        whole.push_str("amp;");
+        from = at + 1;
+    }
+    whole.push_str(&text[from..]);
+    Cow::Owned(whole)
+}
+
+/// What each time span asked for and gave; `None` for those that were interrupted
+/// before they measured.
+fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     let profile = node
         .child("Profile")
         .and_then(|profile| profile.child("TimeSpans"));
@@ -100,12 +141,15 @@ fn spans(node: &Node) -> Result<Vec<TimeSpan>, String> {
         .iter()
         .enumerate()
         .map(|(number, measured)| {
+            if measured.child("Error").is_some() && measured.child("TestTimeSeconds").is_none() {
+                return Ok(None);
+            }
             let mut span = match asked.get(number) {
                 Some(asked) => asked_span(asked),
                 None => TimeSpan::default(),
             };
             enter(measured, &mut span)?;
-            Ok(span)
+            Ok(Some(span))
         })
         .collect()
 }
@@ -116,9 +160,13 @@ fn asked_span(node: &Node) -> TimeSpan {
     let in_all = node
         .number("ThreadCount")
         .filter(|threads| (1..=COUNT_MAX).contains(threads));
+    let requests = node
+        .number("RequestCount")
+        .filter(|requests| (1..=COUNT_MAX).contains(requests));
     TimeSpan {
         targets: targets.take(4_096).map(target).collect(),
         threads_in_all: in_all.map(|threads| threads as u32),
+        requests_of_thread: requests.map(|requests| requests as u32),
         asked_ns: node.text("Duration").and_then(seconds_ns),
         ramp_ns: node.text("Warmup").and_then(seconds_ns),
         seed: node.number("RandSeed"),
@@ -165,8 +213,12 @@ fn target(node: &Node) -> Target {
         outstanding: count("RequestCount"),
         threads: count("ThreadsPerFile"),
         base_offset_bytes: node.number("BaseFileOffset"),
-        // Neither is said where the cache is left on.
-        cache: Some(cache(off.unwrap_or(false), through.unwrap_or(false))),
+        end_bytes: node.number("MaxFileSize"),
+        // Neither is said where the cache is left on. One that is off on the near
+        // side of a share only, or a mapped file, is no mode of ours.
+        cache: (node.child("DisableLocalCache").is_none()
+            && node.child("MemoryMappedIo").is_none())
+        .then(|| cache(off.unwrap_or(false), through.unwrap_or(false))),
     }
 }
 

@@ -1,0 +1,166 @@
+//! What DiskSpd's text says of the load below `Input parameters:`, in the words of
+//! all versions from 2.0.11 to 2.2.
+
+use super::record::{COUNT_MAX, Target, TimeSpan, cache, random, seconds_ns, steps};
+use stripewise_workload::{CacheMode, CursorKind, Pattern};
+
+/// Lines about caches. One that says of write-through alone changes what an
+/// earlier line said; of a cache that is switched off on the near side only, no
+/// mode of ours is a description.
+const CACHES: [(&str, Said); 9] = [
+    ("using software cache", Said::Mode(CacheMode::Buffered)),
+    (
+        "using software and hardware write cache",
+        Said::Mode(CacheMode::Buffered),
+    ),
+    (
+        "using software and hardware cache",
+        Said::Mode(CacheMode::Buffered),
+    ),
+    ("software cache disabled", Said::Mode(CacheMode::Direct)),
+    (
+        "software and hardware write cache disabled",
+        Said::Mode(CacheMode::DirectSync),
+    ),
+    (
+        "software and hardware cache disabled",
+        Said::Mode(CacheMode::DirectSync),
+    ),
+    (
+        "hardware write cache disabled, writethrough on",
+        Said::WriteThrough,
+    ),
+    (
+        "hardware and software write caches disabled, writethrough on",
+        Said::WriteThrough,
+    ),
+    ("memory mapped I/O enabled", Said::NoModeOfOurs),
+];
+
+#[derive(Clone, Copy)]
+enum Said {
+    Mode(CacheMode),
+    WriteThrough,
+    NoModeOfOurs,
+}
+
+/// Parameters of a time span as a whole; whether the line was one.
+pub(super) fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
+    let after = |name: &str| {
+        words
+            .strip_prefix(name)
+            .map(|rest| rest.trim().trim_end_matches('s'))
+    };
+    if let Some(time) = after("duration:") {
+        span.asked_ns = seconds_ns(time);
+    } else if let Some(time) = after("warm up time:") {
+        span.ramp_ns = seconds_ns(time);
+    } else if let Some(seed) = after("random seed:") {
+        span.seed = seed.parse().ok();
+    } else if let Some(threads) = words.strip_prefix("thread pool with ") {
+        span.threads_in_all = threads.strip_suffix(" threads").and_then(count);
+    } else if span.targets.is_empty()
+        && let Some(requests) = after("number of outstanding I/O operations per thread:")
+    {
+        span.requests_of_thread = count(requests);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// A number of threads or operations, which is never 0.
+pub(super) fn count(text: &str) -> Option<u32> {
+    let number: u64 = text.trim().parse().ok()?;
+    (1..=COUNT_MAX).contains(&number).then_some(number as u32)
+}
+
+/// Parameters of the target whose `path:` came last.
+pub(super) fn target_parameter(target: &mut Target, words: &str) {
+    if let Some((_, said)) = CACHES.iter().find(|(line, _)| words.starts_with(line)) {
+        match said {
+            Said::Mode(mode) => target.cache = Some(*mode),
+            Said::WriteThrough => {
+                target.cache = target.cache.map(|mode| cache(mode.is_direct(), true));
+            }
+            Said::NoModeOfOurs => target.cache = None,
+        }
+    } else if words == "performing read test" {
+        target.read_percent = Some(100);
+    } else if words == "performing write test" {
+        target.read_percent = Some(0);
+    } else if let Some(rest) = words.strip_prefix("performing mix test (read/write ratio: ") {
+        target.read_percent = first_share(rest);
+    } else if let Some(rest) = words.strip_prefix("performing mix test (write/read ratio: ") {
+        // Up to 2.0.12: the share of writes, of 100.
+        target.read_percent = first_share(rest).map(|writes| 100 - writes);
+    } else if let Some(size) = words.strip_prefix("block size:") {
+        target.block_bytes = bytes(size).filter(|bytes| *bytes > 0);
+    } else if let Some(size) = words.strip_prefix("max file size:") {
+        target.end_bytes = bytes(size);
+    } else if words.starts_with("using random I/O") {
+        target.pattern = Some(random());
+    } else if words.starts_with("using sequential I/O")
+        || words.starts_with("using interlocked sequential I/O")
+    {
+        let shared = words.contains("interlocked");
+        let step = words
+            .split_once("stride:")
+            .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
+        target.pattern = Some(walk(target, step, shared));
+    } else if let Some(step) = words.strip_prefix("stride size:") {
+        // Up to 2.0.14 this line alone says that positions are not random.
+        if target.pattern.is_none() {
+            target.pattern = Some(walk(target, bytes(step), false));
+        }
+    } else if words.starts_with("number of outstanding I/O operations") {
+        target.outstanding = words.rsplit(':').next().and_then(count);
+    } else if let Some(threads) = words.strip_prefix("threads per file:") {
+        target.threads = count(threads);
+    } else if let Some(offset) = words.strip_prefix("base file offset:") {
+        target.base_offset_bytes = bytes(offset);
+    }
+}
+
+/// Steps of a target whose block size was said before.
+fn walk(target: &Target, step: Option<u64>, shared: bool) -> Pattern {
+    match step.filter(|step| *step > 0) {
+        // Sizes with decimals are rounded: whether it is the block is not known.
+        None => steps(None, target.block_bytes, shared),
+        Some(step) if target.block_bytes.is_none() => Pattern::Stride {
+            stride_bytes: step,
+            cursor: if shared {
+                CursorKind::Shared
+            } else {
+                CursorKind::Own
+            },
+        },
+        step => steps(step, target.block_bytes, shared),
+    }
+}
+
+/// `70/30)`.
+fn first_share(text: &str) -> Option<u8> {
+    let share: u8 = text.split('/').next()?.trim().parse().ok()?;
+    (share <= 100).then_some(share)
+}
+
+/// `8192`, `8KiB`, `64K`, `1MiB`; in both the unit is 1,024. `1.95GiB` is rounded,
+/// so it says no number of bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len()
+        - text
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let shift = match text[digits..].trim() {
+        "" | "B" => 0,
+        "KiB" | "KB" | "K" => 10,
+        "MiB" | "MB" | "M" => 20,
+        "GiB" | "GB" | "G" => 30,
+        "TiB" | "TB" | "T" => 40,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
