@@ -107,10 +107,28 @@ impl Absent {
         self
     }
 
-    /// Absent in either.
-    pub(crate) fn or(mut self, other: Absent) -> Absent {
-        self.0.extend(other.0);
-        self
+    /// What is left of the jobs of one run, in order: what all lack once, and what
+    /// only some lack below their number.
+    pub(crate) fn of_jobs(jobs: Vec<Absent>) -> Absent {
+        let Some(first) = jobs.first() else {
+            return Absent::everything();
+        };
+        let common: BTreeSet<String> = first
+            .0
+            .iter()
+            .filter(|path| jobs.iter().all(|job| job.0.contains(*path)))
+            .cloned()
+            .collect();
+        let mut all = common.clone();
+        for (index, job) in jobs.iter().enumerate() {
+            for path in job.0.difference(&common) {
+                match path.strip_prefix("jobs.") {
+                    Some(rest) => all.insert(format!("jobs.{index}.{rest}")),
+                    None => all.insert(path.clone()),
+                };
+            }
+        }
+        Absent(all)
     }
 
     /// What is left.

@@ -181,12 +181,7 @@ fn number<T: ToString>(value: Option<T>) -> String {
 
 /// A value where its source gives it.
 fn given<T: ToString>(row: &JobRow<'_>, path: &str, value: T) -> String {
-    let gives = row
-        .run
-        .imported
-        .as_ref()
-        .is_none_or(|imported| imported.gives(path));
-    number(gives.then_some(value))
+    number(row.given(path, value))
 }
 
 fn place(row: &JobRow<'_>, of: fn(&stripewise_results::ExperimentPlace) -> String) -> String {

@@ -31,18 +31,37 @@ pub struct Imported {
     pub details: Option<Value>,
     /// Fields that the source does not give, as paths of the JSON: of the run
     /// (`started_at`, `host.name`) and, below `jobs.`, of all of its jobs
-    /// (`jobs.outcome.operations`, `jobs.workload.seed`). A path that names an
-    /// object stands for everything in it.
+    /// (`jobs.outcome.operations`, `jobs.workload.seed`); below `jobs.0.`,
+    /// `jobs.1.`... of that job alone, where jobs differ in what is said of them.
+    /// A path that names an object stands for everything in it.
     pub absent: BTreeSet<String>,
 }
 
 impl Imported {
-    /// Whether the source gives the field at this path.
+    /// Whether the source gives the field at this path; of fields of jobs
+    /// (`jobs.workload.threads`), whether it does of all jobs.
     #[must_use]
     pub fn gives(&self, path: &str) -> bool {
-        !self.absent.iter().any(|absent| {
-            path.strip_prefix(absent.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        !self.absent.iter().any(|absent| match of_one_job(absent) {
+            Some((_, rest)) => path
+                .strip_prefix("jobs.")
+                .is_some_and(|path| is_in(path, rest)),
+            None => is_in(path, absent),
+        })
+    }
+
+    /// Whether the source gives the field at this path (`jobs.workload.threads`)
+    /// of the job at `index`.
+    #[must_use]
+    pub fn gives_of(&self, index: usize, path: &str) -> bool {
+        !self.absent.iter().any(|absent| match of_one_job(absent) {
+            Some((job, rest)) => {
+                job == index
+                    && path
+                        .strip_prefix("jobs.")
+                        .is_some_and(|path| is_in(path, rest))
+            }
+            None => is_in(path, absent),
         })
     }
 
@@ -52,14 +71,32 @@ impl Imported {
             match path.strip_prefix("jobs.") {
                 None => remove(record, path),
                 Some(rest) => {
+                    let (only, rest) = match of_one_job(path) {
+                        Some((job, rest)) => (Some(job), rest),
+                        None => (None, rest),
+                    };
                     let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
-                    for job in jobs.into_iter().flatten() {
-                        remove(job, rest);
+                    for (index, job) in jobs.into_iter().flatten().enumerate() {
+                        if only.is_none_or(|only| only == index) {
+                            remove(job, rest);
+                        }
                     }
                 }
             }
         }
     }
+}
+
+/// Whether the field at `path` is the absent one or inside of it.
+fn is_in(path: &str, absent: &str) -> bool {
+    path.strip_prefix(absent)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// `jobs.3.workload.threads`: the job, and the path inside of it.
+fn of_one_job(absent: &str) -> Option<(usize, &str)> {
+    let (number, rest) = absent.strip_prefix("jobs.")?.split_once('.')?;
+    Some((number.parse().ok()?, rest))
 }
 
 /// Removes the field at a path of names with dots between; nothing where there

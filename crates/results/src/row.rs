@@ -20,12 +20,17 @@ impl<'a> JobRow<'a> {
             .flat_map(|run| run.jobs.iter().map(move |job| JobRow { run, job }))
     }
 
-    fn given<T>(&self, path: &str, value: T) -> Option<T> {
-        let gives = self
-            .run
-            .imported
-            .as_ref()
-            .is_none_or(|imported| imported.gives(path));
+    /// A value of the job, where its source gives the field at this path of its
+    /// JSON (`jobs.workload.cache`); records of ours give everything.
+    #[must_use]
+    pub fn given<T>(&self, path: &str, value: T) -> Option<T> {
+        let gives = self.run.imported.as_ref().is_none_or(|imported| {
+            let mut jobs = self.run.jobs.iter();
+            match jobs.position(|job| std::ptr::eq(job, self.job)) {
+                Some(index) => imported.gives_of(index, path),
+                None => imported.gives(path),
+            }
+        });
         gives.then_some(value)
     }
 
@@ -113,9 +118,20 @@ impl<'a> JobRow<'a> {
     #[must_use]
     pub fn latencies(&self) -> Option<&'a LatencySummary> {
         let outcome = &self.job.outcome;
-        match self.job.workload.read_percent {
-            0 => outcome.write.latency_ns.as_ref(),
-            _ => outcome.read.latency_ns.as_ref(),
+        let kind = if self.only_writes() {
+            &outcome.write
+        } else {
+            &outcome.read
+        };
+        kind.latency_ns.as_ref()
+    }
+
+    /// It only writes; where a source does not say, what was measured does.
+    fn only_writes(&self) -> bool {
+        let read_percent = self.job.workload.read_percent;
+        match self.given("jobs.workload.read_percent", read_percent) {
+            Some(percent) => percent == 0,
+            None => self.job.outcome.read.latency_ns.is_none(),
         }
     }
 
@@ -124,11 +140,7 @@ impl<'a> JobRow<'a> {
     #[must_use]
     pub fn latency(&self, name: &str) -> Option<f64> {
         let latencies = self.latencies()?;
-        let kind = if self.job.workload.read_percent == 0 {
-            "write"
-        } else {
-            "read"
-        };
+        let kind = if self.only_writes() { "write" } else { "read" };
         let value = match name {
             "min" => latencies.min as f64,
             "mean" => latencies.mean,

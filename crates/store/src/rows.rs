@@ -152,18 +152,23 @@ fn store_job(
             outcome.operations.cast_signed(),
             outcome.iops,
             outcome.mib_per_s,
-            p99(imported, "read", &outcome.read),
-            p99(imported, "write", &outcome.write),
+            p99(imported, job_index, "read", &outcome.read),
+            p99(imported, job_index, "write", &outcome.write),
             outcome.errors.total.cast_signed(),
         ])?;
     Ok(())
 }
 
 /// The 99 % of reads or writes; none where an imported result does not say it.
-fn p99(imported: Option<&Imported>, name: &str, kind: &KindOutcome) -> Option<i64> {
+fn p99(
+    imported: Option<&Imported>,
+    job_index: usize,
+    name: &str,
+    kind: &KindOutcome,
+) -> Option<i64> {
     let path = format!("jobs.outcome.{name}.latency_ns.p99");
     let latency = kind.latency_ns?;
-    let given = imported.is_none_or(|imported| imported.gives(&path));
+    let given = imported.is_none_or(|imported| imported.gives_of(job_index, &path));
     given.then_some(latency.p99.cast_signed())
 }
 

@@ -1,6 +1,8 @@
-//! fio 3: its JSON, and the common options of its job files.
+//! fio 2 and 3: their JSON, and the common options of its job files.
 
+mod load;
 mod options;
+mod outcome;
 mod read;
 
 pub(crate) use options::{Options, cache, size};

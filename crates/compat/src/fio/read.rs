@@ -4,9 +4,12 @@
 //! before and after the document, and several documents may follow one another.
 //! Latencies are fio's completion latencies (`clat`), of which it gives
 //! percentiles by default; where a job asked for `lat_percentiles`, total ones
-//! (`lat`), which is what records of ours have.
+//! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
+//! see `outcome`; what a job asked for is in `load`.
 
-use super::options::{Options, cache, size};
+use super::load::workload;
+use super::options::Options;
+use super::outcome::outcome;
 use crate::absent::Absent;
 use crate::import::imported_id;
 use crate::text::fingerprint;
@@ -14,17 +17,13 @@ use crate::time::rfc3339;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use stripewise_results::{
-    EngineFacts, Errors, Imported, JobRecord, KindOutcome, LatencySummary, Outcome,
-    P999_OPERATIONS_MIN, RunRecord, Status, TargetFacts,
-};
-use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
+use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
 const MARK: &str = "\"fio version\"";
 const DOCUMENTS_MAX: usize = 10_000;
 const JOBS_MAX: usize = 100_000;
-/// Threads of one group at most, as elsewhere.
-const COUNT_MAX: u32 = 65_535;
+/// Notes of one file; where there are more, the first ones say it all.
+const NOTES_MAX: usize = 50;
 
 /// All documents of a text.
 pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
@@ -96,7 +95,7 @@ fn line_feeds(text: &str) -> u64 {
 
 fn passed_over(text: &str, line: u64, notes: &mut Vec<Note>) {
     let trimmed = text.trim();
-    if !trimmed.is_empty() && notes.len() < 50 {
+    if !trimmed.is_empty() && notes.len() < NOTES_MAX {
         let shown: String = trimmed
             .lines()
             .next()
@@ -127,9 +126,12 @@ fn document(
         Error::of_lines(source_name, vec![problem], "nothing was taken")
     };
     let version = text_of(value, "fio version").unwrap_or_default();
-    if !version.starts_with("fio-3") && !version.starts_with("fio-4") {
+    if !["fio-2", "fio-3", "fio-4"]
+        .iter()
+        .any(|known| version.starts_with(known))
+    {
         return Err(at_line(format!(
-            "begins a result of {version}: only fio 3 is read, older ones count in other units"
+            "begins a result of `{version}`: of fio, versions 2 to 4 are read"
         )));
     }
     let jobs = value.get("jobs").and_then(Value::as_array);
@@ -209,23 +211,21 @@ fn finish(
     source_name: &str,
     troubles: &mut Vec<String>,
 ) -> RunRecord {
-    let mut jobs = Vec::with_capacity(group.len());
-    let mut absent: Option<Absent> = None;
-    for (job, of_job) in group {
-        jobs.push(job);
-        absent = Some(match absent {
-            None => of_job,
-            Some(others) => others.or(of_job),
-        });
-    }
-    let mut absent = absent.unwrap_or_else(Absent::everything);
+    let (jobs, of_jobs): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+    let mut absent = Absent::of_jobs(of_jobs);
     let started_at = start_ms.and_then(|ms| rfc3339(ms as i64 / 1000, (ms % 1000) as u32));
     if started_at.is_some() {
         absent.give("started_at");
     }
     let mut details = Map::new();
     if let Some(document) = document.as_object() {
-        for name in ["timestamp_ms", "time", "global options", "disk_util"] {
+        for name in [
+            "timestamp",
+            "timestamp_ms",
+            "time",
+            "global options",
+            "disk_util",
+        ] {
             if let Some(value) = document.get(name) {
                 details.insert(name.to_owned(), value.clone());
             }
@@ -287,7 +287,7 @@ fn job_record(
         .get("trim")
         .and_then(|trim| trim.get("total_ios"))
         .and_then(Value::as_u64);
-    if trims.unwrap_or(0) > 0 {
+    if trims.unwrap_or(0) > 0 && notes.len() < NOTES_MAX {
         notes.push(Note {
             line: None,
             message: format!(
@@ -295,8 +295,17 @@ fn job_record(
             ),
         });
     }
-    let workload = workload(options, alone, &mut absent);
     let outcome = outcome(job, read, write, &mut absent)?;
+    let mut doubts = Vec::new();
+    let workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
+    for doubt in doubts {
+        if notes.len() < NOTES_MAX {
+            notes.push(Note {
+                line: None,
+                message: format!("job {name}: {doubt}"),
+            });
+        }
+    }
     let target = target(options, &mut absent);
     let engine = EngineFacts {
         name: options.get("ioengine").unwrap_or_default().to_owned(),
@@ -333,208 +342,4 @@ fn target(options: &Options, absent: &mut Absent) -> TargetFacts {
         absent.give("jobs.target.name");
     }
     target
-}
-
-fn workload(options: &Options, alone: bool, absent: &mut Absent) -> Workload {
-    let mut workload = Workload::default();
-    // Without options (fio can be told to leave them out) nothing is known.
-    if options.0.is_empty() {
-        return workload;
-    }
-    let path = |name: &str| format!("jobs.workload.{name}");
-    if let Some(percent) = options.read_percent() {
-        workload.read_percent = percent;
-        absent.give(&path("read_percent"));
-    }
-    if let Some(rw) = options.rw() {
-        absent.give(&path("pattern"));
-        if rw.random {
-            workload.pattern = Pattern::Random {
-                distribution: Distribution::Uniform,
-            };
-            if options
-                .get("random_distribution")
-                .is_none_or(|name| name == "random")
-            {
-                absent.give(&path("distribution"));
-            }
-        } else {
-            workload.pattern = Pattern::Sequential {
-                cursor: CursorKind::Own,
-            };
-        }
-    }
-    if let Some(block) = options.block_size() {
-        workload.block_size_bytes = block;
-        absent.give(&path("block_size_bytes"));
-    }
-    // Processes that report together stand in the JSON once; else each of them
-    // is a job of its own, with the same name.
-    let threads = match alone {
-        true => options
-            .get("numjobs")
-            .map_or(Some(1), |_| options.count("numjobs")),
-        false => Some(1),
-    };
-    if let Some(threads) = threads.filter(|threads| (1..=COUNT_MAX).contains(threads)) {
-        workload.threads = threads;
-        absent.give(&path("threads"));
-    }
-    let depth = options
-        .get("iodepth")
-        .map_or(Some(1), |_| options.count("iodepth"));
-    if let Some(depth) = depth.filter(|depth| (1..=COUNT_MAX).contains(depth)) {
-        workload.outstanding = depth;
-        absent.give(&path("outstanding"));
-    }
-    for (option, name) in [("runtime", "duration_ns"), ("ramp_time", "ramp_ns")] {
-        let Some(ns) = options.time_ns(option) else {
-            continue;
-        };
-        match name {
-            "duration_ns" => workload.duration_ns = ns,
-            _ => workload.ramp_ns = ns,
-        }
-        absent.give(&path(name));
-    }
-    if let Some(bytes) = options.get("size").and_then(size) {
-        workload.size_bytes = Some(bytes);
-        absent.give(&path("size_bytes"));
-    }
-    if let Some(bytes) = options.get("offset").map_or(Some(0), size) {
-        workload.base_offset_bytes = bytes;
-        absent.give(&path("base_offset_bytes"));
-    }
-    workload.cache = cache(options);
-    absent.give(&path("cache"));
-    workload
-}
-
-fn outcome(job: &Value, read: &Value, write: &Value, absent: &mut Absent) -> Option<Outcome> {
-    let mut outcome = Outcome {
-        read: kind(read, "read", absent)?,
-        write: kind(write, "write", absent)?,
-        ..Outcome::default()
-    };
-    outcome.operations = outcome
-        .read
-        .operations
-        .checked_add(outcome.write.operations)?;
-    outcome.bytes = outcome.read.bytes.checked_add(outcome.write.bytes)?;
-    let rate = |of: &Value| {
-        of.get("iops")
-            .and_then(Value::as_f64)
-            .filter(|rate| *rate >= 0.0)
-    };
-    outcome.iops = rate(read)? + rate(write)?;
-    let bandwidth = |of: &Value| {
-        let bytes = of.get("bw_bytes").and_then(Value::as_f64);
-        bytes.or_else(|| Some(of.get("bw")?.as_f64()? * 1024.0))
-    };
-    outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
-    absent.give_all(
-        "jobs.outcome",
-        &["operations", "bytes", "iops", "mib_per_s"],
-    );
-    let runtime_ms = |of: &Value| of.get("runtime").and_then(Value::as_u64).unwrap_or(0);
-    let longest_ms = runtime_ms(read).max(runtime_ms(write));
-    if let Some(ns) = longest_ms.checked_mul(1_000_000).filter(|ns| *ns > 0) {
-        outcome.duration_ns = ns;
-        absent.give("jobs.outcome.duration_ns");
-    }
-    if let Some(total) = job.get("total_err").and_then(Value::as_u64) {
-        outcome.errors = Errors {
-            total,
-            ..Errors::default()
-        };
-        absent.give("jobs.outcome.errors");
-    }
-    Some(outcome)
-}
-
-/// Reads or writes. Where there were none, that is known: they have no latency.
-fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
-    let count = |field: &str| of.get(field).and_then(Value::as_u64);
-    let operations = count("total_ios")?;
-    let bytes = count("io_bytes")?;
-    let below = format!("jobs.outcome.{name}");
-    absent.give_all(&below, &["operations", "bytes"]);
-    let latencies = format!("{below}.latency_ns");
-    if operations == 0 {
-        absent.give(&latencies);
-        return Some(KindOutcome {
-            operations,
-            bytes,
-            ..KindOutcome::default()
-        });
-    }
-    let total = of
-        .get("lat_ns")
-        .filter(|total| total.get("percentile").is_some());
-    let measured = total.or_else(|| of.get("clat_ns"));
-    let mut summary = LatencySummary::default();
-    let Some(measured) =
-        measured.filter(|measured| measured.get("N").and_then(Value::as_u64) != Some(0))
-    else {
-        return Some(KindOutcome {
-            operations,
-            bytes,
-            ..KindOutcome::default()
-        });
-    };
-    let number = |field: &str| {
-        measured
-            .get(field)
-            .and_then(Value::as_f64)
-            .filter(|value| *value >= 0.0)
-    };
-    if let Some(min) = number("min") {
-        summary.min = min as u64;
-        absent.give(&format!("{latencies}.min"));
-    }
-    if let Some(mean) = number("mean") {
-        summary.mean = mean;
-        absent.give(&format!("{latencies}.mean"));
-    }
-    if let Some(max) = number("max") {
-        summary.max = max as u64;
-        absent.give(&format!("{latencies}.max"));
-    }
-    percentiles(measured, operations, &latencies, &mut summary, absent);
-    Some(KindOutcome {
-        operations,
-        bytes,
-        latency_ns: Some(summary),
-        histogram: None,
-    })
-}
-
-/// Those of fio's percentiles that a record has; the thousandth only where there
-/// are enough operations for it.
-fn percentiles(
-    measured: &Value,
-    operations: u64,
-    latencies: &str,
-    summary: &mut LatencySummary,
-    absent: &mut Absent,
-) {
-    let percentile = |key: &str| measured.get("percentile")?.get(key)?.as_u64();
-    for (key, name) in [
-        ("50.000000", "p50"),
-        ("90.000000", "p90"),
-        ("99.000000", "p99"),
-        ("99.900000", "p999"),
-    ] {
-        let Some(value) = percentile(key) else {
-            continue;
-        };
-        match name {
-            "p50" => summary.p50 = value,
-            "p90" => summary.p90 = value,
-            "p99" => summary.p99 = value,
-            _ if operations < P999_OPERATIONS_MIN => continue,
-            _ => summary.p999 = Some(value),
-        }
-        absent.give(&format!("{latencies}.{name}"));
-    }
 }

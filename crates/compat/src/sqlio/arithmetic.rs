@@ -2,12 +2,13 @@
 //! after two decimals, latencies are cut to whole milliseconds one by one.
 
 use super::report::Latencies;
-use stripewise_results::RunRecord;
+use stripewise_results::{InitiationLatency, RunRecord};
 
 /// 0 to 1 ms ... 23 to 24 ms, and all that is longer.
 pub const HISTOGRAM_BINS: usize = 25;
 
 const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_US: u64 = 1_000;
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// Hundredths of operations a second over `duration_ns`, cut; 0 where no time
@@ -27,6 +28,40 @@ pub fn rate_hundredths(operations: u64, duration_ns: u64) -> u64 {
 pub fn mib_hundredths(iops_hundredths: u64, block_kib: u64) -> u64 {
     let hundredths = u128::from(iops_hundredths) * u128::from(block_kib) / 1024;
     u64::try_from(hundredths).unwrap_or(u64::MAX)
+}
+
+/// How long handing operations over took, whole microseconds, of all jobs of a
+/// run together; means of jobs count by their operations. A simulated array takes
+/// operations in no time. `None` where it was not measured.
+#[must_use]
+pub fn initiation_us(record: &RunRecord) -> Option<Latencies> {
+    let mut all: Option<Latencies> = None;
+    let (mut sum_us, mut operations) = (0.0, 0.0);
+    for job in &record.jobs {
+        let seen = match job.outcome.initiation_latency_ns {
+            Some(seen) => seen,
+            None if job.target.simulation.is_some() => InitiationLatency::default(),
+            None => continue,
+        };
+        let count = job.outcome.operations as f64;
+        sum_us += seen.mean / NS_PER_US as f64 * count;
+        operations += count;
+        let (min, max) = (seen.min / NS_PER_US, seen.max / NS_PER_US);
+        all = Some(Latencies {
+            min: all.map_or(min, |all| all.min.min(min)),
+            avg: 0,
+            max: all.map_or(max, |all| all.max.max(max)),
+        });
+    }
+    let avg = if operations > 0.0 {
+        sum_us / operations
+    } else {
+        0.0
+    };
+    all.map(|all| Latencies {
+        avg: avg as u64,
+        ..all
+    })
 }
 
 /// What the jobs of a run counted, in SQLIO's units.

@@ -15,7 +15,7 @@ mod report;
 mod setup;
 mod words;
 
-pub use arithmetic::{Counted, HISTOGRAM_BINS, mib_hundredths, rate_hundredths};
+pub use arithmetic::{Counted, HISTOGRAM_BINS, initiation_us, mib_hundredths, rate_hundredths};
 pub use command::Command;
 pub use print::{expanding, head, size_line, tail};
 pub(crate) use read::command_in;

@@ -12,6 +12,9 @@ use crate::{Error, LineProblem};
 /// Sizes beyond this are mistakes: 16 TiB.
 const MEGABYTES_MAX: u64 = 16 << 20;
 
+/// What each line is, for hints.
+const LINE: &str = "each line is: file name, threads, and where wanted mask and size in MB: c:\\testfile.dat 2 0x0 100";
+
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -32,6 +35,9 @@ pub struct Target {
 /// With every line that breaks the grammar; where there is no target; or where
 /// there are too many threads.
 pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Target>, Error> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Error::new(source_name, "names no target", LINE));
+    }
     let text = decode(bytes, source_name)?;
     let mut targets = Vec::new();
     let mut problems = Vec::new();
@@ -51,12 +57,11 @@ pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Ta
             break;
         }
     }
-    let hint = "each line is: file name, threads, and where wanted mask and size in MB: c:\\testfile.dat 2 0x0 100";
     if !problems.is_empty() {
-        return Err(Error::of_lines(source_name, problems, hint));
+        return Err(Error::of_lines(source_name, problems, LINE));
     }
     if targets.is_empty() {
-        return Err(Error::new(source_name, "names no target", hint));
+        return Err(Error::new(source_name, "names no target", LINE));
     }
     let threads: u32 = targets.iter().map(|target| target.threads).sum();
     if targets.len() > FILES_MAX || threads > THREADS_MAX {

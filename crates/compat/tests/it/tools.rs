@@ -188,7 +188,7 @@ fn what_was_cut_off_is_named_with_its_line() {
             DISKSPD_TEXT.split("Total IO").next().unwrap().to_owned(),
             "cut off",
         ),
-        (FIO.replace("fio-3.33", "fio-2.1"), "only fio 3"),
+        (FIO.replace("fio-3.33", "fio-1.59"), "versions 2 to 4"),
         (
             DISKSPD_TEXT.replace("total:", "total: x"),
             "no bytes and I/Os",
@@ -217,4 +217,173 @@ fn documents_of_hostile_depth_and_entities_are_refused_or_harmless() {
     let bomb = DISKSPD_XML.replace("EXAMPLE", "&boom;&boom;");
     let bomb = format!("<!DOCTYPE x [<!ENTITY boom \"ha\">]>\n{bomb}");
     assert_eq!(import(bomb.as_bytes(), "x").unwrap().runs.len(), 1);
+}
+
+#[test]
+fn diskspd_of_2014_says_caches_mixes_and_patterns_in_words_of_its_own() {
+    let file = read(include_str!("../data/diskspd-2.0.12.txt"));
+    let run = &file.runs[0];
+    comes_back(run);
+    let old = row(run);
+    assert_eq!(old.operation().as_deref(), Some("75 % read"));
+    assert_eq!(old.pattern(), Some("sequential"));
+    assert_eq!(run.jobs[0].workload.cache, CacheMode::DirectSync);
+    assert_eq!((old.threads(), old.outstanding()), (Some(2), Some(4)));
+    assert_eq!((old.iops(), old.mib_per_s()), (Some(400.0), Some(25.0)));
+    assert_eq!(
+        (old.latency("mean"), old.latency("p99"), old.latency("p999")),
+        (Some(22e6), Some(33e6), None)
+    );
+}
+
+#[test]
+fn percentiles_of_diskspd_are_those_of_all_targets() {
+    let file = read(include_str!("../data/diskspd-2.0.21.txt"));
+    let run = &file.runs[0];
+    comes_back(run);
+    assert_eq!(run.started_at, "2020-06-07T08:09:10.000Z");
+    let both = row(run);
+    assert_eq!(both.operations(), Some(15_000));
+    assert_eq!(run.jobs[0].further_targets[0].name, "F:\\b.dat");
+    // The mean stands before the deviation of the rate, and reads are half as slow.
+    let mean = both.latency("mean").unwrap();
+    assert!((mean - 4e6 / 3.0).abs() < 1_000.0, "{mean}");
+    assert_eq!(both.latency("p50"), Some(1_200_000.0));
+    assert_eq!(both.latency("max"), Some(9_750_000.0));
+    let details = run.imported.as_ref().unwrap().details.as_ref().unwrap();
+    assert_eq!(details["computer_name"], "BENCH7");
+    // Cut off before the percentiles of both, those of one are not taken for them.
+    let text = include_str!("../data/diskspd-2.0.21.txt");
+    let cut = text.rsplit_once("\ntotal:\n").unwrap().0;
+    let cut = read(cut);
+    assert_eq!(row(&cut.runs[0]).latency("p50"), None);
+}
+
+#[test]
+fn diskspd_2_2_counts_in_units_shares_threads_and_tells_interrupted_spans() {
+    let file = read(include_str!("../data/diskspd-2.2.txt"));
+    assert_eq!(file.runs.len(), 1, "the second time span measured nothing");
+    assert!(
+        file.notes
+            .iter()
+            .any(|note| note.message.contains("interrupted"))
+    );
+    let run = &file.runs[0];
+    comes_back(run);
+    let pool = row(run);
+    assert_eq!((pool.threads(), pool.outstanding()), (Some(6), Some(16)));
+    assert_eq!(pool.block_size_bytes(), Some(65_536));
+    let shared = Pattern::Sequential {
+        cursor: CursorKind::Shared,
+    };
+    let load = &run.jobs[0].workload;
+    assert_eq!((load.pattern, load.cache), (shared, CacheMode::Direct));
+    assert_eq!(
+        (load.base_offset_bytes, load.size_bytes),
+        (1 << 20, Some(2 << 20))
+    );
+    assert_eq!((pool.iops(), pool.mib_per_s()), (Some(2000.0), Some(125.0)));
+    assert_eq!(
+        pool.latency("mean"),
+        None,
+        "without -L the cell is a rate's deviation"
+    );
+}
+
+#[test]
+fn diskspd_2_2_xml_may_have_bare_ampersands_pools_and_interrupted_spans() {
+    let text = include_str!("../data/diskspd-2.2.xml");
+    let file = read(text);
+    assert_eq!(file.runs.len(), 1);
+    assert!(
+        file.notes
+            .iter()
+            .any(|note| note.message.contains("interrupted"))
+    );
+    let run = &file.runs[0];
+    comes_back(run);
+    let pool = row(run);
+    assert_eq!(run.jobs[0].target.name, "D:\\Smith & Sons\\a.dat");
+    assert_eq!(run.jobs[0].target.size_bytes, 2 << 20);
+    assert_eq!((pool.threads(), pool.outstanding()), (Some(3), Some(8)));
+    assert_eq!(pool.pattern(), None, "partly random is neither");
+    assert_eq!(run.jobs[0].workload.size_bytes, Some(1 << 20));
+    assert_eq!((pool.operations(), pool.iops()), (Some(3000), Some(600.0)));
+    assert_eq!(
+        (pool.latency("mean"), pool.latency("p99")),
+        (Some(1_250_000.0), Some(2_200_000.0))
+    );
+    // A cache that is off on one side of a share only is no mode of ours.
+    let local = read(&text.replace("DisableOSCache", "DisableLocalCache"));
+    let gives = &local.runs[0].imported.as_ref().unwrap();
+    assert!(!gives.gives("jobs.workload.cache"));
+    let only = text.split("  <TimeSpan>\n    <TestTime").next().unwrap();
+    let only =
+        format!("{only}  <TimeSpan>\n    <Error>interrupted</Error>\n  </TimeSpan>\n</Results>");
+    let error = import(only.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("no result"), "{error}");
+}
+
+#[test]
+fn fio_2_counts_in_microseconds_and_kib() {
+    let file = read(include_str!("../data/fio-2.2.10.json"));
+    let run = &file.runs[0];
+    comes_back(run);
+    let old = row(run);
+    assert_eq!(old.iops(), Some(8000.0));
+    assert_eq!(run.jobs[0].outcome.bytes, 320_000 * 1024);
+    assert_eq!(
+        (old.latency("mean"), old.latency("p99"), old.latency("p999")),
+        (Some(487_250.0), Some(1_500_000.0), Some(5_000_000.0))
+    );
+    assert_eq!(old.latency("max"), Some(90_000_000.0));
+    // It gives no options: what was done is known, what was asked is not.
+    assert_eq!(old.operation().as_deref(), Some("read"));
+    assert_eq!(
+        (old.pattern(), old.block_size_bytes(), old.threads()),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn what_contradicts_the_counts_of_fio_is_not_given() {
+    for (from, to, doubt) in [
+        ("\"bs\": \"8k\"", "\"bs\": \"16k\"", "times the block size"),
+        ("randread", "randwrite", "say otherwise"),
+    ] {
+        let file = read(&FIO.replace(from, to));
+        let doubts = |note: &stripewise_compat::Note| note.message.contains(doubt);
+        assert!(file.notes.iter().any(doubts), "{:?}", file.notes);
+        let first = row(&file.runs[0]);
+        assert_eq!(first.block_size_bytes(), None, "{to}");
+        assert_eq!((first.iops(), first.threads()), (Some(4000.0), Some(2)));
+    }
+    // A group of several jobs shows the options of one.
+    let file = read(&FIO.replace("\"mean\": 250123.5", "\"mean\": 9250123.5"));
+    let first = row(&file.runs[0]);
+    assert_eq!((first.threads(), first.outstanding()), (None, None));
+    assert_eq!(first.block_size_bytes(), Some(8192));
+    // An engine that waits for each operation has one in flight.
+    let file = read(&FIO.replace("libaio", "psync"));
+    assert_eq!(row(&file.runs[0]).outstanding(), Some(1));
+}
+
+#[test]
+fn jobs_of_one_run_lack_what_each_of_them_lacks() {
+    let text = FIO.replace("\"stonewall\": \"\"", "\"bsrange\": \"4k-64k\"");
+    assert_ne!(text, FIO);
+    let file = read(&text);
+    let run = &file.runs[0];
+    assert_eq!((file.runs.len(), run.jobs.len()), (1, 2));
+    comes_back(run);
+    let rows: Vec<JobRow<'_>> = JobRow::of(&file.runs).collect();
+    assert_eq!(rows[0].block_size_bytes(), Some(8192));
+    assert_eq!(rows[1].block_size_bytes(), None);
+    let json = serde_json::to_value(run).unwrap();
+    assert!(json["jobs"][0]["workload"]["block_size_bytes"].is_u64());
+    assert!(
+        json["jobs"][1]["workload"]
+            .get("block_size_bytes")
+            .is_none()
+    );
 }

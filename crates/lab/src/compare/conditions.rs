@@ -75,13 +75,6 @@ fn readings(row: &JobRow<'_>) -> Vec<Reading> {
     all
 }
 
-fn given<T>(row: &JobRow<'_>, path: &str, value: T) -> Option<T> {
-    let imported = row.run.imported.as_ref();
-    imported
-        .is_none_or(|imported| imported.gives(path))
-        .then_some(value)
-}
-
 fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
@@ -105,7 +98,7 @@ fn of_target(row: &JobRow<'_>) -> Vec<Reading> {
         reading(
             "kind of target",
             true,
-            given(row, "jobs.target.kind", ())
+            row.given("jobs.target.kind", ())
                 .filter(|()| row.run.imported.is_none())
                 .map(|()| kind_words(row).to_owned()),
         ),
@@ -167,7 +160,7 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
         reading(
             "cache mode",
             true,
-            given(row, "jobs.workload.cache", ())
+            row.given("jobs.workload.cache", ())
                 .and_then(|()| json(serde_json::to_value(workload.cache))),
         ),
         reading(
@@ -176,17 +169,19 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
             row.block_size_bytes()
                 .map(|bytes| ByteSize(bytes).to_string()),
         ),
-        reading("rate", true, given(row, "jobs.workload.rate", rate)),
-        reading("syncs", true, given(row, "jobs.workload.sync", sync)),
+        reading("rate", true, row.given("jobs.workload.rate", rate)),
+        reading("syncs", true, row.given("jobs.workload.sync", sync)),
         reading(
             "data written",
             true,
-            given(row, "jobs.workload.data", data).filter(|_| workload.read_percent < 100),
+            row.given("jobs.workload.data", data)
+                .filter(|_| workload.read_percent < 100),
         ),
         reading(
             "measured time",
             false,
-            given(row, "jobs.workload.duration_ns", workload.duration_ns).map(format_duration),
+            row.given("jobs.workload.duration_ns", workload.duration_ns)
+                .map(format_duration),
         ),
         reading(
             "engine",
@@ -210,15 +205,18 @@ fn cpus_words(cpus: &[u32]) -> String {
 }
 
 fn given_text(row: &JobRow<'_>, path: &str, value: &str) -> Option<String> {
-    given(row, path, value).and_then(text)
+    row.given(path, value).and_then(text)
 }
 
 /// How many bytes the job used: its own limit, else all of its target from its
 /// first byte on.
 fn size_in_use(row: &JobRow<'_>) -> Option<String> {
     let workload = &row.job.workload;
-    let asked = given(row, "jobs.workload.size_bytes", workload.size_bytes).flatten();
-    let whole = given(row, "jobs.target.size_bytes", row.job.target.size_bytes)
+    let asked = row
+        .given("jobs.workload.size_bytes", workload.size_bytes)
+        .flatten();
+    let whole = row
+        .given("jobs.target.size_bytes", row.job.target.size_bytes)
         .filter(|bytes| *bytes > 0)
         .map(|bytes| bytes.saturating_sub(workload.base_offset_bytes));
     asked.or(whole).map(format_bytes)

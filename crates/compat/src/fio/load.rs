@@ -1,0 +1,193 @@
+//! What a job of fio was asked to do, from its options over the global ones and
+//! fio's defaults, and checked against what it did.
+//!
+//! Options can be told wrongly: with `group_reporting` one job of a group stands
+//! for all, whatever the others do. What contradicts the counts is not given.
+
+use super::options::{Options, cache, size};
+use crate::absent::Absent;
+use stripewise_results::{KindOutcome, Outcome};
+use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
+
+/// Threads of one group at most, as elsewhere.
+const COUNT_MAX: u32 = 65_535;
+
+/// Engines that have one operation in flight, whatever `iodepth` says.
+const ONE_IN_FLIGHT: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+/// The load; `doubts` get what options and counts contradict each other in.
+pub(super) fn workload(
+    options: &Options,
+    alone: bool,
+    outcome: &Outcome,
+    absent: &mut Absent,
+    doubts: &mut Vec<&'static str>,
+) -> Workload {
+    let mut workload = Workload::default();
+    // Without options (versions before 2.12 give none, and later ones can be told
+    // to leave them out) nothing is known but what was done.
+    if options.0.is_empty() {
+        if let Some(percent) = only_kind(outcome) {
+            workload.read_percent = percent;
+            absent.give("jobs.workload.read_percent");
+        }
+        return workload;
+    }
+    if !does_other_things(options, outcome) {
+        what(options, outcome, &mut workload, absent, doubts);
+    } else {
+        doubts
+            .push("it read or wrote although its options say otherwise; what it did is not known");
+    }
+    how_many(options, alone, outcome, &mut workload, absent, doubts);
+    for (option, name) in [("runtime", "duration_ns"), ("ramp_time", "ramp_ns")] {
+        let Some(ns) = options.time_ns(option) else {
+            continue;
+        };
+        match name {
+            "duration_ns" => workload.duration_ns = ns,
+            _ => workload.ramp_ns = ns,
+        }
+        absent.give(&format!("jobs.workload.{name}"));
+    }
+    if let Some(bytes) = options.get("size").and_then(size) {
+        workload.size_bytes = Some(bytes);
+        absent.give("jobs.workload.size_bytes");
+    }
+    if let Some(bytes) = options.get("offset").map_or(Some(0), size) {
+        workload.base_offset_bytes = bytes;
+        absent.give("jobs.workload.base_offset_bytes");
+    }
+    workload.cache = cache(options);
+    absent.give("jobs.workload.cache");
+    workload
+}
+
+/// 100 or 0 where there were only reads or only writes.
+fn only_kind(outcome: &Outcome) -> Option<u8> {
+    match (outcome.read.bytes, outcome.write.bytes) {
+        (1.., 0) => Some(100),
+        (0, 1..) => Some(0),
+        _ => None,
+    }
+}
+
+/// Whether there were reads of a job that only writes, or the other way round.
+fn does_other_things(options: &Options, outcome: &Outcome) -> bool {
+    options.rw().is_some_and(|rw| {
+        (!rw.reads && outcome.read.bytes > 0) || (!rw.writes && outcome.write.bytes > 0)
+    })
+}
+
+/// Kind, pattern and block size.
+fn what(
+    options: &Options,
+    outcome: &Outcome,
+    workload: &mut Workload,
+    absent: &mut Absent,
+    doubts: &mut Vec<&'static str>,
+) {
+    if let Some(percent) = options.read_percent() {
+        workload.read_percent = percent;
+        absent.give("jobs.workload.read_percent");
+    }
+    if let Some(rw) = options.rw() {
+        absent.give("jobs.workload.pattern");
+        if rw.random {
+            workload.pattern = Pattern::Random {
+                distribution: Distribution::Uniform,
+            };
+            if options
+                .get("random_distribution")
+                .is_none_or(|name| name == "random")
+            {
+                absent.give("jobs.workload.distribution");
+            }
+        } else {
+            workload.pattern = Pattern::Sequential {
+                cursor: CursorKind::Own,
+            };
+        }
+    }
+    let Some(block) = options.block_size() else {
+        return;
+    };
+    if fits(&outcome.read, block) && fits(&outcome.write, block) {
+        workload.block_size_bytes = block;
+        absent.give("jobs.workload.block_size_bytes");
+    } else {
+        doubts.push("its bytes are not its operations times the block size of its options, which is therefore not given");
+    }
+}
+
+/// Whether bytes are operations times blocks, but for the few that were cut short
+/// at the end of a file, and the 1,024 that old versions round to.
+fn fits(kind: &KindOutcome, block: u64) -> bool {
+    if kind.operations == 0 {
+        return true;
+    }
+    let whole = u128::from(kind.operations) * u128::from(block);
+    let bytes = u128::from(kind.bytes);
+    bytes <= whole && bytes + whole / 100 + 1024 >= whole
+}
+
+/// Threads and outstanding.
+fn how_many(
+    options: &Options,
+    alone: bool,
+    outcome: &Outcome,
+    workload: &mut Workload,
+    absent: &mut Absent,
+    doubts: &mut Vec<&'static str>,
+) {
+    // Processes that report together stand in the JSON once; else each of them
+    // is a job of its own, with the same name.
+    let threads = match alone {
+        true => options
+            .get("numjobs")
+            .map_or(Some(1), |_| options.count("numjobs")),
+        false => Some(1),
+    };
+    let known = |count: Option<u32>| count.filter(|count| (1..=COUNT_MAX).contains(count));
+    let (threads, depth) = (known(threads), known(depth(options)));
+    let asked = threads
+        .zip(depth)
+        .map(|(threads, depth)| f64::from(threads) * f64::from(depth));
+    // By Little's law no more were in flight than were asked for.
+    let more = |asked: f64| in_flight(outcome).is_some_and(|mean| mean > asked * 1.05 + 0.5);
+    if options.get("group_reporting").is_some() && asked.is_some_and(more) {
+        doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given");
+        return;
+    }
+    if let Some(threads) = threads {
+        workload.threads = threads;
+        absent.give("jobs.workload.threads");
+    }
+    if let Some(depth) = depth {
+        workload.outstanding = depth;
+        absent.give("jobs.workload.outstanding");
+    }
+}
+
+/// Outstanding of each thread. What an engine that is not named (it differs from
+/// system to system) makes of a depth is not known.
+fn depth(options: &Options) -> Option<u32> {
+    let asked = options
+        .get("iodepth")
+        .map_or(Some(1), |_| options.count("iodepth"))?;
+    match options.get("ioengine") {
+        Some(engine) if ONE_IN_FLIGHT.contains(&engine) => Some(1),
+        None if asked > 1 => None,
+        _ => Some(asked),
+    }
+}
+
+/// Operations in flight in the mean.
+fn in_flight(outcome: &Outcome) -> Option<f64> {
+    let seconds = outcome.duration_ns as f64 / 1e9;
+    let busy = |kind: &KindOutcome| {
+        let latency_s = kind.latency_ns.map_or(0.0, |latency| latency.mean / 1e9);
+        kind.operations as f64 * latency_s
+    };
+    (seconds > 0.0).then(|| (busy(&outcome.read) + busy(&outcome.write)) / seconds)
+}
