@@ -33,6 +33,8 @@ pub struct How {
     pub latency_limit: Option<String>,
     pub cache_size_bytes: Option<u64>,
     pub quick: bool,
+    /// Time how long handing each operation over takes, see `Settings`.
+    pub time_hand_overs: bool,
     pub own_cost_ns: Option<f64>,
     /// Jobs of the grid so far, for its last run.
     pub earlier: Vec<JobRecord>,
@@ -161,6 +163,7 @@ fn settings(context: &Context, how: &How) -> Settings {
         cpus: how.cpus.clone(),
         cache_size_bytes: how.cache_size_bytes,
         quick: how.quick,
+        time_hand_overs: how.time_hand_overs,
         own_cost_ns: how.own_cost_ns,
         earlier: how.earlier.clone(),
         skipped: how.skipped.clone(),

@@ -131,6 +131,9 @@ pub struct OpenPlan {
     /// Faults to inject. Only `backend::faulty::Faulty` looks at it, so the
     /// plain engines pay nothing for it.
     pub faults: Option<FaultPlan>,
+    /// Where to leave how long handing over took. Only `backend::timed::Timed`
+    /// looks at it.
+    pub hand_overs: Option<backend::timed::HandOverLog>,
 }
 
 impl OpenPlan {
@@ -144,6 +147,7 @@ impl OpenPlan {
             register_buffers: true,
             clock,
             faults: None,
+            hand_overs: None,
         }
     }
 }

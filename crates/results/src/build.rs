@@ -71,6 +71,7 @@ impl Outcome {
             write: KindOutcome::from(parts.write),
             sync: parts.sync.map(KindOutcome::from),
             outstanding_mean: ratio(parts.in_flight_ns_sum as f64, duration_ns),
+            initiation_latency_ns: None,
             cpu_user_ns_per_operation: ratio(parts.cpu_user_ns as f64, operations as f64),
             cpu_system_ns_per_operation: ratio(parts.cpu_system_ns as f64, operations as f64),
             errors: parts.errors,

@@ -59,6 +59,10 @@ pub struct Outcome {
     /// Mean number in flight, by Little's law from the window's latencies
     /// counted from issue (sum of latencies over duration).
     pub outstanding_mean: f64,
+    /// How long handing each operation over to the operating system took, where
+    /// that was asked for; before the end of the run, and all operations count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initiation_latency_ns: Option<InitiationLatency>,
     /// User time of the workers over operations.
     pub cpu_user_ns_per_operation: f64,
     /// System time of the workers over operations.
@@ -72,6 +76,17 @@ pub struct Outcome {
     pub open_loop: Option<OpenLoop>,
     /// At most 4,096; neighbours are joined where there were more.
     pub intervals: Vec<Interval>,
+}
+
+/// Times until a call that issues one operation returned, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InitiationLatency {
+    /// The shortest.
+    pub min: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// The longest.
+    pub max: u64,
 }
 
 /// Operations of one kind.

@@ -84,6 +84,7 @@ fn real_time<E: Engine + 'static>(
         files,
         register_buffers: true,
         faults: None,
+        hand_overs: None,
     };
     real::run::<E>(&[job], &[], run, &mut AsPlanned, &mut (), &AtomicU8::new(0))
 }

@@ -287,6 +287,7 @@ fn how(
         latency_limit: Some(arguments.slo.to_string()),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         quick: !arguments.qualify,
+        time_hand_overs: false,
         own_cost_ns: if is_simulated(aimed) {
             None
         } else {

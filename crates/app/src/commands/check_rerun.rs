@@ -383,6 +383,7 @@ fn base_of(context: &Context, work: &Work, ready: &Ready, label: Option<String>)
         latency_limit: None,
         cache_size_bytes: work.asked.cache_size_bytes,
         quick: false,
+        time_hand_overs: false,
         own_cost_ns: (!ready.simulated)
             .then(|| own_cost_ns(OWN_COST_NS))
             .flatten(),

@@ -58,6 +58,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
             .cache_size
             .map(stripewise_units::ByteSize::bytes),
         quick: false,
+        time_hand_overs: false,
         own_cost_ns: if simulated {
             None
         } else {

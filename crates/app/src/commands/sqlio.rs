@@ -22,8 +22,8 @@ use crate::show::runs;
 use drives::{Drives, Place};
 use std::path::Path;
 use stripewise_compat::sqlio::{
-    Command, Counted, Report, Setup, head, mib_hundredths, param_file, rate_hundredths, report_of,
-    setup, tail,
+    Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
+    rate_hundredths, report_of, setup, tail,
 };
 use stripewise_io_engine::EngineName;
 use stripewise_report::warnings_text;
@@ -55,11 +55,6 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     }
     for note in &command.notes {
         eprintln!("note: {note}");
-    }
-    if command.latency.is_some_and(|latency| latency.initiation) {
-        eprintln!(
-            "note: initiation latencies are left out: operations are handed over in batches, so there is no call whose time would be that of one of them"
-        );
     }
     let targets = match &command.parameter_file {
         None => None,
@@ -141,7 +136,8 @@ fn run(
         }
     }
     let watch = Watch::start();
-    let how = how(context, arguments, &aimed, cpus);
+    let mut how = how(context, arguments, &aimed, cpus);
+    how.time_hand_overs = command.latency.is_some_and(|latency| latency.initiation);
     let measured = measured(context, &mut store, &aimed, &wishes, &how)?;
     let utilisation = watch.finish();
     for target in aimed {
@@ -224,6 +220,7 @@ fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) ->
         latency_limit: None,
         cache_size_bytes: None,
         quick: false,
+        time_hand_overs: false,
         own_cost_ns: if real { own_cost_ns(OWN_COST_NS) } else { None },
         earlier: Vec::new(),
         skipped: Vec::new(),
@@ -256,6 +253,9 @@ fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
     let counted = Counted::of(record);
     report.iops_hundredths = rate_hundredths(counted.operations, counted.duration_ns);
     report.mib_hundredths = mib_hundredths(report.iops_hundredths, report.block_kib);
+    if command.latency.is_some_and(|latency| latency.initiation) {
+        report.initiation_us = initiation_us(record);
+    }
     if command.latency.is_some() {
         report.latency_ms = Some(counted.latency_ms());
         report.histogram_percent = Some(counted.histogram_percent());
@@ -271,9 +271,36 @@ fn tell(context: &Context, report: &Report, record: RunRecord) {
     }
     print_text(&tail(report));
     eprint!("{}", runs::partial_lines(&document.runs));
-    eprint!("{}", warnings_text(&document.runs));
+    let warnings = warnings_text(&document.runs);
+    eprint!("{warnings}{}", switches_here(&warnings));
     if !context.global.quiet {
         eprint!("{}", runs::kept_line(&document.runs));
+    }
+}
+
+/// Hints of warnings name switches of `run`: what stands for them here.
+fn switches_here(warnings: &str) -> String {
+    let known = [
+        ("--size", "the size in a parameter file (-F)"),
+        ("--duration", "-s"),
+        (
+            "--ramp",
+            "not there: SQLIO measures from the first operation",
+        ),
+        ("--cache", "-B"),
+        ("--threads", "-t"),
+        ("--outstanding", "-o"),
+        ("--sync", "not there"),
+        ("--engine", "not there"),
+    ];
+    let named: Vec<String> = known
+        .iter()
+        .filter(|(switch, _)| warnings.contains(switch))
+        .map(|(switch, here)| format!("{switch} is {here}"))
+        .collect();
+    match named.as_slice() {
+        [] => String::new(),
+        named => format!("note: in sqlio, {}\n", named.join("; ")),
     }
 }
 

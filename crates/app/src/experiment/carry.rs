@@ -41,6 +41,7 @@ pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
         latency_limit: None,
         cache_size_bytes: None,
         quick: false,
+        time_hand_overs: false,
         own_cost_ns: if simulated {
             None
         } else {

@@ -1,21 +1,11 @@
 //! `import`: all or nothing, whoever wrote the files.
 
-use crate::support::machine::{can_run, text};
+use crate::support::{Answer, Desk, can_run};
 use std::process::Command;
 
-fn import(directory: &std::path::Path, words: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_stripewise"))
-        .current_dir(directory)
-        .args(words)
-        .args(["--store", "store.db"])
-        .output()
-        .expect("the program runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code().unwrap_or(-1),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+fn import(desk: &Desk, files: &[&str]) -> Answer {
+    let words: Vec<&str> = ["import"].iter().chain(files).copied().collect();
+    desk.run(&words)
 }
 
 const GOOD: &str = "sqlio v1.5.SG\n2 threads reading for 9 secs from file a.dat\n\tusing 8KB random IOs\n\
@@ -24,57 +14,71 @@ const GOOD: &str = "sqlio v1.5.SG\n2 threads reading for 9 secs from file a.dat\
 
 #[test]
 fn a_file_that_cannot_be_read_keeps_all_from_being_stored() {
-    let directory = tempfile::tempdir().unwrap();
-    let at = directory.path();
-    std::fs::write(at.join("good.txt"), GOOD).unwrap();
-    std::fs::write(at.join("bad.txt"), GOOD.replace("812.50", "none")).unwrap();
-    let (code, _, err) = import(at, &["import", "good.txt", "bad.txt"]);
-    assert_eq!(code, 2);
-    assert!(
-        err.contains("bad.txt: line 8: has no number") && err.contains("hint: "),
-        "{err}"
-    );
-    let (code, _, err) = import(at, &["history"]);
-    assert!(code == 5 && err.contains("there is no store at"), "{err}");
-    let (code, out, err) = import(at, &["import", "good.txt", "--json"]);
-    assert_eq!(code, 0, "{err}");
-    for field in [
-        "schema_version",
-        "imported",
-        "already_there",
-        "\"results\": 1",
-        "\"iops\": 812.5",
-    ] {
-        assert!(out.contains(field), "{field}: {out}");
-    }
+    let desk = Desk::new();
+    desk.write("good.txt", GOOD);
+    desk.write("bad.txt", &GOOD.replace("812.50", "none"));
+    import(&desk, &["good.txt", "bad.txt"]).failed(2, &["bad.txt: line 8: has no number"]);
+    desk.run(&["history"]).failed(5, &["there is no store at"]);
+    let json = desk.json(&["import", "good.txt"]);
+    assert_eq!(json.at("imported").items().len(), 1);
+    assert_eq!(json.at("files.0.results").count(), 1);
+    assert_eq!(json.at("runs.0.jobs.0.outcome.iops").number(), 812.5);
+    json.at("schema_version");
 }
 
 #[test]
 fn a_directory_gives_the_results_in_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let at = directory.path();
-    std::fs::create_dir(at.join("results")).unwrap();
-    std::fs::write(at.join("results/a.txt"), GOOD).unwrap();
-    std::fs::write(at.join("results/b.txt"), GOOD.replace("812.50", "999.99")).unwrap();
-    std::fs::write(at.join("results/notes.md"), "nothing here").unwrap();
-    let (code, out, err) = import(at, &["import", "results"]);
-    assert_eq!(code, 0, "{err}");
-    assert!(
-        out.contains("2 results kept") && err.contains("notes.md is no result"),
-        "{out}{err}"
-    );
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path().join("results")).unwrap();
+    desk.write("results/a.txt", GOOD);
+    desk.write("results/b.txt", &GOOD.replace("812.50", "999.99"));
+    desk.write("results/notes.md", "nothing here");
+    let answer = import(&desk, &["results"]).done();
+    assert!(answer.stdout.contains("2 results kept"));
+    assert!(answer.stderr.contains("notes.md is no result"));
 }
 
 #[test]
-fn what_fio_measured_here_is_imported() {
-    if !can_run("what_fio_measured_here_is_imported", &["fio"]) {
+fn results_survive_what_shells_mail_and_web_pages_do_to_them() {
+    let desk = Desk::new();
+    let id = |name: &str| {
+        let json = desk.json(&["import", name]);
+        json.at("runs.0.id").text()
+    };
+    desk.write("plain.txt", GOOD);
+    let plain = id("plain.txt");
+    // As PowerShell's `>` writes it.
+    let wide = GOOD.replace('\n', "\r\n");
+    let wide: Vec<u8> = std::iter::once(0xfeff)
+        .chain(wide.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    std::fs::write(desk.path().join("wide.txt"), wide).unwrap();
+    desk.write("mail.txt", &GOOD.replace('\t', "").replace("   ", "\u{a0}"));
+    let prompt = "C:\\SQLIO>sqlio -kR -t2 -s9 -frandom -b8 a.dat\r\n";
+    desk.write("log.txt", &[prompt, GOOD, "\r\nDone.\r\n"].concat());
+    for name in ["wide.txt", "mail.txt", "log.txt"] {
+        assert_eq!(id(name), plain, "{name}");
+    }
+    desk.write(
+        "two.txt",
+        &[GOOD, &GOOD.replace("812.50", "813.50")].concat(),
+    );
+    let two = import(&desk, &["two.txt"]).done();
+    let kept = "1 result kept; 1 was already there";
+    assert!(two.stdout.contains(kept), "{}", two.stdout);
+}
+
+#[test]
+fn what_fio_measured_here_is_imported_and_compared_with_ours() {
+    let test = "what_fio_measured_here_is_imported_and_compared_with_ours";
+    if !can_run(test, &["fio"]) {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let at = directory.path();
-    let file = at.join("test.dat");
-    let filename = format!("--filename={}", text(&file));
-    for format in ["json", "json+"] {
+    let desk = Desk::new();
+    let file = desk.file("test.dat");
+    let filename = format!("--filename={file}");
+    for (format, jobs) in [("json", "1"), ("json+", "2")] {
         let output = Command::new("fio")
             .args([
                 "--name=reads",
@@ -83,6 +87,9 @@ fn what_fio_measured_here_is_imported() {
                 "--bs=8k",
                 "--size=8m",
                 "--iodepth=4",
+                "--numjobs",
+                jobs,
+                "--group_reporting",
             ])
             .args([
                 "--ioengine=libaio",
@@ -93,23 +100,40 @@ fn what_fio_measured_here_is_imported() {
             .arg(format!("--output-format={format}"))
             .output()
             .expect("fio runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        std::fs::write(at.join("fio.json"), &output.stdout).unwrap();
-        let (code, out, err) = import(at, &["import", "fio.json", "--json"]);
-        assert_eq!(code, 0, "{err}");
-        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
-        let fio: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let (job, theirs) = (&json["runs"][0]["jobs"][0], &fio["jobs"][0]["read"]);
-        assert_eq!(job["outcome"]["iops"], theirs["iops"]);
-        assert_eq!(job["outcome"]["operations"], theirs["total_ios"]);
-        let latency = &job["outcome"]["read"]["latency_ns"];
-        assert_eq!(latency["p99"], theirs["clat_ns"]["percentile"]["99.000000"]);
-        assert_eq!(latency["max"], theirs["clat_ns"]["max"]);
-        assert_eq!(job["workload"]["block_size_bytes"], 8192);
-        assert_eq!(job["workload"]["outstanding"], 4);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        // fio prints warnings into the same stream.
+        let text = String::from_utf8_lossy(&output.stdout);
+        desk.write("fio.json", &format!("note: something about clocks\n{text}"));
+        let json = desk.json(&["import", "fio.json"]);
+        let fio: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (job, theirs) = (json.at("runs.0.jobs.0"), &fio["jobs"][0]["read"]);
+        let number = |path: &str| theirs.pointer(path).and_then(serde_json::Value::as_f64);
+        for (ours, theirs) in [
+            ("outcome.iops", "/iops"),
+            ("outcome.operations", "/total_ios"),
+            ("outcome.bytes", "/io_bytes"),
+            (
+                "outcome.read.latency_ns.p99",
+                "/clat_ns/percentile/99.000000",
+            ),
+            ("outcome.read.latency_ns.mean", "/clat_ns/mean"),
+            ("outcome.read.latency_ns.max", "/clat_ns/max"),
+        ] {
+            assert_eq!(Some(job.at(ours).number()), number(theirs), "{ours}");
+        }
+        assert_eq!(job.at("workload.block_size_bytes").count(), 8192);
+        assert_eq!(job.at("workload.outstanding").count(), 4);
+        let threads = job.at("workload.threads").count();
+        assert_eq!(threads.to_string(), jobs);
     }
+    let words = "--read --random --block 8k --threads 2 --outstanding 4 --duration 1s \
+                 --cache buffered --busy-ok";
+    let words: Vec<&str> = ["run", &file].into_iter().chain(words.split(' ')).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let ours = desk.json(&words).at("runs.0.id").text();
+    let compared = desk.run(&["compare", "fio.json", &ours]);
+    assert!(matches!(compared.code, Some(0 | 1)), "{}", compared.stderr);
+    let table = &compared.stdout;
+    assert!(table.contains("fio") && table.contains('%'), "{table}");
 }

@@ -9,6 +9,7 @@
 mod support;
 
 mod align;
+mod article;
 mod bench;
 mod check;
 mod compare;

@@ -246,3 +246,71 @@ fn a_simulated_drive_needs_no_waiting_and_gives_json() {
     assert!(out.starts_with('{') && out.contains("\"schema_version\""));
     assert!(out.contains("\"cursor\": \"shared\""));
 }
+
+#[test]
+fn initiation_latencies_are_whole_microseconds_before_the_others() {
+    let drive = Drive::new();
+    let first = |out: &str| {
+        let (_, rest) = out.split_once("latency metrics:\n").expect("latencies");
+        let names = rest.lines().take(6).map(|line| {
+            let (name, number) = line.split_once(": ").expect("a number");
+            (name.to_owned(), number.parse::<u64>().expect("whole"))
+        });
+        names.collect::<Vec<_>>()
+    };
+    let words = "-kR -t2 -s1 -frandom -o4 -b8 -BH -LSi -dL t.dat --busy-ok";
+    let (code, out, err) = drive.sqlio(words);
+    assert_eq!(code, 0, "{err}");
+    let numbers = first(&out);
+    let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
+    let kinds = ["Init_Latency(us)", "Latency(ms)"];
+    let expected: Vec<String> = kinds
+        .iter()
+        .flat_map(|kind| ["Min", "Avg", "Max"].map(|which| format!("{which}_{kind}")))
+        .collect();
+    assert_eq!(names, expected);
+    let (min, avg, max) = (numbers[0].1, numbers[1].1, numbers[2].1);
+    assert!(min <= avg && avg <= max && max > 0, "{numbers:?}");
+    let (_, json, _) = drive.stripewise(&["history", "show", "last", "--json"]);
+    assert!(json.contains("\"initiation_latency_ns\""), "{json}");
+    // Nobody else pays for it, and a simulated array takes operations at once.
+    let (_, out, _) = drive.sqlio("-kR -s1 -frandom -LS -dL t.dat --busy-ok");
+    assert!(!out.contains("Init_Latency"), "{out}");
+    let (_, json, _) = drive.stripewise(&["history", "show", "last", "--json"]);
+    assert!(!json.contains("initiation_latency_ns"), "{json}");
+    let (_, out, _) = drive.sqlio("-kR -s1 -frandom -LSi S:t.dat --drive S=sim:disk-7k2");
+    assert!(first(&out)[..3].iter().all(|(_, number)| *number == 0));
+}
+
+#[test]
+fn an_interrupted_run_prints_its_report_and_is_kept() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let drive = format!("L={volume}");
+    let words = "sqlio -kR -t2 -s60 -frandom -o2 -b8 -BH -LS -dL t.dat --busy-ok --drive";
+    let words: Vec<&str> = words.split(' ').chain([drive.as_str()]).collect();
+    let mut running = desk.start(&words);
+    running.until("Measuring");
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    running.signal(rustix::process::Signal::INT);
+    let answer = running.wait().ended(130);
+    let (_, results) = answer
+        .stdout
+        .split_once("initialization done\nCUMULATIVE DATA:\n")
+        .expect("a report");
+    let rate = results.lines().nth(1).expect("a rate");
+    assert!(
+        rate.starts_with("IOs/sec: ") && !rate.ends_with(" 0.00"),
+        "{rate}"
+    );
+    assert!(answer.stdout.lines().last().unwrap().starts_with("%:"));
+    assert!(answer.stderr.contains("partial: "), "{}", answer.stderr);
+    let kept = desk.json(&["history", "show", "last"]);
+    assert_eq!(kept.at("runs.0.status").text(), "partial");
+    let seconds = kept.at("runs.0.jobs.0.outcome.duration_ns").number() / 1e9;
+    let operations = kept.at("runs.0.jobs.0.outcome.operations").number();
+    assert!(seconds < 59.0, "{seconds}");
+    // The rate is over the time that passed, not over what was asked for.
+    let printed: f64 = rate["IOs/sec:".len()..].trim().parse().unwrap();
+    assert!((printed - operations / seconds).abs() <= 0.02, "{rate}");
+}

@@ -11,6 +11,7 @@ mod data_pace;
 pub mod faulty;
 pub mod null;
 pub mod portable_threads;
+pub mod timed;
 
 #[cfg(target_os = "linux")]
 pub mod linux_io_uring;

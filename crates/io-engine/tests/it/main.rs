@@ -3,6 +3,7 @@
 mod faults;
 mod fixture;
 mod suite;
+mod timed;
 
 #[cfg(target_os = "linux")]
 #[path = "limits_linux.rs"]

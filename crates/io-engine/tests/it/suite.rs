@@ -5,6 +5,7 @@ use stripewise_io_engine::backend::faulty::Faulty;
 use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_io_engine::backend::portable_threads::Threads;
+use stripewise_io_engine::backend::timed::Timed;
 #[cfg(windows)]
 use stripewise_io_engine::backend::windows_iocp::Iocp;
 use stripewise_io_engine::conformance::{Scope, run};
@@ -58,4 +59,14 @@ fn a_wrapper_without_faults_conforms_over_io_uring() {
 #[test]
 fn a_wrapper_without_faults_conforms_over_threads() {
     check::<Faulty<Threads>>("faulty threads", Scope::Full);
+}
+
+#[test]
+fn timing_hand_overs_conforms_over_io_uring() {
+    check::<Timed<Uring>>("timed io_uring", Scope::Full);
+}
+
+#[test]
+fn timing_hand_overs_conforms_over_threads() {
+    check::<Timed<Threads>>("timed threads", Scope::Full);
 }

@@ -14,6 +14,7 @@ use crate::{Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
+use stripewise_io_engine::backend::timed::HandOverLog;
 use stripewise_io_engine::{Engine, FaultPlan};
 
 /// One job on real files.
@@ -30,6 +31,8 @@ pub struct RealJob {
     pub register_buffers: bool,
     /// Faults to inject, for engines that do.
     pub faults: Option<FaultPlan>,
+    /// Where engines that time hand-overs leave the times.
+    pub hand_overs: Option<HandOverLog>,
 }
 
 impl RealJob {

@@ -5,11 +5,15 @@ use crate::{AsPlanned, Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
+use stripewise_io_engine::EngineName;
 use stripewise_io_engine::backend::{
-    faulty::Faulty, linux_io_uring::Uring, null::Null, portable_threads::Threads,
+    faulty::Faulty,
+    linux_io_uring::Uring,
+    null::Null,
+    portable_threads::Threads,
+    timed::{HandOverLog, HandOvers, Timed},
     windows_iocp::Iocp,
 };
-use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_workload::{Span, Workload};
 
 /// A job with its file open.
@@ -20,14 +24,24 @@ pub(super) struct OpenJob {
 }
 
 impl OpenJob {
-    fn real(self, faults: Option<&FaultPlan>) -> RealJob {
+    fn real(self, settings: &super::Settings) -> RealJob {
         RealJob {
             plan: self.plan,
             files: self.files,
             register_buffers: true,
-            faults: faults.cloned(),
+            faults: settings.faults.clone(),
+            hand_overs: settings.time_hand_overs.then(HandOverLog::default),
         }
     }
+}
+
+/// What came of a run.
+pub(super) struct Driven {
+    pub(super) totals: RunTotals,
+    /// Why no better engine was chosen.
+    pub(super) fallbacks: Vec<String>,
+    /// How long handing over took, job by job, where that was asked for.
+    pub(super) hand_overs: Vec<Option<HandOvers>>,
 }
 
 /// Runs the jobs on the engine that is asked for; with `auto` the best that
@@ -39,29 +53,31 @@ pub(super) fn drive(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
     interrupt: &AtomicU8,
-) -> Result<(RunTotals, Vec<String>), Error> {
+) -> Result<Driven, Error> {
     let choice = settings.engine.choose();
-    let faults = settings.faults.as_ref();
-    let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(faults)).collect();
-    let cpus = &settings.cpus;
-    let totals = match (choice.engine, faults.is_some()) {
-        (EngineName::Null, _) => real::run::<Null>(&jobs, cpus, plan, policy, observer, interrupt),
-        (EngineName::Threads, false) => {
-            real::run::<Threads>(&jobs, cpus, plan, policy, observer, interrupt)
-        }
-        (EngineName::Threads, true) => {
-            real::run::<Faulty<Threads>>(&jobs, cpus, plan, policy, observer, interrupt)
-        }
-        (EngineName::Iocp, false) => {
-            real::run::<Iocp>(&jobs, cpus, plan, policy, observer, interrupt)
-        }
-        (EngineName::Iocp, true) => {
-            real::run::<Faulty<Iocp>>(&jobs, cpus, plan, policy, observer, interrupt)
-        }
-        (_, false) => real::run::<Uring>(&jobs, cpus, plan, policy, observer, interrupt),
-        (_, true) => real::run::<Faulty<Uring>>(&jobs, cpus, plan, policy, observer, interrupt),
-    }?;
-    Ok((totals, choice.because.into_iter().collect()))
+    let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(settings)).collect();
+    let run = match (choice.engine, settings.faults.is_some()) {
+        (EngineName::Null, _) => real::run::<Null>,
+        (EngineName::Threads, true) => real::run::<Faulty<Threads>>,
+        (EngineName::Threads, false) if settings.time_hand_overs => real::run::<Timed<Threads>>,
+        (EngineName::Threads, false) => real::run::<Threads>,
+        (EngineName::Iocp, true) => real::run::<Faulty<Iocp>>,
+        (EngineName::Iocp, false) if settings.time_hand_overs => real::run::<Timed<Iocp>>,
+        (EngineName::Iocp, false) => real::run::<Iocp>,
+        (_, true) => real::run::<Faulty<Uring>>,
+        (_, false) if settings.time_hand_overs => real::run::<Timed<Uring>>,
+        (_, false) => real::run::<Uring>,
+    };
+    let totals = run(&jobs, &settings.cpus, plan, policy, observer, interrupt)?;
+    let hand_overs = jobs
+        .iter()
+        .map(|job| job.hand_overs.as_ref().map(HandOverLog::total))
+        .collect();
+    Ok(Driven {
+        totals,
+        fallbacks: choice.because.into_iter().collect(),
+        hand_overs,
+    })
 }
 
 /// The program's own cost of an operation without a disk: nanoseconds per
@@ -83,6 +99,7 @@ pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
         files: Vec::new(),
         register_buffers: false,
         faults: None,
+        hand_overs: None,
     };
     let plan = RunPlan {
         interval_ns: duration_ns.max(1_000_000),

@@ -135,6 +135,9 @@ pub struct Settings {
     pub cache_size_bytes: Option<u64>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
+    /// Hand operations over one by one and time that: SQLIO's initiation latency.
+    /// Costs a system call for each; not used on simulated arrays.
+    pub time_hand_overs: bool,
     /// The program's own cost, see [`own_cost_ns`].
     pub own_cost_ns: Option<f64>,
     /// Jobs of the earlier runs of the same grid, where this run is its last:
@@ -162,13 +165,16 @@ pub fn run_real(
     let plan = run_plan(jobs, settings);
     let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
     let mut policy = Enough::new(&plan, settings.operations_min);
-    let (totals, asked_more) =
-        engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
+    let driven = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
+    let totals = driven.totals;
     let ramp_bytes = ears.ramp_bytes();
     let seen = watch.finish(ramp_bytes);
     finish(&mut skeleton, &totals);
-    for job in &mut skeleton.jobs {
-        job.engine.fallbacks.extend(asked_more.iter().cloned());
+    for (job, hand_overs) in skeleton.jobs.iter_mut().zip(driven.hand_overs) {
+        job.engine
+            .fallbacks
+            .extend(driven.fallbacks.iter().cloned());
+        job.outcome.initiation_latency_ns = hand_overs.and_then(record::initiation_latency);
     }
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
     attach(&mut skeleton, &evidence);

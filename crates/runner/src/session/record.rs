@@ -4,10 +4,11 @@ use crate::{
     DrainCounts, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts, RunTotals,
     StopReason,
 };
+use stripewise_io_engine::backend::timed::HandOvers;
 use stripewise_io_engine::{Capabilities, Kind, error_name};
 use stripewise_results::{
-    Drain, EngineFacts, Errors, Interval, KindParts, OpenLoop, Outcome, OutcomeParts, RunRecord,
-    Status,
+    Drain, EngineFacts, Errors, InitiationLatency, Interval, KindParts, OpenLoop, Outcome,
+    OutcomeParts, RunRecord, Status,
 };
 use stripewise_stats::Histogram;
 
@@ -30,6 +31,15 @@ pub(super) fn interval(
         errors: counts.errors.total(),
         ..Interval::default()
     }
+}
+
+/// Of the operations that were handed over; `None` where there were none.
+pub(super) fn initiation_latency(seen: HandOvers) -> Option<InitiationLatency> {
+    (seen.operations > 0).then(|| InitiationLatency {
+        min: seen.min_ns,
+        mean: seen.sum_ns as f64 / seen.operations as f64,
+        max: seen.max_ns,
+    })
 }
 
 /// The outcome of a job, without its drain. `open`: it has a rate.

@@ -56,6 +56,7 @@ pub fn real_job(workload: Workload) -> RealJob {
         files: Vec::new(),
         register_buffers: false,
         faults: None,
+        hand_overs: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn write_once<E: Engine + 'static>() -> Result<(RunTotals, Vec<u8>), Error> {
         files: vec![Arc::new(opened.expect("it was just made"))],
         register_buffers: true,
         faults: None,
+        hand_overs: None,
     };
     let plan = RunPlan {
         operations_max_per_thread: Some(BLOCKS / 2),
@@ -98,6 +99,7 @@ fn reads_past_the_end_of_the_file_are_short_and_counted() {
         files: vec![Arc::new(File::open(file.path()).expect("it is there"))],
         register_buffers: false,
         faults: None,
+        hand_overs: None,
     };
     let plan = RunPlan {
         operations_max_per_thread: Some(1_000),

@@ -102,6 +102,7 @@ impl Run {
             let mut open = OpenPlan::new(files, worker.slots(), length_bytes, self.clock);
             open.register_buffers = job.register_buffers;
             open.faults.clone_from(&job.faults);
+            open.hand_overs.clone_from(&job.hand_overs);
             let (returns, returned) = channel();
             let in_flight = Arc::new(AtomicU32::new(0));
             let index = self.links.len();
