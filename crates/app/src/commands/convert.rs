@@ -42,7 +42,7 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
             None => name.to_owned(),
         };
         let raw = name.ends_with(':');
-        let place = drives.place(&name, raw, |variable| std::env::var(variable).ok());
+        let place = drives.named(&name, raw, |variable| std::env::var(variable).ok());
         place.ok().map(|place| place.text())
     };
     let surroundings = Surroundings {

@@ -31,6 +31,21 @@ fn a_batch_file_becomes_a_plan_that_runs() {
 }
 
 #[test]
+fn a_plan_may_be_made_for_drives_of_another_machine() {
+    let desk = Desk::new();
+    let batch = "\"C:\\Program Files\\SQLIO\\sqlio.exe\" -kR -frandom -b8 -LS -dL t.dat\r\n";
+    desk.write("night.bat", batch);
+    let words = ["convert", "--from", "sqlio", "night.bat"];
+    let known = [&words[..], &["--drive", "L=/srv/not/here"]].concat();
+    let known = desk.run(&known).done();
+    let target = "target = \"/srv/not/here/t.dat\"";
+    assert!(known.stdout.contains(target), "{}", known.stdout);
+    let unknown = desk.run(&words).done();
+    let said = "L:t.dat: say where that is here";
+    assert!(unknown.stderr.contains(said), "{}", unknown.stderr);
+}
+
+#[test]
 fn lines_that_cannot_be_carried_over_stop_it() {
     let desk = Desk::new();
     desk.write("jobs.fio", "[a]\nrw=trim\n");

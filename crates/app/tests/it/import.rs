@@ -56,7 +56,7 @@ fn results_survive_what_shells_mail_and_web_pages_do_to_them() {
     std::fs::write(desk.path().join("wide.txt"), wide).unwrap();
     desk.write("mail.txt", &GOOD.replace('\t', "").replace("   ", "\u{a0}"));
     let prompt = "C:\\SQLIO>sqlio -kR -t2 -s9 -frandom -b8 a.dat\r\n";
-    desk.write("log.txt", &[prompt, GOOD, "\r\nDone.\r\n"].concat());
+    desk.write("log.txt", &["Night run.\r\n\r\n", prompt, GOOD].concat());
     for name in ["wide.txt", "mail.txt", "log.txt"] {
         assert_eq!(id(name), plain, "{name}");
     }

@@ -28,7 +28,7 @@ pub(super) fn read(
             say_of_others(words, line.number, plan);
             return None;
         };
-        Some(call_of(call, line, surroundings, plan))
+        Some(call_of(&call, line, surroundings, plan))
     })
 }
 

@@ -137,7 +137,7 @@ impl Reader {
         }
         if let Some(command) = command_in(&words) {
             self.close();
-            self.command = Some(command.to_owned());
+            self.command = Some(command);
             return;
         }
         let taken = self
@@ -225,9 +225,9 @@ fn version_of(words: &str) -> Option<&str> {
     (known && !version.contains(' ')).then_some(version)
 }
 
-/// The part from `sqlio` on of a line that calls it, with or without a prompt
-/// and a folder before.
-pub(crate) fn command_in(words: &str) -> Option<&str> {
+/// `sqlio` and its switches of a line that calls it, with or without a prompt, a
+/// folder and quotation marks around its name.
+pub(crate) fn command_in(words: &str) -> Option<String> {
     let lower = words.to_ascii_lowercase();
     let (at, after) = lower.match_indices("sqlio").find_map(|(at, name)| {
         let begins =
@@ -239,7 +239,11 @@ pub(crate) fn command_in(words: &str) -> Option<&str> {
     })?;
     // Words of prose have no switches behind them.
     let switch = after.trim_start().as_bytes().get(1)?;
-    switch.is_ascii_alphabetic().then(|| &words[at..])
+    let name = &words[at..at + "sqlio".len()];
+    let rest = &words[words.len() - after.len()..];
+    switch
+        .is_ascii_alphabetic()
+        .then(|| format!("{name}{rest}"))
 }
 
 impl Open {

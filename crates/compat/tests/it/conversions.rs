@@ -36,7 +36,7 @@ fn plan(tool: Tool, text: &str) -> (Plan, String) {
 #[test]
 fn a_batch_file_becomes_a_job_for_each_call() {
     let batch = "@echo off\r\nrem a night's work\r\n\
-        C:\\SQLIO\\sqlio.exe -kW -t2 -s60 -frandom -o8 -b64 -BH -LS -dL testfile.dat >> log.txt\r\n\
+        \"C:\\Program Files (x86)\\SQLIO\\sqlio.exe\" -kW -t2 -s60 -frandom -o8 -b64 -BH -LS -dL testfile.dat >> log.txt\r\n\
         timeout /T 10\r\n\
         sqlio -kR -s30 -fsequential -o4 -b8 -LS -Fparam.txt\r\n\
         sqlio -kR -t2 -f64 -i64 -LS -U -p1 L:\\m.dat\r\n";

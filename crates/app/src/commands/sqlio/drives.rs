@@ -70,8 +70,29 @@ impl Drives {
     }
 
     /// Where a name leads: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
-    /// targets `L:` and `9:`.
+    /// targets `L:` and `9:`. Drives of files must be directories that are there.
     pub fn place(
+        &self,
+        name: &str,
+        raw: bool,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Outcome<Place> {
+        let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
+        if let (Some((drive, _)), false) = (letter, raw) {
+            let base = self.of(drive, &environment)?;
+            if !base.starts_with("sim:") && !Path::new(&base).is_dir() {
+                return Err(Failure::usage(
+                    format!("{name}: drive {drive}: is {base}, which is no directory"),
+                    "map the drive to a directory; devices go with -R",
+                ));
+            }
+        }
+        self.named(name, raw, environment)
+    }
+
+    /// Where a name leads on the machine that a plan is made for, which need not
+    /// be this one.
+    pub fn named(
         &self,
         name: &str,
         raw: bool,
@@ -96,12 +117,6 @@ impl Drives {
         }
         if raw {
             return raw_place(name, base);
-        }
-        if !Path::new(&base).is_dir() {
-            return Err(Failure::usage(
-                format!("{name}: drive {drive}: is {base}, which is no directory"),
-                "map the drive to a directory; devices go with -R",
-            ));
         }
         Ok(Place::File(below(Path::new(&base), rest)?))
     }
