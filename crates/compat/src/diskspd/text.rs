@@ -290,10 +290,8 @@ impl Reader {
             _ if words.starts_with("Latency distribution:") || is_path(open, words) => {
                 self.table = Table::OneTarget;
             }
-            _ if words.starts_with("%-ile") => {
-                if self.table != Table::OneTarget {
-                    self.table = Table::Percentiles;
-                }
+            _ if words.starts_with("%-ile") && self.table != Table::OneTarget => {
+                self.table = Table::Percentiles;
             }
             _ if words.starts_with("thread |") => open.mean_at = mean_at(words),
             _ if words.starts_with("total:") => self.total(line, words),
