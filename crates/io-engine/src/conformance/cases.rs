@@ -11,6 +11,9 @@ use crate::{Engine, Kind, Next, Operation};
 const PAGE: u32 = 4096;
 const MIB: u32 = 1 << 20;
 
+/// The case of engines that submit no sooner than they are told to.
+pub(super) const NEVER_SUBMITTED: &str = "closing drops what was never submitted";
+
 /// Every case, simple ones first.
 pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
     let case = |name, needs_data, run| Case {
@@ -70,7 +73,7 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
         ),
         case("interrupted waits are no failures", false, interrupted),
         case("closing waits for what is in flight", true, close_waits),
-        case("closing drops what was never submitted", true, close_drops),
+        case(NEVER_SUBMITTED, true, close_drops),
         case("a closed limit gives up at once", false, close_at_once),
         case(
             "an engine may be dropped with work in flight",
