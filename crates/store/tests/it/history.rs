@@ -54,10 +54,7 @@ fn runs_are_listed_what_was_stored_last_first_with_what_their_jobs_reached() {
         (job.name.as_str(), job.target.as_str()),
         ("job1", "/volume30")
     );
-    assert_eq!(
-        (job.read_percent, job.pattern.as_deref()),
-        (Some(83), Some("random"))
-    );
+    assert_eq!((job.read_percent, job.pattern.as_str()), (83, "random"));
     assert_eq!(
         (job.operations, job.iops),
         (outcome.operations, outcome.iops)
