@@ -191,7 +191,7 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
         reading(
             "processors",
             false,
-            given(row, "jobs.engine", cpus_words(&row.job.engine.cpus)),
+            row.given("jobs.engine", cpus_words(&row.job.engine.cpus)),
         ),
     ]
 }
