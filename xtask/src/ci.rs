@@ -8,19 +8,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-const WINDOWS: &str = "x86_64-pc-windows-gnu";
-const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
-
 type Step = (&'static str, fn(&Path) -> Result<()>);
 
 const STEPS: [Step; 8] = [
     ("formatting", format),
     ("tidy", crate::tidy::run),
     ("clippy", clippy),
-    ("type-check for Windows", windows),
     ("user instructions per operation", instructions),
     ("simulated arrays beside published tables", accuracy),
     ("a real kernel end to end", virtual_machine),
+    ("Windows, under Wine", crate::wine::run),
     ("tests, as the README has them", tests),
 ];
 
@@ -53,47 +50,6 @@ fn clippy(root: &Path) -> Result<()> {
     shell::run(&mut cargo(root, &arguments))
 }
 
-/// Only the store has C in it (SQLite): without a C compiler for Windows,
-/// everything that does not need the store is checked all the same.
-fn windows(root: &Path) -> Result<()> {
-    add_target(root)?;
-    let mut check = cargo(
-        root,
-        &["check", "--workspace", "--locked", "--target", WINDOWS],
-    );
-    if !shell::has(WINDOWS_C_COMPILER) {
-        shell::skip(
-            "the type-check of the store for Windows",
-            WINDOWS_C_COMPILER,
-        )?;
-        check.args([
-            "--exclude",
-            "stripewise-store",
-            "--exclude",
-            "stripewise-app",
-        ]);
-    }
-    shell::run(&mut check)
-}
-
-/// The standard library for Windows, by rustup; without rustup it is there or
-/// the check says that it is not.
-fn add_target(root: &Path) -> Result<()> {
-    let installed = shell::read(Command::new("rustup").current_dir(root).args([
-        "target",
-        "list",
-        "--installed",
-    ]));
-    match installed {
-        Ok(list) if !list.stdout.lines().any(|target| target == WINDOWS) => shell::run(
-            Command::new("rustup")
-                .current_dir(root)
-                .args(["target", "add", WINDOWS]),
-        ),
-        _ => Ok(()),
-    }
-}
-
 fn instructions(_root: &Path) -> Result<()> {
     gate::run(None)
 }
@@ -103,7 +59,7 @@ fn accuracy(_root: &Path) -> Result<()> {
 }
 
 /// `tests/vm/run` names the tool that it lacks and ends with this code.
-const TOOL_MISSING: i32 = 77;
+pub const TOOL_MISSING: i32 = 77;
 
 fn virtual_machine(root: &Path) -> Result<()> {
     let binary = release_binary(root)?;

@@ -12,9 +12,11 @@ mod dist;
 mod nightly;
 mod perf;
 mod root;
+mod schema;
 mod shell;
 mod tidy;
 mod truth;
+mod wine;
 
 use anyhow::{Result, bail};
 use arguments::Arguments;
@@ -42,6 +44,7 @@ usage: cargo xtask COMMAND
   dist [--only windows|linux] [--out DIRECTORY]
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
+  wine                    the Windows program and suites under Wine (tests/wine)
   nightly                 long property tests, truth, agree, diskstats, dist
 ";
 
@@ -58,6 +61,10 @@ fn main() -> ExitCode {
 fn run() -> Result<()> {
     let mut arguments = Arguments::new(std::env::args().skip(1));
     match arguments.command().as_deref() {
+        Some("wine") => {
+            arguments.finish()?;
+            wine::run(&root::path())
+        }
         Some("tidy") => {
             arguments.finish()?;
             tidy::run(&root::path())

@@ -260,7 +260,7 @@ fn engine_of(arguments: &Run, plan: &Plan) -> Outcome<Option<EngineName>> {
         (None, [one]) => one
             .parse()
             .map(Some)
-            .map_err(|error| Failure::usage(error, "engine is auto, uring, threads or null")),
+            .map_err(|error| Failure::usage(error, "engine is auto, uring, iocp, threads or null")),
         (None, several) => Err(Failure::usage(
             format!(
                 "the jobs of the plan ask for different engines: {}",

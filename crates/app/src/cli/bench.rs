@@ -43,7 +43,7 @@ pub struct Bench {
     /// Only these series
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub series: Vec<SeriesName>,
-    /// Which way to do I/O: auto, uring, threads or null
+    /// Which way to do I/O: auto, uring, iocp, threads or null
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: EngineName,
     /// Seed of all streams

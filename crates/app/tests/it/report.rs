@@ -6,99 +6,12 @@ use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
 
-/// A schema of the keywords that ours uses; any other keyword fails the test, and
-/// so does a field that the schema does not name.
-fn faults(schema: &Value, root: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
-    let mut schema = schema;
-    while let Some(reference) = schema["$ref"].as_str() {
-        schema = root
-            .pointer(reference.trim_start_matches('#'))
-            .expect("a definition");
-    }
-    for (keyword, rule) in schema.as_object().expect("a schema") {
-        let good = match keyword.as_str() {
-            "description" | "title" | "$schema" | "$id" | "$defs" | "then" => true,
-            "type" => match rule {
-                Value::Array(types) => types.iter().any(|one| is_of(one, value)),
-                one => is_of(one, value),
-            },
-            "const" => rule == value,
-            "enum" => rule.as_array().expect("values").contains(value),
-            "minimum" => value
-                .as_f64()
-                .is_none_or(|number| number >= rule.as_f64().expect("a number")),
-            "maximum" => value
-                .as_f64()
-                .is_none_or(|number| number <= rule.as_f64().expect("a number")),
-            "minItems" => value
-                .as_array()
-                .is_none_or(|items| items.len() as u64 >= rule.as_u64().expect("a number")),
-            "maxItems" => value
-                .as_array()
-                .is_none_or(|items| items.len() as u64 <= rule.as_u64().expect("a number")),
-            "required" => has_all(rule, value),
-            "if" => {
-                let lacks = !has_all(&rule["not"]["required"], value);
-                !lacks || has_all(&schema["then"]["required"], value)
-            }
-            "items" => {
-                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    faults(rule, root, item, &format!("{path}/{index}"), found);
-                }
-                true
-            }
-            "additionalProperties" => {
-                for (name, item) in value.as_object().into_iter().flatten() {
-                    faults(rule, root, item, &format!("{path}/{name}"), found);
-                }
-                true
-            }
-            "properties" => {
-                for (name, item) in value.as_object().into_iter().flatten() {
-                    match rule.get(name) {
-                        Some(rule) => faults(rule, root, item, &format!("{path}/{name}"), found),
-                        None => found.push(format!("{path}/{name} is not in the schema")),
-                    }
-                }
-                true
-            }
-            other => panic!("the schema uses `{other}`, which this test does not know"),
-        };
-        if !good {
-            found.push(format!(
-                "{path}: {keyword} {rule} does not hold for {value}"
-            ));
-        }
-    }
-}
-
-fn has_all(names: &Value, value: &Value) -> bool {
-    let names = names.as_array().expect("names");
-    !value.is_object()
-        || names
-            .iter()
-            .all(|name| value.get(name.as_str().expect("a name")).is_some())
-}
-
-fn is_of(name: &Value, value: &Value) -> bool {
-    match name.as_str().expect("a type") {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "number" => value.is_number(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "null" => value.is_null(),
-        other => panic!("{other}"),
-    }
-}
+#[path = "../../../../xtask/src/schema.rs"]
+mod schema;
 
 #[track_caller]
 fn holds_to_schema(text: &str) {
-    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
-    let value: Value = serde_json::from_str(text).expect("a document");
-    let mut found = Vec::new();
-    faults(&schema, &schema, &value, "", &mut found);
+    let found = schema::faults_of(text, SCHEMA);
     assert!(found.is_empty(), "{:#?}", &found[..found.len().min(5)]);
 }
 

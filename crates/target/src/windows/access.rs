@@ -18,17 +18,15 @@ pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHAR
 /// Between the two counts of time, in units of 100 ns.
 const EPOCH_TICKS: i64 = 116_444_736_000_000_000;
 
-/// What makes a file this one and no other. On NTFS the number holds a count of
-/// how often its place was used; elsewhere the time tells a file from its
-/// successor.
+/// What makes a file this one and no other: certain while a handle keeps it open.
+/// On NTFS the number holds a count of how often its place was used, so it is not
+/// used again; elsewhere the time when it was made tells a file from its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     /// Serial number of the volume.
     pub volume: u64,
     /// Number of the file on it.
     pub id: u128,
-    /// When it was made, nanoseconds since the epoch of Unix.
-    pub birth_time_ns: i64,
 }
 
 impl Identity {
@@ -42,6 +40,8 @@ impl Identity {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Status {
     pub identity: Identity,
+    /// When it was made, nanoseconds since the epoch of Unix.
+    pub birth_time_ns: i64,
     pub is_directory: bool,
     pub size_bytes: u64,
     pub allocated_bytes: u64,
@@ -57,11 +57,8 @@ impl Status {
         let standard = calls::standard(file)?;
         let bytes = |count: i64| u64::try_from(count).unwrap_or(0);
         Ok(Status {
-            identity: Identity {
-                volume,
-                id,
-                birth_time_ns: (basic.CreationTime - EPOCH_TICKS).saturating_mul(100),
-            },
+            identity: Identity { volume, id },
+            birth_time_ns: (basic.CreationTime - EPOCH_TICKS).saturating_mul(100),
             is_directory: basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0,
             size_bytes: bytes(standard.EndOfFile),
             allocated_bytes: bytes(standard.AllocationSize),

@@ -56,7 +56,10 @@ pub(super) fn plan(
         notes: Vec::new(),
         detail: PlanDetail {
             intent: intent.clone(),
-            what: What::File(found.status.identity),
+            what: What::File {
+                identity: found.status.identity,
+                birth_time_ns: found.status.birth_time_ns,
+            },
         },
     })
 }

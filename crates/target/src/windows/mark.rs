@@ -26,7 +26,7 @@ fn made_file(status: &Status, id: &str) -> MadeFile {
     MadeFile {
         device: status.identity.volume,
         inode: status.identity.inode(),
-        birth_time_ns: Some(status.identity.birth_time_ns),
+        birth_time_ns: Some(status.birth_time_ns),
         id: id.to_owned(),
         size_bytes: status.size_bytes,
     }

@@ -13,8 +13,8 @@
 //! | `opened` | how workers open it |
 //!
 //! Every later open goes by the path that the first one was told by the system,
-//! and is compared with what was judged (volume, file id, creation time) before
-//! anything is done with it. Nothing is ever opened so that it is cut.
+//! and is compared with what was judged (volume and file id) before anything is
+//! done with it. Nothing is ever opened so that it is cut.
 
 mod access;
 #[allow(unsafe_code)]
@@ -47,7 +47,10 @@ pub(crate) struct PlanDetail {
 /// What a plan is about, as it was when it was judged.
 #[derive(Clone, Debug)]
 enum What {
-    File(Identity),
+    File {
+        identity: Identity,
+        birth_time_ns: i64,
+    },
     Device,
     TestFile {
         directory: Identity,
@@ -79,11 +82,17 @@ pub(crate) fn prepare(
 ) -> Result<Target> {
     let expected = match &plan.detail.what {
         What::Device => return device::prepare(plan),
-        What::File(identity) => *identity,
+        What::File { identity, .. } => *identity,
         What::TestFile { directory, .. } => *directory,
     };
     let found = access::find(&plan.path)?;
-    if found.status.identity != expected {
+    // Nothing was open since then, so the number alone may be another file's; a
+    // directory's time says nothing, as Wine's moves with what is in it.
+    let is_other = match &plan.detail.what {
+        What::File { birth_time_ns, .. } => found.status.birth_time_ns != *birth_time_ns,
+        _ => false,
+    };
+    if found.status.identity != expected || is_other {
         return Err(access::replaced(&plan.name));
     }
     match plan.detail.what {

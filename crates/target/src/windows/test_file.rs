@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use stripewise_results::TargetKind;
 use stripewise_units::{format_bytes, format_duration};
 use windows_sys::Win32::Foundation::{
-    ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED,
+    ERROR_DISK_FULL, ERROR_DISK_QUOTA_EXCEEDED, ERROR_HANDLE_DISK_FULL,
 };
 use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_NO_BUFFERING;
 
@@ -220,8 +220,8 @@ fn fill_file(
     }
     filling.reserved = match calls::reserve(&made.file, plan.bytes) {
         Ok(()) => true,
-        Err(os) if is_lacking(&os) => false,
-        Err(os) => return Err(filling.cannot_fill(0, os)),
+        Err(os) if is_full(&os) => return Err(filling.cannot_fill(0, os)),
+        Err(_) => false,
     };
     let direct = open_direct(made, name);
     let past_cache = direct.is_ok();
@@ -248,15 +248,16 @@ fn fill_file(
     })
 }
 
-/// The file system does not know the request.
-fn is_lacking(os: &std::io::Error) -> bool {
-    let number = os.raw_os_error().map(i32::cast_unsigned);
-    let unknown = [
-        ERROR_NOT_SUPPORTED,
-        ERROR_INVALID_PARAMETER,
-        ERROR_INVALID_FUNCTION,
+/// There is no room. Other refusals say that the file system does not know the
+/// request, which only serves to keep the file in few pieces.
+fn is_full(os: &std::io::Error) -> bool {
+    let full = [
+        ERROR_DISK_FULL,
+        ERROR_HANDLE_DISK_FULL,
+        ERROR_DISK_QUOTA_EXCEEDED,
     ];
-    number.is_some_and(|number| unknown.contains(&number))
+    let number = os.raw_os_error().map(i32::cast_unsigned);
+    number.is_some_and(|number| full.contains(&number))
 }
 
 fn open_direct(made: &Made, name: &str) -> Result<File> {

@@ -34,7 +34,10 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         .or_else(|| file.engine.clone())
         .unwrap_or_else(|| "auto".to_owned());
     if let Err(error) = engine.parse::<stripewise_io_engine::EngineName>() {
-        return Err(Failure::usage(error, "engine is auto, uring or threads"));
+        return Err(Failure::usage(
+            error,
+            "engine is auto, uring, iocp or threads",
+        ));
     }
     let mut store = context.open_store()?;
     let need = need(&plan, file.load_given);

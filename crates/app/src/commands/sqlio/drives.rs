@@ -29,12 +29,17 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub struct Drives {
     given: Vec<(String, String)>,
+    /// Drives that are not mapped are this machine's own: it is Windows.
+    native: bool,
 }
 
 impl Drives {
     /// From `L=PATH` and so on.
     pub fn parse(mappings: &[String]) -> Outcome<Drives> {
-        let mut drives = Drives::default();
+        let mut drives = Drives {
+            native: std::path::MAIN_SEPARATOR == '\\',
+            ..Drives::default()
+        };
         for mapping in mappings {
             let parts = mapping.split_once('=');
             let Some((drive, path)) =
@@ -52,21 +57,11 @@ impl Drives {
     }
 
     /// The mapping of a drive; the last one given counts, then the environment.
-    fn of(&self, drive: &str, environment: impl Fn(&str) -> Option<String>) -> Outcome<String> {
-        let drive = drive.to_ascii_uppercase();
+    fn of(&self, drive: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         let given = self.given.iter().rev().find(|(known, _)| *known == drive);
-        let variable = format!("STRIPEWISE_DRIVE_{drive}");
         given
             .map(|(_, path)| path.clone())
-            .or_else(|| environment(&variable).filter(|path| !path.is_empty()))
-            .ok_or_else(|| {
-                Failure::usage(
-                    format!("there is no drive {drive}: here"),
-                    format!(
-                        "say what it stands for: --drive {drive}=/mnt/data (or set {variable}); --drive {drive}=sim:NAME simulates it"
-                    ),
-                )
-            })
+            .or_else(|| environment(&variable_of(drive)).filter(|path| !path.is_empty()))
     }
 
     /// Where a name leads: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
@@ -102,6 +97,9 @@ impl Drives {
             return Ok(Place::Simulated(name.to_owned()));
         }
         if name.starts_with("\\\\") {
+            if self.native {
+                return Ok(Place::File(PathBuf::from(name)));
+            }
             return Err(Failure::usage(
                 format!("{name} is a share of a Windows network"),
                 "mount it, and map a drive letter to where: --drive S=/mnt/share",
@@ -111,7 +109,12 @@ impl Drives {
         let Some((drive, rest)) = letter else {
             return Ok(Place::File(below(Path::new(""), name)?));
         };
-        let base = self.of(drive, environment)?;
+        let drive = &drive.to_ascii_uppercase();
+        let base = match self.of(drive, environment) {
+            Some(base) => base,
+            None if self.native => return Ok(native_place(name, drive, raw)),
+            None => return Err(unmapped(drive)),
+        };
         if base.starts_with("sim:") {
             return Ok(Place::Simulated(base));
         }
@@ -119,6 +122,32 @@ impl Drives {
             return raw_place(name, base);
         }
         Ok(Place::File(below(Path::new(&base), rest)?))
+    }
+}
+
+/// The environment's name of a drive's mapping.
+fn variable_of(drive: &str) -> String {
+    format!("STRIPEWISE_DRIVE_{drive}")
+}
+
+fn unmapped(drive: &str) -> Failure {
+    let variable = variable_of(drive);
+    Failure::usage(
+        format!("there is no drive {drive}: here"),
+        format!(
+            "say what it stands for: --drive {drive}=/mnt/data (or set {variable}); --drive {drive}=sim:NAME simulates it"
+        ),
+    )
+}
+
+/// A name of this machine's own, which is Windows: raw targets are the volume of
+/// the letter, or the disk of the number.
+fn native_place(name: &str, drive: &str, raw: bool) -> Place {
+    let is_number = drive.bytes().all(|byte| byte.is_ascii_digit());
+    match (raw, is_number) {
+        (false, _) => Place::File(PathBuf::from(name)),
+        (true, true) => Place::Raw(PathBuf::from(format!("\\\\.\\PhysicalDrive{drive}"))),
+        (true, false) => Place::Raw(PathBuf::from(format!("\\\\.\\{drive}:"))),
     }
 }
 
@@ -197,6 +226,36 @@ mod tests {
         assert_eq!(place("1:", true), Ok(Place::Raw("/dev/null".into())));
         assert_eq!(place("a.dat", false), Ok(Place::File("a.dat".into())));
         assert_eq!(place("/x/a.dat", false), Ok(Place::File("/x/a.dat".into())));
+    }
+
+    #[test]
+    fn on_windows_names_are_the_machines_own_unless_mapped() {
+        let drives = Drives {
+            given: vec![("S".to_owned(), "sim:x".to_owned())],
+            native: true,
+        };
+        let cases = [
+            (
+                "E:\\bench\\a.dat",
+                false,
+                Place::File("E:\\bench\\a.dat".into()),
+            ),
+            (
+                "\\\\server\\share\\a.dat",
+                false,
+                Place::File("\\\\server\\share\\a.dat".into()),
+            ),
+            ("e:", true, Place::Raw("\\\\.\\E:".into())),
+            ("9:", true, Place::Raw("\\\\.\\PhysicalDrive9".into())),
+            ("S:a.dat", false, Place::Simulated("sim:x".into())),
+        ];
+        for (name, raw, expected) in cases {
+            assert_eq!(
+                drives.place(name, raw, |_| None).unwrap(),
+                expected,
+                "{name}"
+            );
+        }
     }
 
     #[test]
