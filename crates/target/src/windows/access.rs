@@ -60,9 +60,9 @@ impl Status {
             identity: Identity { volume, id },
             birth_time_ns: (basic.CreationTime - EPOCH_TICKS).saturating_mul(100),
             is_directory: basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0,
-            size_bytes: bytes(standard.EndOfFile),
-            allocated_bytes: bytes(standard.AllocationSize),
-            links: standard.NumberOfLinks,
+            size_bytes: bytes(standard.size_bytes),
+            allocated_bytes: bytes(standard.allocated_bytes),
+            links: standard.links,
             attributes: basic.FileAttributes,
         })
     }

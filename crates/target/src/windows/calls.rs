@@ -14,7 +14,7 @@ use windows_sys::Win32::Security::Cryptography::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ALLOCATION_INFO, FILE_BASIC_INFO, FILE_DISPOSITION_INFO,
-    FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO, FileAllocationInfo, FileBasicInfo,
+    FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FileAllocationInfo, FileBasicInfo,
     FileDispositionInfo, FileIdInfo, FileStandardInfo, GetDiskFreeSpaceExW, GetDiskFreeSpaceW,
     GetFileInformationByHandle, GetFileInformationByHandleEx, GetFinalPathNameByHandleW,
     GetVolumeInformationByHandleW, GetVolumePathNameW, SetFileInformationByHandle, WriteFile,
@@ -30,12 +30,24 @@ use windows_sys::Win32::System::Threading::CreateEventW;
 pub(super) unsafe trait Plain: Copy {}
 // SAFETY: numbers and arrays of numbers, all of them.
 unsafe impl Plain for FILE_BASIC_INFO {}
-// SAFETY: as above; its booleans are bytes here.
-unsafe impl Plain for FILE_STANDARD_INFO {}
+// SAFETY: as above.
+unsafe impl Plain for Standard {}
 // SAFETY: as above.
 unsafe impl Plain for FILE_ID_INFO {}
 // SAFETY: as above.
 unsafe impl Plain for u64 {}
+
+/// `FILE_STANDARD_INFO`, with bytes for its booleans: a file system may put
+/// anything into them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Standard {
+    pub allocated_bytes: i64,
+    pub size_bytes: i64,
+    pub links: u32,
+    delete_pending: u8,
+    directory: u8,
+}
 
 fn zeroed<T: Plain>() -> T {
     // SAFETY: every pattern of bits is a value.
@@ -66,7 +78,7 @@ pub(super) fn basic(file: &File) -> io::Result<FILE_BASIC_INFO> {
 }
 
 /// Sizes and names.
-pub(super) fn standard(file: &File) -> io::Result<FILE_STANDARD_INFO> {
+pub(super) fn standard(file: &File) -> io::Result<Standard> {
     information(file, FileStandardInfo)
 }
 
