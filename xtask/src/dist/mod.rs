@@ -66,6 +66,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let root = crate::root::path();
     let only: Option<String> = arguments.value("--only")?;
     let out: Option<PathBuf> = arguments.value("--out")?;
+    let built: Option<PathBuf> = arguments.value("--binary")?;
     arguments.finish()?;
     let systems = match only.as_deref() {
         None => vec![System::Linux, System::Windows],
@@ -73,21 +74,27 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         Some("linux") => vec![System::Linux],
         Some(other) => bail!("--only is `windows` or `linux`, not `{other}`"),
     };
+    if built.is_some() && systems.len() > 1 {
+        bail!("--binary is one program: say with --only for which system");
+    }
     let out = out.unwrap_or_else(|| crate::root::target_directory().join("dist"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
     let mut made = Vec::new();
     for system in systems {
-        if !shell::has(system.c_compiler()) {
+        if built.is_none() && !shell::has(system.c_compiler()) {
             shell::skip(&system.name(), system.c_compiler())?;
             continue;
         }
-        made.push(pack(&root, &out, system)?);
+        let binary = match &built {
+            Some(binary) => binary.clone(),
+            None => build(&root, system)?,
+        };
+        made.push(pack(&root, &out, system, binary)?);
     }
     sums(&out, &made)
 }
 
-fn pack(root: &Path, out: &Path, system: System) -> Result<PathBuf> {
-    let binary = build(root, system)?;
+fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<PathBuf> {
     let bytes = std::fs::read(&binary)?;
     match system {
         System::Windows => binary::needs_only_windows(&binary)?,
