@@ -1,8 +1,8 @@
 //! Drives and volumes as devices.
 //!
 //! Reads need no flag but the rights of an administrator. Written are only whole
-//! drives without a single partition, named by `--destroy`: such a drive holds
-//! no volume, so nothing has to be locked or dismounted, which is never done
+//! drives without a single partition and without the marks of anything else,
+//! named by `--destroy`: such a drive holds no volume, so nothing has to be locked or dismounted, which is never done
 //! here, and it is neither the system's nor the boot loader's. Volumes are not
 //! written at all, as their lock would keep our own threads out as well.
 
@@ -14,7 +14,8 @@ use super::opened::Opened;
 use super::{PlanDetail, What};
 use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
-use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use stripewise_disk_inspect::marks;
 use stripewise_results::TargetKind;
 use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
 use windows_sys::Win32::System::Ioctl::{
@@ -144,11 +145,32 @@ fn in_the_way(file: &File, device: &DeviceName) -> Option<String> {
     let mut answer = vec![0; LAYOUT_HEAD_BYTES + 256 * ENTRY_BYTES];
     let layout = calls::ask(file, IOCTL_DISK_GET_DRIVE_LAYOUT_EX, &mut answer);
     match layout.map(|got| partitions(&answer[..got])) {
-        Ok(Some(0)) => None,
+        Ok(Some(0)) => contents(file),
         Ok(Some(1)) => Some("it has a partition".to_owned()),
         Ok(Some(count)) => Some(format!("it has {count} partitions")),
         Ok(None) | Err(_) => Some("its partitions cannot be listed".to_owned()),
     }
+}
+
+/// What a drive without partitions holds all the same: a file system of its own,
+/// a disk of Oracle ASM, another system's array.
+fn contents(file: &File) -> Option<String> {
+    // Whole sectors of any size, as drives are read in nothing less.
+    let mut head = vec![0; marks::HEAD_BYTES.next_multiple_of(1 << 16)];
+    match file.seek_read(&mut head, 0) {
+        Ok(got) => held(&head[..got]),
+        Err(_) => Some("its first bytes cannot be read".to_owned()),
+    }
+}
+
+/// An empty table is nothing that would be lost.
+fn held(head: &[u8]) -> Option<String> {
+    let found = marks::found(head);
+    let mark = found.iter().find(|mark| !mark.is_table)?;
+    Some(format!(
+        "it has no partition, but seems to hold {}",
+        mark.what
+    ))
 }
 
 /// `DRIVE_LAYOUT_INFORMATION_EX` up to its entries, and each of those.
@@ -188,6 +210,18 @@ mod tests {
             answer[at..at + 8].copy_from_slice(&length.to_le_bytes());
         }
         answer
+    }
+
+    #[test]
+    fn what_a_drive_without_partitions_holds_is_told_but_for_an_empty_table() {
+        let mut head = vec![0; 1 << 17];
+        assert_eq!(held(&head), None);
+        head[510..512].copy_from_slice(&[0x55, 0xaa]);
+        head[512..520].copy_from_slice(b"EFI PART");
+        assert_eq!(held(&head), None, "an empty GPT");
+        head[32..40].copy_from_slice(b"ORCLDISK");
+        let told = held(&head).unwrap_or_default();
+        assert!(told.contains("Oracle ASM"), "{told}");
     }
 
     #[test]
