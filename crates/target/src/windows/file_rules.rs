@@ -11,6 +11,7 @@ use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use stripewise_units::format_bytes;
 use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -20,6 +21,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 /// Files that belong to Windows wherever they are.
 const OF_WINDOWS: [&str; 3] = ["pagefile.sys", "hiberfil.sys", "swapfile.sys"];
+
+/// A virus scanner or an indexer that has just opened it is soon done.
+const LOOKS_MAX: u32 = 5;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 const HINT_OPEN: &str = "Stop what uses it first (Resource Monitor or Sysinternals' handle.exe \
                          show it), or give a directory to have a test file made instead.";
@@ -72,11 +77,19 @@ fn copy(error: &Error) -> Error {
 fn open_alone(found: &Found, name: &str) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).share_mode(0);
-    let opened = reopen(&found.path, &found.status.identity, &options, name);
-    opened.map_err(|error| match error.os_code() {
-        Some(ERROR_SHARING_VIOLATION) => refuse(name, "is open elsewhere", HINT_OPEN),
-        _ => error,
-    })
+    let mut looks = LOOKS_MAX;
+    loop {
+        let opened = reopen(&found.path, &found.status.identity, &options, name);
+        looks -= 1;
+        let in_use = |error: &Error| error.os_code() == Some(ERROR_SHARING_VIOLATION);
+        match opened {
+            Err(error) if in_use(&error) && looks == 0 => {
+                return Err(refuse(name, "is open elsewhere", HINT_OPEN));
+            }
+            Err(error) if in_use(&error) => std::thread::sleep(LOOK_EVERY),
+            other => return other,
+        }
+    }
 }
 
 /// What no flag allows.
@@ -168,8 +181,8 @@ fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
         .with_hint("Use less of it (`--size`), free some space, or choose another target."))
 }
 
-/// A file that is to be written can be, without opening it for writing: the
-/// attributes say no more, so the first open of a worker tells.
+/// The handle that stays open while a file is written: nobody deletes or renames
+/// it meanwhile. Whether this user may write at all, the first worker tells.
 pub(super) fn guard(found: &Found, name: &str) -> Result<File> {
     use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
     let mut options = OpenOptions::new();
