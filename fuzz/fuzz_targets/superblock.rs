@@ -1,6 +1,8 @@
-//! Any bytes as a device: file systems, md, LVM, LUKS, or nothing.
+//! A description of a device, a few pieces in a length: file systems, md, LVM, LUKS,
+//! or nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use stripewise_disk_inspect::fuzz::{Sparse, superblock};
 
-fuzz_target!(|bytes: &[u8]| stripewise_disk_inspect::superblocks::fuzz(bytes));
+fuzz_target!(|bytes: &[u8]| superblock(&Sparse::described(bytes)));

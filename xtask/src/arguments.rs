@@ -43,6 +43,14 @@ impl Arguments {
             .with_context(|| format!("{name} cannot be `{value}`"))
     }
 
+    /// What is left: words, no switches.
+    pub fn words(self) -> Result<Vec<String>> {
+        match self.rest.iter().find(|word| word.starts_with('-')) {
+            Some(extra) => bail!("what is `{extra}`?"),
+            None => Ok(self.rest),
+        }
+    }
+
     /// Nothing may be left.
     pub fn finish(self) -> Result<()> {
         match self.rest.first() {

@@ -10,12 +10,13 @@ use std::time::Instant;
 
 type Step = (&'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("formatting", format),
     ("tidy", crate::tidy::run),
     ("clippy", clippy),
     ("user instructions per operation", instructions),
     ("simulated arrays beside published tables", accuracy),
+    ("parsers, five seconds of fuzzing each", crate::fuzz::in_ci),
     ("a real kernel end to end", virtual_machine),
     ("Windows, under Wine", crate::wine::run),
     ("tests, as the README has them", tests),

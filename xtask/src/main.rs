@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask tidy | ci | accuracy | truth | perf | agree | dist | nightly`.
+//! The project's own chores: `cargo xtask tidy | ci | accuracy | fuzz | truth | perf | agree |
+//! dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
 //! architecture; `perf` and `agree` compare with fio; `dist` packs what users
@@ -9,6 +10,7 @@ mod accuracy;
 mod arguments;
 mod ci;
 mod dist;
+mod fuzz;
 mod nightly;
 mod perf;
 mod root;
@@ -30,6 +32,9 @@ usage: cargo xtask COMMAND
   ci                      what continuous integration runs
   accuracy                simulated arrays beside the published tables; fails where
                           a figure is not what docs/ARRAY_MODEL.md claims
+  fuzz [--seconds 5 | --runs N] [--seed 1] [--jobs N] [TARGET...]
+                          every parser of outside bytes under libFuzzer, by the
+                          stable compiler; see fuzz/README.md
   perf [--gate]           instructions per operation and IOPS beside fio's;
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
        [--binary PATH]    instead of building one
@@ -77,6 +82,7 @@ fn run() -> Result<()> {
             arguments.finish()?;
             accuracy::run()
         }
+        Some("fuzz") => fuzz::run(&root::path(), arguments),
         Some("truth") => truth::run(arguments),
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),

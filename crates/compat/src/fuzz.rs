@@ -50,6 +50,29 @@ pub fn import_anything(bytes: &[u8]) {
     }
 }
 
+/// Any text as what stands behind `sqlio`, and as its parameter file at once.
+///
+/// # Panics
+/// When something that must hold does not.
+pub fn command_line(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.lines();
+    let words: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
+    let command = match Command::parse(&words) {
+        Ok(command) => command,
+        Err(error) => return check_error(&error),
+    };
+    let rest: String = lines.map(|line| format!("{line}\r\n")).collect();
+    let targets = param_file::read(rest.as_bytes(), "fuzz", &command);
+    match setup(&command, targets.as_deref().ok()) {
+        Ok(setup) => {
+            assert!(setup.threads() > 0);
+            let _ = setup.report(&command, 1).to_string();
+        }
+        Err(error) => check_error(&error),
+    }
+}
+
 /// Any bytes as a batch file, command lines, a job file and a parameter file.
 ///
 /// # Panics

@@ -13,6 +13,8 @@
 pub mod content;
 mod device_number;
 mod error;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod host;
 pub mod ioctl;
 pub mod mapper_table;

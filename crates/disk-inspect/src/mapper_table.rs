@@ -168,15 +168,6 @@ fn raid(
     Some(())
 }
 
-/// For fuzzing: any text as a table.
-#[doc(hidden)]
-pub fn fuzz(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let _ = parse(&lines, &|_| None);
-    let _ = lines_of(&text, "a");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

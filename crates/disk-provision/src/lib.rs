@@ -92,6 +92,16 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
     platform::plan_format(path, wish, store)
 }
 
+/// For fuzzing: any bytes as the file of `--restore`; a checksum that is wrong is
+/// put right, so that what lies behind it is reached.
+///
+/// # Panics
+/// When something that must hold does not.
+#[doc(hidden)]
+pub fn fuzz_saved_table(bytes: &[u8]) {
+    saved::fuzz(bytes);
+}
+
 impl TablePlan {
     /// Does what the plan says: claims the device, judges again, saves the old
     /// table, writes, reads back, and has the kernel show the partitions.

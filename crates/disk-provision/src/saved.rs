@@ -218,6 +218,31 @@ impl SavedTable {
     }
 }
 
+/// See [`crate::fuzz_saved_table`].
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let saved = match SavedTable::from_bytes(bytes, "fuzz") {
+        Ok(saved) => saved,
+        Err(error) => {
+            assert!(error.hint().is_some());
+            let Ok(mut damaged) = serde_json::from_slice::<SavedTable>(bytes) else {
+                return;
+            };
+            damaged.crc32 = damaged.checksum();
+            match SavedTable::from_bytes(&damaged.to_bytes(), "fuzz") {
+                Ok(saved) => saved,
+                Err(_) => return,
+            }
+        }
+    };
+    let again = SavedTable::from_bytes(&saved.to_bytes(), "fuzz").expect("our own file");
+    assert_eq!(again, saved);
+    let patches = saved.patches();
+    let total: usize = patches.iter().map(|patch| patch.bytes.len()).sum();
+    assert!(total as u64 <= FILE_BYTES_MAX);
+    let inside = |patch: &Patch| patch.end_bytes() <= saved.device.size_bytes;
+    assert!(patches.iter().all(inside));
+}
+
 /// Places from their starts to their ends, sorted, touching ones joined.
 fn joined(places: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sorted: Vec<(u64, u64)> = places

@@ -143,10 +143,17 @@ impl Known {
                     .keep_document(KIND, &document)
                     .map_err(store_failure)?;
             }
-            self.facts.retain(|(known, _)| known != key);
-            self.facts.push((key.clone(), all));
             if !context.global.quiet {
-                eprintln!("kept with {} ({key})", disk.device.name);
+                let done = match (all == Facts::default(), self.of(key).is_some()) {
+                    (false, _) => "kept with",
+                    (true, true) => "forgot what was given for",
+                    (true, false) => "nothing was kept for",
+                };
+                eprintln!("{done} {} ({key})", disk.device.name);
+            }
+            self.facts.retain(|(known, _)| known != key);
+            if all != Facts::default() {
+                self.facts.push((key.clone(), all));
             }
         }
         Ok(())

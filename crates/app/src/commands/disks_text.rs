@@ -472,14 +472,11 @@ fn file(text: &mut String, view: &View) {
     let more = place
         .extents_count
         .saturating_sub(place.extents.len() as u64);
-    if more > 0 || place.extents_partial {
-        text.push_str(&format!(
-            "  and {more}{} extents more\n",
-            if place.extents_partial {
-                " or more"
-            } else {
-                ""
-            }
-        ));
+    let plural = if more == 1 { "" } else { "s" };
+    match (more, place.extents_partial) {
+        (0, false) => {}
+        (0, true) => text.push_str("  and more, which were not asked for\n"),
+        (_, false) => text.push_str(&format!("  and {more} extent{plural} more\n")),
+        (_, true) => text.push_str(&format!("  and at least {more} extent{plural} more\n")),
     }
 }

@@ -1,6 +1,6 @@
 //! `format`: prints the plan; with `--yes --destroy NAME` carries it out.
 
-use super::partition::{Document, failure, leave, text};
+use super::partition::{Document, failure, leave, planned, text};
 use crate::cli::format::{Format, Kind};
 use crate::context::Context;
 use crate::exit_codes::Exit;
@@ -24,7 +24,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
             print_text(&text::format_plan(&plan, context.style));
             print_text(&invitation.text(&plan.device.name, plan.in_the_way.as_deref()));
         }
-        return Ok(Exit::Done);
+        return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
         eprint!("{}", text::format_plan(&plan, context.style));

@@ -57,7 +57,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
             print_text(&text::table_plan(&plan, &save, context.style));
             print_text(&command.text(&plan.device.name, plan.in_the_way.as_deref()));
         }
-        return Ok(Exit::Done);
+        return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
         eprint!("{}", text::table_plan(&plan, &save, context.style));
@@ -75,6 +75,14 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         print_text(&text::table_report(&plan, &report));
     }
     Ok(Exit::Done)
+}
+
+/// How a command ends that printed a plan: as what it plans would end.
+pub(super) fn planned(in_the_way: Option<&str>) -> Exit {
+    match in_the_way {
+        None => Exit::Done,
+        Some(_) => Exit::Target,
+    }
 }
 
 /// The name to destroy, where both switches are there.

@@ -126,9 +126,10 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     ));
     // A path may be longer than a line; the command is for copying.
     text.push_str(&format!(
-        "To go back: stripewise partition {} --restore {}\n",
+        "To go back: stripewise partition {} --restore {} --yes --destroy {}\n",
         report.device.path.display(),
-        report.saved.display()
+        report.saved.display(),
+        report.device.name
     ));
     text
 }

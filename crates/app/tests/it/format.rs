@@ -75,5 +75,7 @@ fn what_is_mounted_or_makes_no_sense_is_refused() {
     let _mount = Mount::made(&["mkfs.ext4", "-q"], &device, &["-o", "ro"]);
     let before = std::fs::read(&device.device).unwrap();
     with(&[&["4K"], &leave[..]].concat()).failed(3, &["is mounted at"]);
+    let plan = with(&["4K"]).ended(3);
+    assert!(plan.stdout.contains("would be refused"), "{}", plan.stdout);
     assert!(std::fs::read(&device.device).unwrap() == before);
 }

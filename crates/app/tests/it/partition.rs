@@ -156,10 +156,26 @@ fn what_is_in_use_or_not_named_is_refused_with_three() {
     let with = |more: &[&str]| desk.run(&[&line[..], more].concat());
     with(&["--yes"]).failed(2, &["--yes needs --destroy NAME"]);
     with(&["--yes", "--destroy", "sda"]).failed(3, &["does not name this device", device.name()]);
+    with(&["--save", "/proc/x/y", "--yes", "--destroy", device.name()]).failed(
+        2,
+        &["/proc/x/y: the old partition table cannot be saved here"],
+    );
+    with(&[
+        "--save",
+        "/sys/kernel/x",
+        "--yes",
+        "--destroy",
+        device.name(),
+    ])
+    .failed(
+        3,
+        &["/sys/kernel/x: the old partition table cannot be saved here"],
+    );
     let mount = Mount::made(&["mkfs.ext4", "-q"], &device, &["-o", "ro"]);
     let before = bytes(&device);
     with(&["--yes", "--destroy", device.name()]).failed(3, &["is mounted at", &mount.path]);
-    let plan = with(&[]).done();
+    // The plan alone ends as doing it would.
+    let plan = with(&[]).ended(3);
     assert!(plan.stdout.contains("in the way"), "{}", plan.stdout);
     assert!(
         plan.stdout

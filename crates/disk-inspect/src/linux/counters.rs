@@ -47,7 +47,7 @@ fn ticks_a_second() -> u64 {
 
 /// The first line of `/proc/stat`, in ticks: user, nice, system, idle, iowait,
 /// irq, softirq, steal (proc_stat(5)); guests are part of user.
-fn cpu_times(text: &str, ticks_a_second: u64) -> CpuTimes {
+pub(super) fn cpu_times(text: &str, ticks_a_second: u64) -> CpuTimes {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "));
     let ticks: Vec<u64> = line
         .unwrap_or_default()
@@ -104,7 +104,7 @@ fn device(tree: Tree, number: DeviceNumber) -> DeviceCounters {
 
 /// A device's `stat` (Documentation/block/stat.rst): sectors are of 512 bytes,
 /// times in milliseconds. Kernels before 5.5 have no flushes.
-fn counters(text: &str) -> Option<Counters> {
+pub(super) fn counters(text: &str) -> Option<Counters> {
     let fields: Vec<u64> = text
         .split_whitespace()
         .map(|word| word.parse().ok())

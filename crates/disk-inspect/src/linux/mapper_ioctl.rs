@@ -69,7 +69,7 @@ fn long(buffer: &[u8], at: usize) -> u64 {
 
 /// The targets that the kernel put behind the header. Each says where the next
 /// one starts, counted from the first.
-fn lines(buffer: &[u8]) -> Vec<String> {
+pub(super) fn lines(buffer: &[u8]) -> Vec<String> {
     let first = word(buffer, 16) as usize;
     let count = word(buffer, 20).min(4096);
     let mut lines = Vec::new();

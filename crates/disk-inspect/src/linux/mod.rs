@@ -119,3 +119,17 @@ pub fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> S
 pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
     file.read_at(buffer, offset_bytes)
 }
+
+/// For fuzzing: any bytes as what each parser of kernel files and answers takes.
+pub fn fuzz_kernel_text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = text.lines().filter_map(mounts::parse).count();
+    let _ = counters::cpu_times(&text, 100);
+    let _ = counters::counters(&text);
+    let _ = queue::scheduler(&text);
+    let _ = tree::unescape(&text);
+    let _ = tree::list_count(&text);
+    let _ = tree::field_number(&text, "flags");
+    let _ = users::swap_names(&text).count();
+    let _ = mapper_ioctl::lines(bytes);
+}

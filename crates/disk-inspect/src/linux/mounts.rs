@@ -47,7 +47,7 @@ pub fn mounts(tree: Tree) -> Vec<Mount> {
     text.lines().filter_map(parse).collect()
 }
 
-fn parse(line: &str) -> Option<Mount> {
+pub(super) fn parse(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ');
     let id = left.next()?.parse().ok()?;

@@ -32,7 +32,7 @@ pub fn queue(tree: Tree, disk: &Path) -> Queue {
 }
 
 /// `none [mq-deadline] kyber`: the one in brackets, or the only one.
-fn scheduler(text: &str) -> Option<String> {
+pub(super) fn scheduler(text: &str) -> Option<String> {
     let chosen = text
         .split_whitespace()
         .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));

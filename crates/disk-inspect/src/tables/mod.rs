@@ -15,6 +15,8 @@ pub use crc32::crc32;
 pub(crate) use types::guid;
 pub use types::{gpt_role, gpt_type_name, mbr_role, mbr_type_name};
 
+pub(crate) use gpt::ENTRIES_MAX;
+
 use crate::medium::{Bytes, is_absent};
 use serde::Serialize;
 use std::io::Result;
@@ -214,19 +216,5 @@ pub(crate) fn check_places(table: &mut PartitionTable, size_bytes: u64) {
         let more = table.problems.len() - PROBLEMS_MAX;
         table.problems.truncate(PROBLEMS_MAX);
         table.problems.push(format!("and {more} more problems"));
-    }
-}
-
-/// For fuzzing: any bytes as a disk.
-#[doc(hidden)]
-pub fn fuzz(bytes: &[u8]) {
-    for sector in [None, Some(512), Some(4096)] {
-        let mut medium =
-            crate::medium::Medium::new(std::io::Cursor::new(bytes), bytes.len() as u64);
-        if let Ok(Some(table)) = read(&mut medium, sector) {
-            assert!(table.partitions.len() <= gpt::ENTRIES_MAX as usize);
-            assert!(table.problems.len() <= 17);
-            assert!(table.sector_bytes.is_power_of_two());
-        }
     }
 }

@@ -12,23 +12,22 @@ const SECTOR_BYTES_MAX: u32 = 4096;
 const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Judges a volume for operations of these sizes. It is a finding when the
-/// volume starts inside a physical sector, or crosses stripe units with sizes up
-/// to the largest one here and has a file system; never where its place does not
-/// matter or nothing is on it.
+/// volume starts inside a physical sector, or has a file system and crosses more
+/// stripe units than it must with one of these sizes (so with a stripe unit that
+/// is a power of two: with the largest); never where its place does not matter or
+/// nothing is on it.
 #[must_use]
 pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let mut checks = Vec::new();
     let split = sectors(subject, &mut checks);
     let worst = worst(&subject.boundaries);
-    let largest = block_sizes_bytes.iter().copied().max().unwrap_or(0);
     let verdict = verdict(subject, split, worst);
     let used = matches!(subject.usage, Usage::FileSystem | Usage::Other);
-    let crosses = worst
-        .and_then(Boundary::splits_above)
-        .is_some_and(|above| above < largest);
+    let mut boundaries = subject.boundaries.iter();
+    let crosses = boundaries.any(|boundary| boundary.costs_more(block_sizes_bytes));
     let finding = (split && used) || (crosses && subject.usage == Usage::FileSystem);
     for boundary in &subject.boundaries {
-        checks.push(stripe_check(boundary, largest, subject.usage));
+        checks.push(stripe_check(boundary, block_sizes_bytes, subject.usage));
         checks.extend(parity_checks(boundary));
         for check in unit_check(boundary, subject) {
             // Several boundaries may have the same unit.
@@ -173,7 +172,7 @@ fn size(bytes: u64) -> String {
     ByteSize(bytes).to_string()
 }
 
-fn stripe_check(boundary: &Boundary, largest: u64, usage: Usage) -> Check {
+fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) -> Check {
     let unit = boundary.unit_bytes;
     let rest = boundary.phase_bytes();
     let base = match boundary.volume_bytes {
@@ -192,18 +191,27 @@ fn stripe_check(boundary: &Boundary, largest: u64, usage: Usage) -> Check {
             result: Outcome::Good,
             text: format!("{sum}: on a boundary of stripe units"),
         },
-        Some(above) => Check {
-            name: "stripe-unit",
-            result: if above < largest && usage == Usage::FileSystem {
-                Outcome::Finding
-            } else {
-                Outcome::Information
-            },
-            text: format!(
-                "{sum}: aligned operations up to {} never cross, larger ones do",
-                size(above)
-            ),
-        },
+        Some(above) => {
+            let costs_more = boundary.costs_more(block_sizes_bytes);
+            let is_larger = block_sizes_bytes.iter().any(|bytes| *bytes > above);
+            Check {
+                name: "stripe-unit",
+                result: if costs_more && usage == Usage::FileSystem {
+                    Outcome::Finding
+                } else {
+                    Outcome::Information
+                },
+                text: format!(
+                    "{sum}: aligned operations up to {} never cross, larger ones do{}",
+                    size(above),
+                    if is_larger && !costs_more {
+                        ", but no more often than from a boundary: the unit is no power of two"
+                    } else {
+                        ""
+                    }
+                ),
+            }
+        }
     }
 }
 

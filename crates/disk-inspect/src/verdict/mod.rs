@@ -81,6 +81,21 @@ impl Boundary {
     }
 }
 
+impl Boundary {
+    /// Whether operations of any of these sizes touch more stripe units here than
+    /// they would from a boundary. Where the unit is no power of two, some cross
+    /// as often wherever the volume starts: then there is nothing to mend.
+    #[must_use]
+    pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
+        block_sizes_bytes.iter().any(|bytes| {
+            let touched = |phase| {
+                Crossing::new(*bytes, self.unit_bytes, phase).map(|found| found.units_touched)
+            };
+            touched(self.phase_bytes()) > touched(0)
+        })
+    }
+}
+
 /// `(offset - lead) mod period`.
 fn phase(offset_bytes: u64, lead_bytes: u64, period: u64) -> u64 {
     if period == 0 {

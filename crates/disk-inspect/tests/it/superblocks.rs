@@ -5,9 +5,9 @@ use crate::fixtures::{LINUX, Picture};
 use crate::scratch::{Scratch, skipped};
 use std::io::Cursor;
 use std::process::Command;
+use stripewise_disk_inspect::fuzz::{self, Sparse};
 use stripewise_disk_inspect::medium::Medium;
 use stripewise_disk_inspect::superblocks::{self, FileSystemHeader, Found};
-use stripewise_disk_inspect::{mapper_table, tables};
 
 fn read(picture: &Picture) -> Option<Found> {
     let size = picture.bytes.len() as u64;
@@ -230,8 +230,10 @@ fn mutated_tables_and_superblocks_never_crash() {
                 .bytes
                 .truncate(usize::try_from(random.below(256 << 10)).unwrap());
         }
-        tables::fuzz(&picture.bytes);
-        superblocks::fuzz(&picture.bytes);
+        let disk = Sparse::dense(&picture.bytes);
+        fuzz::partition_table(&disk);
+        fuzz::superblock(&disk);
+        fuzz::disk_image(&disk);
     }
 }
 
@@ -255,12 +257,13 @@ fn mutated_texts_never_crash() {
                 ),
             }
         }
-        superblocks::fuzz_lvm_text(&bytes);
-        mapper_table::fuzz(&bytes);
+        fuzz::lvm_text(&bytes);
+        fuzz::mapper(&bytes);
+        fuzz::kernel_text(&bytes);
     }
     // Depth that would overflow a stack without a limit.
-    superblocks::fuzz_lvm_text("a{".repeat(100_000).as_bytes());
-    superblocks::fuzz_lvm_text(format!("a={}", "[".repeat(100_000)).as_bytes());
+    fuzz::lvm_text("a{".repeat(100_000).as_bytes());
+    fuzz::lvm_text(format!("a={}", "[".repeat(100_000)).as_bytes());
 }
 
 #[test]

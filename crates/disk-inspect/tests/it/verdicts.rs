@@ -209,6 +209,44 @@ fn the_worst_of_several_boundaries_decides_and_pieces_keep_their_phase() {
 }
 
 #[test]
+fn a_unit_that_is_no_power_of_two_is_a_finding_only_where_the_place_costs() {
+    // 64K on 96K cross once in three from any multiple of 32K; from 1 MiB, 8K
+    // never cross, so there is nothing to mend.
+    for (offset, sizes, splits_above, finding) in [
+        (1 << 20, &[8 * K, 64 * K][..], Some(32 * K), false),
+        (96 * K, &[8 * K, 64 * K], None, false),
+        (1 << 20, &[96 * K], Some(32 * K), true),
+        (36 * K, &[8 * K, 64 * K], Some(4 * K), true),
+        (SECTOR_63, &[8 * K], Some(512), true),
+    ] {
+        let subject = subject(
+            vec![place(offset, 512, Nature::MayBeArray)],
+            vec![boundary(offset, 96 * K)],
+        );
+        let found = judge(&subject, sizes);
+        let verdict = splits_above.map_or(Verdict::Aligned, Verdict::SplitsAbove);
+        assert_eq!(
+            (found.verdict, found.finding),
+            (verdict, finding),
+            "{offset} {sizes:?}"
+        );
+        let check = found
+            .checks
+            .iter()
+            .find(|check| check.name == "stripe-unit")
+            .unwrap();
+        assert_eq!(check.result == Outcome::Finding, finding);
+        let excused = check.text.contains("no more often than from a boundary");
+        assert_eq!(
+            excused,
+            splits_above.is_some() && !finding,
+            "{}",
+            check.text
+        );
+    }
+}
+
+#[test]
 fn costs_are_told_in_the_words_of_the_law() {
     let words = |offset: u64, unit: u64| {
         let subject = subject(vec![], vec![boundary(offset, unit)]);

@@ -137,11 +137,11 @@ impl Device {
 
     /// What is in the way of writing to it, in words; `None` where nothing is.
     pub fn in_the_way(&self, store: Option<&Path>) -> Option<String> {
-        if let Some(reason) = claims::in_the_way(self.number, store) {
+        if let Some(reason) = self
+            .protected()
+            .or_else(|| claims::in_the_way(self.number, store))
+        {
             return Some(reason);
-        }
-        if self.facts.read_only {
-            return Some("it is set read-only (`blockdev --getro`)".to_owned());
         }
         // A claim for a moment; only the kernel knows all that may have one.
         self.claim(OFlags::RDONLY, store).err().map(|error| {
@@ -150,6 +150,25 @@ impl Device {
                 .strip_prefix(REFUSAL)
                 .map_or_else(|| error.to_string(), str::to_owned)
         })
+    }
+
+    /// Whether somebody set it, or a partition of it, read-only. A partition's own
+    /// flag counts against its disk, too: the kernel lets the disk be written, but
+    /// who protected the partition meant what is in it. Asked anew each time.
+    fn protected(&self) -> Option<String> {
+        let system = System::live();
+        let is_set = |name: &str| {
+            Some(format!(
+                "{name} is set read-only (`blockdev --getro /dev/{name}`; `--setrw` undoes it)"
+            ))
+        };
+        let now = system.device(self.number).ok();
+        if now.is_none_or(|device| device.read_only) {
+            return is_set(&self.name);
+        }
+        let parts = system.partitions(self.number);
+        let set = parts.iter().find(|partition| partition.read_only)?;
+        is_set(&set.name.replace('!', "/"))
     }
 
     /// Opens it with `O_EXCL`, which the kernel grants only while nobody else has

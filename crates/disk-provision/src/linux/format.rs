@@ -1,20 +1,28 @@
 //! `format`: the plan, the system's own mkfs, and reading back.
 //!
-//! mkfs claims the device with `O_EXCL` itself, so ours has to end before it
-//! starts. What a claim does not need is held all the while: an ordinary open
-//! descriptor, with which the kernel neither detaches the loop device nor removes
-//! the partition nor gives its number to another. Who slips in between the two
-//! claims makes mkfs fail, as it is given no option to force its way past users.
+//! mkfs gets the device as `/proc/self/fd/N`, a descriptor that it inherits and
+//! that was judged: whatever has become of the path meanwhile, it opens the same
+//! device (mke2fs, mkfs.xfs, mkfs.btrfs and mkntfs all do). The descriptor stays
+//! open until the end, so that the kernel neither detaches the loop device nor
+//! removes the partition nor gives its number to another.
+//!
+//! All but mkntfs claim the device with `O_EXCL` themselves, so our claim has to
+//! end before they start; who slips in between makes them fail, as they are given
+//! no option to force their way past users. mkntfs claims nothing: there our claim
+//! lasts until it has ended.
 
 use super::device::{Device, OpenDisk, failed};
 use super::partition::facts;
 use crate::disk::{Disk, medium};
-use crate::file_system::{self, FormatWish, Kernel, Place, Recipe, Stripe};
+use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe, Stripe};
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::plan::{self, Known};
 use crate::present::Present;
 use crate::{Destroy, Error, ErrorKind, Result};
 use rustix::fs::OFlags;
+use rustix::io::FdFlags;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use stripewise_disk_inspect::storage::BlockDevice;
@@ -186,8 +194,10 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
     if let Some(reason) = has_partitions(&device, &present) {
         return Err(device.refusal(&reason));
     }
-    drop(disk);
-    run(plan, &device)?;
+    // Its own claim would fail while ours lasts, where it makes one.
+    let claim = (plan.file_system == FileSystemKind::Ntfs).then_some(disk);
+    run(plan, &device, &pinned)?;
+    drop(claim);
     let mut disk = OpenDisk {
         file: pinned,
         size_bytes: plan.geometry.size_bytes,
@@ -210,11 +220,17 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
     })
 }
 
-/// Runs mkfs: no shell, no environment but a path and a language, no input.
-fn run(plan: &FormatPlan, device: &Device) -> Result<()> {
+/// Runs mkfs on an open device: no shell, no environment but a path and a
+/// language, no input.
+fn run(plan: &FormatPlan, device: &Device, pinned: &File) -> Result<()> {
+    // This one descriptor is inherited, in this process of one thread that starts
+    // another program; it opens no more than the path would.
+    rustix::io::fcntl_setfd(pinned, FdFlags::empty())
+        .map_err(|os| failed(&device.target, "cannot be handed to mkfs", os.into()))?;
+    let inherited = format!("/proc/self/fd/{}", pinned.as_raw_fd());
     let output = Command::new(&plan.program)
         .args(&plan.arguments)
-        .arg(&plan.device.path)
+        .arg(&inherited)
         .env_clear()
         .env("PATH", PATHS.join(":"))
         .env("LC_ALL", "C")
@@ -231,6 +247,7 @@ fn run(plan: &FormatPlan, device: &Device) -> Result<()> {
     }
     let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
     said.push_str(&String::from_utf8_lossy(&output.stdout));
+    let said = said.replace(&inherited, &plan.device.path.display().to_string());
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)

@@ -3,6 +3,7 @@
 
 use crate::saved::{FILE_BYTES_MAX, SavedTable};
 use crate::{Error, ErrorKind, Result};
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -12,8 +13,8 @@ use std::path::Path;
 /// survive a crash.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] where the file exists already; else [`ErrorKind::Io`].
-/// Nothing has been written to the device then.
+/// [`ErrorKind::Usage`] where the file exists already or its name cannot be; else
+/// [`ErrorKind::Unusable`]. Nothing has been written to the device then.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |os: io::Error| {
         let (kind, hint) = match os.kind() {
@@ -21,8 +22,15 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
                 ErrorKind::Usage,
                 "Name a file that does not exist yet with --save FILE.",
             ),
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::InvalidFilename => (
+                ErrorKind::Usage,
+                "Name a file in a directory with --save FILE; nothing was written to the device.",
+            ),
             _ => (
-                ErrorKind::Io,
+                ErrorKind::Unusable,
                 "Name a file in a directory that can be written with --save FILE; nothing was \
                  written to the device.",
             ),
@@ -69,16 +77,29 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Reads a saved table.
+/// Reads a saved table. Waits for nobody: a pipe is no saved table.
 pub(super) fn read(path: &Path) -> Result<SavedTable> {
-    let failed = |os: io::Error| {
-        Error::new(ErrorKind::Usage, path.display(), "cannot be read")
+    let refused = |what: &str| {
+        Error::new(ErrorKind::Usage, path.display(), what)
             .with_hint("Name a file that `stripewise partition` saved.")
-            .with_os(os)
     };
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(4 * FILE_BYTES_MAX).read_to_end(&mut bytes))
+    let failed = |os: io::Error| refused("cannot be read").with_os(os);
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)
         .map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(refused("is no file"));
+    }
+    // Pieces are printed as two digits a byte, with words and white space around.
+    const LIMIT_BYTES: u64 = 4 * FILE_BYTES_MAX;
+    let mut bytes = Vec::new();
+    file.take(LIMIT_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > LIMIT_BYTES {
+        return Err(refused("is too large for a saved partition table"));
+    }
     SavedTable::from_bytes(&bytes, &path.display().to_string())
 }

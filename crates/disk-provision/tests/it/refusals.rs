@@ -161,6 +161,31 @@ fn a_read_only_device() {
 }
 
 #[test]
+fn a_disk_with_a_read_only_partition_and_that_partition() {
+    if !can_run("a_read_only_partition", &["root", "losetup", "blockdev"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    device.make("1M", TableKind::Mbr, "first");
+    let partition = device.partition();
+    run("blockdev", &["--setro", &partition]);
+    let words = ["is set read-only", partition.strip_prefix("/dev/").unwrap()];
+    refused(&device, &device.device, &words);
+    refused(&device, &partition, &words);
+    run("blockdev", &["--setrw", &partition]);
+    // Protected between the plan and the leave.
+    let plan = plan_format(Path::new(&partition), &ext4(), None).unwrap();
+    assert_eq!(plan.in_the_way, None);
+    run("blockdev", &["--setro", &partition]);
+    let before = device.bytes();
+    let error = format_as(&plan, words[1]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    says(&error, &words);
+    assert!(device.bytes() == before);
+    run("blockdev", &["--setrw", &partition]);
+}
+
+#[test]
 fn another_name_than_the_kernels() {
     if !can_run("another_name_than_the_kernels", &["root", "losetup"]) {
         return;

@@ -147,3 +147,50 @@ fn a_file_that_exists_is_never_saved_over_and_stops_everything() {
     assert!(device.bytes() == before);
     assert_eq!(std::fs::read_to_string(&save).unwrap(), "mine");
 }
+
+#[test]
+fn where_the_old_table_cannot_be_saved_nothing_is_written() {
+    if !can_run("where_the_old_table", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    std::fs::write(device.file("plain"), "mine").unwrap();
+    let before = device.bytes();
+    let plan =
+        stripewise_disk_provision::plan_partition(device.path(), &wish("1M", TableKind::Gpt), None)
+            .unwrap();
+    for (name, kind) in [
+        // Its directory is a file; its name is none; and where nobody can write.
+        ("plain/new".to_owned(), ErrorKind::Usage),
+        (".".to_owned(), ErrorKind::Usage),
+        ("/proc/new".to_owned(), ErrorKind::Usage),
+        ("n".repeat(300), ErrorKind::Usage),
+        ("/sys/kernel/new".to_owned(), ErrorKind::Unusable),
+    ] {
+        let error = device.carry_out(&plan, &name).unwrap_err();
+        // Neither is an I/O error of a run (exit code 4).
+        assert_eq!(error.kind, kind, "{name}: {error}");
+        says(&error, &["cannot be saved", "--save FILE"]);
+    }
+    assert!(device.bytes() == before);
+}
+
+#[test]
+fn a_pipe_and_a_huge_file_are_no_saved_tables() {
+    if !can_run("a_pipe_and_a_huge_file", &["root", "losetup", "mkfifo"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let pipe = device.file("pipe");
+    run("mkfifo", &[&pipe.display().to_string()]);
+    let huge = device.file("huge");
+    std::fs::File::create(&huge)
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    for (path, words) in [(&pipe, "is no file"), (&huge, "is too large")] {
+        let error = plan_restore(device.path(), path, None).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Usage);
+        says(&error, &[words]);
+    }
+}

@@ -1,0 +1,13 @@
+//! A description of an image, as `disks FILE` takes it: tables, superblocks,
+//! verdicts, and what is printed for scripts that parse diskpar and DiskExt.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use stripewise_compat::layout_output::{diskext, diskpar};
+use stripewise_disk_inspect::fuzz::{Sparse, disk_image};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(survey) = disk_image(&Sparse::described(bytes)) {
+        let _ = (diskpar(&survey), diskext(&survey));
+    }
+});
