@@ -4,9 +4,11 @@
 //! byte, then 16 bits, 16 bits and the text.
 #![no_main]
 
+#[path = "../../crates/disk-inspect/tests/it/layout.rs"]
+mod layout;
+
 use libfuzzer_sys::fuzz_target;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use stripewise_disk_inspect::System;
@@ -17,7 +19,8 @@ const TREES: &str = concat!(
     "/../crates/disk-inspect/tests/trees"
 );
 
-/// A machine laid out below a folder of this process.
+/// A machine laid out below a folder of this process, in the folder for temporary
+/// files, from which whoever started it takes it away.
 struct Machine {
     root: PathBuf,
     /// Its text files, and what they hold.
@@ -25,13 +28,8 @@ struct Machine {
 }
 
 static MACHINES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
-    let memory = Path::new("/dev/shm");
-    let below = if memory.is_dir() {
-        memory.to_owned()
-    } else {
-        std::env::temp_dir()
-    };
-    let root = below.join(format!("stripewise-fuzz-{}", std::process::id()));
+    let name = format!("stripewise-fuzz-{}", std::process::id());
+    let root = std::env::temp_dir().join(name);
     let mut trees: Vec<PathBuf> = fs::read_dir(TREES)
         .expect("the golden trees")
         .map(|entry| entry.expect("an entry").path())
@@ -48,32 +46,23 @@ static MACHINES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
 /// Lays out a tree as the golden tests do, without the bytes of its devices,
 /// which have targets of their own.
 fn lay(tree: &Path, root: &Path) -> Machine {
+    let text = fs::read_to_string(tree).expect("a tree");
+    layout::lay_out(text.lines().filter(|line| !line.contains(" @ ")), root);
     let mut files = Vec::new();
-    for line in fs::read_to_string(tree).expect("a tree").lines() {
-        let place = |name: &str| {
-            let path = root.join(name.trim());
-            fs::create_dir_all(path.parent().expect("below the root")).expect("a folder");
-            path
-        };
-        let marks = [" -> ", " @ ", " ="];
-        let first = marks
-            .iter()
-            .filter_map(|mark| Some((line.find(mark)?, *mark)))
-            .min();
-        match first {
-            _ if line.starts_with('#') => {}
-            Some((at, " -> ")) => symlink(&line[at + 4..], place(&line[..at])).expect("a link"),
-            Some((_, " @ ")) => {}
-            Some((at, mark)) => {
-                let text = line[at + mark.len()..].trim_start_matches(' ');
-                let text = text.replace("\\n", "\n").replace("\\t", "\t");
-                let path = place(&line[..at]);
-                fs::write(&path, &text).expect("a file");
-                files.push((path, text));
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.file_type().expect("a kind") {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => {
+                    let text = fs::read_to_string(entry.path()).expect("a text");
+                    files.push((entry.path(), text));
+                }
+                _ => {}
             }
-            None => fs::create_dir_all(place(line)).expect("a folder"),
         }
     }
+    files.sort();
     Machine {
         root: root.to_owned(),
         files,

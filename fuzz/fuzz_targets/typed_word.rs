@@ -6,10 +6,14 @@
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use stripewise_array_sim::ArraySpec;
 use stripewise_lab::compare::Requirement;
 use stripewise_target::TargetName;
 use stripewise_units::{ByteSize, CpuList, List, Nanoseconds, Slo, parse_count};
+
+static ARRAY: LazyLock<ArraySpec> =
+    LazyLock::new(|| ArraySpec::bundled("raid10-10k").expect("a known array"));
 
 /// Read, printed, and read again.
 fn again<T: FromStr + Display + PartialEq>(text: &str) {
@@ -35,5 +39,5 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = stripewise_workload::parse_rate(text);
     let _ = text.parse::<Requirement>();
     let _ = text.parse::<TargetName>();
-    let _ = ArraySpec::bundled(&format!("raid10-10k?{text}"));
+    let _ = ARRAY.clone().with_overrides(text);
 });

@@ -176,8 +176,15 @@ impl Fuzzing {
             Until::Seconds(seconds) => format!("-max_total_time={seconds}"),
             Until::Runs(runs) => format!("-runs={runs}"),
         };
+        // Made-up machines are laid out in memory, where there is a place for it.
+        let memory = Path::new("/dev/shm");
+        let scratch = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory)?,
+            false => tempfile::tempdir()?,
+        };
         // What is new goes to the first folder; the others are only read.
         let output = Command::new(self.binaries.join(name))
+            .env("TMPDIR", scratch.path())
             .arg(&found)
             .args(&seeds)
             .arg(until)

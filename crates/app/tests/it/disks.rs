@@ -1,8 +1,15 @@
 //! `disks`: images, loop devices and captured machines in; tables, verdicts and
 //! exit codes out.
 
+#[path = "../../../disk-inspect/tests/it/layout.rs"]
+mod layout;
+
+use crate::report::schema;
 use crate::support::{Answer, Desk, Json, Loop, MIB, as_nobody, can_run, run, text, with_json};
+use layout::lay_out;
 use std::path::{Path, PathBuf};
+
+const SCHEMA: &str = include_str!("../../../../docs/schema/disks-1.schema.json");
 
 /// An image with a table of sfdisk, and ext4 in the first partition where asked.
 fn image(desk: &Desk, name: &str, script: &str, file_system_at: Option<u64>) -> String {
@@ -32,57 +39,8 @@ fn machine(desk: &Desk, name: &str) -> PathBuf {
     let trees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../disk-inspect/tests/trees");
     let lines = std::fs::read_to_string(trees.join(format!("{name}.tree"))).expect("a tree");
     let root = desk.path().join(name);
-    for line in lines.lines().filter(|line| !line.starts_with('#')) {
-        lay(&root, line);
-    }
+    lay_out(lines.lines(), &root);
     root
-}
-
-fn lay(root: &Path, line: &str) {
-    use std::os::unix::fs::FileExt;
-    let place = |path: &str| {
-        let path = root.join(path.trim());
-        std::fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-        path
-    };
-    let marks = [" -> ", " @ ", " ="];
-    let first = marks
-        .iter()
-        .filter_map(|mark| line.find(mark).map(|at| (at, *mark)))
-        .min();
-    match first {
-        Some((at, " -> ")) => {
-            std::os::unix::fs::symlink(&line[at + 4..], place(&line[..at])).expect("a link")
-        }
-        Some((at, " @ ")) => {
-            let (offset, value) = line[at + 3..].split_once(' ').expect("two words");
-            let file = std::fs::File::options()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(place(&line[..at]));
-            let file = file.expect("a file");
-            if offset == "size" {
-                return file
-                    .set_len(value.parse().expect("a size"))
-                    .expect("sparse");
-            }
-            let bytes: Vec<u8> = (0..value.len() / 2)
-                .map(|at| u8::from_str_radix(&value[2 * at..2 * at + 2], 16).expect("digits"))
-                .collect();
-            file.write_all_at(&bytes, offset.parse().expect("a place"))
-                .expect("bytes");
-        }
-        Some((at, mark)) => {
-            let value = line[at + mark.len()..].trim_start_matches(' ');
-            std::fs::write(
-                place(&line[..at]),
-                value.replace("\\n", "\n").replace("\\t", "\t"),
-            )
-            .expect("a file");
-        }
-        None => std::fs::create_dir_all(place(line)).expect("a directory"),
-    }
 }
 
 #[test]
@@ -200,6 +158,13 @@ fn captured_machines_give_their_exit_codes() {
             "{name}: {}{}",
             found.stdout,
             found.stderr
+        );
+        let document = desk.run(&["disks", "--sysroot", text(&root), "--json"]);
+        let faults = schema::faults_of(&document.ended(code).stdout, SCHEMA);
+        assert!(
+            faults.is_empty(),
+            "{name}: {:#?}",
+            &faults[..faults.len().min(5)]
         );
         let too_wide: Vec<&str> = found
             .stdout

@@ -7,7 +7,7 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
 
 #[path = "../../../../xtask/src/schema.rs"]
-mod schema;
+pub mod schema;
 
 #[track_caller]
 fn holds_to_schema(text: &str) {

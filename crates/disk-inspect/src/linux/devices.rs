@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// More devices below one than any machine has: a damaged tree that goes in circles.
 const WALK_MAX: u32 = 4096;
-const DEPTH_MAX: u32 = 16;
+const DEPTH_MAX: usize = 16;
 /// sysfs counts in units of 512 bytes whatever the sector.
 const SECTOR_BYTES: u64 = 512;
 
@@ -90,7 +90,8 @@ pub fn partition_numbers(tree: Tree, disk: DeviceNumber) -> Vec<DeviceNumber> {
 /// The way down from one device.
 struct Walk<'a> {
     tree: Tree<'a>,
-    depth: u32,
+    /// The devices above: who stands on itself is not followed round.
+    path: Vec<DeviceNumber>,
     /// Devices that may still be visited.
     left: u32,
 }
@@ -99,7 +100,7 @@ impl<'a> Walk<'a> {
     fn new(tree: Tree<'a>) -> Self {
         Walk {
             tree,
-            depth: 0,
+            path: Vec::new(),
             left: WALK_MAX,
         }
     }
@@ -149,16 +150,17 @@ impl<'a> Walk<'a> {
     }
 
     fn devices(&mut self, numbers: &[DeviceNumber], above: DeviceNumber) -> Vec<BlockDevice> {
-        if self.depth >= DEPTH_MAX {
+        if self.path.len() >= DEPTH_MAX {
             return Vec::new();
         }
-        self.depth += 1;
-        let found = numbers
-            .iter()
-            .filter(|number| **number != above)
-            .filter_map(|number| self.device(*number))
-            .collect();
-        self.depth -= 1;
+        self.path.push(above);
+        let mut found = Vec::new();
+        for number in numbers {
+            if !self.path.contains(number) {
+                found.extend(self.device(*number));
+            }
+        }
+        self.path.pop();
         found
     }
 }

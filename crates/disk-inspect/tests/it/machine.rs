@@ -1,33 +1,12 @@
 //! Makes a directory tree from its description in `tests/trees`.
 
+use crate::layout::lay_out;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use stripewise_disk_inspect::System;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
-
-/// A device's bytes: `size N` first, then `OFFSET HEX` for what is not zero.
-fn bytes(path: &Path, text: &str) {
-    use std::os::unix::fs::FileExt;
-    let (place, value) = text.split_once(' ').expect("two words");
-    let file = fs::File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .expect("a file");
-    if place == "size" {
-        return file
-            .set_len(value.parse().expect("a size"))
-            .expect("a sparse file");
-    }
-    let piece: Vec<u8> = (0..value.len() / 2)
-        .map(|at| u8::from_str_radix(&value[2 * at..2 * at + 2], 16).expect("digits"))
-        .collect();
-    file.write_all_at(&piece, place.parse().expect("a place"))
-        .expect("bytes");
-}
 
 /// A tree on disk that goes with its value.
 pub struct Machine {
@@ -42,39 +21,8 @@ impl Machine {
             .join(format!("tree-{}-{count}", std::process::id()));
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/trees/{name}.tree"));
         let text = fs::read_to_string(path).expect("a tree of this name");
-        let machine = Machine { root };
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            machine.lay(line);
-        }
-        machine
-    }
-
-    fn lay(&self, line: &str) {
-        let place = |path: &str| {
-            let path = self.root.join(path.trim());
-            fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
-            path
-        };
-        // Text after the first mark may hold others.
-        let marks = [" -> ", " @ ", " ="];
-        let first = marks
-            .iter()
-            .filter_map(|mark| line.find(mark).map(|at| (at, *mark)))
-            .min();
-        match first {
-            Some((at, " -> ")) => {
-                let target = &line[at + 4..];
-                std::os::unix::fs::symlink(target, place(&line[..at])).expect("a link");
-            }
-            Some((at, " @ ")) => bytes(&place(&line[..at]), &line[at + 3..]),
-            Some((at, mark)) => {
-                let text = &line[at + mark.len()..];
-                let text = text.strip_prefix(' ').unwrap_or(text);
-                let text = text.replace("\\n", "\n").replace("\\t", "\t");
-                fs::write(place(&line[..at]), text).expect("a file");
-            }
-            None => fs::create_dir_all(place(line)).expect("a directory"),
-        }
+        lay_out(text.lines(), &root);
+        Machine { root }
     }
 
     pub fn system(&self) -> System {

@@ -4,6 +4,7 @@
 mod agreement;
 mod fixtures;
 mod golden;
+mod layout;
 mod live;
 mod loops;
 mod machine;
