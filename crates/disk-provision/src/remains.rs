@@ -92,6 +92,20 @@ pub(crate) fn wipes<D: Disk>(
     zeroed(disk, geometry, &remains)
 }
 
+/// Patches that zero the marks which a mkfs leaves where they are, in all of a
+/// device. mkntfs looks for nothing; none but mkfs.btrfs looks for md's
+/// superblocks near the end.
+pub(crate) fn left_by_mkfs<D: Disk>(
+    disk: &D,
+    geometry: &Geometry,
+    leaves_all: bool,
+) -> io::Result<Vec<Patch>> {
+    let mut remains = contents(disk, 0, geometry.size_bytes)?;
+    let near_end = md_places(geometry.size_bytes);
+    remains.retain(|remain| leaves_all || near_end.contains(&remain.offset_bytes));
+    zeroed(disk, geometry, &remains)
+}
+
 /// Whole sectors with the marks in them zeroed; marks that share sectors, once.
 fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Result<Vec<Patch>> {
     let sector = geometry.sector();

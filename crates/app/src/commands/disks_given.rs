@@ -166,9 +166,14 @@ fn bottom<'s>(survey: &'s Survey, kind: &Kind) -> Vec<&'s Disk> {
         Kind::Devices(Some(name)) => name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned(),
         _ => String::new(),
     };
-    // A disk that was named itself; else whatever the named volumes end on.
+    // A disk that was named itself, or a device beyond which no volume can be
+    // followed (a loop device); else whatever the named volumes end on.
+    let ends_there = |name: &str| {
+        let mut places = survey.volumes.iter().flat_map(|one| &one.subject.places);
+        places.any(|place| place.disk == name)
+    };
     if let Some(disk) = survey.disks.iter().find(|disk| disk.device.name == wanted)
-        && disk.device.below.is_empty()
+        && (disk.device.below.is_empty() || ends_there(&wanted))
     {
         return vec![disk];
     }

@@ -31,6 +31,13 @@ pub fn recipe(wish: &FormatWish, place: &Place, target: &str) -> Result<Recipe> 
         arguments.push(value.to_string());
     }
     let mut notes = Vec::new();
+    if place.overwrites {
+        notes.push(
+            "mkntfs leaves the marks of other file systems in place: they are zeroed first, a few \
+             bytes each"
+                .to_owned(),
+        );
+    }
     if cluster > CLUSTER_BYTES_OLD {
         notes.push(format!(
             "Windows before Windows 10 1709 and Server 2019 cannot mount clusters of {}",

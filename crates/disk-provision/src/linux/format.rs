@@ -18,7 +18,7 @@ use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::plan::{self, Known};
 use crate::present::Present;
-use crate::{Destroy, Error, ErrorKind, Result};
+use crate::{Destroy, Error, ErrorKind, Result, remains, write};
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use std::fs::File;
@@ -193,6 +193,17 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
     }
     if let Some(reason) = has_partitions(&device, &present) {
         return Err(device.refusal(&reason));
+    }
+    // Without them it would be taken for what it was, or for two things at once.
+    let leaves_all = plan.file_system == FileSystemKind::Ntfs;
+    let marks = remains::left_by_mkfs(&disk, &plan.geometry, leaves_all)
+        .map_err(|os| failed(&device.target, "cannot be read", os))?;
+    if !marks.is_empty() {
+        let mut writable = OpenDisk {
+            file: device.open(OFlags::RDWR)?,
+            size_bytes: plan.geometry.size_bytes,
+        };
+        write::write_in_order(&mut writable, &marks, &device.target)?;
     }
     // Its own claim would fail while ours lasts, where it makes one.
     let claim = (plan.file_system == FileSystemKind::Ntfs).then_some(disk);

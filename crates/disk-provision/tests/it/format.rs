@@ -1,6 +1,7 @@
 //! File systems: made, read back by their own tools, mounted.
 
 use super::support::*;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_disk_provision::{
     ErrorKind, FileSystemKind, FormatReport, FormatWish, Stripe, TableKind, plan_format,
@@ -165,6 +166,51 @@ fn ntfs_has_its_cluster_and_knows_where_it_starts() {
         let boot = &std::fs::read(device.partition()).unwrap()[..512];
         let hidden = u32::from_le_bytes(boot[0x1c..0x20].try_into().unwrap());
         assert_eq!(hidden, 128, "sectors before it");
+    }
+}
+
+/// mkntfs leaves a superblock of btrfs where it is, and most leave md's near the
+/// end: the device would be two things at once.
+#[test]
+fn nothing_is_left_of_what_was_there_before() {
+    if !can_run(
+        "nothing_is_left_of_what_was_there",
+        &[
+            "root",
+            "losetup",
+            "mkfs.btrfs",
+            "mkfs.ntfs",
+            "mkfs.ext4",
+            "blkid",
+        ],
+    ) {
+        return;
+    }
+    let device = partitioned(256 * MIB);
+    let partition = device.partition();
+    let type_of = || run("blkid", &["-p", "-o", "value", "-s", "TYPE", &partition]);
+    let size: u64 = run("blockdev", &["--getsize64", &partition])
+        .trim()
+        .parse()
+        .unwrap();
+    let near_end = (size / 512 - 16) / 8 * 8 * 512;
+    for (file_system, name) in [
+        (FileSystemKind::Btrfs, "btrfs"),
+        (FileSystemKind::Ntfs, "ntfs"),
+        (FileSystemKind::Ext4, "ext4"),
+        (FileSystemKind::Ntfs, "ntfs"),
+    ] {
+        let file = std::fs::File::options()
+            .write(true)
+            .open(&partition)
+            .unwrap();
+        file.write_all_at(b"\xfc\x4e\x2b\xa9", near_end).unwrap();
+        drop(file);
+        make(&device, &wish_of(file_system, 4096, None));
+        assert_eq!(type_of().trim(), name);
+        let bytes = std::fs::read(&partition).unwrap();
+        let end = usize::try_from(near_end).unwrap();
+        assert_eq!(bytes[end..end + 4], [0; 4], "{name}");
     }
 }
 
