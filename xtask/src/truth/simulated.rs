@@ -116,6 +116,7 @@ fn settings() -> Settings {
         engine: "null".parse().unwrap_or_default(),
         cpus: Vec::new(),
         cache_size_bytes: None,
+        time_hand_overs: false,
         quick: false,
         own_cost_ns: None,
         earlier: Vec::new(),
