@@ -73,14 +73,15 @@ impl Drives {
         environment: impl Fn(&str) -> Option<String>,
     ) -> Outcome<Place> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
-        if let (Some((drive, _)), false) = (letter, raw) {
-            let base = self.of(drive, &environment)?;
-            if !base.starts_with("sim:") && !Path::new(&base).is_dir() {
-                return Err(Failure::usage(
-                    format!("{name}: drive {drive}: is {base}, which is no directory"),
-                    "map the drive to a directory; devices go with -R",
-                ));
-            }
+        if let (Some((drive, _)), false) = (letter, raw)
+            && let Some(base) = self.of(&drive.to_ascii_uppercase(), &environment)
+            && !base.starts_with("sim:")
+            && !Path::new(&base).is_dir()
+        {
+            return Err(Failure::usage(
+                format!("{name}: drive {drive}: is {base}, which is no directory"),
+                "map the drive to a directory; devices go with -R",
+            ));
         }
         self.named(name, raw, environment)
     }
