@@ -128,7 +128,9 @@ fn build(root: &Path) -> Result<PathBuf> {
         "-Cllvm-args=-sanitizer-coverage-pc-table",
         "-Cllvm-args=-sanitizer-coverage-trace-compares",
     ];
-    let arguments = ["build", "--release", "--locked", "--target", host];
+    // Not `--locked`: this is a workspace of its own, whose lock file follows when
+    // a crate of the other one gets a dependency.
+    let arguments = ["build", "--release", "--target", host];
     let mut build = cargo(&root.join("fuzz"), &arguments);
     let directory = crate::root::target_directory();
     build
