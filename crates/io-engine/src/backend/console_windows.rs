@@ -41,6 +41,7 @@ pub fn listen(listener: impl Fn(Asked) + Send + Sync + 'static) -> io::Result<()
     }
 }
 
+// SAFETY: the system alone calls it, with a number; no memory is involved.
 unsafe extern "system" fn handle(event: u32) -> i32 {
     let Some(listener) = LISTENER.get() else {
         return 0;

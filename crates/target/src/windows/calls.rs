@@ -27,6 +27,7 @@ use windows_sys::Win32::System::Threading::CreateEventW;
 ///
 /// # Safety
 /// Every pattern of bits is a value of it.
+// SAFETY: a promise that each implementation below gives its reason for.
 pub(super) unsafe trait Plain: Copy {}
 // SAFETY: numbers and arrays of numbers, all of them.
 unsafe impl Plain for FILE_BASIC_INFO {}
