@@ -4,12 +4,14 @@
 use super::access::{failed, find, reopen_quietly};
 use super::file_rules;
 use super::identity::Status;
+use super::mark;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use std::ffi::CString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use stripewise_disk_inspect::DeviceNumber;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
     let (directory, last) = judge_kept(path, knowledge)?;
@@ -75,5 +77,29 @@ pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
         .symlink_metadata()
         .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
     let directory = path.parent().and_then(|parent| parent.metadata().ok());
-    missing && directory.is_some_and(|directory| directory.dev() == device)
+    let there = |directory: std::fs::Metadata| {
+        mark::stored_device(DeviceNumber::from_raw(directory.dev())) == device
+    };
+    missing && directory.is_some_and(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_gone_where_its_directory_is_on_the_device_that_the_store_has() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kept");
+        std::fs::write(&path, b"x").unwrap();
+        let found = find(&path).unwrap();
+        let device = mark::made_file(&found.status, "id").device;
+        assert!(!kept_is_gone(&path, device), "it is there");
+        std::fs::remove_file(&path).unwrap();
+        assert!(kept_is_gone(&path, device));
+        // Another volume is mounted there now, or none: no proof.
+        assert!(!kept_is_gone(&path, device + 1));
+        let nowhere = directory.path().join("unmounted/kept");
+        assert!(!kept_is_gone(&nowhere, device));
+    }
 }

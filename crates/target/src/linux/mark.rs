@@ -12,6 +12,7 @@ use crate::{Knowledge, MadeFile};
 use rustix::fs::XattrFlags;
 use std::fs::File;
 use std::io;
+use stripewise_disk_inspect::DeviceNumber;
 
 const NAME: &str = "user.stripewise.made";
 
@@ -25,11 +26,16 @@ pub(super) fn unique_id() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// A device as the store has it: both halves of its number, whatever the width in
+/// which the system packs them.
+pub(super) fn stored_device(device: DeviceNumber) -> u64 {
+    u64::from(device.major) << 32 | u64::from(device.minor)
+}
+
 /// What the store is to know of a file.
 pub(super) fn made_file(status: &Status, id: &str) -> MadeFile {
-    let device = status.identity.device;
     MadeFile {
-        device: u64::from(device.major) << 32 | u64::from(device.minor),
+        device: stored_device(status.identity.device),
         inode: status.identity.inode,
         birth_time_ns: status.identity.birth_time_ns,
         id: id.to_owned(),
