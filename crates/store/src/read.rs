@@ -6,7 +6,7 @@ use crate::open::Store;
 use crate::types::{Filter, JobSummary, RunSummary, StoredHistograms, StoredInterval};
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{OptionalExtension, Row, named_params, params};
-use stripewise_results::{Interval, RunRecord, SeriesRecord, Status};
+use stripewise_results::{Interval, RunRecord, Status};
 
 /// Columns in the order of [`interval_at`].
 pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_operations, \
@@ -103,28 +103,6 @@ impl Store {
             }
         }
         Ok(record)
-    }
-
-    /// The summary of a series by its whole id; `None` where none was stored.
-    ///
-    /// # Errors
-    /// The failure of the store; [`ErrorKind::Damaged`] when it cannot be read.
-    pub fn load_series(&self, id: &str) -> Result<Option<SeriesRecord>> {
-        const DOING: &str = "read a series";
-        let json: Option<String> = self
-            .connection
-            .query_row("SELECT json FROM series WHERE id = ?1", [id], |row| {
-                row.get(0)
-            })
-            .optional()
-            .map_err(|error| self.sqlite_error(DOING, error))?;
-        json.map(|json| {
-            serde_json::from_str(&json).map_err(|error| {
-                let detail = format!("summary of series {id}: {error}");
-                self.error(DOING, ErrorKind::Damaged { detail })
-            })
-        })
-        .transpose()
     }
 
     /// All latencies of a run, an entry per job.

@@ -119,7 +119,7 @@ fn store_record(
     Ok(())
 }
 
-pub(crate) fn json_of(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+fn json_of(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

@@ -8,11 +8,11 @@ use crate::blob;
 use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
-use crate::rows::{PendingInterval, finish, insert_interval, insert_run, json_of, owner_at};
+use crate::rows::{PendingInterval, finish, insert_interval, insert_run, owner_at};
 use crate::types::{IntervalHistograms, RunHandle};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::time::Duration;
-use stripewise_results::{Interval, RunRecord, SeriesRecord, Status};
+use stripewise_results::{Interval, RunRecord, Status};
 
 /// Hand intervals over when they reach so far beyond the first of them.
 const BATCH_NS: u64 = 1_000_000_000;
@@ -121,23 +121,6 @@ impl Store {
         })?;
         self.move_log();
         flushed
-    }
-
-    /// Stores or replaces the summary of a series; its runs are stored by
-    /// themselves and carry its id.
-    ///
-    /// # Errors
-    /// The failure of the store.
-    pub fn save_series(&mut self, series: &SeriesRecord) -> Result<()> {
-        self.write("save a series", |transaction, _| {
-            let json = json_of(series)?;
-            transaction
-                .execute(
-                    "INSERT OR REPLACE INTO series (id, json) VALUES (?1, ?2)",
-                    [&series.id, &json],
-                )
-                .map(drop)
-        })
     }
 
     /// Stores a whole record that was made elsewhere or earlier (an import).

@@ -1,5 +1,5 @@
 use crate::common::*;
-use stripewise_results::{Imported, SeriesRecord, Status};
+use stripewise_results::{Imported, Status};
 use stripewise_store::{ErrorKind, Filter, Store};
 
 fn with_runs() -> (tempfile::TempDir, Store) {
@@ -226,29 +226,4 @@ fn deleting_with_one_unknown_id_deletes_nothing() {
         "{error}"
     );
     assert_eq!(ids(&store, &Filter::default()).len(), 4);
-}
-
-#[test]
-fn the_summary_of_a_series_lives_as_long_as_its_runs() {
-    let (_directory, mut store) = with_runs();
-    let mut series = SeriesRecord {
-        id: "ladder".to_owned(),
-        name: "random-read".to_owned(),
-        slo: "p99<5ms".to_owned(),
-        steps: Vec::new(),
-        knee: None,
-        within_limit: None,
-        ceiling: None,
-        stopped: "the knee is bracketed".to_owned(),
-        sentence: "Random read: none.".to_owned(),
-    };
-    store.save_series(&series).unwrap();
-    series.sentence = "Random read: 9,800 IOPS.".to_owned();
-    store.save_series(&series).unwrap();
-    assert_eq!(store.load_series("ladder").unwrap(), Some(series));
-    assert_eq!(store.load_series("other").unwrap(), None);
-    store.delete(&["20261121-2020-ab".to_owned()]).unwrap();
-    assert!(store.load_series("ladder").unwrap().is_some());
-    store.delete(&["20261121-2030-b".to_owned()]).unwrap();
-    assert_eq!(store.load_series("ladder").unwrap(), None);
 }
