@@ -170,3 +170,22 @@ impl ComparisonGroup {
             .collect()
     }
 }
+
+/// One thing that was required, and what it came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequirementRecord {
+    /// As it was typed: `read_iops>=20000`.
+    pub requirement: String,
+    /// Measured: operations a second, MiB a second, or nanoseconds; absent where
+    /// nothing has such a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
+    /// The same for people, or why there is none.
+    pub measured_words: String,
+    /// The job that decided.
+    pub of: String,
+    /// Repetitions that the value is the median of.
+    pub repetitions: usize,
+    /// Met. What is not known is not met.
+    pub met: bool,
+}

@@ -62,6 +62,7 @@ impl Document {
             runs,
             series: Vec::new(),
             comparisons: Vec::new(),
+            requirements: Vec::new(),
         }
     }
 

@@ -17,7 +17,8 @@ mod warning;
 
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
-    ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, SideRecord, Verdict,
+    ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
+    Verdict,
 };
 pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};

@@ -1,7 +1,8 @@
 //! Runs and jobs.
 
 use crate::{
-    ComparisonRecord, EngineFacts, HostFacts, Imported, Outcome, SeriesRecord, TargetFacts, Warning,
+    ComparisonRecord, EngineFacts, HostFacts, Imported, Outcome, RequirementRecord, SeriesRecord,
+    TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
 use stripewise_workload::Workload;
@@ -23,6 +24,9 @@ pub struct Document {
     /// What comparing these runs found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<ComparisonRecord>,
+    /// What was required of these runs, and whether it was met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<RequirementRecord>,
 }
 
 /// How a run ended.

@@ -24,7 +24,7 @@ mod tests;
 
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
-pub use requirement::{Requirement, RequirementOutcome};
+pub use requirement::Requirement;
 
 use crate::experiment::Metric;
 use cells::{Cell, Matched, cells_of, pairs_of};

@@ -15,7 +15,7 @@
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
 use std::str::FromStr;
-use stripewise_results::{JobRow, RunRecord, Severity};
+use stripewise_results::{JobRow, RequirementRecord, RunRecord, Severity};
 use stripewise_stats::median;
 use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
 
@@ -55,25 +55,6 @@ pub struct Requirement {
     relation: Relation,
     /// Operations a second, MiB a second, or nanoseconds.
     value: f64,
-}
-
-/// What a requirement came to.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RequirementOutcome {
-    /// As it was typed.
-    pub requirement: String,
-    /// Measured: operations a second, MiB a second, or nanoseconds; absent where
-    /// nothing has such a value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<f64>,
-    /// The same for people, or why there is none.
-    pub measured_words: String,
-    /// The job that decided.
-    pub of: String,
-    /// Repetitions that the value is the median of.
-    pub repetitions: usize,
-    /// Met.
-    pub met: bool,
 }
 
 /// Latencies by the name people type, and their names in records.
@@ -192,7 +173,7 @@ impl Requirement {
     /// Holds runs against it. Values of runs whose numbers are void count as
     /// unknown: they are not the disk's.
     #[must_use]
-    pub fn judge(&self, runs: &[RunRecord]) -> RequirementOutcome {
+    pub fn judge(&self, runs: &[RunRecord]) -> RequirementRecord {
         let cells = cells_of(runs);
         let mut seen: Vec<(f64, &Cell<'_>)> = Vec::new();
         let mut void = false;
@@ -217,7 +198,7 @@ impl Requirement {
         if void {
             return self.unknown("its runs are void: see the warnings");
         }
-        RequirementOutcome {
+        RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(value),
             measured_words: self.words(value),
@@ -227,8 +208,8 @@ impl Requirement {
         }
     }
 
-    fn unknown(&self, why: &str) -> RequirementOutcome {
-        RequirementOutcome {
+    fn unknown(&self, why: &str) -> RequirementRecord {
+        RequirementRecord {
             requirement: self.text.clone(),
             measured: None,
             measured_words: why.to_owned(),
