@@ -26,7 +26,8 @@ pub fn series_table(series: &SeriesRecord) -> String {
     draw(&columns, &rows)
 }
 
-fn step_row(series: &SeriesRecord, index: usize) -> Vec<String> {
+/// Threads, outstanding, IOPS, MiB/s, latencies, marks.
+pub(crate) fn step_row(series: &SeriesRecord, index: usize) -> Vec<String> {
     let step = &series.steps[index];
     let mut cells = vec![
         step.threads.to_string(),
@@ -39,7 +40,7 @@ fn step_row(series: &SeriesRecord, index: usize) -> Vec<String> {
     cells
 }
 
-pub(crate) fn marks(series: &SeriesRecord, index: usize) -> String {
+fn marks(series: &SeriesRecord, index: usize) -> String {
     let in_flight = series.steps[index]
         .threads
         .saturating_mul(series.steps[index].outstanding);

@@ -2,14 +2,16 @@
 //! repeat it. Text of users cannot break out of its cell or become a link, an
 //! image or HTML.
 
+use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::number::{latency_cells, rate};
+use crate::number::{count, metric_value, size};
 use crate::quantity_text::classic;
-use crate::warnings::collected;
-use crate::words::series_title;
+use crate::rows::{Room, rows_table};
+use crate::warnings::{collected, of_runs, severity_word};
+use crate::words::requirement_words;
 use std::fmt::Write;
-use stripewise_results::{ComparisonRecord, JobRow, SeriesRecord, Severity};
-use stripewise_units::{ByteSize, format_duration};
+use stripewise_results::{ComparisonRecord, JobRow};
+use stripewise_units::format_count;
 
 /// Rows that somebody may scroll past.
 const ROWS_MAX: usize = 100;
@@ -22,27 +24,22 @@ pub fn markdown(material: &Material) -> String {
     for comparison in &document.comparisons {
         of_comparison(&mut text, comparison);
     }
-    for series in &document.series {
-        let _ = writeln!(text, "- {}", safe(&series.sentence));
+    let ladders = named_series(document);
+    for named in &ladders {
+        let _ = writeln!(text, "- {}", safe(&named.sentence()));
     }
-    for requirement in &material.requirements {
-        let word = match requirement.met {
-            Some(true) => "met",
-            Some(false) => "**missed**",
-            None => "not judged",
-        };
-        let _ = writeln!(
-            text,
-            "- {word}: {} (measured: {})",
-            safe(&requirement.text),
-            safe(&requirement.measured)
-        );
+    for requirement in &document.requirements {
+        let word = if requirement.met { "met" } else { "**missed**" };
+        let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
+    }
+    for note in &material.notes {
+        let _ = writeln!(text, "- note: {}", safe(note));
     }
     text.push('\n');
-    for series in &document.series {
-        of_series(&mut text, series);
+    for named in &ladders {
+        of_series(&mut text, named);
     }
-    if document.series.is_empty() {
+    if document.series.is_empty() && document.comparisons.is_empty() {
         of_rows(&mut text, &material.rows().collect::<Vec<_>>());
     }
     of_warnings(&mut text, material);
@@ -68,125 +65,61 @@ pub fn markdown(material: &Material) -> String {
     text
 }
 
-fn table(text: &mut String, headings: &[&str], rows: &[Vec<String>]) {
+/// `numbers` tells of each column whether it holds numbers.
+fn table(text: &mut String, headings: &[String], numbers: &[bool], rows: &[Vec<String>]) {
     // Columns in which nothing stands are left out.
     let used: Vec<usize> = (0..headings.len())
         .filter(|&index| rows.iter().any(|row| !row[index].is_empty()))
         .collect();
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text.push_str(&line(
-        used.iter()
-            .map(|&index| headings[index].to_owned())
-            .collect(),
+        used.iter().map(|&index| safe(&headings[index])).collect(),
     ));
-    let rule = |index: &usize| {
-        if headings[*index].is_empty() || is_words(headings[*index]) {
-            "---"
-        } else {
-            "---:"
-        }
-    };
+    let rule = |&index: &usize| if numbers[index] { "---:" } else { "---" };
     text.push_str(&line(
         used.iter().map(|index| rule(index).to_owned()).collect(),
     ));
-    for row in rows.iter().take(ROWS_MAX) {
+    for row in rows {
         text.push_str(&line(used.iter().map(|&index| safe(&row[index])).collect()));
-    }
-    if rows.len() > ROWS_MAX {
-        let _ = writeln!(
-            text,
-            "\n{} further rows are left out.",
-            rows.len() - ROWS_MAX
-        );
     }
     text.push('\n');
 }
 
-fn is_words(heading: &str) -> bool {
-    matches!(
-        heading,
-        "Job" | "Workload" | "I/O" | "Metric" | "Verdict" | "Interval" | "Label"
-    )
+fn left_out(text: &mut String, rows: usize) {
+    if rows > ROWS_MAX {
+        let _ = writeln!(
+            text,
+            "{} further rows are left out.\n",
+            format_count((rows - ROWS_MAX) as u64)
+        );
+    }
 }
 
-fn of_series(text: &mut String, series: &SeriesRecord) {
-    let rows: Vec<Vec<String>> = (0..series.steps.len())
-        .map(|index| {
-            let step = &series.steps[index];
-            let mut row = vec![
-                step.threads.to_string(),
-                step.outstanding.to_string(),
-                rate(step.iops),
-                rate(step.mib_per_s),
-            ];
-            row.extend(latency_cells(step.latency_ns.as_ref()));
-            row.push(crate::bench::marks(series, index));
-            row
-        })
+/// Headings of words and of numbers.
+fn headings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+fn of_series(text: &mut String, named: &NamedSeries<'_>) {
+    let steps = 0..named.series.steps.len();
+    let rows: Vec<Vec<String>> = steps
+        .map(|index| crate::bench::step_row(named.series, index))
         .collect();
-    let _ = writeln!(text, "### {}\n", safe(&series_title(&series.name)));
-    let headings = [
+    let _ = writeln!(text, "### {}\n", safe(&named.title()));
+    let words = headings(&[
         "Thr", "Out", "IOPS", "MiB/s", "Mean", "p50", "p99", "p99.9", "Max", "",
-    ];
-    table(text, &headings, &rows);
+    ]);
+    let numbers: Vec<bool> = words.iter().map(|word| !word.is_empty()).collect();
+    table(text, &words, &numbers, &rows);
 }
 
 fn of_rows(text: &mut String, rows: &[JobRow<'_>]) {
     if rows.is_empty() {
         return;
     }
-    let number = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
-    let cells = rows.iter().map(|row| {
-        let latency = |name: &str| {
-            let value = row.latency(name);
-            value
-                .map(|ns| format_duration(ns.round() as u64))
-                .unwrap_or_default()
-        };
-        let workload = [row.pattern().map(str::to_owned), row.operation()];
-        let offset = row.job.workload.base_offset_bytes;
-        vec![
-            if rows.iter().any(|other| other.job.name != row.job.name) {
-                row.job.name.clone()
-            } else {
-                String::new()
-            },
-            workload.into_iter().flatten().collect::<Vec<_>>().join(" "),
-            row.block_size_bytes()
-                .map(|bytes| ByteSize(bytes).to_string())
-                .unwrap_or_default(),
-            if offset == 0 {
-                String::new()
-            } else {
-                ByteSize(offset).to_string()
-            },
-            number(row.threads()),
-            number(row.outstanding()),
-            row.iops().map(rate).unwrap_or_default(),
-            row.mib_per_s().map(rate).unwrap_or_default(),
-            latency("p50"),
-            latency("p99"),
-            latency("max"),
-            row.run
-                .label
-                .clone()
-                .or_else(|| row.run.series_part.clone())
-                .unwrap_or_default(),
-        ]
-    });
-    let headings = [
-        "Job", "Workload", "Block", "Offset", "Thr", "Out", "IOPS", "MiB/s", "p50", "p99", "Max",
-        "Label",
-    ];
-    let cells: Vec<Vec<String>> = cells.take(ROWS_MAX + 1).collect();
-    table(text, &headings, &cells[..cells.len().min(ROWS_MAX)]);
-    if rows.len() > ROWS_MAX {
-        let _ = writeln!(
-            text,
-            "{} further rows are left out.\n",
-            rows.len() - ROWS_MAX
-        );
-    }
+    let of = rows_table(rows, ROWS_MAX, Room::Narrow);
+    table(text, &headings(&of.headings), &of.numbers, &of.cells);
+    left_out(text, rows.len());
 }
 
 fn of_comparison(text: &mut String, comparison: &ComparisonRecord) {
@@ -194,60 +127,58 @@ fn of_comparison(text: &mut String, comparison: &ComparisonRecord) {
         let _ = writeln!(text, "- {}", safe(sentence));
     }
     text.push('\n');
-    let number = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
+    let several_blocks = comparison
+        .rows
+        .iter()
+        .any(|row| row.block_size_bytes != comparison.rows[0].block_size_bytes);
     let rows: Vec<Vec<String>> = comparison
         .rows
         .iter()
+        .take(ROWS_MAX)
         .map(|row| {
-            let value = |value: f64| {
-                if row.metric.starts_with("latency_ns") {
-                    format_duration(value.round().max(0.0) as u64)
-                } else {
-                    rate(value)
-                }
-            };
             let interval = row
                 .interval_percent
                 .map(|[low, high]| format!("{} to {}", classic(low), classic(high)));
             vec![
                 format!("{} {}", row.pattern, row.operation),
                 crate::choose::metric_words(&row.metric),
-                number(row.threads),
-                number(row.outstanding),
-                value(row.a),
-                value(row.b),
+                size(row.block_size_bytes.filter(|_| several_blocks)),
+                count(row.threads),
+                count(row.outstanding),
+                metric_value(&row.metric, row.a),
+                metric_value(&row.metric, row.b),
                 classic(row.difference_percent),
                 interval.unwrap_or_default(),
+                crate::page::verdict_words(row.verdict).to_owned(),
             ]
         })
         .collect();
-    let (a, b) = (safe(&comparison.a.name), safe(&comparison.b.name));
-    let headings = [
+    let words = headings(&[
         "I/O",
         "Metric",
+        "Block",
         "Thr",
         "Out",
-        a.as_str(),
-        b.as_str(),
+        &comparison.a.name,
+        &comparison.b.name,
         "diff %",
         "Interval",
-    ];
-    table(text, &headings, &rows);
+        "Verdict",
+    ]);
+    let numbers: Vec<bool> = (0..words.len())
+        .map(|index| (2..9).contains(&index))
+        .collect();
+    table(text, &words, &numbers, &rows);
+    left_out(text, comparison.rows.len());
+    for note in &comparison.notes {
+        let _ = writeln!(text, "- note: {}", safe(note));
+    }
 }
 
 fn of_warnings(text: &mut String, material: &Material) {
     let runs = material.document.runs.len();
     for (warning, count) in collected(&material.document.runs) {
-        let word = match warning.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Void => "VOID",
-        };
-        let of = if runs > 1 && count < runs {
-            format!(" (in {count} of {runs} runs)")
-        } else {
-            String::new()
-        };
+        let (word, of) = (severity_word(warning.severity), of_runs(count, runs));
         let _ = writeln!(
             text,
             "- {word}[{}]: {}{of}. {}",

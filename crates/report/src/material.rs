@@ -1,5 +1,6 @@
 //! What a report is made of, gathered by whoever has the store at hand.
 
+use std::collections::BTreeSet;
 use stripewise_results::{Document, JobRow};
 use stripewise_stats::Histogram;
 
@@ -13,8 +14,6 @@ pub struct Material {
     pub document: Document,
     /// Latencies over time, for heat maps.
     pub latencies: Vec<LatencyOverTime>,
-    /// What was required, and whether it was met.
-    pub requirements: Vec<Requirement>,
     /// The command that gives the records in full, for a page that has to leave
     /// something out: `stripewise report ID --format json`.
     pub again: String,
@@ -30,7 +29,6 @@ impl Material {
             title: title.into(),
             document,
             latencies: Vec::new(),
-            requirements: Vec::new(),
             again: String::new(),
             notes: Vec::new(),
         }
@@ -39,6 +37,15 @@ impl Material {
     /// All jobs of all runs.
     pub(crate) fn rows(&self) -> impl Iterator<Item = JobRow<'_>> {
         JobRow::of(&self.document.runs)
+    }
+
+    /// Jobs of runs that are not steps of a ladder.
+    pub(crate) fn rows_outside_ladders(&self) -> Vec<JobRow<'_>> {
+        let steps = self.document.series.iter().flat_map(|series| &series.steps);
+        let in_ladder: BTreeSet<&str> = steps.map(|step| step.run.as_str()).collect();
+        self.rows()
+            .filter(|row| !in_ladder.contains(row.run.id.as_str()))
+            .collect()
     }
 }
 
@@ -62,15 +69,4 @@ pub struct LatencyInterval {
     pub duration_ns: u64,
     /// In nanoseconds.
     pub latency_ns: Histogram,
-}
-
-/// One thing that was required.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirement {
-    /// As it was stated: `random-read: iops >= 20000`.
-    pub text: String,
-    /// What was measured: `18,204`.
-    pub measured: String,
-    /// Met, missed, or `None` where it could not be judged.
-    pub met: Option<bool>,
 }

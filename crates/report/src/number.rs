@@ -1,7 +1,7 @@
 //! Numbers as tables show them.
 
 use stripewise_results::LatencySummary;
-use stripewise_units::{format_count, format_duration};
+use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// `9,800`; below 100 with one decimal, as 12.4 IOPS and 12 IOPS are not the same
 /// news on a slow disk.
@@ -12,6 +12,25 @@ pub(crate) fn rate(per_second: f64) -> String {
         // A rate is finite and not negative; beyond 2^53 nobody reads the digits.
         format_count(per_second.round() as u64)
     }
+}
+
+/// A value of a comparison by the name of its metric.
+pub(crate) fn metric_value(metric: &str, value: f64) -> String {
+    if metric.starts_with("latency_ns") {
+        format_duration(value.round().max(0.0) as u64)
+    } else {
+        rate(value)
+    }
+}
+
+/// A count that may be unknown.
+pub(crate) fn count(value: Option<u32>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A size that may be unknown, as people type it.
+pub(crate) fn size(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
 }
 
 /// A latency, or nothing where there is none.

@@ -41,17 +41,26 @@ pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     seen
 }
 
-fn one(warning: &Warning, count: usize, runs: usize) -> String {
-    let word = match warning.severity {
+/// How grave it is, in a word.
+pub(crate) fn severity_word(severity: Severity) -> &'static str {
+    match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Void => "VOID",
-    };
-    let of = if runs > 1 && count < runs {
+    }
+}
+
+/// ` (in 3 of 12 runs)`; nothing where all have it.
+pub(crate) fn of_runs(count: usize, runs: usize) -> String {
+    if runs > 1 && count < runs {
         format!(" (in {count} of {runs} runs)")
     } else {
         String::new()
-    };
+    }
+}
+
+fn one(warning: &Warning, count: usize, runs: usize) -> String {
+    let (word, of) = (severity_word(warning.severity), of_runs(count, runs));
     let mut text = wrapped(
         &format!("{word}[{}]: {}{of}", warning.code, warning.message),
         "  ",

@@ -1,5 +1,29 @@
 //! Names in records as people read them.
 
+use crate::warnings::wrapped;
+use stripewise_results::RequirementRecord;
+
+/// `read_iops>=20000: 21,400 IOPS (random 8K read; median of 6 runs)`.
+pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
+    let of = match (requirement.of.as_str(), requirement.repetitions) {
+        ("", _) => String::new(),
+        (of, 0) => format!(" ({of})"),
+        (of, 1) => format!(" ({of}; one run)"),
+        (of, n) => format!(" ({of}; median of {n} runs)"),
+    };
+    format!(
+        "{}: {}{of}",
+        requirement.requirement, requirement.measured_words
+    )
+}
+
+/// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
+#[must_use]
+pub fn requirement_text(requirement: &RequirementRecord) -> String {
+    let word = if requirement.met { "met" } else { "MISSED" };
+    wrapped(&format!("{word}: {}", requirement_words(requirement)), "  ")
+}
+
 /// `Random read` for `random-read`.
 pub(crate) fn series_title(name: &str) -> String {
     let words = name.replace('-', " ");

@@ -17,7 +17,7 @@ pub(crate) use quantity::signed;
 pub use table::ChartTable;
 pub use ticks::{Tick, ticks};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A chart: one or more panels, one above the other, that share the x axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -118,18 +118,49 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// Place on the x axis.
+    #[serde(serialize_with = "brief")]
     pub x: f64,
     /// Value on the y axis; a cell's lower edge.
+    #[serde(serialize_with = "brief")]
     pub y: f64,
     /// Interval around `y`; a cell's right and upper edges.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "briefs")]
     pub span: Option<[f64; 2]>,
     /// A cell's value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "brief_one")]
     pub value: Option<f64>,
     /// Nothing can be said with confidence: drawn pale.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pale: bool,
+}
+
+/// Nine digits, and no point where none is needed: whole values exactly, others
+/// as exactly as anybody reads them.
+struct Brief(f64);
+
+impl Serialize for Brief {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// Whole numbers up to here are exact in an `f64`.
+        const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+        let value = self.0;
+        if value.fract() == 0.0 && value.abs() <= WHOLE_MAX {
+            return serializer.serialize_i64(value as i64);
+        }
+        let rounded = format!("{value:.8e}").parse().unwrap_or(value);
+        serializer.serialize_f64(rounded)
+    }
+}
+
+fn brief<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Brief(*value).serialize(serializer)
+}
+
+fn brief_one<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(Brief).serialize(serializer)
+}
+
+fn briefs<S: Serializer>(span: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
+    span.map(|ends| ends.map(Brief)).serialize(serializer)
 }
 
 impl Point {

@@ -39,16 +39,31 @@ impl Chart {
         }
         places.sort_by(f64::total_cmp);
         places.dedup();
-        let rows = places.iter().map(|&x| self.line(x)).collect();
-        ChartTable { headings, rows }
+        let rows = places
+            .iter()
+            .flat_map(|&x| (0..self.points_at(x)).map(move |turn| self.line(x, turn)));
+        ChartTable {
+            headings,
+            rows: rows.collect(),
+        }
     }
 
-    fn line(&self, x: f64) -> Vec<String> {
+    /// The most points that a series has at one x: as many rows it takes. Two
+    /// loads may give the same throughput.
+    fn points_at(&self, x: f64) -> usize {
+        let series = self.panels.iter().flat_map(|panel| &panel.series);
+        let counts = series.map(|one| one.points.iter().filter(|point| point.x == x).count());
+        counts.max().unwrap_or(0)
+    }
+
+    /// The values at an x, of each series the one whose turn it is.
+    fn line(&self, x: f64, turn: usize) -> Vec<String> {
         let mut cells =
             vec![name_of(&self.x.scale, x).unwrap_or_else(|| self.x.quantity.format(x))];
         for panel in &self.panels {
             for series in &panel.series {
-                let point = series.points.iter().find(|point| point.x == x);
+                let mut at_x = series.points.iter().filter(|point| point.x == x);
+                let point = at_x.nth(turn);
                 cells.push(
                     point
                         .map(|point| value_of(panel, point))

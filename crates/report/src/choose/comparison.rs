@@ -35,7 +35,13 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
         .collect();
     let kinds = distinct(rows.iter().map(|row| kind(row)));
     let (title, labels) = labels(&rows);
-    let names = distinct(labels.iter().cloned());
+    // Small loads first, whatever the order of the plan.
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&index| {
+        let row = rows[index];
+        (row.block_size_bytes, row.threads, row.outstanding)
+    });
+    let names = distinct(order.iter().map(|&index| labels[index].clone()));
     let place = |label: &str| names.iter().position(|name| name == label).unwrap_or(0) as f64;
     let lines = |slots: usize| {
         let of_kind = kinds
@@ -74,36 +80,29 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
     };
     Chart {
         name: format!("difference-{}", super::slug(metric)),
-        title: title_of(comparison, &words),
+        title: format!("{}, {words}", sides_of(comparison)),
         summary: summary(comparison, metric),
         x: axis(&title, Quantity::Name, Scale::Names(names)),
         panels,
     }
 }
 
-/// What is compared; some titles name both sides themselves.
-fn title_of(comparison: &ComparisonRecord, words: &str) -> String {
-    let (title, a, b) = (
-        super::capital(&comparison.title),
-        &comparison.a.name,
-        &comparison.b.name,
-    );
-    if let (_, Some((factor, _))) = (
-        a,
-        title
-            .rsplit_once(" against ")
-            .filter(|(before, _)| before.contains("): ")),
-    ) {
-        // A published table: the long line about it stands in the report's title.
-        let factor = factor
-            .rsplit_once("): ")
-            .map_or(factor, |(_, factor)| factor);
-        return format!("{} against {a}, {words}", super::capital(factor));
+/// What is compared with what; some titles name both sides themselves. Of a
+/// published table the long line about it stands in the report's title.
+pub(crate) fn sides_of(comparison: &ComparisonRecord) -> String {
+    let (a, b) = (&comparison.a.name, &comparison.b.name);
+    let title = super::capital(&comparison.title);
+    if let Some((factor, _)) = title
+        .rsplit_once(" against ")
+        .filter(|(before, _)| before.contains("): "))
+    {
+        let factor = factor.rsplit_once("): ").map_or(factor, |(_, last)| last);
+        return format!("{} against {a}", super::capital(factor));
     }
     if title.contains(a.as_str()) && title.contains(b.as_str()) {
-        return format!("{title}, {words}");
+        return title;
     }
-    format!("{title}: {b} against {a}, {words}")
+    format!("{title}: {b} against {a}")
 }
 
 fn point(row: &ComparisonRow, x: f64) -> Point {

@@ -3,20 +3,24 @@
 
 use super::{axis, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use crate::identity::kind;
 use crate::quantity_text::percent;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_stats::mean;
+use stripewise_units::ByteSize;
 
 /// Fewer blocks have no course.
 const BLOCKS_MIN: usize = 3;
 /// More lines than this are shown as their mean only.
 const CELLS_MAX: usize = 4;
 
-pub(super) fn charts(rows: &[JobRow<'_>], comparisons: &[ComparisonRecord]) -> Vec<Chart> {
-    let first = rows.iter().find_map(|row| row.run.experiment.as_ref());
-    let Some(first) = first else {
-        return Vec::new();
-    };
+/// `of` names the experiment where there are several.
+pub(super) fn chart(
+    of: &str,
+    rows: &[JobRow<'_>],
+    comparisons: &[&ComparisonRecord],
+) -> Option<Chart> {
+    let first = rows.iter().find_map(|row| row.run.experiment.as_ref())?;
     // What others are held against; without a comparison the level that ran first.
     let baseline = comparisons
         .first()
@@ -25,7 +29,7 @@ pub(super) fn charts(rows: &[JobRow<'_>], comparisons: &[ComparisonRecord]) -> V
         .iter()
         .filter_map(|row| {
             let place = row.run.experiment.as_ref()?;
-            let name = super::kind(row);
+            let name = name_of(row);
             (place.level == baseline).then_some((place.cell, place.block, row.iops()?, name))
         })
         .collect();
@@ -47,18 +51,34 @@ pub(super) fn charts(rows: &[JobRow<'_>], comparisons: &[ComparisonRecord]) -> V
             .next()
             .map(|row| row.3.clone())
             .unwrap_or_default();
-        lines.push((format!("{name}, cell {}", cell + 1), points));
+        lines.push((name, points));
     }
     if lines.iter().all(|(_, points)| points.len() < BLOCKS_MIN) {
-        return Vec::new();
+        return None;
     }
-    vec![chart(baseline, lines, comparisons)]
+    let mut chart = drawn(baseline, lines, comparisons);
+    if !of.is_empty() {
+        chart.title = format!("{} (experiment {of})", chart.title);
+    }
+    Some(chart)
 }
 
-fn chart(
+/// `random read 8K, 8×4`: what tells cells apart.
+fn name_of(row: &JobRow<'_>) -> String {
+    let workload = &row.job.workload;
+    format!(
+        "{} {}, {}\u{d7}{}",
+        kind(row),
+        ByteSize(workload.block_size_bytes),
+        workload.threads,
+        workload.outstanding
+    )
+}
+
+fn drawn(
     baseline: &str,
     mut lines: Vec<(String, Vec<Point>)>,
-    comparisons: &[ComparisonRecord],
+    comparisons: &[&ComparisonRecord],
 ) -> Chart {
     if lines.len() > CELLS_MAX {
         lines = vec![("mean of all cells".to_owned(), averaged(&lines))];

@@ -1,10 +1,11 @@
 //! Grids and loose runs: a heat map where threads and outstanding both vary, a
 //! curve where only the work in flight does, else bars.
 
-use super::{axis, distinct, in_flight, kind, names_of, series};
+use super::{axis, distinct, in_flight, middle_of, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::identity::{group_key, kind, names_of_groups, names_of_jobs};
+use std::collections::BTreeMap;
 use stripewise_results::JobRow;
-use stripewise_units::ByteSize;
 
 /// Steps that make a curve.
 const CURVE_MIN: usize = 3;
@@ -17,23 +18,19 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
     if rows.len() < 2 {
         return Vec::new();
     }
-    let groups = distinct(rows.iter().map(group_of));
-    let of = |group: &String| -> Vec<JobRow<'_>> {
-        rows.iter()
-            .copied()
-            .filter(|row| group_of(row) == *group)
-            .collect()
-    };
     let mut charts = Vec::new();
-    if groups.len() <= GROUPS_MAX {
-        charts.extend(
-            groups
-                .iter()
-                .filter_map(|group| threads_by_outstanding(group, &of(group))),
-        );
-        let curves: Vec<(String, Vec<JobRow<'_>>)> = groups
+    if let Some(groups) = groups(rows) {
+        charts.extend(groups.iter().filter_map(|(group, rows)| {
+            let kind = kind(rows.first()?);
+            let named = if group.contains(&kind) {
+                group.clone()
+            } else {
+                format!("{kind} {group}")
+            };
+            threads_by_outstanding(&named, rows)
+        }));
+        let curves: Vec<&Group<'_>> = groups
             .iter()
-            .map(|group| (group.clone(), of(group)))
             .filter(|(_, rows)| distinct(rows.iter().filter_map(in_flight)).len() >= CURVE_MIN)
             .collect();
         if !curves.is_empty() {
@@ -46,14 +43,32 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
     charts
 }
 
-/// What rows of one curve have in common.
-fn group_of(row: &JobRow<'_>) -> String {
-    let block = row
-        .block_size_bytes()
-        .map(|bytes| ByteSize(bytes).to_string());
-    let label = row.run.label.clone();
-    let words = [Some(kind(row)), block, label];
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// Rows of one curve, with its name.
+type Group<'a> = (String, Vec<JobRow<'a>>);
+
+/// Rows by what they have in common beside their load; none where there are too
+/// many groups to be told apart. Repetitions of one day and another are apart.
+fn groups<'a>(rows: &[JobRow<'a>]) -> Option<Vec<Group<'a>>> {
+    let mut found: Vec<(Vec<String>, Vec<JobRow<'a>>)> = Vec::new();
+    for row in rows {
+        let key = group_key(row);
+        match found.iter().position(|(of, _)| *of == key) {
+            Some(index) => found[index].1.push(*row),
+            None if found.len() == GROUPS_MAX => return None,
+            None => found.push((key, vec![*row])),
+        }
+    }
+    let firsts: Vec<JobRow<'a>> = found.iter().map(|(_, rows)| rows[0]).collect();
+    let names = match &firsts[..] {
+        [only] => vec![kind(only)],
+        several => names_of_groups(several).names,
+    };
+    Some(
+        names
+            .into_iter()
+            .zip(found.into_iter().map(|(_, rows)| rows))
+            .collect(),
+    )
 }
 
 fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
@@ -118,16 +133,20 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
     })
 }
 
-fn against_load(curves: &[(String, Vec<JobRow<'_>>)]) -> Chart {
+fn against_load(curves: &[&Group<'_>]) -> Chart {
     let line = |of: fn(&JobRow<'_>) -> Option<f64>| -> Vec<Series> {
         let lines = curves.iter().enumerate().map(|(tone, (name, rows))| {
-            let mut points: Vec<Point> = rows
+            // As many in flight in another way, and repetitions, are one point.
+            let mut by_load: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for row in rows {
+                if let Some((load, value)) = in_flight(row).zip(of(row).filter(|v| *v > 0.0)) {
+                    by_load.entry(load).or_default().push(value);
+                }
+            }
+            let points = by_load
                 .iter()
-                .filter_map(|row| Some(Point::new(f64::from(in_flight(row)?), of(row)?)))
-                .filter(|point| point.y > 0.0)
-                .collect();
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            series(name, Form::Line, tone, points)
+                .filter_map(|(load, values)| middle_of(f64::from(*load), values));
+            series(name, Form::Line, tone, points.collect())
         });
         lines.filter(|line| !line.points.is_empty()).collect()
     };
@@ -162,10 +181,17 @@ fn against_load(curves: &[(String, Vec<JobRow<'_>>)]) -> Chart {
             most.x
         ))
     });
+    let repeated = panels
+        .iter()
+        .flat_map(|panel| &panel.series)
+        .any(|line| line.points.iter().any(|point| point.span.is_some()));
+    let whiskers = repeated.then(|| {
+        "Where several runs have as many in flight, the line is at their median, and whiskers reach from the lowest to the highest.".to_owned()
+    });
     Chart {
         name: "against-load".to_owned(),
         title: "Throughput and latency against work in flight".to_owned(),
-        summary: words.collect::<Vec<_>>().join(" "),
+        summary: words.chain(whiskers).collect::<Vec<_>>().join(" "),
         x: axis("Operations in flight", Quantity::Count, Scale::Log2),
         panels,
     }
@@ -206,7 +232,11 @@ fn side_by_side(rows: &[JobRow<'_>]) -> Option<Chart> {
         name: "side-by-side".to_owned(),
         title: "Runs side by side".to_owned(),
         summary: format!("{} runs.", rows.len()),
-        x: axis("Run", Quantity::Name, Scale::Names(names_of(rows))),
+        x: axis(
+            "Run",
+            Quantity::Name,
+            Scale::Names(names_of_jobs(rows).names),
+        ),
         panels,
     })
 }

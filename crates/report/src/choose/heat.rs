@@ -9,6 +9,8 @@ use stripewise_units::format_duration;
 
 /// Stretches of time.
 const COLUMNS_MAX: usize = 60;
+/// Cells of a map.
+const CELLS_MAX: usize = 1_000;
 /// They weigh more than all others together.
 const CHARTS_MAX: usize = 2;
 const COLUMNS_MIN: usize = 5;
@@ -33,21 +35,15 @@ pub(super) fn charts(material: &Material, named: &[Named<'_>]) -> Vec<Chart> {
 }
 
 fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
-    let columns = columns(intervals);
+    let mut columns = columns(intervals, COLUMNS_MAX);
     if columns.len() < COLUMNS_MIN {
         return None;
     }
-    let mut points = Vec::new();
-    for (start_ns, end_ns, latencies) in &columns {
-        for (row, count) in counted(latencies) {
-            points.push(Point {
-                x: *start_ns as f64,
-                y: edge(row),
-                span: Some([*end_ns as f64, edge(row + 1)]),
-                value: Some(count as f64),
-                pale: false,
-            });
-        }
+    let mut points = cells(&columns);
+    // Where latencies spread far, longer stretches of time keep the page light.
+    while points.len() > CELLS_MAX && columns.len() > COLUMNS_MIN * 2 {
+        columns = self::columns(intervals, columns.len() * 3 / 4);
+        points = cells(&columns);
     }
     let slowest = columns
         .iter()
@@ -82,9 +78,28 @@ fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
     })
 }
 
-/// Neighbouring intervals together, so that there are at most [`COLUMNS_MAX`].
-fn columns(intervals: &[LatencyInterval]) -> Vec<(u64, u64, Histogram)> {
-    let together = intervals.len().div_ceil(COLUMNS_MAX).max(1);
+/// Start, end and latencies of a stretch of time.
+type Column = (u64, u64, Histogram);
+
+fn cells(columns: &[Column]) -> Vec<Point> {
+    let of_column = |(start_ns, end_ns, latencies): &Column| -> Vec<Point> {
+        let rows = counted(latencies).into_iter();
+        let (from, to) = (*start_ns as f64, *end_ns as f64);
+        rows.map(|(row, count)| Point {
+            x: from,
+            y: edge(row),
+            span: Some([to, edge(row + 1)]),
+            value: Some(count as f64),
+            pale: false,
+        })
+        .collect()
+    };
+    columns.iter().flat_map(of_column).collect()
+}
+
+/// Neighbouring intervals together, so that there are at most so many columns.
+fn columns(intervals: &[LatencyInterval], columns_max: usize) -> Vec<Column> {
+    let together = intervals.len().div_ceil(columns_max).max(1);
     intervals
         .chunks(together)
         .map(|group| {

@@ -4,26 +4,115 @@
 
 use super::{axis, series};
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::identity::NamedSeries;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
 use stripewise_results::{KneeRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_units::{LatencyStatistic, Slo, format_duration};
 
-pub(super) fn charts(ladders: &[SeriesRecord]) -> Vec<Chart> {
-    let climbing: Vec<&SeriesRecord> = ladders
+/// More lines than this cannot be told apart by colour.
+const LINES_MAX: usize = 8;
+
+pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
+    let climbing: Vec<&NamedSeries<'_>> = ladders
         .iter()
-        .filter(|ladder| ladder.steps.len() > 1)
+        .filter(|ladder| ladder.series.steps.len() > 1)
         .collect();
-    let mut charts: Vec<Chart> = climbing.iter().map(|ladder| load(ladder)).collect();
-    for in_bytes in [false, true] {
-        let of_kind: Vec<&SeriesRecord> = climbing
+    let parts = super::distinct(climbing.iter().map(|ladder| ladder.series.name.as_str()));
+    let mut charts: Vec<Chart> = Vec::new();
+    for part in parts {
+        let of_part: Vec<&NamedSeries<'_>> = climbing
             .iter()
             .copied()
-            .filter(|ladder| told_in_bytes(&ladder.name) == in_bytes)
+            .filter(|ladder| ladder.series.name == part)
             .collect();
-        charts.extend(hockey_stick(&of_kind, in_bytes));
+        match &of_part[..] {
+            [only] => charts.push(load(only)),
+            several => charts.extend(several.chunks(LINES_MAX).map(beside_each_other)),
+        }
+    }
+    for in_bytes in [false, true] {
+        let of_kind: Vec<&NamedSeries<'_>> = climbing
+            .iter()
+            .copied()
+            .filter(|ladder| told_in_bytes(&ladder.series.name) == in_bytes)
+            .collect();
+        charts.extend(
+            of_kind
+                .chunks(LINES_MAX)
+                .filter_map(|some| hockey_stick(some, in_bytes)),
+        );
     }
     charts
+}
+
+/// Ladders of one name on several targets, or of several days: a line for each.
+fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
+    let first = ladders[0].series;
+    let in_bytes = told_in_bytes(&first.name);
+    let statistic = first
+        .slo
+        .parse::<Slo>()
+        .map_or(LatencyStatistic::P99, |slo| slo.percentile);
+    let lines = |of: &dyn Fn(&StepRecord) -> Option<f64>| -> Vec<Series> {
+        let each = ladders.iter().enumerate().map(|(tone, ladder)| {
+            let steps = ladder.series.steps.iter();
+            let points = steps.filter_map(|step| {
+                let value = of(step).filter(|value| *value > 0.0)?;
+                Some(Point::new(in_flight(step), value))
+            });
+            series(&ladder.what, Form::Line, tone, points.collect())
+        });
+        each.collect()
+    };
+    let rings = ladders.iter().filter_map(|ladder| {
+        let step = &ladder.series.steps[ladder.series.within_limit?];
+        let (x, y) = (in_flight(step), throughput(step, in_bytes));
+        let label = rate(y);
+        Some(Annotation::AtPoint { x, y, label })
+    });
+    let limits = super::distinct(ladders.iter().map(|ladder| ladder.series.slo.as_str()));
+    let limit = match &limits[..] {
+        [limit] => limit_mark(limit),
+        _ => None,
+    };
+    let words: Vec<String> = ladders.iter().map(|ladder| ladder.sentence()).collect();
+    Chart {
+        name: format!("{}-load", super::slug(&first.name)),
+        title: format!(
+            "{}: throughput and latency against work in flight",
+            series_title(&first.name)
+        ),
+        summary: format!(
+            "{} Rings mark the answers within the limit.",
+            words.join(" ")
+        ),
+        x: load_axis(),
+        panels: vec![
+            Panel {
+                y: throughput_axis(in_bytes),
+                series: lines(&|step| Some(throughput(step, in_bytes))),
+                annotations: rings.collect(),
+            },
+            Panel {
+                y: axis(
+                    &format!("Latency, {statistic}"),
+                    Quantity::Latency,
+                    Scale::Log10,
+                ),
+                series: lines(&|step| Some(of_limit(step.latency_ns.as_ref()?, statistic))),
+                annotations: limit.into_iter().collect(),
+            },
+        ],
+    }
+}
+
+fn load_axis() -> Axis {
+    axis(
+        "Operations in flight (threads \u{d7} outstanding)",
+        Quantity::Count,
+        Scale::Log2,
+    )
 }
 
 fn in_flight(step: &StepRecord) -> f64 {
@@ -44,7 +133,8 @@ pub(super) fn throughput_axis(in_bytes: bool) -> Axis {
     axis("Throughput", quantity, Scale::FromZero)
 }
 
-fn load(ladder: &SeriesRecord) -> Chart {
+fn load(named: &NamedSeries<'_>) -> Chart {
+    let ladder = named.series;
     let in_bytes = told_in_bytes(&ladder.name);
     let title = series_title(&ladder.name);
     let points = ladder
@@ -89,11 +179,7 @@ fn load(ladder: &SeriesRecord) -> Chart {
         name: format!("{}-load", super::slug(&ladder.name)),
         title: format!("{title}: throughput and latency against work in flight"),
         summary: ladder.sentence.clone(),
-        x: axis(
-            "Operations in flight (threads × outstanding)",
-            Quantity::Count,
-            Scale::Log2,
-        ),
+        x: load_axis(),
         panels: vec![top, below],
     }
 }
@@ -159,33 +245,28 @@ fn of_limit(latency: &LatencySummary, statistic: LatencyStatistic) -> f64 {
     }
 }
 
-fn hockey_stick(ladders: &[&SeriesRecord], in_bytes: bool) -> Option<Chart> {
+fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
     let first = ladders.first()?;
-    let limit: Slo = first.slo.parse().ok()?;
+    let limit: Slo = first.series.slo.parse().ok()?;
     let lines: Vec<Series> = ladders
         .iter()
         .enumerate()
         .map(|(tone, ladder)| {
-            let points = ladder.steps.iter().filter_map(|step| {
+            let points = ladder.series.steps.iter().filter_map(|step| {
                 let value = of_limit(step.latency_ns.as_ref()?, limit.percentile);
                 (value > 0.0).then(|| Point::new(throughput(step, in_bytes), value))
             });
-            series(
-                &series_title(&ladder.name),
-                Form::Line,
-                tone,
-                points.collect(),
-            )
+            series(&ladder.title(), Form::Line, tone, points.collect())
         })
         .collect();
     let x = throughput_axis(in_bytes);
     let unit = x.quantity.unit();
     let summary = ladders.iter().filter_map(|ladder| {
-        let ceiling = &ladder.steps[ladder.ceiling?];
+        let ceiling = &ladder.series.steps[ladder.series.ceiling?];
         let latency = of_limit(ceiling.latency_ns.as_ref()?, limit.percentile);
         Some(format!(
             "{} turns up towards {} {unit}, where {} is {}.",
-            series_title(&ladder.name),
+            ladder.title(),
             rate(throughput(ceiling, in_bytes)),
             limit.percentile,
             format_duration(latency.round() as u64)
@@ -209,7 +290,7 @@ fn hockey_stick(ladders: &[&SeriesRecord], in_bytes: bool) -> Option<Chart> {
                 Scale::Log10,
             ),
             series: lines,
-            annotations: limit_mark(&first.slo).into_iter().collect(),
+            annotations: limit_mark(&first.series.slo).into_iter().collect(),
         }],
     })
 }

@@ -1,20 +1,30 @@
 //! Levels of a factor side by side: partition offsets, allocation units, arrays.
 //! Bars for each load, as in the articles of 2007 and 2009.
 
-use super::{axis, distinct, in_flight, kind, series};
-use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
-use stripewise_results::JobRow;
-use stripewise_stats::median;
+use super::{axis, distinct, in_flight, middle_of, series};
+use crate::chart::{Chart, Form, Panel, Quantity, Scale};
+use crate::identity::kind;
+use crate::rows::order_levels;
+use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::ByteSize;
 
 /// Levels whose bars can be told apart.
 const LEVELS_MAX: usize = 8;
 
-/// The levels that rows stand at, in the order of their first appearance; empty
-/// where rows have none.
-pub(super) fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
+/// The levels that rows stand at: sizes and offsets from small to large, others
+/// in the order of their comparisons, the reference first. Empty where rows have
+/// none.
+pub(super) fn levels(rows: &[JobRow<'_>], comparisons: &[&ComparisonRecord]) -> Vec<String> {
     let varies = offsets_vary(rows);
-    distinct(rows.iter().filter_map(|row| level(row, varies)))
+    let mut levels = distinct(rows.iter().filter_map(|row| level(row, varies)));
+    let compared = comparisons
+        .iter()
+        .flat_map(|comparison| [&comparison.a.name, &comparison.b.name]);
+    let designed = distinct(compared);
+    let place = |level: &String| designed.iter().position(|name| *name == level);
+    levels.sort_by_key(|level| place(level).unwrap_or(usize::MAX));
+    order_levels(&mut levels);
+    levels
 }
 
 /// Measured runs start at different base offsets.
@@ -40,21 +50,30 @@ fn level(row: &JobRow<'_>, offsets_vary: bool) -> Option<String> {
     }
 }
 
-pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
-    let levels = levels(rows);
+/// `of` names the experiment where there are several.
+pub(super) fn charts(
+    of: &str,
+    rows: &[JobRow<'_>],
+    comparisons: &[&ComparisonRecord],
+) -> Vec<Chart> {
+    let levels = levels(rows, comparisons);
     if !(2..=LEVELS_MAX).contains(&levels.len()) || rows.iter().any(|row| row.run.jobs.len() > 1) {
         return Vec::new();
     }
     let kinds = distinct(rows.iter().map(kind));
     kinds
         .iter()
-        .map(|of| {
+        .map(|kind_of| {
             let of_kind: Vec<JobRow<'_>> = rows
                 .iter()
                 .copied()
-                .filter(|row| kind(row) == *of)
+                .filter(|row| kind(row) == *kind_of)
                 .collect();
-            chart(of, &levels, offsets_vary(rows), &of_kind)
+            let mut chart = chart(kind_of, &levels, offsets_vary(rows), &of_kind);
+            if !of.is_empty() {
+                chart.title = format!("{} (experiment {of})", chart.title);
+            }
+            chart
         })
         .collect()
 }
@@ -73,6 +92,9 @@ fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
 
 fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -> Chart {
     let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
+    // Small loads first, whatever the order in which they ran or were planned.
+    let mut rows = rows.to_vec();
+    rows.sort_by_key(|row| (row.block_size_bytes(), in_flight(row), row.threads()));
     let loads = distinct(rows.iter().map(|row| load(row, several)));
     // Looked at once each: there may be thousands of rows.
     let placed: Vec<(Option<String>, String, Option<f64>)> = rows
@@ -87,7 +109,7 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
                 .filter(|(level, load, _)| level.as_ref() == Some(name) && load == wanted)
                 .filter_map(|(_, _, iops)| *iops)
                 .collect();
-            bar(index as f64, &values)
+            middle_of(index as f64, &values)
         });
         let form = Form::Bars {
             slot,
@@ -124,14 +146,4 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
             annotations: Vec::new(),
         }],
     }
-}
-
-/// The median with the range of repetitions.
-fn bar(x: f64, values: &[f64]) -> Option<Point> {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(Point {
-        span: (values.len() > 1).then_some([low, high]),
-        ..Point::new(x, median(values)?)
-    })
 }

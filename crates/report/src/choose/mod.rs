@@ -2,7 +2,7 @@
 //! grids, plans of several jobs, single runs, comparisons. What an imported
 //! record does not say is not drawn.
 
-pub(crate) use comparison::metric_words;
+pub(crate) use comparison::{metric_words, sides_of};
 
 mod comparison;
 mod drift;
@@ -15,9 +15,12 @@ mod time;
 mod together;
 
 use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
+use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
+use crate::rows::in_order_of_design;
 use std::collections::BTreeSet;
-use stripewise_results::{JobRow, SeriesRecord};
+use stripewise_results::{ComparisonRecord, JobRow};
+use stripewise_stats::median;
 
 /// Runs of which every one gets charts of its own.
 const SINGLES_MAX: usize = 4;
@@ -28,27 +31,28 @@ const LADDERS_MAX: usize = 20;
 /// The charts of a report, the most telling first. Names are unique.
 #[must_use]
 pub fn charts(material: &Material) -> Vec<Chart> {
-    let mut charts = comparison::charts(&material.document.comparisons);
-    let ladders = &material.document.series;
-    let in_ladder: BTreeSet<&str> = ladders
-        .iter()
-        .flat_map(|series| series.steps.iter().map(|step| step.run.as_str()))
-        .collect();
-    let outside: Vec<JobRow<'_>> = material
-        .rows()
-        .filter(|row| !in_ladder.contains(row.run.id.as_str()))
-        .filter(|row| row.run.series_part.as_deref() != Some("precondition"))
-        .collect();
-    charts.extend(levels::charts(&outside));
-    charts.extend(drift::charts(&outside, &material.document.comparisons));
+    let comparisons = &material.document.comparisons;
+    let mut charts = comparison::charts(comparisons);
+    let ladders = named_series(&material.document);
+    let mut outside = material.rows_outside_ladders();
+    outside.retain(|row| row.run.series_part.as_deref() != Some("precondition"));
+    in_order_of_design(&mut outside);
+    let experiments = experiments(&outside);
+    for (of, rows) in &experiments {
+        let own = comparisons_of(comparisons, rows);
+        charts.extend(levels::charts(of, rows, &own));
+        charts.extend(drift::chart(of, rows, &own));
+    }
     charts.extend(ladder::charts(&ladders[..ladders.len().min(LADDERS_MAX)]));
-    let levelled = levels::levels(&outside).len() > 1;
+    let levelled = experiments
+        .iter()
+        .any(|(_, rows)| levels::levels(rows, &[]).len() > 1);
     if outside.iter().any(|row| row.run.jobs.len() > 1) {
         charts.extend(together::charts(&outside));
     } else if !levelled {
         charts.extend(grid::charts(&outside));
     }
-    let telling = telling(material, ladders, &outside);
+    let telling = telling(material, &ladders, &outside);
     charts.extend(percentiles::chart(&telling));
     charts.extend(time::charts(&telling));
     charts.extend(heat::charts(material, &telling));
@@ -56,21 +60,46 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     charts
 }
 
+/// Rows by the experiment that they belong to, with its id where there are
+/// several; runs outside of experiments together.
+fn experiments<'a>(rows: &[JobRow<'a>]) -> Vec<(String, Vec<JobRow<'a>>)> {
+    let id = |row: &JobRow<'a>| row.run.experiment.as_ref().map(|place| &place.experiment);
+    let mut found: Vec<(Option<&String>, Vec<JobRow<'a>>)> = Vec::new();
+    for row in rows {
+        match found.iter_mut().find(|(of, _)| *of == id(row)) {
+            Some((_, of)) => of.push(*row),
+            None => found.push((id(row), vec![*row])),
+        }
+    }
+    let several = found.len() > 1;
+    let named = found.into_iter().map(|(of, rows)| {
+        let name = of.filter(|_| several).cloned();
+        (name.unwrap_or_default(), rows)
+    });
+    named.collect()
+}
+
+/// The comparisons that are about these rows.
+fn comparisons_of<'a>(
+    all: &'a [ComparisonRecord],
+    rows: &[JobRow<'_>],
+) -> Vec<&'a ComparisonRecord> {
+    let ids: BTreeSet<&str> = rows.iter().map(|row| row.run.id.as_str()).collect();
+    let about = |comparison: &&ComparisonRecord| {
+        let sides = [&comparison.a, &comparison.b];
+        let mut from = sides.into_iter().flat_map(|side| &side.from);
+        from.any(|id| ids.contains(id.as_str()))
+    };
+    all.iter().filter(about).collect()
+}
+
 /// Ids of the runs whose latencies over time a report may show: to be loaded for
 /// [`Material::latencies`].
 #[must_use]
 pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
-    let in_ladder: BTreeSet<&str> = material
-        .document
-        .series
-        .iter()
-        .flat_map(|series| series.steps.iter().map(|step| step.run.as_str()))
-        .collect();
-    let outside: Vec<JobRow<'_>> = material
-        .rows()
-        .filter(|row| !in_ladder.contains(row.run.id.as_str()))
-        .collect();
-    let mut ids: Vec<String> = telling(material, &material.document.series, &outside)
+    let ladders = named_series(&material.document);
+    let outside = material.rows_outside_ladders();
+    let mut ids: Vec<String> = telling(material, &ladders, &outside)
         .iter()
         .map(|(_, row)| row.run.id.clone())
         .collect();
@@ -85,11 +114,12 @@ type Named<'a> = (String, JobRow<'a>);
 /// where there are few of them.
 fn telling<'a>(
     material: &'a Material,
-    ladders: &[SeriesRecord],
+    ladders: &[NamedSeries<'_>],
     outside: &[JobRow<'a>],
 ) -> Vec<Named<'a>> {
     let mut named: Vec<Named<'a>> = Vec::new();
-    for series in ladders.iter().take(SINGLES_MAX + 2) {
+    for ladder in ladders.iter().take(SINGLES_MAX + 2) {
+        let series = ladder.series;
         let answer = series.within_limit.or(series.ceiling);
         let Some(step) = answer.and_then(|index| series.steps.get(index)) else {
             continue;
@@ -98,97 +128,19 @@ fn telling<'a>(
         if let Some(run) = run
             && let Some(job) = run.jobs.first()
         {
-            named.push((
-                crate::words::series_title(&series.name),
-                JobRow { run, job },
-            ));
+            named.push((ladder.title(), JobRow { run, job }));
         }
     }
     let runs: BTreeSet<&str> = outside.iter().map(|row| row.run.id.as_str()).collect();
     if runs.len() <= SINGLES_MAX {
-        let names = names_of(outside);
+        let names = match outside {
+            [only] => vec![kind(only)],
+            several => names_of_jobs(several).names,
+        };
         named.extend(names.into_iter().zip(outside.iter().copied()));
     }
     named.retain(|(_, row)| row.latencies().is_some());
     named
-}
-
-/// What tells jobs apart, as short as it can be.
-fn names_of(rows: &[JobRow<'_>]) -> Vec<String> {
-    let parts: Vec<[String; 9]> = rows.iter().map(parts_of).collect();
-    let differs: Vec<bool> = (0..9)
-        .map(|index| parts.iter().any(|part| part[index] != parts[0][index]))
-        .collect();
-    let mut names: Vec<String> = parts
-        .iter()
-        .map(|part| {
-            let chosen: Vec<&str> = part
-                .iter()
-                .zip(&differs)
-                .filter(|(text, differs)| **differs && !text.is_empty())
-                .map(|(text, _)| text.as_str())
-                .collect();
-            chosen.join(" ")
-        })
-        .collect();
-    if rows.len() == 1 {
-        names[0] = kind(&rows[0]);
-    }
-    // Repetitions: nothing but their order tells them apart.
-    for index in 0..names.len() {
-        let name = names[index].clone();
-        let same: Vec<usize> = (0..names.len())
-            .filter(|&other| names[other] == name)
-            .collect();
-        if same.len() > 1 {
-            for (number, other) in same.into_iter().enumerate() {
-                let words = if name.is_empty() {
-                    "run"
-                } else {
-                    name.as_str()
-                };
-                names[other] = format!("{words} #{}", number + 1);
-            }
-        }
-    }
-    names
-}
-
-fn parts_of(row: &JobRow<'_>) -> [String; 9] {
-    let text = |value: Option<u32>, word: &str| {
-        value.map_or_else(String::new, |value| format!("{value}{word}"))
-    };
-    let workload = &row.job.workload;
-    [
-        row.run.label.clone().unwrap_or_default(),
-        if row.run.jobs.len() > 1 {
-            row.job.name.clone()
-        } else {
-            String::new()
-        },
-        row.job.target.name.clone(),
-        kind(row),
-        row.block_size_bytes().map_or_else(String::new, |bytes| {
-            stripewise_units::ByteSize(bytes).to_string()
-        }),
-        format!(
-            "@{}",
-            stripewise_units::ByteSize(workload.base_offset_bytes)
-        ),
-        text(row.threads(), " thr"),
-        text(row.outstanding(), " out"),
-        if row.run.imported.is_none() {
-            workload.cache.to_string()
-        } else {
-            String::new()
-        },
-    ]
-}
-
-/// `random read`, as far as it is known.
-fn kind(row: &JobRow<'_>) -> String {
-    let words = [row.pattern().map(str::to_owned), row.operation()];
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// Work in flight; where a source does not say how many threads there were, what
@@ -233,6 +185,16 @@ fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
         points,
         value: None,
     }
+}
+
+/// The median of repetitions, with their range where there are several.
+fn middle_of(x: f64, values: &[f64]) -> Option<Point> {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(Point {
+        span: (values.len() > 1).then_some([low, high]),
+        ..Point::new(x, median(values)?)
+    })
 }
 
 /// Letters, digits and hyphens only.

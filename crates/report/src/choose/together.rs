@@ -1,6 +1,6 @@
 //! Several jobs at once, beside each of them alone where that was measured.
 
-use super::{axis, distinct, series};
+use super::{axis, distinct, middle_of, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
 use crate::quantity_text::percent;
 use stripewise_results::JobRow;
@@ -15,10 +15,12 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
         .collect();
     let points = |together: bool, of: Value| -> Vec<Point> {
         let each = names.iter().enumerate().filter_map(|(index, name)| {
-            let row = rows
+            let values: Vec<f64> = rows
                 .iter()
-                .rfind(|row| row.job.name == *name && (row.run.jobs.len() > 1) == together)?;
-            Some(Point::new(index as f64, of(row)?))
+                .filter(|row| row.job.name == *name && (row.run.jobs.len() > 1) == together)
+                .filter_map(of)
+                .collect();
+            middle_of(index as f64, &values)
         });
         each.collect()
     };

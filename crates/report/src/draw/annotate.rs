@@ -25,6 +25,7 @@ pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
 pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     let mut row = 0.0;
+    let mut points = 0;
     for annotation in &panel.annotations {
         match annotation {
             Annotation::RangeX { from, to, label } => {
@@ -52,12 +53,12 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
                 canvas.ring((x, y), 7.0, INK);
                 let half = font::width(label, SMALL_SIZE) / 2.0;
                 let middle = x.clamp(area.left + half, (area.right - half).max(area.left + half));
-                // Below, where lines of a ladder are not.
-                let y = if y + 28.0 < area.bottom {
-                    y + 12.0
-                } else {
-                    y - 26.0
-                };
+                // Below, where lines of a ladder are not; but above their end.
+                let all = panel.series.iter().flat_map(|series| &series.points);
+                let last = all.map(|point| frame.x(point.x)).all(|other| other <= x);
+                let below = !(last || points % 2 == 1) && y + 28.0 < area.bottom;
+                points += 1;
+                let y = if below { y + 12.0 } else { y - 26.0 };
                 backed(canvas, (middle, y), label, Anchor::Middle);
             }
         }

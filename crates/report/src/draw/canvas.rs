@@ -168,17 +168,31 @@ impl Canvas {
             draw_all(&area, self.shapes, size).expect("a string takes whatever is written to it");
         }
         let inside = drawn.split_once('>').map_or("", |(_, inside)| inside);
+        let inside = without_defaults(inside);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" \
-             role=\"img\">\n<title>{}</title>\n<desc>{}</desc>{inside}",
+             font-family=\"{}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>{inside}",
             self.width,
             size.1 as f64 / FINE,
             size.0,
             size.1,
+            font::FAMILY,
             crate::page::escaped(title),
             crate::page::escaped(description),
         )
     }
+}
+
+/// A third of the bytes of a picture say what holds anyway. A page has many
+/// pictures. Quotes are only in tags: in text they are escaped.
+fn without_defaults(drawn: &str) -> String {
+    let family = format!(" font-family=\"{}\"", font::FAMILY);
+    drawn
+        .replace(&family, "")
+        .replace(" opacity=\"1\"", "")
+        .replace(" stroke=\"none\"", "")
+        .replace(" stroke-width=\"1\"", "")
+        .replace(" \"/>", "\"/>")
 }
 
 type Drawn<B> =

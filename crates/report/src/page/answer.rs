@@ -1,12 +1,13 @@
 //! Page one: what was asked, answered; then warnings and conditions.
 
 use super::{conditions, escaped, tables};
-use crate::material::{Material, Requirement};
+use crate::identity::{NamedSeries, named_series};
+use crate::material::Material;
 use crate::number::rate;
-use crate::warnings::collected;
-use crate::words::{series_title, told_in_bytes};
+use crate::warnings::{collected, of_runs};
+use crate::words::{requirement_words, series_title, told_in_bytes};
 use std::fmt::Write;
-use stripewise_results::{JobRow, SeriesRecord, Severity, Status, StepRecord, Verdict};
+use stripewise_results::{JobRow, RequirementRecord, Severity, Status, StepRecord, Verdict};
 use stripewise_units::{Slo, format_duration};
 
 /// Runs in the table of page one.
@@ -19,19 +20,19 @@ pub(super) fn section(material: &Material) -> String {
         let _ = writeln!(
             html,
             "<p class=\"lead\">{}</p>",
-            verdict_line(comparison.verdict, &comparison.title)
+            verdict_line(comparison.verdict, &crate::choose::sides_of(comparison))
         );
         for sentence in &comparison.sentences {
             let _ = writeln!(html, "<p>{}</p>", escaped(sentence));
         }
     }
+    html.push_str(&requirements(&document.requirements));
     if !document.series.is_empty() {
-        html.push_str(&ladders(&document.series));
+        html.push_str(&ladders(&named_series(document)));
     } else if document.comparisons.is_empty() {
         let rows: Vec<JobRow<'_>> = material.rows().collect();
-        html.push_str(&tables::of_rows(&rows, ROWS_MAX));
+        html.push_str(&tables::of_answers(&rows, ROWS_MAX));
     }
-    html.push_str(&requirements(&material.requirements));
     for run in document
         .runs
         .iter()
@@ -67,25 +68,37 @@ fn verdict_line(verdict: Verdict, title: &str) -> String {
         Verdict::NoDifference => ("open", "No difference found"),
         Verdict::Undecided => ("open", "Undecided"),
     };
-    // Of a published table the long line about it stands elsewhere.
-    let title = title.rsplit_once("): ").map_or(title, |(_, title)| title);
     format!("<span class=\"{class}\">{word}:</span> {}", escaped(title))
 }
 
 /// A line for each series: what it gives within the limit.
-fn ladders(all: &[SeriesRecord]) -> String {
-    let mut html = "<table class=\"answers\"><thead><tr><th scope=\"col\">Series</th>\
+fn ladders(all: &[NamedSeries<'_>]) -> String {
+    let mut headings: Vec<&str> = Vec::new();
+    for named in all.iter().filter(|named| !named.what.is_empty()) {
+        if !headings.contains(&named.heading.as_str()) {
+            headings.push(&named.heading);
+        }
+    }
+    let several = !headings.is_empty();
+    let what = match &headings[..] {
+        [] => String::new(),
+        [one] => format!("<th scope=\"col\">{}</th>", escaped(one)),
+        _ => "<th scope=\"col\">Of</th>".to_owned(),
+    };
+    let mut html = format!(
+        "<table class=\"answers\"><thead><tr><th scope=\"col\">Series</th>{what}\
          <th scope=\"col\">Within the limit</th><th scope=\"col\">There</th>\
          <th scope=\"col\">Ceiling</th><th scope=\"col\">Verdict</th></tr></thead><tbody>\n"
-        .to_owned();
-    for series in all {
-        html.push_str(&ladder(series));
+    );
+    for named in all {
+        html.push_str(&ladder(named, several));
     }
     html.push_str("</tbody></table>\n");
     html
 }
 
-fn ladder(series: &SeriesRecord) -> String {
+fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
+    let series = named.series;
     let in_bytes = told_in_bytes(&series.name);
     let amount = |step: &StepRecord| {
         if in_bytes {
@@ -139,8 +152,13 @@ fn ladder(series: &SeriesRecord) -> String {
             escaped(&limit)
         )
     };
+    let what = if several {
+        format!("<td class=\"what\">{}</td>", escaped(&named.what))
+    } else {
+        String::new()
+    };
     format!(
-        "<tr><th scope=\"row\">{}</th><td class=\"big\">{}</td><td>{}</td><td data-of=\"Ceiling\">{}</td><td>{verdict}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th>{what}<td class=\"big\">{}</td><td>{}</td><td data-of=\"Ceiling\">{}</td><td>{verdict}</td></tr>\n",
         escaped(&series_title(&series.name)),
         escaped(&big),
         escaped(&place),
@@ -148,22 +166,34 @@ fn ladder(series: &SeriesRecord) -> String {
     )
 }
 
-fn requirements(all: &[Requirement]) -> String {
+/// What was required, missed ones first: they are the news.
+fn requirements(all: &[RequirementRecord]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut html = "<h3>Requirements</h3>\n<ul class=\"plain\">\n".to_owned();
-    for requirement in all {
-        let (class, word) = match requirement.met {
-            Some(true) => ("met", "\u{2713} met"),
-            Some(false) => ("missed", "\u{2717} missed"),
-            None => ("open", "? not judged"),
+    let missed = all.iter().filter(|requirement| !requirement.met).count();
+    let (class, words) = match missed {
+        0 => ("met", "Pass: all requirements are met".to_owned()),
+        _ => (
+            "missed",
+            format!("Fail: {missed} of {} requirements missed", all.len()),
+        ),
+    };
+    let mut html = format!(
+        "<h3>Requirements</h3>\n<p class=\"lead\"><span class=\"{class}\">{words}</span></p>\n<ul class=\"plain\">\n"
+    );
+    let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
+    sorted.sort_by_key(|requirement| requirement.met);
+    for requirement in sorted {
+        let (class, word) = if requirement.met {
+            ("met", "\u{2713} met")
+        } else {
+            ("missed", "\u{2717} missed")
         };
         let _ = writeln!(
             html,
-            "<li><span class=\"{class}\">{word}</span> {} (measured: {})</li>",
-            escaped(&requirement.text),
-            escaped(&requirement.measured)
+            "<li><span class=\"{class}\">{word}</span> {}</li>",
+            escaped(&requirement_words(requirement))
         );
     }
     html.push_str("</ul>\n");
@@ -183,11 +213,7 @@ fn warnings(material: &Material) -> String {
             Severity::Warning => ("warning", "Warning"),
             Severity::Void => ("void", "Void"),
         };
-        let of = if runs.len() > 1 && count < runs.len() {
-            format!(" (in {count} of {} runs)", runs.len())
-        } else {
-            String::new()
-        };
+        let of = of_runs(count, runs.len());
         let _ = writeln!(
             html,
             "<li class=\"{class}\"><b>{word}:</b> {}{of} <code>{}</code><span class=\"hint\">{}</span></li>",

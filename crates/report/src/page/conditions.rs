@@ -2,6 +2,7 @@
 
 use super::escaped;
 use crate::material::Material;
+use crate::rows::order_levels;
 use std::fmt::Write;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
 use stripewise_units::{ByteSize, format_bytes};
@@ -68,7 +69,7 @@ fn told(values: Vec<String>, what: &str) -> Option<String> {
 pub(super) fn list(material: &Material) -> String {
     let rows: Vec<JobRow<'_>> = material.rows().collect();
     let of = |value: fn(&JobRow<'_>) -> String| distinct(rows.iter().map(value));
-    let all: [(&str, Vec<String>); 11] = [
+    let all: [(&str, Vec<String>); 12] = [
         ("Target", of(|row| target(&row.job.target))),
         ("Layout", of(|row| layout(&row.job.target))),
         ("File system", of(|row| file_system(&row.job.target))),
@@ -81,12 +82,16 @@ pub(super) fn list(material: &Material) -> String {
                     .unwrap_or_default()
             }),
         ),
+        ("Levels", levels(&rows)),
         (
             "Base offset",
-            of(|row| match row.job.workload.base_offset_bytes {
-                0 => String::new(),
-                bytes => ByteSize(bytes).to_string(),
-            }),
+            of(
+                |row| match (&row.run.experiment, row.job.workload.base_offset_bytes) {
+                    // Its levels say what the shifted base stands for.
+                    (Some(_), _) | (None, 0) => String::new(),
+                    (None, bytes) => ByteSize(bytes).to_string(),
+                },
+            ),
         ),
         (
             "Cache mode",
@@ -123,6 +128,14 @@ pub(super) fn list(material: &Material) -> String {
     }
     html.push_str("</dl>\n");
     html
+}
+
+/// The levels of an experiment, in their own order.
+fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
+    let level = |row: &JobRow<'_>| Some(row.run.experiment.as_ref()?.level.clone());
+    let mut levels = distinct(rows.iter().filter_map(level));
+    order_levels(&mut levels);
+    levels
 }
 
 fn measured(run: &RunRecord) -> bool {

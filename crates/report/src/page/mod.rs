@@ -18,6 +18,7 @@ mod tables;
 
 pub(crate) use conditions::quoted;
 pub(crate) use escape::escaped;
+pub(crate) use tables::verdict_words;
 
 use crate::chart::Chart;
 use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, svg};
@@ -32,29 +33,47 @@ const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
 /// Charts of a page; more make it slow to open and are no help.
 const CHARTS_MAX: usize = 40;
 
-/// The report as one HTML file.
+/// A page weighs no more than this, so that it can be mailed.
+const BYTES_MAX: usize = 2 << 20;
+
+/// The report as one HTML file of at most 2 MiB: where it would be more, the
+/// records are left out first, then the last charts.
 #[must_use]
 pub fn html(material: &Material) -> String {
     let mut charts = crate::charts(material);
     charts.truncate(CHARTS_MAX);
+    let mut records = records::embedded(material);
+    loop {
+        let page = page(material, &charts, &records);
+        if page.len() < BYTES_MAX || charts.is_empty() {
+            return page;
+        }
+        if records.packed.is_some() {
+            records = records::left_out();
+        } else {
+            charts.truncate(charts.len() * 3 / 4);
+        }
+    }
+}
+
+fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> String {
     let mut page = String::with_capacity(ECHARTS.len() + 400_000);
     head(&mut page, material);
     page.push_str("<main>\n");
     page.push_str(&answer::section(material));
     if !charts.is_empty() {
         page.push_str("<section id=\"charts\" aria-labelledby=\"charts-title\"><h2 id=\"charts-title\">Charts</h2>\n");
-        for chart in &charts {
+        for chart in charts {
             figure(&mut page, chart);
         }
         page.push_str("</section>\n");
     }
     page.push_str(&tables::section(material));
     page.push_str(&conditions::repeat(material));
-    let records = records::embedded(material);
-    page.push_str(&records::section(material, &records));
+    page.push_str(&records::section(material, records));
     page.push_str("</main>\n");
     page.push_str(&conditions::footer(material));
-    scripts(&mut page, &charts, records.json.as_deref());
+    scripts(&mut page, charts, records.packed.as_deref());
     page
 }
 
@@ -121,8 +140,7 @@ fn scripts(page: &mut String, charts: &[Chart], records: Option<&str>) {
     if let Some(records) = records {
         let _ = writeln!(
             page,
-            "<script type=\"application/json\" id=\"record-data\">{}</script>",
-            json_in_script(records)
+            "<script type=\"text/plain\" id=\"record-data\">{records}</script>"
         );
     }
     let _ = write!(

@@ -124,7 +124,7 @@ function axisOf(axis, log, ink, isX) {
       common.type = 'value'; common.min = 0; common.max = 'dataMax';
       common.axisLabel.customValues = common.axisTick.customValues = [0, 0.30103, 1, 2, 3, 4, 5, 6];
       break;
-    case 'linear': common.type = 'value'; common.scale = true; break;
+    case 'linear': common.type = 'value'; common.scale = true; if (isX) { common.min = 'dataMin'; common.max = 'dataMax'; } break;
     default: common.type = 'value';
       if (axis.quantity === 'time') common.max = 'dataMax';
   }
@@ -218,7 +218,9 @@ function annotations(panel, ink) {
       areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideBottom', distance: 6 }) }, { xAxis: a.to }]);
     } else {
       var last = panel.series.every(function (s) { return s.points.every(function (p) { return p.x <= a.x; }); });
-      points.push({ coord: [a.x, a.y], label: label(a.label, { position: 'bottom', distance: 4, align: last ? 'right' : 'center', offset: [last ? 12 : 0, 0] }) });
+      var first = panel.series.every(function (s) { return s.points.every(function (p) { return p.x >= a.x; }); });
+      // Above the end of a rising line and below the rest of it there is room.
+      points.push({ coord: [a.x, a.y], label: label(a.label, { position: last || points.length % 2 ? 'top' : 'bottom', distance: 4, align: last ? 'right' : first ? 'left' : 'center', offset: [last ? 12 : first ? -4 : 0, 0] }) });
     }
   });
   return {
@@ -273,7 +275,9 @@ function leftOf(chart) {
     var all = names(panel.y);
     if (all) all.forEach(function (name) { widest = Math.max(widest, name.length); });
     else if (panel.y.quantity === 'latency') widest = Math.max(widest, 6);
-    else panel.series.forEach(function (s) { s.points.forEach(function (p) { widest = Math.max(widest, tick(panel.y.quantity, Math.round(p.y)).length); }); });
+    else panel.series.forEach(function (s) { s.points.forEach(function (p) {
+      [p.y].concat(p.span || []).forEach(function (y) { widest = Math.max(widest, tick(panel.y.quantity, Math.round(y)).length); });
+    }); });
   });
   return Math.min(widest, 16) * 7 + 14;
 }
@@ -375,11 +379,11 @@ function start(figure, chart) {
   if (lines) {
     var log = chart.panels.some(function (p) { return p.y.scale === 'log10'; });
     if (chart.panels.some(function (p) { return p.y.scale === 'log10' || (p.y.scale === 'from-zero' && p.y.quantity !== 'difference'); })) {
-      button(tools, 'All axes logarithmic', function (b) {
+      button(tools, 'Log axes', function (b) {
         state.log = state.log === true ? null : true;
         b.setAttribute('aria-pressed', String(state.log === true)); draw();
       }).className = 'scale';
-      if (log) button(tools, 'All axes from 0', function (b) {
+      if (log) button(tools, 'Axes from 0', function (b) {
         state.log = state.log === false ? null : false;
         b.setAttribute('aria-pressed', String(state.log === false)); draw();
       }).className = 'scale';
@@ -414,11 +418,22 @@ data.charts.forEach(function (chart) {
   var figure = document.getElementById('figure-' + chart.name);
   if (figure) start(figure, chart);
 });
+// The records are packed: gzip in base64. A browser that cannot unpack gives the
+// packed file.
+function unpacked() {
+  var packed = atob(document.getElementById('record-data').textContent), bytes = new Uint8Array(packed.length);
+  for (var i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  if (typeof DecompressionStream === 'undefined') return Promise.resolve(new Blob([bytes], { type: 'application/gzip' }));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(function (text) {
+    return new Blob([text], { type: 'application/json' });
+  });
+}
 var download = document.getElementById('download');
 if (download) download.addEventListener('click', function () {
-  var text = document.getElementById('record-data').textContent;
-  var url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  save(download.getAttribute('data-name'), url);
-  setTimeout(function () { URL.revokeObjectURL(url); }, 10000);
+  unpacked().then(function (blob) {
+    var url = URL.createObjectURL(blob), name = download.getAttribute('data-name');
+    save(blob.type === 'application/gzip' ? name + '.gz' : name, url);
+    setTimeout(function () { URL.revokeObjectURL(url); }, 10000);
+  });
 });
 })();

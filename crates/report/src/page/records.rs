@@ -1,55 +1,80 @@
 //! The records inside the page, to be downloaded: as much of them as a mail
-//! attachment should weigh.
+//! attachment should weigh. They are packed (gzip in base64): JSON shrinks to an
+//! eighth, and the browser unpacks it when it is asked for the download.
 
 use super::escaped;
 use crate::material::Material;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
 use stripewise_results::{Document, Interval, RunRecord};
 
-/// Bytes of records in a page.
-const BYTES_MAX: usize = 192 << 10;
+/// Bytes of records in a page, packed.
+const BYTES_MAX: usize = 128 << 10;
+/// Bytes of records before they are packed: packing more than this takes long, and
+/// only repetitive records would fit.
+const PLAIN_BYTES_MAX: usize = 4 << 20;
 /// More runs than this do not fit, whatever is left out of each.
-const RUNS_MAX: usize = 1_000;
+const RUNS_MAX: usize = 400;
 /// Intervals of a job that are tried in turn: all, fewer, none.
-const INTERVALS: [usize; 3] = [usize::MAX, 12, 0];
+const INTERVALS: [usize; 4] = [usize::MAX, 60, 12, 0];
+/// Bytes that an interval takes at least as JSON.
+const INTERVAL_BYTES_MIN: usize = 200;
 
-/// Records as JSON, and what was left out of them.
+/// Records as JSON, packed, and what was left out of them.
 pub(super) struct Embedded {
-    pub(super) json: Option<String>,
+    /// Gzip in base64.
+    pub(super) packed: Option<String>,
     pub(super) left_out: &'static str,
 }
 
 pub(super) fn embedded(material: &Material) -> Embedded {
     let document = &material.document;
-    if document.runs.len() <= RUNS_MAX {
-        for limit in INTERVALS {
-            // Not even tried where the intervals alone would not fit.
-            let intervals: usize = document
-                .runs
-                .iter()
-                .flat_map(|run| &run.jobs)
-                .map(|job| job.outcome.intervals.len().min(limit))
-                .sum();
-            if intervals > BYTES_MAX / 100 {
-                continue;
-            }
-            let json = serde_json::to_string(&with_intervals(document, limit)).ok();
-            if let Some(json) = json.filter(|json| json.len() <= BYTES_MAX) {
-                let left_out = match limit {
-                    usize::MAX => "",
-                    0 => "The records in this page are without their intervals. ",
-                    _ => "Neighbouring intervals are joined in the records of this page. ",
-                };
-                return Embedded {
-                    json: Some(json),
-                    left_out,
-                };
-            }
+    let limits = INTERVALS
+        .into_iter()
+        .filter(|_| document.runs.len() <= RUNS_MAX);
+    let mut tried = None;
+    for limit in limits {
+        // Not even tried where the intervals alone would not fit.
+        let jobs = document.runs.iter().flat_map(|run| &run.jobs);
+        let intervals: usize = jobs.map(|job| job.outcome.intervals.len().min(limit)).sum();
+        let too_many = intervals > PLAIN_BYTES_MAX / INTERVAL_BYTES_MIN;
+        // As many as before weigh as much as before.
+        if too_many || tried.replace(intervals) == Some(intervals) {
+            continue;
+        }
+        let json = serde_json::to_string(&with_intervals(document, limit)).ok();
+        let packed = json
+            .filter(|json| json.len() <= PLAIN_BYTES_MAX)
+            .and_then(|json| packed(&json))
+            .filter(|packed| packed.len() <= BYTES_MAX);
+        if packed.is_some() {
+            let left_out = match limit {
+                usize::MAX => "",
+                0 => "The records in this page are without their intervals. ",
+                _ => "Neighbouring intervals are joined in the records of this page. ",
+            };
+            return Embedded { packed, left_out };
         }
     }
+    left_out()
+}
+
+/// No records at all.
+pub(super) fn left_out() -> Embedded {
     Embedded {
-        json: None,
+        packed: None,
         left_out: "The records are too many for this page. ",
     }
+}
+
+/// The same text gives the same bytes: no time and no name is in them.
+fn packed(json: &str) -> Option<String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(json.as_bytes()).ok()?;
+    Some(STANDARD.encode(encoder.finish().ok()?))
 }
 
 fn with_intervals(document: &Document, limit: usize) -> Document {
@@ -71,6 +96,7 @@ fn with_intervals(document: &Document, limit: usize) -> Document {
         schema_version: document.schema_version,
         series: document.series.clone(),
         comparisons: document.comparisons.clone(),
+        requirements: document.requirements.clone(),
     }
 }
 
@@ -97,7 +123,7 @@ pub(super) fn section(material: &Material, records: &Embedded) -> String {
     let mut html =
         "<section id=\"data\" aria-labelledby=\"data-title\"><h2 id=\"data-title\">Data</h2>\n"
             .to_owned();
-    if records.json.is_some() {
+    if records.packed.is_some() {
         html.push_str(&format!(
             "<p class=\"noprint\"><button type=\"button\" id=\"download\" data-name=\"{}.json\">Download the records as JSON</button></p>\n",
             escaped(&name.replace([':', '/', '\\'], "-"))

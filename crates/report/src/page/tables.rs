@@ -2,13 +2,14 @@
 
 use super::escaped;
 use crate::chart::Chart;
+use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::number::{latency_cells, rate};
+use crate::number::{count, metric_value, size};
 use crate::quantity_text::classic;
-use crate::words::series_title;
+use crate::rows::{Room, RowsTable, rows_table};
 use std::fmt::Write;
-use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, SeriesRecord, Verdict};
-use stripewise_units::{ByteSize, format_duration};
+use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, Verdict};
+use stripewise_units::format_count;
 
 /// Rows of a table on a page; the records have the others.
 pub(super) const ROWS_MAX: usize = 400;
@@ -75,18 +76,10 @@ pub(super) fn section(material: &Material) -> String {
     for comparison in &document.comparisons {
         html.push_str(&of_comparison(comparison));
     }
-    for series in document.series.iter().take(SERIES_MAX) {
-        html.push_str(&of_series(series));
+    for named in named_series(document).iter().take(SERIES_MAX) {
+        html.push_str(&of_series(named));
     }
-    let in_ladder: std::collections::BTreeSet<&str> = document
-        .series
-        .iter()
-        .flat_map(|series| series.steps.iter().map(|step| step.run.as_str()))
-        .collect();
-    let rows: Vec<JobRow<'_>> = material
-        .rows()
-        .filter(|row| !in_ladder.contains(row.run.id.as_str()))
-        .collect();
+    let rows = material.rows_outside_ladders();
     if !rows.is_empty() {
         html.push_str("<h3>Runs</h3>\n");
         html.push_str(&of_rows(&rows, ROWS_MAX));
@@ -95,19 +88,11 @@ pub(super) fn section(material: &Material) -> String {
     html
 }
 
-fn of_series(series: &SeriesRecord) -> String {
-    let mut rows = Vec::new();
-    for (index, step) in series.steps.iter().enumerate() {
-        let mut row = vec![
-            step.threads.to_string(),
-            step.outstanding.to_string(),
-            rate(step.iops),
-            rate(step.mib_per_s),
-        ];
-        row.extend(latency_cells(step.latency_ns.as_ref()));
-        row.push(crate::bench::marks(series, index));
-        rows.push(row);
-    }
+fn of_series(named: &NamedSeries<'_>) -> String {
+    let series = named.series;
+    let rows: Vec<Vec<String>> = (0..series.steps.len())
+        .map(|index| crate::bench::step_row(series, index))
+        .collect();
     let words = headings(&[
         "Threads",
         "Outstanding",
@@ -120,7 +105,7 @@ fn of_series(series: &SeriesRecord) -> String {
         "Max",
         "",
     ]);
-    let title = series_title(&series.name);
+    let title = named.title();
     format!(
         "<h3>{}</h3>\n<p>{} The ladder ended because {}.</p>\n{}",
         escaped(&title),
@@ -132,84 +117,27 @@ fn of_series(series: &SeriesRecord) -> String {
 
 /// A row for each job; what a source does not say stays empty.
 pub(super) fn of_rows(rows: &[JobRow<'_>], limit: usize) -> String {
-    let shown: Vec<Vec<String>> = rows.iter().take(limit).map(cells).collect();
-    let words = [
-        "Run",
-        "Job",
-        "Workload",
-        "Block",
-        "Offset",
-        "Threads",
-        "Outstanding",
-        "IOPS",
-        "MiB/s",
-        "Mean",
-        "p50",
-        "p99",
-        "p99.9",
-        "Max",
-        "Label",
-    ];
-    // Columns in which nothing stands are left out.
-    let used: Vec<usize> = (0..words.len())
-        .filter(|&index| shown.iter().any(|row| !row[index].is_empty()))
-        .collect();
-    let headings: Vec<String> = used.iter().map(|&index| words[index].to_owned()).collect();
-    let cells: Vec<Vec<String>> = shown
-        .iter()
-        .map(|row| used.iter().map(|&index| row[index].clone()).collect())
-        .collect();
-    let texts = used.iter().filter(|&&index| index < 3).count();
-    let mut html = table("Runs", &headings, &cells, texts);
-    if rows.len() > limit {
+    let of = rows_table(rows, limit, Room::Wide);
+    written(&of, rows.len(), limit, "in the records")
+}
+
+/// The same for page one: without ids, which stand further down.
+pub(super) fn of_answers(rows: &[JobRow<'_>], limit: usize) -> String {
+    let of = rows_table(rows, limit, Room::Page);
+    written(&of, rows.len(), limit, "under Tables")
+}
+
+fn written(of: &RowsTable, rows: usize, limit: usize, place: &str) -> String {
+    let words = of.numbers.iter().take_while(|is_number| !**is_number);
+    let mut html = table("Runs", &headings(&of.headings), &of.cells, words.count());
+    if rows > limit {
         let _ = writeln!(
             html,
-            "<p>{} further rows are in the records.</p>",
-            rows.len() - limit
+            "<p>{} further rows are {place}.</p>",
+            format_count((rows - limit) as u64)
         );
     }
     html
-}
-
-fn cells(row: &JobRow<'_>) -> Vec<String> {
-    let latency = |name: &str| {
-        let value = row.latency(name);
-        value
-            .map(|ns| format_duration(ns.round() as u64))
-            .unwrap_or_default()
-    };
-    let workload = [row.pattern().map(str::to_owned), row.operation()];
-    let number = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
-    let offset = row.job.workload.base_offset_bytes;
-    let label = match (&row.run.label, &row.run.experiment, &row.run.imported) {
-        (_, Some(place), _) => format!("{}, block {}", place.level, place.block + 1),
-        (Some(label), _, _) => label.clone(),
-        (None, _, Some(_)) => row.run.series_part.clone().unwrap_or_default(),
-        _ => String::new(),
-    };
-    vec![
-        row.run.id.clone(),
-        row.job.name.clone(),
-        workload.into_iter().flatten().collect::<Vec<_>>().join(" "),
-        row.block_size_bytes()
-            .map(|bytes| ByteSize(bytes).to_string())
-            .unwrap_or_default(),
-        if offset == 0 {
-            String::new()
-        } else {
-            ByteSize(offset).to_string()
-        },
-        number(row.threads()),
-        number(row.outstanding()),
-        row.iops().map(rate).unwrap_or_default(),
-        row.mib_per_s().map(rate).unwrap_or_default(),
-        latency("mean"),
-        latency("p50"),
-        latency("p99"),
-        latency("p999"),
-        latency("max"),
-        label,
-    ]
 }
 
 fn of_comparison(comparison: &ComparisonRecord) -> String {
@@ -263,25 +191,15 @@ fn of_comparison(comparison: &ComparisonRecord) -> String {
 }
 
 fn comparison_cells(row: &ComparisonRow) -> Vec<String> {
-    let number = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
-    let value = |value: f64| {
-        if row.metric.starts_with("latency_ns") {
-            format_duration(value.round().max(0.0) as u64)
-        } else {
-            rate(value)
-        }
-    };
     vec![
         format!("{} {}", row.pattern, row.operation),
         crate::choose::metric_words(&row.metric),
-        verdict(row.verdict).to_owned(),
-        row.block_size_bytes
-            .map(|bytes| ByteSize(bytes).to_string())
-            .unwrap_or_default(),
-        number(row.threads),
-        number(row.outstanding),
-        value(row.a),
-        value(row.b),
+        verdict_words(row.verdict).to_owned(),
+        size(row.block_size_bytes),
+        count(row.threads),
+        count(row.outstanding),
+        metric_value(&row.metric, row.a),
+        metric_value(&row.metric, row.b),
         classic(row.difference_percent),
         row.estimate_percent.map(classic).unwrap_or_default(),
         row.interval_percent
@@ -291,7 +209,7 @@ fn comparison_cells(row: &ComparisonRow) -> Vec<String> {
 }
 
 /// A verdict in a word or two.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",

@@ -1,0 +1,361 @@
+//! What tells measurements apart that stand in one report: label, target, where
+//! it starts, block size, cache mode; and the date where nothing else does.
+//! Lines of charts, rows of tables and sentences get their names from here, so
+//! that one thing has one name on a page.
+
+use stripewise_results::{Document, JobRow, RunRecord, SeriesRecord, TargetKind};
+use stripewise_units::ByteSize;
+
+/// A property that may differ, with the heading of a column of it.
+type Property = (&'static str, fn(&JobRow<'_>) -> String);
+
+/// What a series, a curve or a group of repetitions has in common, in the order
+/// in which it is told. Work in flight is not among it: that is an axis.
+const OF_GROUP: [Property; 10] = [
+    ("Label", |row| row.run.label.clone().unwrap_or_default()),
+    ("Job", |row| {
+        if row.run.jobs.len() > 1 {
+            row.job.name.clone()
+        } else {
+            String::new()
+        }
+    }),
+    ("Target", |row| row.job.target.name.clone()),
+    ("Starts at", starts_at),
+    ("Workload", kind),
+    ("Block", |row| {
+        row.block_size_bytes()
+            .map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
+    }),
+    ("Offset", |row| {
+        let bytes = row.job.workload.base_offset_bytes;
+        measured(row, || format!("@{}", ByteSize(bytes)))
+    }),
+    ("Cache", |row| {
+        measured(row, || row.job.workload.cache.to_string())
+    }),
+    ("Rate", |row| {
+        let rate = row.job.workload.rate.as_ref();
+        rate.map_or_else(String::new, |rate| format!("{} a second", rate.iops))
+    }),
+    ("Engine", |row| {
+        measured(row, || row.job.engine.name.clone())
+    }),
+];
+
+/// What also tells single jobs apart.
+const OF_LOAD: [Property; 2] = [
+    ("Threads", |row| {
+        row.threads()
+            .map_or_else(String::new, |value| format!("{value} thr"))
+    }),
+    ("Outstanding", |row| {
+        row.outstanding()
+            .map_or_else(String::new, |value| format!("{value} out"))
+    }),
+];
+
+/// What only runs that were made here have.
+fn measured(row: &JobRow<'_>, text: impl Fn() -> String) -> String {
+    match row.run.imported {
+        None => text(),
+        Some(_) => String::new(),
+    }
+}
+
+/// Where the partition starts, as far as it is known: `from 31.5K`. Simulated
+/// arrays have it in their name.
+fn starts_at(row: &JobRow<'_>) -> String {
+    let target = &row.job.target;
+    let start = target
+        .partition_offset_bytes
+        .filter(|_| target.kind != TargetKind::Simulated);
+    start.map_or_else(String::new, |bytes| format!("from {}", ByteSize(bytes)))
+}
+
+/// `random read`, as far as it is known.
+pub(crate) fn kind(row: &JobRow<'_>) -> String {
+    let words = [row.pattern().map(str::to_owned), row.operation()];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Names of things that stand beside each other, and what the names are made of.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// One for each; empty where there is only one thing.
+    pub(crate) names: Vec<String>,
+    /// The properties that differ: `Target, Block`.
+    pub(crate) heading: String,
+}
+
+/// Names of groups by one job of each.
+pub(crate) fn names_of_groups(rows: &[JobRow<'_>]) -> Names {
+    told_apart(rows, &OF_GROUP)
+}
+
+/// Names of single jobs.
+pub(crate) fn names_of_jobs(rows: &[JobRow<'_>]) -> Names {
+    let all: Vec<Property> = OF_GROUP.into_iter().chain(OF_LOAD).collect();
+    told_apart(rows, &all)
+}
+
+/// What a group has in common, to find its members.
+pub(crate) fn group_key(row: &JobRow<'_>) -> Vec<String> {
+    let mut key: Vec<String> = OF_GROUP.iter().map(|(_, of)| of(row)).collect();
+    key.push(row.run.series.clone().unwrap_or_default());
+    key
+}
+
+fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
+    if rows.len() < 2 {
+        return Names {
+            names: vec![String::new(); rows.len()],
+            heading: String::new(),
+        };
+    }
+    let values: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| properties.iter().map(|(_, of)| of(row)).collect())
+        .collect();
+    let differing: Vec<usize> = (0..properties.len())
+        .filter(|&index| {
+            values
+                .iter()
+                .any(|of_row| of_row[index] != values[0][index])
+        })
+        .collect();
+    let name = |of_row: &Vec<String>| {
+        let words = differing.iter().map(|&index| of_row[index].as_str());
+        words
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut names: Vec<String> = values.iter().map(name).collect();
+    let mut headings: Vec<&str> = differing.iter().map(|&index| properties[index].0).collect();
+    if add_dates(rows, &mut names) {
+        headings.push("Date");
+    }
+    number_the_same(&mut names);
+    if headings.is_empty() {
+        headings.push("Run");
+    }
+    Names {
+        names,
+        heading: headings.join(", "),
+    }
+}
+
+/// Dates for those that nothing else tells apart: days, or minutes, or seconds,
+/// whatever does it first. Whether there were any.
+fn add_dates(rows: &[JobRow<'_>], names: &mut [String]) -> bool {
+    let mut added = false;
+    for index in 0..names.len() {
+        let same: Vec<usize> = (index..names.len())
+            .filter(|&other| names[other] == names[index])
+            .collect();
+        let date = |other: &usize, letters: usize| {
+            let time = &rows[*other].run.started_at;
+            time.get(..letters).map(|text| text.replace('T', " "))
+        };
+        let tells = |letters: usize| {
+            let all: Vec<Option<String>> = same.iter().map(|other| date(other, letters)).collect();
+            all.iter().all(Option::is_some)
+                && (1..all.len()).all(|later| !all[..later].contains(&all[later]))
+        };
+        // A name that stands alone needs no date.
+        let letters = [10, 16, 19].into_iter().find(|&letters| tells(letters));
+        let (Some(letters), true) = (letters, same.len() > 1) else {
+            continue;
+        };
+        added = true;
+        for other in &same {
+            let date = date(other, letters).unwrap_or_default();
+            let name = format!("{} {date}", names[*other]);
+            name.trim_start().clone_into(&mut names[*other]);
+        }
+    }
+    added
+}
+
+/// Repetitions: nothing but their order tells them apart.
+fn number_the_same(names: &mut [String]) {
+    for index in 0..names.len() {
+        let name = names[index].clone();
+        let same: Vec<usize> = (index..names.len())
+            .filter(|&other| names[other] == name)
+            .collect();
+        match (same.len(), name.is_empty()) {
+            (1, true) if names.len() > 1 => "(none)".clone_into(&mut names[index]),
+            (1, _) => {}
+            _ => number(names, &name, &same),
+        }
+    }
+}
+
+fn number(names: &mut [String], name: &str, same: &[usize]) {
+    let words = if name.is_empty() { "run" } else { name };
+    for (number, &index) in same.iter().enumerate() {
+        names[index] = format!("{words} #{}", number + 1);
+    }
+}
+
+/// A ladder with its names in a report.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedSeries<'a> {
+    pub(crate) series: &'a SeriesRecord,
+    /// What tells it from others of its name; empty where there are none.
+    pub(crate) what: String,
+    /// The properties that `what` is made of.
+    pub(crate) heading: String,
+}
+
+impl NamedSeries<'_> {
+    /// `Random read`, or `Random read, sim:raid10-10k` where there are several.
+    pub(crate) fn title(&self) -> String {
+        let title = crate::words::series_title(&self.series.name);
+        if self.what.is_empty() {
+            title
+        } else {
+            format!("{title}, {}", self.what)
+        }
+    }
+
+    /// The answer, with what tells it from the answers of others.
+    pub(crate) fn sentence(&self) -> String {
+        if self.what.is_empty() {
+            self.series.sentence.clone()
+        } else {
+            format!("{}: {}", self.what, self.series.sentence)
+        }
+    }
+}
+
+/// The ladders of a document, those of one name beside each other.
+pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
+    let mut parts: Vec<&str> = Vec::new();
+    for series in &document.series {
+        if !parts.contains(&series.name.as_str()) {
+            parts.push(&series.name);
+        }
+    }
+    let mut named = Vec::with_capacity(document.series.len());
+    for part in parts {
+        let of_part: Vec<&SeriesRecord> = document
+            .series
+            .iter()
+            .filter(|series| series.name == part)
+            .collect();
+        let first_runs: Vec<Option<&RunRecord>> = of_part
+            .iter()
+            .map(|series| first_run(document, series))
+            .collect();
+        let rows: Vec<JobRow<'_>> = first_runs
+            .iter()
+            .flatten()
+            .filter_map(|run| {
+                let job = run.jobs.first()?;
+                Some(JobRow { run, job })
+            })
+            .collect();
+        // Without their runs, nothing but their ids is known of them.
+        let names = if rows.len() == of_part.len() {
+            names_of_groups(&rows)
+        } else {
+            Names {
+                names: of_part.iter().map(|series| series.id.clone()).collect(),
+                heading: "Series".to_owned(),
+            }
+        };
+        let alone = of_part.len() == 1;
+        for (series, what) in of_part.into_iter().zip(names.names) {
+            named.push(NamedSeries {
+                series,
+                what: if alone { String::new() } else { what },
+                heading: names.heading.clone(),
+            });
+        }
+    }
+    named
+}
+
+fn first_run<'a>(document: &'a Document, series: &SeriesRecord) -> Option<&'a RunRecord> {
+    let first = series.steps.first()?;
+    document.runs.iter().find(|run| run.id == first.run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{JobRecord, TargetFacts};
+
+    fn run(label: Option<&str>, target: &str, started_at: &str) -> RunRecord {
+        let mut facts = TargetFacts::unknown();
+        target.clone_into(&mut facts.name);
+        RunRecord {
+            label: label.map(str::to_owned),
+            started_at: started_at.to_owned(),
+            jobs: vec![JobRecord {
+                name: "job".to_owned(),
+                target: facts,
+                further_targets: Vec::new(),
+                workload: Default::default(),
+                engine: Default::default(),
+                outcome: Default::default(),
+                warnings: Vec::new(),
+            }],
+            ..RunRecord::empty()
+        }
+    }
+
+    #[test]
+    fn names_say_what_differs_and_no_more() {
+        const MORNING: &str = "2026-11-21T08:15:30.000Z";
+        const EVENING: &str = "2026-11-21T20:15:30.000Z";
+        const LATER: &str = "2026-11-22T08:15:30.000Z";
+        for (runs, names, heading) in [
+            (vec![run(None, "/a", MORNING)], vec![""], ""),
+            (
+                vec![run(None, "/a", MORNING), run(None, "/b", LATER)],
+                vec!["/a", "/b"],
+                "Target",
+            ),
+            (
+                vec![run(Some("old"), "/a", MORNING), run(None, "/b", LATER)],
+                vec!["old /a", "/b"],
+                "Label, Target",
+            ),
+            (
+                vec![run(None, "/a", MORNING), run(None, "/a", LATER)],
+                vec!["2026-11-21", "2026-11-22"],
+                "Date",
+            ),
+            (
+                vec![run(None, "/a", MORNING), run(None, "/a", EVENING)],
+                vec!["2026-11-21 08:15", "2026-11-21 20:15"],
+                "Date",
+            ),
+            (
+                vec![run(None, "/a", MORNING), run(None, "/a", MORNING)],
+                vec!["run #1", "run #2"],
+                "Run",
+            ),
+            (
+                vec![
+                    run(None, "/a", MORNING),
+                    run(None, "/b", MORNING),
+                    run(None, "/a", LATER),
+                ],
+                vec!["/a 2026-11-21", "/b", "/a 2026-11-22"],
+                "Target, Date",
+            ),
+        ] {
+            let rows: Vec<JobRow<'_>> = JobRow::of(&runs).collect();
+            let seen = names_of_groups(&rows);
+            assert_eq!(
+                (seen.names, seen.heading.as_str()),
+                (names.into_iter().map(str::to_owned).collect(), heading)
+            );
+        }
+    }
+}
