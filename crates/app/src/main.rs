@@ -34,7 +34,8 @@ fn main() -> ExitCode {
     match dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(mut failure) => {
-            failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
+            let words: Vec<String> = std::env::args().skip(1).collect();
+            failure.hint = failure.hint.map(|hint| cli::hints::fitted(&hint, &words));
             failure.print();
             failure.exit.into()
         }

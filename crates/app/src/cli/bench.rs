@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::SeriesKind;
+use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, Nanoseconds, Slo};
 
 /// The quick answer: what can this volume do, and at which load.
@@ -49,6 +50,9 @@ pub struct Bench {
     /// Seed of all streams
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
+    #[arg(long, value_name = "WHAT")]
+    pub require: Vec<Requirement>,
     /// Your words for this series
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,

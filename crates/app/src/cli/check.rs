@@ -41,6 +41,9 @@ pub struct Check {
     /// Something was changed on purpose: record it, and compare all the same
     #[arg(long, value_name = "WORDS")]
     pub changed: Option<String>,
+    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub load: CheckLoad,
     #[command(flatten)]

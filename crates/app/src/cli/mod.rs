@@ -73,7 +73,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// The quick answer: ladders to saturation, the numbers at a latency limit
-    Bench(bench::Bench),
+    Bench(Box<bench::Bench>),
     /// One run, or a grid wherever a switch takes a list
     Run(Box<run::Run>),
     /// Make and keep a test file

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use stripewise_lab::compare::Requirement;
 
 /// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON.
 ///
@@ -28,6 +29,9 @@ pub struct Report {
     /// The file to make, or - for stdout [default: html and png stripewise-NAME.html in this directory, others stdout]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// A requirement that the report says is met or missed: 'read_iops>=20000'; may be given several times
+    #[arg(long, value_name = "WHAT")]
+    pub require: Vec<Requirement>,
     /// png and svg: which chart, by its name; `all` puts them one below the other [default: the first]
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,

@@ -3,6 +3,7 @@
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, CpuList, Nanoseconds};
 use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
 
@@ -134,6 +135,9 @@ pub struct HowArguments {
     /// With --plan: each job also alone, before all together
     #[arg(long, action = ArgAction::SetTrue)]
     pub alone: bool,
+    /// A requirement to be met or missed: 'read_iops>=20000', 'p99<5ms'; may be given several times
+    #[arg(long, value_name = "WHAT")]
+    pub require: Vec<Requirement>,
     /// Your words for this run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,

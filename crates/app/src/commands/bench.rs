@@ -9,18 +9,17 @@ use crate::measure::{How, JobWish, exit_of, measure};
 use crate::show::document::print_text;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::progress::Progress;
-use crate::show::runs;
+use crate::show::{requirements, runs};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{
     BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, SeriesKind, StepRunner, StepTime, climb, plan_bench,
 };
-use stripewise_report::{bench_sentences, series_table, warnings_text};
 use stripewise_results::{Document, RunRecord};
 use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
-use stripewise_units::{ByteSize, Nanoseconds, counted, format_bytes, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -81,12 +80,13 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         outcome?;
         return Ok(exit_of(context, &records));
     }
-    let document = runs::document(records);
-    let exit = exit_of(context, &document.runs);
+    let mut document = runs::document(records);
+    requirements::judge(&arguments.require, &mut document);
+    let exit = requirements::exit(&document, exit_of(context, &document.runs));
     if context.global.json {
         print_text(&document.to_json());
     } else {
-        print_bench(context, &document);
+        runs::print_made(context, &document);
     }
     let reported = report(context, arguments, &store, document);
     // What was measured before a failure is shown and kept; then the failure.
@@ -463,34 +463,4 @@ impl StepRunner for Steps<'_> {
     fn expect(&mut self, _kind: SeriesKind, steps_left_max: u32) {
         self.step_left_max = steps_left_max;
     }
-}
-
-fn print_bench(context: &Context, document: &Document) {
-    let mut text = String::new();
-    for series in &document.series {
-        let block = document
-            .runs
-            .iter()
-            .find(|run| run.series_part.as_deref() == Some(series.name.as_str()))
-            .and_then(|run| run.jobs.first())
-            .map_or(0, |job| job.workload.block_size_bytes);
-        let title =
-            SeriesKind::from_name(&series.name).map_or(series.name.as_str(), |kind| kind.title());
-        text.push_str(&context.style.heading(&format!(
-            "{title}, {} ({})",
-            format_bytes(block),
-            series.stopped
-        )));
-        text.push('\n');
-        text.push_str(&series_table(series));
-        text.push('\n');
-    }
-    text.push_str(&context.style.heading("In short"));
-    text.push('\n');
-    text.push_str(&bench_sentences(&document.series));
-    text.push('\n');
-    text.push_str(&runs::partial_lines(&document.runs));
-    text.push_str(&warnings_text(&document.runs));
-    text.push_str(&runs::kept_line(&document.runs));
-    print_text(&text);
 }

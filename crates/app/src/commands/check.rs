@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
+use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::subject::subject;
 use stripewise_lab::compare::{CompareOptions, Condition, Sides, differing_conditions};
 use stripewise_lab::experiment::Metric;
@@ -23,6 +24,7 @@ use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_store::Store;
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
     // The store is made by what is measured, not by what is refused.
     let known = match context.store_is_there()? {
         true => Some(context.open_store_to_read()?),
@@ -75,7 +77,12 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
             answer.add(comparison);
         }
     }
-    answer.print(context)
+    let exit = answer.print(context)?;
+    if let Some(path) = &arguments.report {
+        write_material(&answer.material(&store), path)?;
+        say_written(context, path);
+    }
+    Ok(exit)
 }
 
 /// A stored run that was broken off meets no requirement and shows no change.

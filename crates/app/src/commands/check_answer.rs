@@ -3,19 +3,21 @@
 
 use super::baseline::KeptBaseline;
 use crate::cli::check::Check;
-use crate::cli::hints::fit_warnings;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
+use crate::show::page::material_of;
 use crate::show::runs::kept_line;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use stripewise_lab::compare::{CompareOptions, RequirementOutcome, Side, compare};
-use stripewise_report::{comparison_text, warnings_text, wrapped};
+use stripewise_lab::compare::{CompareOptions, Side, compare};
+use stripewise_report::{Material, comparison_text, requirement_text, warnings_text, wrapped};
 use stripewise_results::{
-    ComparisonRecord, ComparisonRow, RunRecord, SCHEMA_VERSION, Severity, Verdict,
+    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RunRecord, SCHEMA_VERSION,
+    Severity, Verdict,
 };
+use stripewise_store::Store;
 
 /// What a check found.
 pub struct Answer<'a> {
@@ -24,7 +26,7 @@ pub struct Answer<'a> {
     made: bool,
     baseline: Option<String>,
     comparisons: Vec<ComparisonRecord>,
-    requirements: Vec<RequirementOutcome>,
+    requirements: Vec<RequirementRecord>,
     said: Vec<String>,
     tolerate: f64,
     /// Codes of void warnings that the baseline did not have.
@@ -44,7 +46,7 @@ struct AnswerDocument<'a> {
     /// It is worse, and the loss may be no larger than what is tolerated.
     tolerated: bool,
     comparisons: &'a [ComparisonRecord],
-    requirements: &'a [RequirementOutcome],
+    requirements: &'a [RequirementRecord],
 }
 
 impl<'a> Answer<'a> {
@@ -167,6 +169,23 @@ impl<'a> Answer<'a> {
         Ok(self.exit())
     }
 
+    /// What a report on it is made of: the runs, what became of the baseline, and
+    /// whether the requirements are met.
+    pub fn material(&self, store: &Store) -> Material {
+        let document = Document {
+            comparisons: self.comparisons.clone(),
+            requirements: self.requirements.clone(),
+            ..Document::new(self.records.to_vec())
+        };
+        let mut material = material_of(Some(store), document);
+        material.title = match &self.baseline {
+            Some(name) => format!("Check against the baseline {name}"),
+            None => format!("Check: {}", material.title),
+        };
+        material.notes.clone_from(&self.said);
+        material
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
         for comparison in &self.comparisons {
@@ -174,34 +193,17 @@ impl<'a> Answer<'a> {
             text.push('\n');
         }
         for outcome in &self.requirements {
-            text.push_str(&requirement_line(outcome));
+            text.push_str(&requirement_text(outcome));
         }
         for sentence in &self.said {
             text.push_str(&wrapped(sentence, "  "));
         }
-        let mut told = self.records.to_vec();
-        fit_warnings(&mut told);
-        text.push_str(&warnings_text(&told));
+        text.push_str(&warnings_text(self.records));
         if self.made {
             text.push_str(&kept_line(self.records));
         }
         text
     }
-}
-
-fn requirement_line(outcome: &RequirementOutcome) -> String {
-    let word = if outcome.met { "met" } else { "MISSED" };
-    let of = match (outcome.of.as_str(), outcome.repetitions) {
-        ("", _) => String::new(),
-        (of, 0) => format!(" ({of})"),
-        (of, 1) => format!(" ({of}; one run)"),
-        (of, n) => format!(" ({of}; median of {n} runs)"),
-    };
-    let text = format!(
-        "{word}: {}: {}{of}",
-        outcome.requirement, outcome.measured_words
-    );
-    wrapped(&text, "  ")
 }
 
 /// How much worse a row is at least, in per cent: the end of its interval that is

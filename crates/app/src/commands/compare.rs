@@ -7,7 +7,7 @@ use crate::experiment::answer::Answer;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
-use crate::show::page::{refuse_existing, say_written, write_report};
+use crate::show::page::{material_of, refuse_existing, say_written, write_material};
 use crate::subject::{Subject, SubjectKind, subject};
 use stripewise_compat::dataset::Dataset;
 use stripewise_lab::compare::{
@@ -45,7 +45,11 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
             comparisons: records.clone(),
             ..Document::new(runs)
         };
-        write_report(None, document, path)?;
+        let mut material = material_of(None, document);
+        if let Some(b) = &arguments.b {
+            material.title = format!("{b} against {}", arguments.a);
+        }
+        write_material(&material, path)?;
         say_written(context, path);
     }
     Ok(if records.iter().any(found) {

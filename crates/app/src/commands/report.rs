@@ -9,6 +9,7 @@ use crate::show::document::print_json;
 use crate::show::page::{
     EVERYTHING, RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
 };
+use crate::show::requirements;
 use crate::subject::{Subject, SubjectKind, subject};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -34,18 +35,20 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     };
     // By their ids: `last` is another one tomorrow.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
-    let (document, notes) = document_of(context, subjects);
+    let (mut document, notes) = document_of(context, subjects);
     if document.runs.is_empty() {
         return Err(Failure::usage(
             "there is nothing to report on",
             "`stripewise history` lists what is stored",
         ));
     }
+    requirements::judge(&arguments.require, &mut document);
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
     let bytes = rendered(&material, format, arguments.chart.as_deref())?;
-    deliver(context, arguments, format, &bytes)
+    deliver(context, arguments, format, &bytes)?;
+    Ok(requirements::exit(&material.document, Exit::Done))
 }
 
 /// A name that asks for a format which is not there would hold another one.
@@ -100,7 +103,12 @@ fn one(
         if listed.len() > RUNS_IN_FULL_MAX {
             let mut many = light(store, &filter, format)?;
             many.name = name.to_owned();
-            many.kind = SubjectKind::Series;
+            let of_experiment = many.runs.iter().any(|run| run.experiment.is_some());
+            many.kind = if of_experiment {
+                SubjectKind::Experiment
+            } else {
+                SubjectKind::Series
+            };
             return Ok(many);
         }
     }
@@ -133,7 +141,12 @@ fn light(store: &Store, filter: &Filter, format: ReportFormat) -> Outcome<Subjec
 }
 
 /// To the file, to stdout, or to a file of a name that follows from the subject.
-fn deliver(context: &Context, arguments: &Report, format: ReportFormat, bytes: &[u8]) -> Outcome {
+fn deliver(
+    context: &Context,
+    arguments: &Report,
+    format: ReportFormat,
+    bytes: &[u8],
+) -> Outcome<()> {
     let stdout = Path::new("-");
     let binary = matches!(format, ReportFormat::Html | ReportFormat::Png);
     let path = match &arguments.output {
@@ -154,7 +167,7 @@ fn deliver(context: &Context, arguments: &Report, format: ReportFormat, bytes: &
         let mut out = std::io::stdout().lock();
         // A broken pipe means that the reader has seen enough.
         let _ = out.write_all(bytes).and_then(|()| out.flush());
-        return Ok(Exit::Done);
+        return Ok(());
     };
     write_new(&path, bytes)?;
     if context.global.json {
@@ -181,7 +194,7 @@ fn deliver(context: &Context, arguments: &Report, format: ReportFormat, bytes: &
         let size = stripewise_units::format_bytes(bytes.len() as u64);
         crate::show::document::print_text(&format!("{} ({size})\n", path.display()));
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn default_path(arguments: &Report, format: ReportFormat) -> PathBuf {

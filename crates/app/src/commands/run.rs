@@ -9,7 +9,7 @@ use crate::measure::{How, JobWish, exit_of, measure, run_failure, workload_failu
 use crate::parallel::simulate_all;
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
-use crate::show::runs;
+use crate::show::{requirements, runs};
 use crate::wishes::{Wishes, span_needed, wishes};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
@@ -84,7 +84,9 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         return Ok(exit_of(context, &records));
     }
     let exit = exit_of(context, &records);
-    let document = runs::document(records);
+    let mut document = runs::document(records);
+    requirements::judge(&arguments.how.require, &mut document);
+    let exit = requirements::exit(&document, exit);
     if context.global.json {
         print_text(&document.to_json());
     } else {

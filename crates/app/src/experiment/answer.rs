@@ -2,7 +2,6 @@
 //! warnings of all runs once, and one JSON document.
 
 use super::kept::{ExperimentKind, Kept};
-use crate::cli::hints::fit_warnings;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -150,7 +149,6 @@ impl Answer {
                 });
             }
         }
-        fit_warnings(&mut records);
         records
     }
 

@@ -4,5 +4,6 @@ pub mod comparisons;
 pub mod document;
 pub mod page;
 pub mod progress;
+pub mod requirements;
 pub mod runs;
 pub mod style;

@@ -24,6 +24,8 @@ use stripewise_units::ByteSize;
 pub const RUNS_IN_FULL_MAX: usize = 300;
 /// Name of the subject that is all of the store.
 pub const EVERYTHING: &str = "--all";
+/// Targets that a title names.
+const TARGETS_MAX: usize = 3;
 /// Pixels of a PNG for each of the SVG's.
 const PNG_SCALE: f32 = 2.0;
 
@@ -63,7 +65,15 @@ pub fn title_of(document: &Document) -> String {
         return format!("Published table {}", imported.source);
     }
     if !document.series.is_empty() {
-        return format!("Bench of {target}");
+        return match &targets_of(document)[..] {
+            [_, _, ..] => format!("Benches of {}", several(&targets_of(document))),
+            _ => format!("Bench of {target}"),
+        };
+    }
+    if let (Some(_), Some(comparison)) = (&first.experiment, document.comparisons.first()) {
+        let mut letters = comparison.title.chars();
+        let capital = letters.next().into_iter().flat_map(char::to_uppercase);
+        return capital.chain(letters).collect();
     }
     if let Some(place) = &first.experiment {
         return format!("Experiment {} on {target}", place.experiment);
@@ -81,9 +91,33 @@ pub fn title_of(document: &Document) -> String {
             run.jobs.len()
         ),
         (runs, _) => format!(
-            "{} runs on {target}",
-            stripewise_units::format_count(runs.len() as u64)
+            "{} runs on {}",
+            stripewise_units::format_count(runs.len() as u64),
+            several(&targets_of(document))
         ),
+    }
+}
+
+/// Names of all targets, each once.
+fn targets_of(document: &Document) -> Vec<&str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for job in document.runs.iter().flat_map(|run| &run.jobs) {
+        // More are not told by name.
+        if targets.len() <= TARGETS_MAX && !targets.contains(&job.target.name.as_str()) {
+            targets.push(&job.target.name);
+        }
+    }
+    targets
+}
+
+/// `a, b and c`; many are only counted.
+fn several(names: &[&str]) -> String {
+    match names {
+        [one] => (*one).to_owned(),
+        [all @ .., last] if names.len() <= TARGETS_MAX => {
+            format!("{} and {last}", all.join(", "))
+        }
+        _ => "several targets".to_owned(),
     }
 }
 
@@ -236,21 +270,29 @@ pub fn format_of(path: &Path) -> Option<ReportFormat> {
 /// their document in the format that the file's name asks for. A file that
 /// exists is refused.
 pub fn write_report(store: Option<&Store>, document: Document, path: &Path) -> Outcome<()> {
-    let format = format_of(path).unwrap_or(ReportFormat::Html);
+    write_material(&material_of(store, document), path)
+}
+
+/// A report on a document, by the names under which the store has its runs.
+pub fn material_of(store: Option<&Store>, document: Document) -> Material {
     let title = title_of(&document);
     let names = names_of(&document);
-    let material = material(store, document, title, &names);
-    write_new(path, &rendered(&material, format, None)?)
+    material(store, document, title, &names)
+}
+
+/// Writes a report in the format that the file's name asks for.
+pub fn write_material(material: &Material, path: &Path) -> Outcome<()> {
+    let format = format_of(path).unwrap_or(ReportFormat::Html);
+    write_new(path, &rendered(material, format, None)?)
 }
 
 /// What `align --report FILE` does: a report on an experiment of the store.
 pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
     let (document, notes) = document_of(context, vec![stored(store, id)?]);
-    let format = format_of(path).unwrap_or(ReportFormat::Html);
     let title = title_of(&document);
     let mut material = material(Some(store), document, title, &[id.to_owned()]);
     material.notes = notes;
-    write_new(path, &rendered(&material, format, None)?)?;
+    write_material(&material, path)?;
     say_written(context, path);
     Ok(())
 }

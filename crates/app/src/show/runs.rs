@@ -2,12 +2,14 @@
 
 use crate::context::Context;
 use crate::show::document::print_text;
-use stripewise_lab::series_of;
+use crate::show::requirements;
+use stripewise_lab::{SeriesKind, series_of};
 use stripewise_report::{
     bench_sentences, imported_rows_table, job_details, run_header, run_rows_table, series_table,
     warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
+use stripewise_units::format_bytes;
 
 /// The document of runs, with summaries of the series that they belong to.
 pub fn document(runs: Vec<RunRecord>) -> Document {
@@ -61,17 +63,13 @@ pub fn print_made(context: &Context, document: &Document) {
 
 fn whole(context: &Context, document: &Document) -> String {
     let mut text = String::new();
-    for series in &document.series {
-        text.push_str(&context.style.heading(&series.name));
-        text.push('\n');
-        text.push_str(&series_table(series));
-        text.push('\n');
-    }
     let foreign = document.runs.iter().any(|run| run.imported.is_some());
-    if document.series.is_empty() && foreign {
+    if !document.series.is_empty() {
+        text.push_str(&ladders(context, document));
+    } else if foreign {
         // What they do not say must not look like zeros.
         text.push_str(&imported_rows_table(&document.runs));
-    } else if document.series.is_empty() {
+    } else {
         text.push_str(&run_rows_table(&document.runs));
         text.push('\n');
         if document.runs.len() == 1 {
@@ -79,11 +77,37 @@ fn whole(context: &Context, document: &Document) -> String {
                 text.push_str(&job_details(job));
             }
         }
-    } else {
-        text.push_str(&bench_sentences(&document.series));
     }
+    text.push_str(&requirements::lines(document));
     text.push_str(&partial_lines(&document.runs));
     text.push_str(&warnings_text(&document.runs));
+    text
+}
+
+/// The table of each series, then the answers.
+fn ladders(context: &Context, document: &Document) -> String {
+    let mut text = String::new();
+    for series in &document.series {
+        let first = series.steps.first();
+        let run = first.and_then(|step| document.runs.iter().find(|run| run.id == step.run));
+        let block = run
+            .and_then(|run| run.jobs.first())
+            .map_or(0, |job| job.workload.block_size_bytes);
+        let title =
+            SeriesKind::from_name(&series.name).map_or(series.name.as_str(), |kind| kind.title());
+        text.push_str(&context.style.heading(&format!(
+            "{title}, {} ({})",
+            format_bytes(block),
+            series.stopped
+        )));
+        text.push('\n');
+        text.push_str(&series_table(series));
+        text.push('\n');
+    }
+    text.push_str(&context.style.heading("In short"));
+    text.push('\n');
+    text.push_str(&bench_sentences(&document.series));
+    text.push('\n');
     text
 }
 
