@@ -2,7 +2,7 @@
 //! as well.
 //!
 //! It knows the keywords that our schema uses and stops at any other; a field that
-//! the schema does not name is a fault.
+//! the schema does not name is a fault, unless it speaks of additional ones.
 
 use serde_json::Value;
 
@@ -69,6 +69,7 @@ fn faults(schema: &Value, root: &Value, value: &Value, path: &str, found: &mut V
                 for (name, item) in value.as_object().into_iter().flatten() {
                     match rule.get(name) {
                         Some(rule) => faults(rule, root, item, &format!("{path}/{name}"), found),
+                        None if schema.get("additionalProperties").is_some() => {}
                         None => found.push(format!("{path}/{name} is not in the schema")),
                     }
                 }

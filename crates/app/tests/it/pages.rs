@@ -10,52 +10,87 @@ use std::path::{Path, PathBuf};
 /// The label of all runs here: it must stay text.
 const LABEL: &str = "<script>alert(1)</script>";
 
-/// Every kind of page, with the charts that it must have.
-fn pages(desk: &Desk) -> Vec<(PathBuf, &'static [&'static str])> {
-    let run = |arguments: &[&str]| {
-        let mut all = arguments.to_vec();
-        all.extend(["--label", LABEL, "--quiet"]);
-        desk.run(&all).done();
+/// A page with the charts that it must have.
+type Page = (PathBuf, &'static [&'static str]);
+
+/// Two jobs, to be run alone and together.
+const TWO_JOBS: &str = r#"
+    [defaults]
+    duration = "5s"
+    [[job]]
+    name = "log"
+    target = "sim:sata-ssd"
+    write = true
+    sequential = true
+    cache = "direct-sync"
+    [[job]]
+    name = "data"
+    target = "sim:sata-ssd"
+    outstanding = 16
+"#;
+
+/// A report on what is stored or published.
+fn report(desk: &Desk, name: &str, subjects: &[&str]) -> PathBuf {
+    let path = desk.path().join(name);
+    let mut all = vec!["report", "-o", text(&path)];
+    all.extend(subjects);
+    desk.run(&all).done();
+    path
+}
+
+/// Measures with the label that must stay text; the id of the series.
+fn measured(desk: &Desk, arguments: &[&str]) -> String {
+    let mut all = arguments.to_vec();
+    all.extend(["--label", LABEL, "--quiet"]);
+    let document = desk.json(&all);
+    document.at("runs.0.series").text()
+}
+
+/// Every kind of page.
+fn pages(desk: &Desk) -> Vec<Page> {
+    let mut pages = pages_of_runs(desk);
+    pages.extend(pages_of_comparisons(desk));
+    pages
+}
+
+/// Ladders, one run over time, a grid, jobs alone and together.
+fn pages_of_runs(desk: &Desk) -> Vec<Page> {
+    let bench = |target: &str, more: &[&str]| {
+        let mut all = vec!["bench", target, "--series", "random-read,log"];
+        all.extend(more);
+        measured(desk, &all)
     };
-    let report = |name: &str, subjects: &[&str]| {
-        let path = desk.path().join(name);
-        let mut all = vec!["report", "-o", text(&path)];
-        all.extend(subjects);
-        desk.run(&all).done();
-        path
-    };
-    run(&[
-        "bench",
-        "sim:raid10-10k",
-        "--series",
-        "random-read,log",
-        "--report",
-        &desk.file("bench.html"),
-    ]);
-    run(&[
+    let one = bench("sim:raid10-10k", &["--report", &desk.file("bench.html")]);
+    let other = bench("sim:sata-ssd", &["--no-report"]);
+    let single = [
         "run",
         "sim:raid10-10k",
         "--outstanding",
         "16",
         "--duration",
         "40s",
-    ]);
-    let single = report("single.html", &["last"]);
-    run(&[
+    ];
+    desk.run(&[&single[..], &["--label", LABEL, "--quiet"]].concat())
+        .done();
+    let single = report(desk, "single.html", &["last"]);
+    let grid = [
         "run",
         "sim:raid10-10k",
         "--threads",
         "1,2",
         "--outstanding",
         "1,4",
-        "--duration",
-        "5s",
-    ]);
-    let grid = report("grid.html", &["last~3", "last~2", "last~1", "last"]);
-    let dataset = report("dataset.html", &["dataset:oja-nisula-2007-offset"]);
+    ];
+    let grid = measured(desk, &[&grid[..], &["--duration", "5s"]].concat());
+    let plan = desk.write("jobs.toml", TWO_JOBS);
+    let jobs = measured(desk, &["run", "--plan", &plan, "--alone"]);
     vec![
         (
             PathBuf::from(desk.file("bench.html")),
+            &["random-read-load", "latency-against-iops", "percentiles"],
+        ),
+        (
+            report(desk, "two.html", &[&one, &other]),
             &["random-read-load", "latency-against-iops", "percentiles"],
         ),
         (
@@ -66,9 +101,56 @@ fn pages(desk: &Desk) -> Vec<(PathBuf, &'static [&'static str])> {
                 "random-read-latency-over-time",
             ],
         ),
-        (grid, &["against-load"]),
         (
-            dataset,
+            report(desk, "grid.html", &[&grid]),
+            &["random-read-grid", "against-load"],
+        ),
+        (report(desk, "jobs.html", &[&jobs]), &["jobs"]),
+    ]
+}
+
+/// An experiment, runs against runs, a baseline, a published table.
+fn pages_of_comparisons(desk: &Desk) -> Vec<Page> {
+    let written = |name: &str, arguments: &[&str]| {
+        let path = desk.path().join(name);
+        let answer = desk.run(&[arguments, &["--quiet", "--report", text(&path)]].concat());
+        assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
+        path
+    };
+    let repeated = |target: &str| {
+        let all = ["run", target, "--outstanding", "16", "--duration", "2s"];
+        measured(desk, &[&all[..], &["--repeat", "6"]].concat())
+    };
+    let align = [
+        "align",
+        "sim:raid10-10k",
+        "--offsets",
+        "1M,63s,64K",
+        "--read",
+    ];
+    let align = written(
+        "align.html",
+        &[&align[..], &["--threads", "8,2", "--blocks", "10"]].concat(),
+    );
+    let (before, after) = (
+        repeated("sim:raid10-10k?offset=63s"),
+        repeated("sim:raid10-10k?offset=64K"),
+    );
+    let compare = written("compare.html", &["compare", &before, &after]);
+    desk.run(&["baseline", "set", &before]).done();
+    let check = written(
+        "check.html",
+        &["check", "--require", "iops>=1", "--require", "p99<1us"],
+    );
+    vec![
+        (
+            align,
+            &["difference-iops", "random-read-levels", "baseline-drift"],
+        ),
+        (compare, &["difference-iops"]),
+        (check, &["difference-iops"]),
+        (
+            report(desk, "dataset.html", &["dataset:oja-nisula-2007-offset"]),
             &[
                 "difference-iops",
                 "random-read-levels",
@@ -232,8 +314,10 @@ fn the_value_under_the_mouse_is_that_of_the_record() {
         );
     }
     // What somebody called the run is text, in the page as in its data.
-    let data = browser
-        .value("JSON.parse(document.getElementById('record-data').textContent).runs[0].label");
+    let data = browser.value(
+        "new Response(new Blob([Uint8Array.from(atob(document.getElementById('record-data').textContent), c => c.charCodeAt(0))])\
+         .stream().pipeThrough(new DecompressionStream('gzip'))).json().then(document => document.runs[0].label)",
+    );
     assert_eq!(data, LABEL);
     let html = std::fs::read_to_string(&path).expect("the page");
     assert!(!html.contains(LABEL));
@@ -254,4 +338,95 @@ fn written(iops: f64) -> String {
         text.push(digit);
     }
     text
+}
+
+#[test]
+fn ladders_of_several_targets_are_lines_and_rows_of_their_own_by_what_differs() {
+    let desk = Desk::new();
+    let bench = |target: &str| {
+        let all = ["bench", target, "--series", "random-read", "--no-report"];
+        measured(&desk, &all)
+    };
+    let (one, other) = (
+        bench("sim:raid10-10k?offset=63s"),
+        bench("sim:raid10-10k?offset=64K"),
+    );
+    let page = report(&desk, "two.html", &[&one, &other]);
+    let page = std::fs::read_to_string(page).expect("the page");
+    let data = page.split("id=\"chart-data\">").nth(1).expect("data");
+    let data: Value =
+        serde_json::from_str(data.split("</script>").next().expect("an end")).expect("JSON");
+    let charts = data["charts"].as_array().expect("charts");
+    let load = charts
+        .iter()
+        .find(|chart| chart["name"] == "random-read-load")
+        .expect("the chart of the ladders");
+    let names: Vec<&str> = load["panels"][0]["series"]
+        .as_array()
+        .expect("lines")
+        .iter()
+        .filter_map(|line| line["name"].as_str())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(
+        names[0].contains("63s") && names[1].contains("64K"),
+        "{names:?}"
+    );
+    // Page one has a line for each.
+    for name in &names {
+        assert!(
+            page.contains(&format!("<td class=\"what\">{name}</td>")),
+            "{name}"
+        );
+    }
+    let markdown = ["report", &one, &other, "--format", "md"];
+    let markdown = desk.run(&markdown).done().stdout;
+    for name in &names {
+        assert!(
+            markdown.contains(&format!("### Random read, {}", name.replace('_', "\\_"))),
+            "{markdown}"
+        );
+    }
+}
+
+#[test]
+fn requirements_are_told_as_met_or_missed_on_page_one_and_in_every_text() {
+    let desk = Desk::new();
+    let run = ["run", "sim:sata-ssd", "--duration", "1s", "--quiet"];
+    desk.run(&[&run[..], &["--require", "iops>=1"]].concat())
+        .done();
+    desk.run(&[&run[..], &["--require", "iops>=99000000"]].concat())
+        .ended(1);
+    let html = desk.file("required.html");
+    let required = ["--require", "iops>=1", "--require", "p99<1us"];
+    desk.run(&[&["report", "last", "-o", &html], &required[..]].concat())
+        .ended(1);
+    let page = std::fs::read_to_string(&html).expect("the page");
+    for words in [
+        "Fail: 1 of 2 requirements missed",
+        "\u{2717} missed</span> p99&lt;1us: ",
+        "\u{2713} met</span> iops&gt;=1: ",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let checked = desk.file("checked.html");
+    let check = [
+        "check",
+        "--baseline",
+        "none",
+        "--run",
+        "last",
+        "--require",
+        "iops>=1",
+    ];
+    desk.run(&[&check[..], &["--report", &checked]].concat())
+        .done();
+    let page = std::fs::read_to_string(&checked).expect("the page");
+    assert!(page.contains("Pass: all requirements are met"));
+    let text = desk.run(&[&["report", "last", "--format", "md"], &required[..]].concat());
+    let text = text.ended(1).stdout;
+    assert!(text.contains("**missed**: p99&lt;1us"), "{text}");
+    let json = desk.run(&[&["report", "last", "--format", "json"], &required[..]].concat());
+    let document = json.ended(1).json();
+    assert!(!document.at("requirements.1.met").truth());
 }

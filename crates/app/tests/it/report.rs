@@ -5,6 +5,10 @@ use crate::support::Desk;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
+/// The documents of the other commands, a definition for each.
+const COMMANDS: &str = include_str!("../../../../docs/schema/commands-1.schema.json");
+/// How that one names definitions of the first.
+const IN_DOCUMENT: &str = "document-1.schema.json#";
 
 #[path = "../../../../xtask/src/schema.rs"]
 pub mod schema;
@@ -13,6 +17,34 @@ pub mod schema;
 fn holds_to_schema(text: &str) {
     let found = schema::faults_of(text, SCHEMA);
     assert!(found.is_empty(), "{:#?}", &found[..found.len().min(5)]);
+}
+
+/// What `command` prints holds to the definition of this name.
+#[track_caller]
+fn holds_to_definition(desk: &Desk, name: &str, command: &[&str]) {
+    let answer = desk.run(&crate::support::with_json(command));
+    assert!(
+        matches!(answer.code, Some(0 | 1)),
+        "{name}: {}",
+        answer.stderr
+    );
+    // One schema of both, so that definitions of the first are found.
+    let parsed = |text: &str| -> Value {
+        serde_json::from_str(&text.replace(IN_DOCUMENT, "#")).expect("the schema is JSON")
+    };
+    let mut definitions = parsed(SCHEMA)["$defs"].clone();
+    let commands = parsed(COMMANDS)["$defs"].clone();
+    assert!(commands[name].is_object(), "no definition of {name}");
+    for (name, definition) in commands.as_object().expect("definitions") {
+        definitions[name] = definition.clone();
+    }
+    let both = serde_json::json!({"$ref": format!("#/$defs/{name}"), "$defs": definitions});
+    let found = schema::faults_of(&answer.stdout, &both.to_string());
+    assert!(
+        found.is_empty(),
+        "{name}: {:#?}",
+        &found[..found.len().min(5)]
+    );
 }
 
 fn one_run(desk: &Desk, label: &str) {
@@ -77,6 +109,69 @@ fn what_is_printed_holds_to_the_published_schema() {
                 .stdout,
         );
     }
+}
+
+#[test]
+fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
+    let desk = Desk::new();
+    let repeated = |target: &str| {
+        let run = ["run", target, "--duration", "2s", "--repeat", "6"];
+        desk.json(&run).at("runs.0.series").text()
+    };
+    let (one, other) = (
+        repeated("sim:raid10-10k?offset=63s"),
+        repeated("sim:raid10-10k?offset=64K"),
+    );
+    desk.run(&["baseline", "set", &one]).done();
+    let sqlio = "-kR -t2 -s1 -frandom -o4 -b8 -dL testfile.dat --drive L=sim:nvme";
+    let sqlio: Vec<&str> = std::iter::once("sqlio").chain(sqlio.split(' ')).collect();
+    let batch = desk.write(
+        "batch.cmd",
+        "sqlio -kR -t2 -s1 -frandom -o4 -b8 testfile.dat\n",
+    );
+    let kept = desk.file("kept.dat");
+    let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
+    let last = desk.ids()[0].clone();
+    let cases: [(&str, &[&str]); 17] = [
+        ("compare", &["compare", &one, &other]),
+        ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
+        (
+            "check",
+            &["check", "--require", "iops>=1", "--require", "p99<1us"],
+        ),
+        ("baseline", &["baseline"]),
+        (
+            "align",
+            &[
+                "align",
+                "sim:raid10-10k",
+                "--blocks",
+                "10",
+                "--read",
+                "--threads",
+                "8",
+            ],
+        ),
+        ("lab-plans", &["lab", "plans"]),
+        ("prepare", &["prepare", &kept, "--size", "4M", "--busy-ok"]),
+        ("lab-clean", &["lab", "clean"]),
+        ("doctor", &["doctor"]),
+        ("history", &["history"]),
+        ("history-delete", &["history", "delete", &last]),
+        ("sim-list", &["sim", "list"]),
+        ("sim-show", &["sim", "show", "raid10-10k"]),
+        ("import", &["import", fio]),
+        ("convert", &["convert", "--from", "sqlio", &batch]),
+        ("sqlio", &sqlio),
+        ("report", &["report", "last", "-o", "written.md"]),
+    ];
+    for (name, command) in cases {
+        holds_to_definition(&desk, name, command);
+    }
+    let imported = ["report", fio, "--format", "json"];
+    holds_to_schema(&desk.run(&imported).done().stdout);
+    let required = ["report", &other, "--format", "json", "--require", "iops>=1"];
+    holds_to_schema(&desk.run(&required).done().stdout);
 }
 
 #[test]
@@ -238,4 +333,41 @@ fn a_name_that_asks_for_no_known_format_is_refused() {
         .failed(2, &["report.pdf", "--format"]);
     desk.run(&["report", "last", "-o", "report.pdf", "--format", "md"])
         .done();
+}
+
+/// Address space of the process in KiB: no less than what is resident.
+const MEMORY_KIB_MAX: u32 = 200 << 10;
+
+#[test]
+fn a_report_over_ten_thousand_runs_stays_within_200_mebibytes() {
+    let desk = Desk::new();
+    let counts = "1,2,3,4,5,6,7,8,9,10";
+    let grid = ["run", "sim:nvme", "--duration", "1ms", "--interval", "1ms"];
+    let load = ["--threads", counts, "--outstanding", counts];
+    let made = desk
+        .command(&[&grid[..], &load, &["--repeat", "100", "--quiet"]].concat())
+        .output()
+        .expect("the program");
+    assert!(made.status.success());
+    let page = desk.file("all.html");
+    let store = desk.store();
+    let limited = std::process::Command::new("sh")
+        .args(["-c", &format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$@\"")])
+        .args([
+            "sh",
+            crate::support::program(),
+            "report",
+            "--all",
+            "-o",
+            &page,
+        ])
+        .arg("--store")
+        .arg(&store)
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&limited.stderr).into_owned();
+    assert!(limited.status.success(), "{said}");
+    let page = std::fs::read_to_string(&page).expect("a page");
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    assert!(page.contains("10,000 runs"));
 }
