@@ -59,6 +59,20 @@ impl Counters {
 
     /// Runs the program once and counts.
     pub fn measure(self, program: &Program) -> Result<Cost> {
+        let (stdout, instructions, cycles) = self.count(|before| program.command(before))?;
+        Ok(Cost {
+            instructions,
+            cycles,
+            operations: program.parse(&stdout)?.operations_in_all,
+        })
+    }
+
+    /// Runs a command once, with the counter's words in front of it: what it
+    /// printed, its instructions and cycles.
+    pub fn count(
+        self,
+        command: impl Fn(&[String]) -> Command,
+    ) -> Result<(String, u64, Option<u64>)> {
         let directory = tempfile::tempdir()?;
         let file = super::text(&directory.path().join("counts"));
         // Callgrind would leave its profile in the current folder.
@@ -77,19 +91,14 @@ impl Counters {
             Counters::Callgrind => vec!["valgrind", "--tool=callgrind", &profile],
         };
         let before: Vec<String> = before.into_iter().map(str::to_owned).collect();
-        let output = shell::read(&mut program.command(&before))?;
-        let run = program.parse(&output.stdout)?;
+        let output = shell::read(&mut command(&before))?;
         let (instructions, cycles) = match self {
             Counters::Hardware => parse_perf(&std::fs::read_to_string(&file)?)
                 .map(|(instructions, cycles)| (instructions, Some(cycles))),
             Counters::Callgrind => parse_callgrind(&output.stderr).map(|count| (count, None)),
         }
         .context("the counter's output has no counts")?;
-        Ok(Cost {
-            instructions,
-            cycles,
-            operations: run.operations_in_all,
-        })
+        Ok((output.stdout, instructions, cycles))
     }
 }
 

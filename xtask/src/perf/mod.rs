@@ -11,6 +11,7 @@ pub mod device;
 pub mod gate;
 pub mod programs;
 pub mod ratio;
+pub mod report;
 
 use crate::arguments::Arguments;
 use crate::{ci, root, shell};
@@ -67,6 +68,9 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     })?)?;
     rates(&programs(load)?, pairs)?;
     drop(device);
+    if let Some(counters) = Counters::best() {
+        report::run(counters, &stripewise)?;
+    }
     Ok(())
 }
 
