@@ -82,8 +82,8 @@ pub fn read_text(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> 
 fn read_here(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Problem> {
     let file = File::open(path).map_err(Problem::System)?;
     // A regular file says beforehand; of a pipe or device one byte more tells.
-    let length = file.metadata().map_err(Problem::System)?.len();
-    if length > bytes_max {
+    let metadata = file.metadata().map_err(Problem::System)?;
+    if metadata.is_file() && metadata.len() > bytes_max {
         return Err(Problem::TooLarge);
     }
     let mut bytes = Vec::new();

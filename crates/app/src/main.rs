@@ -34,8 +34,7 @@ fn main() -> ExitCode {
     match dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(mut failure) => {
-            let words: Vec<String> = std::env::args().skip(1).collect();
-            failure.hint = failure.hint.map(|hint| cli::hints::fitted(&hint, &words));
+            failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
             failure.print();
             failure.exit.into()
         }

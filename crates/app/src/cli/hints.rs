@@ -6,10 +6,36 @@
 
 use super::Cli;
 use clap::{Command, CommandFactory};
+use std::collections::HashMap;
+use stripewise_results::RunRecord;
 
-/// A hint as it is printed by the command of these words (the command line without
-/// the program's name).
-pub fn fitted(hint: &str, words: &[String]) -> String {
+/// A hint as it is printed by the command that this process was started with.
+pub fn fitted_here(hint: &str) -> String {
+    let words = std::env::args_os().skip(1);
+    let words: Vec<String> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    fitted(hint, &words)
+}
+
+/// Fits the hints of all warnings, for people; records in the store and in JSON
+/// keep theirs.
+pub fn fit_warnings(records: &mut [RunRecord]) {
+    // Hundreds of runs say the same few things.
+    let mut fits: HashMap<String, String> = HashMap::new();
+    for record in records {
+        let jobs = record.jobs.iter_mut().flat_map(|job| &mut job.warnings);
+        for warning in jobs.chain(&mut record.warnings) {
+            let fit = fits
+                .entry(warning.hint.clone())
+                .or_insert_with_key(|hint| fitted_here(hint));
+            warning.hint.clone_from(fit);
+        }
+    }
+}
+
+/// As [`fitted_here`], of the command of these words.
+fn fitted(hint: &str, words: &[String]) -> String {
     let root = Cli::command();
     let (path, command) = named(&root, words);
     // A hint that writes a whole command line means that one; `sqlio` names its own
@@ -17,14 +43,19 @@ pub fn fitted(hint: &str, words: &[String]) -> String {
     if path.is_empty() || path == "sqlio" || hint.contains("`stripewise ") {
         return hint.to_owned();
     }
+    // What runs in steps calls their length so.
+    let hint = match has_switch(command, "step") && !has_switch(command, "duration") {
+        true => hint.replace("--duration", "--step"),
+        false => hint.to_owned(),
+    };
     let run = root.find_subcommand("run");
     let elsewhere = |switch: &String| {
         let has = |command: &Command| has_switch(command, switch) || has_switch(&root, switch);
         !has(command) && run.is_some_and(has)
     };
-    let lacking: Vec<String> = switches_in(hint).into_iter().filter(elsewhere).collect();
+    let lacking: Vec<String> = switches_in(&hint).into_iter().filter(elsewhere).collect();
     if lacking.is_empty() {
-        return hint.to_owned();
+        return hint;
     }
     if path.starts_with("lab") {
         let keys: Vec<String> = lacking
@@ -100,6 +131,11 @@ mod tests {
                 "lab run plan.toml",
                 "Ask for a smaller file (`--size`).",
                 "Ask for a smaller file (`--size`). In a plan that is size = ...",
+            ),
+            (
+                "align /data",
+                "measure longer: --duration 3s",
+                "measure longer: --step 3s",
             ),
             // Other programs' switches, and whole command lines.
             (

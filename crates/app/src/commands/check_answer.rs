@@ -3,6 +3,7 @@
 
 use super::baseline::KeptBaseline;
 use crate::cli::check::Check;
+use crate::cli::hints::fit_warnings;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -198,7 +199,9 @@ impl<'a> Answer<'a> {
         for sentence in &self.said {
             text.push_str(&wrapped(sentence, "  "));
         }
-        text.push_str(&warnings_text(self.records));
+        let mut told = self.records.to_vec();
+        fit_warnings(&mut told);
+        text.push_str(&warnings_text(&told));
         if self.made {
             text.push_str(&kept_line(self.records));
         }

@@ -2,6 +2,7 @@
 //! warnings of all runs once, and one JSON document.
 
 use super::kept::{ExperimentKind, Kept};
+use crate::cli::hints::fit_warnings;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -149,6 +150,7 @@ impl Answer {
                 });
             }
         }
+        fit_warnings(&mut records);
         records
     }
 
