@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Switches of other programs that texts speak of, and the hidden one.
-const FOREIGN: [&str; 9] = [
+const FOREIGN: [&str; 10] = [
     "--add",
     "--find",
     "--getro",
@@ -19,6 +19,7 @@ const FOREIGN: [&str; 9] = [
     "--probe",
     "--sector-size",
     "--security-opt",
+    "--setrw",
     "--direct-io",
 ];
 

@@ -173,8 +173,8 @@ fn jobs_that_break_the_rules_are_named() {
             "line 4: job `a`: threads 500 is outside of 1 to 256",
         ),
         (
-            format!("[defaults]\nsync = \"fdatasync\"\n{JOB}block = \"8K\"\nread = true"),
-            "line 2: job `a`: sync fdatasync has no writes to sync",
+            format!("[defaults]\nthreads = 500\n{JOB}block = \"8K\"\nread = true"),
+            "line 2: job `a`: threads 500 is outside of 1 to 256",
         ),
         (
             format!("{JOB}{JOB}"),
