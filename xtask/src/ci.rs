@@ -14,11 +14,11 @@ const STEPS: [Step; 9] = [
     ("formatting", format),
     ("tidy", crate::tidy::run),
     ("clippy", clippy),
+    ("type-check for Windows", crate::wine::type_check),
     ("user instructions per operation", instructions),
     ("simulated arrays beside published tables", accuracy),
     ("parsers, five seconds of fuzzing each", crate::fuzz::in_ci),
     ("a real kernel end to end", virtual_machine),
-    ("Windows, under Wine", crate::wine::run),
     ("tests, as the README has them", tests),
 ];
 

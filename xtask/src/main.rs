@@ -50,7 +50,7 @@ usage: cargo xtask COMMAND
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
   wine                    the Windows program and suites under Wine (tests/wine)
-  nightly                 long property tests, truth, agree, diskstats, dist
+  nightly                 long property tests, truth, agree, diskstats, wine, dist
 ";
 
 fn main() -> ExitCode {

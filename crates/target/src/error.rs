@@ -75,6 +75,16 @@ impl Error {
         }
     }
 
+    /// Names that are taken stay with whom they belong to.
+    pub(crate) fn exists(path: impl std::fmt::Display) -> Self {
+        Error::new(
+            ErrorKind::Refused,
+            path,
+            "exists already, and is not replaced",
+        )
+        .with_hint("Choose another name, or remove it yourself.")
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self

@@ -30,6 +30,7 @@ mod mark;
 mod name;
 mod plan;
 mod space;
+mod span;
 mod target;
 
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ array 5 16
 for round in 1 2 3; do
     for offset in 63s 1M; do
         place $offset
-        measure raid5-read $offset read 10
+        measure raid5-read $offset read 8
         look $round $offset 16384
     done
 done

@@ -7,14 +7,14 @@ use super::{
     PlanDetail, database, device_rules, direct, file_rules, opened::Opened, signature, space,
     surroundings,
 };
-use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Size, Target};
+use crate::span::{span, whole_sectors};
+use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
 use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::{Storage, Use};
 use stripewise_disk_inspect::{System, content, layout};
 use stripewise_results::{TargetFacts, TargetKind};
-use stripewise_units::format_bytes;
 use stripewise_workload::CacheMode;
 
 /// Nothing opened this way blocks, follows or changes.
@@ -150,16 +150,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let opened = Opened::existing(guard, whole_bytes, identity, &plan.name);
     let mut notes = plan.notes;
     let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
-    let sector = u64::from(facts.logical_sector_bytes);
-    let size_bytes = span_bytes / sector * sector;
-    if size_bytes == 0 {
-        return Err(Error::new(
-            ErrorKind::Unusable,
-            &plan.name,
-            format!("is smaller ({span_bytes} bytes) than one sector ({sector} bytes)"),
-        )
-        .with_hint("Give a directory to have a test file made in it."));
-    }
+    let size_bytes = whole_sectors(span_bytes, facts.logical_sector_bytes, &plan.name)?;
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
@@ -254,25 +245,6 @@ fn empty(name: &str) -> Error {
         "A user's file is never extended. `stripewise prepare PATH` makes a file to measure; \
          or give the directory.",
     )
-}
-
-/// The bytes in use of what is there.
-fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
-    match wanted {
-        Size::Auto => Ok(whole_bytes),
-        Size::AtMost(bytes) => Ok(bytes.min(whole_bytes)),
-        Size::Exactly(bytes) if bytes <= whole_bytes => Ok(bytes),
-        Size::Exactly(bytes) => Err(Error::new(
-            ErrorKind::Unusable,
-            name,
-            format!(
-                "has {}, less than the {} that are needed",
-                format_bytes(whole_bytes),
-                format_bytes(bytes)
-            ),
-        )
-        .with_hint("Ask for less (`--size`, `--base-offset`); a user's file is never extended.")),
-    }
 }
 
 /// Where a device or one of its partitions is mounted.

@@ -153,7 +153,7 @@ impl Made {
             .path
             .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
         let cannot = |os: Errno| match os {
-            Errno::EXIST => super::test_file::exists(path.display()),
+            Errno::EXIST => Error::exists(path.display()),
             os => failed(
                 path.display(),
                 "cannot keep the test file under this name",

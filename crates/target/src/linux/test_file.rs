@@ -27,7 +27,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
             .with_hint("Give the path of the file to make, like `/data/stripewise.test`.")
     })?;
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(exists(name));
+        return Err(Error::exists(name));
     }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -42,16 +42,6 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
         ));
     }
     plan_in(found, name, intent, Some(file_name.to_owned()))
-}
-
-/// Names that are taken stay with whom they belong to.
-pub(super) fn exists(path: impl std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::Refused,
-        path,
-        "exists already, and is not replaced",
-    )
-    .with_hint("Choose another name, or remove it yourself.")
 }
 
 /// A test file in a directory, under `kept_name` if there is one.
@@ -139,7 +129,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
         && Status::of_name(directory.file, kept_name).is_ok()
     {
         // Told before all the writing; the link at the end decides.
-        return Err(exists(
+        return Err(Error::exists(
             found
                 .path
                 .join(plan.detail.kept_name.unwrap_or_default())

@@ -2,9 +2,10 @@
 //!
 //! Reads need no flag but the rights of an administrator. Written are only whole
 //! drives without a single partition and without the marks of anything else,
-//! named by `--destroy`: such a drive holds no volume, so nothing has to be locked or dismounted, which is never done
-//! here, and it is neither the system's nor the boot loader's. Volumes are not
-//! written at all, as their lock would keep our own threads out as well.
+//! named by `--destroy`: such a drive holds no volume, so nothing has to be locked
+//! or dismounted, which is never done here, and it is neither the system's nor the
+//! boot loader's. Volumes are not written at all, as their lock would keep our own
+//! threads out as well.
 
 use super::access::{failed, replaced};
 use super::calls;
@@ -12,6 +13,7 @@ use super::device_name::{self, DeviceName};
 use super::existing;
 use super::opened::Opened;
 use super::{PlanDetail, What};
+use crate::span::span;
 use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
@@ -25,7 +27,7 @@ use windows_sys::Win32::System::Ioctl::{
 
 pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<Plan> {
     let file = open(device, false, 0, name)?;
-    let size_bytes = existing::span(size_of_device(&file, name)?, intent.size, name)?;
+    let size_bytes = span(size_of_device(&file, name)?, intent.size, name)?;
     if intent.writes {
         judge_write(&file, device, name, intent)?;
     }

@@ -5,13 +5,13 @@ use super::access::{Found, SHARE_ALL, reopen};
 use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules};
 use crate::facts::target_facts;
-use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Size, Target};
+use crate::span::{span, whole_sectors};
+use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use stripewise_disk_inspect::{System, content, layout};
 use stripewise_results::{FileSystemFacts, TargetFacts, TargetKind};
-use stripewise_units::format_bytes;
 use stripewise_workload::CacheMode;
 
 /// Pieces of 64 KiB that are read to see what the data looks like.
@@ -93,13 +93,7 @@ pub(super) fn finish(
     facts.logical_sector_bytes = sector_bytes;
     let mut notes = plan.notes;
     let direct_refused = settle_direct(&opened, &facts, &intent, &mut notes)?;
-    let size_bytes = span_bytes / u64::from(sector_bytes) * u64::from(sector_bytes);
-    if size_bytes == 0 {
-        let what =
-            format!("is smaller ({span_bytes} bytes) than one sector ({sector_bytes} bytes)");
-        return Err(Error::new(ErrorKind::Unusable, &plan.name, what)
-            .with_hint("Give a directory to have a test file made in it."));
-    }
+    let size_bytes = whole_sectors(span_bytes, sector_bytes, &plan.name)?;
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
@@ -179,24 +173,5 @@ pub(super) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> 
     DataFacts {
         layout,
         content: sample.unwrap_or_default(),
-    }
-}
-
-/// The bytes in use of what is there.
-pub(super) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
-    match wanted {
-        Size::Auto => Ok(whole_bytes),
-        Size::AtMost(bytes) => Ok(bytes.min(whole_bytes)),
-        Size::Exactly(bytes) if bytes <= whole_bytes => Ok(bytes),
-        Size::Exactly(bytes) => Err(Error::new(
-            ErrorKind::Unusable,
-            name,
-            format!(
-                "has {}, less than the {} that are needed",
-                format_bytes(whole_bytes),
-                format_bytes(bytes)
-            ),
-        )
-        .with_hint("Ask for less (`--size`, `--base-offset`); a user's file is never extended.")),
     }
 }

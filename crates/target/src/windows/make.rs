@@ -8,7 +8,7 @@
 
 use super::access::{Identity, SHARE_ALL, Status, failed};
 use super::calls;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
@@ -51,7 +51,7 @@ impl Made {
             options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
         }
         let file = options.open(path).map_err(|os| match os.kind() {
-            io::ErrorKind::AlreadyExists => exists(&shown),
+            io::ErrorKind::AlreadyExists => Error::exists(&shown),
             _ => failed(&shown, "cannot be made", os),
         })?;
         let status = Status::of(&file).map_err(|os| failed(&shown, "cannot look at it", os))?;
@@ -86,14 +86,4 @@ impl Drop for Made {
         // Nobody is left to tell.
         let _ = self.remove();
     }
-}
-
-/// Names that are taken stay with whom they belong to.
-pub(super) fn exists(path: impl std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::Refused,
-        path,
-        "exists already, and is not replaced",
-    )
-    .with_hint("Choose another name, or remove it yourself.")
 }

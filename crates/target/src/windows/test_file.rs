@@ -3,7 +3,7 @@
 
 use super::access::{Found, Status, failed, find};
 use super::existing::{data_facts, facts, settle_direct};
-use super::make::{Made, exists};
+use super::make::Made;
 use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules, mark};
 use crate::fill::Filling;
@@ -38,7 +38,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
         return Err(Error::new(ErrorKind::Usage, name, what).with_hint("Choose a plain name."));
     }
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(exists(name));
+        return Err(Error::exists(name));
     }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
