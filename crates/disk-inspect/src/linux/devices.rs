@@ -108,38 +108,12 @@ impl<'a> Walk<'a> {
     fn device(&mut self, number: DeviceNumber) -> Option<BlockDevice> {
         self.left = self.left.checked_sub(1)?;
         let tree = self.tree;
-        let directory = directory(tree, number)?;
-        let name = directory.file_name()?.to_str()?.to_owned();
-        let partition = partition(tree, &directory);
-        // A partition has no queue of its own: it is the disk's.
-        let disk = match partition {
-            Some(_) => directory.parent()?.to_path_buf(),
-            None => directory.clone(),
-        };
-        let mut device = BlockDevice {
-            number,
-            kind: kind(tree, &directory, &name, partition.is_some()),
-            size_bytes: tree
-                .value::<u64>(directory.join("size"))
-                .unwrap_or(0)
-                .saturating_mul(SECTOR_BYTES),
-            read_only: tree.flag(directory.join("ro")).unwrap_or(false),
-            model: identity::model(tree, &disk),
-            serial: identity::serial(tree, &disk),
-            firmware: identity::firmware(tree, &disk),
-            transport: identity::transport(tree, &disk),
-            queue: queue::queue(tree, &disk),
-            array: array(tree, &directory),
-            mapper_name: tree.word(directory.join("dm/name")),
-            mapper: Vec::new(),
-            mapper_unread: None,
-            looped: looped(tree, &directory),
-            below: Vec::new(),
-            name,
-            partition,
-        };
-        let numbers = below(tree, &directory, &mut device);
-        device.below = self.devices(&numbers, number);
+        let Lone {
+            mut device,
+            directory,
+            below,
+        } = lone(tree, number)?;
+        device.below = self.devices(&below, number);
         if device.kind == BlockDeviceKind::Mapper {
             match mapper::segments(tree, &directory, &device) {
                 Ok(segments) => device.mapper = segments,
@@ -163,6 +137,66 @@ impl<'a> Walk<'a> {
         self.path.pop();
         found
     }
+}
+
+/// A device by itself: what stands below it is only named.
+#[derive(Clone, Debug)]
+pub struct Lone {
+    device: BlockDevice,
+    directory: PathBuf,
+    below: Vec<DeviceNumber>,
+}
+
+/// A device by itself; the one that was read before, where that is kept.
+fn lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
+    let Some(seen) = tree.seen() else {
+        return read_lone(tree, number);
+    };
+    if let Some(known) = seen.devices.borrow().get(&number) {
+        return known.clone();
+    }
+    let lone = read_lone(tree, number);
+    seen.devices.borrow_mut().insert(number, lone.clone());
+    lone
+}
+
+fn read_lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
+    let directory = directory(tree, number)?;
+    let name = directory.file_name()?.to_str()?.to_owned();
+    let partition = partition(tree, &directory);
+    // A partition has no queue of its own: it is the disk's.
+    let disk = match partition {
+        Some(_) => directory.parent()?.to_path_buf(),
+        None => directory.clone(),
+    };
+    let mut device = BlockDevice {
+        number,
+        kind: kind(tree, &directory, &name, partition.is_some()),
+        size_bytes: tree
+            .value::<u64>(directory.join("size"))
+            .unwrap_or(0)
+            .saturating_mul(SECTOR_BYTES),
+        read_only: tree.flag(directory.join("ro")).unwrap_or(false),
+        model: identity::model(tree, &disk),
+        serial: identity::serial(tree, &disk),
+        firmware: identity::firmware(tree, &disk),
+        transport: identity::transport(tree, &disk),
+        queue: queue::queue(tree, &disk),
+        array: array(tree, &directory),
+        mapper_name: tree.word(directory.join("dm/name")),
+        mapper: Vec::new(),
+        mapper_unread: None,
+        looped: looped(tree, &directory),
+        below: Vec::new(),
+        name,
+        partition,
+    };
+    let below = below(tree, &directory, &mut device);
+    Some(Lone {
+        device,
+        directory,
+        below,
+    })
 }
 
 fn kind(tree: Tree, directory: &Path, name: &str, is_partition: bool) -> BlockDeviceKind {

@@ -44,7 +44,7 @@ use crate::{DeviceNumber, Error, Result, System};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use tree::Tree;
+use tree::{Seen, Tree};
 
 /// What helps where a user may not look.
 pub const HINT_RIGHTS: &str = "run as a user who may read it, or as root";
@@ -93,7 +93,8 @@ pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {
 }
 
 pub fn survey(system: &System, request: &Request) -> Result<Survey> {
-    survey::survey(tree(system), request)
+    let seen = Seen::default();
+    survey::survey(tree(system).remembering(&seen), request)
 }
 
 pub fn uses_of_device(system: &System, number: DeviceNumber) -> Vec<Use> {

@@ -2,8 +2,15 @@
 //!
 //! Every answer is optional: a missing, unreadable, oversized or odd file is an
 //! absent fact. Text that is not UTF-8 is kept lossily.
+//!
+//! Who describes a whole machine asks the same files again for every device on
+//! top of another: with [`Seen`] each is opened once, and says one thing throughout.
 
+use super::devices::Lone;
 use crate::DeviceNumber;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,11 +27,60 @@ const ENTRIES_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
     root: &'a Path,
+    seen: Option<&'a Seen>,
+}
+
+/// Answers by the path that was asked for.
+type Answers<T> = RefCell<HashMap<OsString, T>>;
+
+/// What one look at a machine has read so far. Never kept for a second look.
+#[derive(Debug, Default)]
+pub struct Seen {
+    texts: Answers<Option<String>>,
+    names: Answers<Vec<String>>,
+    resolved: Answers<Option<PathBuf>>,
+    existing: Answers<bool>,
+    root: OnceCell<Option<PathBuf>>,
+    /// Devices by themselves, see `devices`.
+    pub(super) devices: RefCell<HashMap<DeviceNumber, Option<Lone>>>,
 }
 
 impl<'a> Tree<'a> {
     pub fn new(root: &'a Path) -> Self {
-        Tree { root }
+        Tree { root, seen: None }
+    }
+
+    /// The same, reading each file and directory once.
+    pub fn remembering(self, seen: &'a Seen) -> Self {
+        Tree {
+            seen: Some(seen),
+            ..self
+        }
+    }
+
+    /// What was read before, where that is kept.
+    pub fn seen(self) -> Option<&'a Seen> {
+        self.seen
+    }
+
+    /// The answer that was given before, else a new one.
+    fn once<T: Clone>(
+        self,
+        answers: fn(&Seen) -> &Answers<T>,
+        path: &Path,
+        ask: impl FnOnce(&Path) -> T,
+    ) -> T {
+        let path = self.path(path);
+        let Some(answers) = self.seen.map(answers) else {
+            return ask(&path);
+        };
+        if let Some(known) = answers.borrow().get(path.as_os_str()) {
+            return known.clone();
+        }
+        let answer = ask(&path);
+        let mut answers = answers.borrow_mut();
+        answers.insert(path.into_os_string(), answer.clone());
+        answer
     }
 
     /// Whether this is the running machine, not a captured tree.
@@ -44,7 +100,11 @@ impl<'a> Tree<'a> {
 
     /// The whole text of a file, without white space at its end.
     pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
-        read(&self.path(path)).map(|text| text.trim_end().to_owned())
+        self.once(
+            |seen| &seen.texts,
+            path.as_ref(),
+            |path| read(path).map(|text| text.trim_end().to_owned()),
+        )
     }
 
     /// The text of a file that holds one word or line; absent when empty.
@@ -70,34 +130,46 @@ impl<'a> Tree<'a> {
     }
 
     pub fn exists(self, path: impl AsRef<Path>) -> bool {
-        self.path(path).exists()
+        self.once(|seen| &seen.existing, path.as_ref(), Path::exists)
     }
 
     /// Names in a directory, sorted; empty when it cannot be listed.
     pub fn names(self, path: impl AsRef<Path>) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.path(path)) else {
-            return Vec::new();
-        };
-        let mut names: Vec<String> = entries
-            .take(ENTRIES_MAX)
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
-        names.sort();
-        names
+        self.once(|seen| &seen.names, path.as_ref(), list)
     }
 
     /// A path below the root with its links resolved, as a path of the machine.
     /// Absent when it leads out of the root.
     pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
-        self.inside(&fs::canonicalize(self.path(path)).ok()?)
+        self.once(
+            |seen| &seen.resolved,
+            path.as_ref(),
+            |path| self.inside(&fs::canonicalize(path).ok()?),
+        )
     }
 
     /// A real path with its links resolved as a path of the machine; absent when
     /// it is not below the root.
     pub fn inside(self, real: &Path) -> Option<PathBuf> {
-        let root = fs::canonicalize(self.root).ok()?;
-        Some(Path::new("/").join(real.strip_prefix(root).ok()?))
+        let resolved = || fs::canonicalize(self.root).ok();
+        let root = match self.seen {
+            Some(seen) => seen.root.get_or_init(resolved).clone(),
+            None => resolved(),
+        };
+        Some(Path::new("/").join(real.strip_prefix(root?).ok()?))
     }
+}
+
+fn list(path: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(path) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .take(ENTRIES_MAX)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -206,5 +278,20 @@ mod tests {
         let root = std::env::temp_dir();
         assert_eq!(Tree::new(&root).text("/"), None);
         assert_eq!(Tree::new(&root).value::<u64>("no-such-file-here"), None);
+    }
+
+    #[test]
+    fn a_look_that_remembers_is_told_one_thing_and_the_next_look_another() {
+        // The kernel makes up a new one whenever it is read.
+        let path = "/proc/sys/kernel/random/uuid";
+        let plain = Tree::new(Path::new("/"));
+        assert_ne!(plain.text(path), plain.text(path));
+        let seen = Seen::default();
+        let remembering = plain.remembering(&seen);
+        let first = remembering.text(path);
+        assert!(first.is_some());
+        assert_eq!(remembering.text(path), first);
+        let later = Seen::default();
+        assert_ne!(plain.remembering(&later).text(path), first);
     }
 }
