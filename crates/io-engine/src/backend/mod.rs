@@ -9,6 +9,7 @@ pub(crate) mod absent;
 pub(crate) mod buffers;
 mod data_pace;
 pub mod faulty;
+mod intake;
 pub mod null;
 pub mod portable_threads;
 pub mod timed;

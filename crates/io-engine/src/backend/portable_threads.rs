@@ -19,11 +19,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::buffers::Buffers;
-use super::data_pace::DataPace;
+use super::intake::{self, Batches, Intake};
 use super::sys;
 use crate::{
-    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Next,
-    OpenPlan, Operation, Result, Source,
+    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, OpenPlan,
+    Operation, Result, Source,
 };
 
 /// Helper threads of one engine at most.
@@ -36,15 +36,9 @@ const NAME: &str = "threads";
 pub struct Threads {
     shared: Arc<Shared>,
     helpers: Vec<JoinHandle<()>>,
-    /// Taken from the source, not yet submitted.
-    filled: Vec<Operation>,
+    intake: Intake,
     /// Completions being handed over; swapped with those of the helpers.
     reaped: Vec<Completion>,
-    busy: Box<[bool]>,
-    /// Filled or submitted, and not reaped.
-    in_flight: u32,
-    pace: DataPace,
-    slot_size_bytes: u32,
     capabilities: Capabilities,
 }
 
@@ -186,10 +180,10 @@ impl Shared {
 impl Threads {
     /// Gives the helpers what was filled.
     fn hand_over(&mut self) {
-        let count = self.filled.len();
+        let count = self.intake.filled.len();
         lock(&self.shared.queue)
             .operations
-            .extend(self.filled.drain(..));
+            .extend(self.intake.filled.drain(..));
         for _ in 0..count.min(self.helpers.len()) {
             self.shared.work.notify_one();
         }
@@ -281,12 +275,8 @@ impl Engine for Threads {
         Ok(Threads {
             shared,
             helpers,
-            filled: Vec::with_capacity(plan.slots as usize),
+            intake: Intake::new(plan),
             reaped: Vec::with_capacity(plan.slots as usize),
-            busy: vec![false; plan.slots as usize].into_boxed_slice(),
-            in_flight: 0,
-            pace: DataPace::default(),
-            slot_size_bytes: plan.slot_size_bytes,
             capabilities,
         })
     }
@@ -299,61 +289,26 @@ impl Engine for Threads {
         self.shared.clock.now_ns()
     }
 
-    fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
-        let room = self.busy.len() as u32 - self.in_flight;
-        let mut taken = 0;
-        self.pace.begin(now_ns);
-        let then = loop {
-            if taken == room {
-                break Next::Full;
-            }
-            let operation = match source.next(now_ns) {
-                Next::Operation(operation) => operation,
-                then => break then,
-            };
-            let (slot, length) = (operation.slot, operation.length_bytes);
-            let busy = &mut self.busy[slot as usize];
-            assert!(
-                !*busy && length <= self.slot_size_bytes,
-                "slot {slot} is in flight already, or {length} bytes are too many for it"
-            );
-            *busy = true;
-            if operation.kind == Kind::Write {
-                if !self.filled.is_empty() && self.pace.is_too_slow(now_ns) {
-                    self.hand_over();
-                }
-                let address = self.shared.buffers.address(slot).as_ptr();
-                // SAFETY: the slot's own bytes; nothing was in flight on it.
-                let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
-                source.data(&operation, data);
-                let start_ns = std::mem::replace(&mut now_ns, self.shared.clock.now_ns());
-                source.ready(slot, now_ns);
-                let first = self.filled.is_empty();
-                self.pace.made(start_ns, now_ns, first);
-            }
-            self.filled.push(operation);
-            taken += 1;
-        };
-        self.in_flight += taken;
-        Filled { taken, then }
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        intake::fill(self, source, now_ns)
     }
 
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
         if self.helpers.is_empty() {
-            for operation in self.filled.drain(..) {
+            for operation in self.intake.filled.drain(..) {
                 self.reaped.push(self.shared.perform(&operation));
             }
-        } else if !self.filled.is_empty() {
+        } else if !self.intake.filled.is_empty() {
             self.hand_over();
         }
-        if self.in_flight == 0 {
+        if self.intake.in_flight == 0 {
             // `wait` for something that cannot come ends at `until_ns`.
             if until_ns.is_some() {
                 self.shared.wait(1, until_ns);
             }
         } else if !self.helpers.is_empty() && at_least > 0 {
             self.shared
-                .wait(at_least.min(self.in_flight) as usize, until_ns);
+                .wait(at_least.min(self.intake.in_flight) as usize, until_ns);
         }
         Ok(())
     }
@@ -362,19 +317,13 @@ impl Engine for Threads {
         if !self.helpers.is_empty() {
             std::mem::swap(&mut lock(&self.shared.done).completions, &mut self.reaped);
         }
-        let count = self.reaped.len() as u32;
-        for done in self.reaped.drain(..) {
-            self.busy[done.slot as usize] = false;
-            self.shared.buffers.show(source, done);
-            source.complete(done);
-        }
-        self.in_flight -= count;
-        count
+        self.intake
+            .reap(self.reaped.drain(..), &self.shared.buffers, source)
     }
 
     fn close(mut self, limit_ns: u64) -> Abandoned {
         let until_ns = self.now_ns().saturating_add(limit_ns);
-        let submitted = self.in_flight - self.filled.len() as u32;
+        let submitted = self.intake.in_flight - self.intake.filled.len() as u32;
         if self.helpers.is_empty() {
             return Abandoned::default();
         }
@@ -389,6 +338,20 @@ impl Engine for Threads {
             }
         }
         Abandoned { operations }
+    }
+}
+
+impl Batches for Threads {
+    fn intake(&mut self) -> &mut Intake {
+        &mut self.intake
+    }
+
+    fn buffers(&self) -> &Buffers {
+        &self.shared.buffers
+    }
+
+    fn submit_early(&mut self) {
+        self.hand_over();
     }
 }
 

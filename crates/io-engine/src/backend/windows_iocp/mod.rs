@@ -32,11 +32,11 @@ use windows_sys::Win32::Storage::FileSystem::{ReadFile, WriteFile};
 use windows_sys::Win32::System::IO::OVERLAPPED_ENTRY;
 
 use super::buffers::Buffers;
-use super::data_pace::DataPace;
+use super::intake::{self, Batches, Intake};
 use super::sys;
 use crate::{
-    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Next,
-    OpenPlan, Operation, Result, Source,
+    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, OpenPlan,
+    Operation, Result, Source,
 };
 use flusher::Flusher;
 use port::{KEY_POSTED, Port};
@@ -64,19 +64,13 @@ pub struct Iocp {
     flusher: Option<Flusher>,
     buffers: ManuallyDrop<Buffers>,
     slots: ManuallyDrop<Slots>,
-    busy: Box<[bool]>,
-    /// Taken from the source, not yet submitted.
-    filled: Vec<Operation>,
+    intake: Intake,
     /// Ended, not yet reaped.
     done: Vec<Completion>,
     entries: Box<[OVERLAPPED_ENTRY]>,
-    /// Filled or submitted, and not reaped.
-    in_flight: u32,
-    /// Of those, started, and not ended as far as we have seen.
+    /// Of what is in flight, started, and not ended as far as we have seen.
     with_system: u32,
     shortages: u32,
-    pace: DataPace,
-    slot_size_bytes: u32,
     clock: Clock,
     capabilities: Capabilities,
 }
@@ -102,12 +96,12 @@ impl Iocp {
     /// Starts what was filled, as far as the system takes it.
     fn submit(&mut self) -> Result<()> {
         let mut taken = 0;
-        while let Some(&operation) = self.filled.get(taken) {
+        while let Some(&operation) = self.intake.filled.get(taken) {
             let started = match self.start(&operation) {
                 Ok(started) => started,
                 Err(error) => {
                     // What was started must not be started again.
-                    self.filled.drain(..taken);
+                    self.intake.filled.drain(..taken);
                     return Err(error);
                 }
             };
@@ -119,13 +113,13 @@ impl Iocp {
                     at_ns: self.clock.now_ns(),
                 }),
                 Started::Shortage(code) => {
-                    self.filled.drain(..taken);
+                    self.intake.filled.drain(..taken);
                     return self.endure(code);
                 }
             }
             taken += 1;
         }
-        self.filled.clear();
+        self.intake.filled.clear();
         self.shortages = 0;
         Ok(())
     }
@@ -159,7 +153,7 @@ impl Iocp {
         let handle = adopted.file.as_raw_handle();
         let buffer = self.buffers.address(slot).as_ptr();
         let length = operation.length_bytes;
-        // SAFETY: nothing is in flight on the slot (checked in `fill`). Structure
+        // SAFETY: nothing is in flight on the slot (checked in `Intake`). Structure
         // and buffer, of at least `length` bytes (likewise), stay where they are
         // and nobody touches them until the operation has ended.
         let (done, code) = unsafe {
@@ -373,15 +367,11 @@ impl Engine for Iocp {
             flusher: None,
             buffers: ManuallyDrop::new(buffers),
             slots: ManuallyDrop::new(Slots::new(plan.slots)),
-            busy: vec![false; slots].into_boxed_slice(),
-            filled: Vec::with_capacity(slots),
+            intake: Intake::new(plan),
             done: Vec::with_capacity(slots),
             entries: vec![OVERLAPPED_ENTRY::default(); slots.min(BATCH_MAX)].into_boxed_slice(),
-            in_flight: 0,
             with_system: 0,
             shortages: 0,
-            pace: DataPace::default(),
-            slot_size_bytes: plan.slot_size_bytes,
             clock: plan.clock,
             capabilities,
         })
@@ -396,49 +386,13 @@ impl Engine for Iocp {
         self.clock.now_ns()
     }
 
-    fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
-        let room = self.busy.len() as u32 - self.in_flight;
-        let mut taken = 0;
-        self.pace.begin(now_ns);
-        let then = loop {
-            if taken == room {
-                break Next::Full;
-            }
-            let operation = match source.next(now_ns) {
-                Next::Operation(operation) => operation,
-                then => break then,
-            };
-            let (slot, length) = (operation.slot, operation.length_bytes);
-            let busy = &mut self.busy[slot as usize];
-            assert!(
-                !*busy && length <= self.slot_size_bytes,
-                "slot {slot} is in flight already, or {length} bytes are too many for it"
-            );
-            *busy = true;
-            if operation.kind == Kind::Write {
-                if !self.filled.is_empty() && self.pace.is_too_slow(now_ns) {
-                    // What fails here fails again when submitting the rest.
-                    let _ = self.submit();
-                }
-                let address = self.buffers.address(slot).as_ptr();
-                // SAFETY: the slot's own bytes; nothing was in flight on it.
-                let data = unsafe { std::slice::from_raw_parts_mut(address, length as usize) };
-                source.data(&operation, data);
-                let start_ns = std::mem::replace(&mut now_ns, self.clock.now_ns());
-                source.ready(slot, now_ns);
-                let first = self.filled.is_empty();
-                self.pace.made(start_ns, now_ns, first);
-            }
-            self.filled.push(operation);
-            taken += 1;
-        };
-        self.in_flight += taken;
-        Filled { taken, then }
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        intake::fill(self, source, now_ns)
     }
 
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
         self.submit()?;
-        if self.in_flight == 0 {
+        if self.intake.in_flight == 0 {
             // Waiting for something that cannot come ends at `until_ns`.
             return match until_ns {
                 Some(_) => self.wait(1, until_ns),
@@ -446,28 +400,35 @@ impl Engine for Iocp {
             };
         }
         // What the system had no memory for cannot be waited for.
-        let possible = self.in_flight as usize - self.filled.len();
+        let possible = self.intake.in_flight as usize - self.intake.filled.len();
         self.wait(possible.min(at_least as usize), until_ns)
     }
 
     fn reap(&mut self, source: &mut impl Source) -> u32 {
-        let count = self.done.len() as u32;
-        for done in self.done.drain(..) {
-            self.busy[done.slot as usize] = false;
-            self.buffers.show(source, done);
-            source.complete(done);
-        }
-        self.in_flight -= count;
-        count
+        self.intake.reap(self.done.drain(..), &self.buffers, source)
     }
 
     fn close(mut self, limit_ns: u64) -> Abandoned {
-        self.filled.clear();
+        self.intake.filled.clear();
         self.wait_out(self.clock.now_ns().saturating_add(limit_ns));
         self.cancel();
         Abandoned {
             operations: self.with_system,
         }
+    }
+}
+
+impl Batches for Iocp {
+    fn intake(&mut self) -> &mut Intake {
+        &mut self.intake
+    }
+
+    fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    fn submit_early(&mut self) {
+        let _ = self.submit();
     }
 }
 
