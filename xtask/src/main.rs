@@ -33,8 +33,10 @@ usage: cargo xtask COMMAND
   accuracy                simulated arrays beside the published tables; fails where
                           a figure is not what docs/ARRAY_MODEL.md claims
   fuzz [--seconds 5 | --runs N] [--seed 1] [--jobs N] [TARGET...]
+       [--sanitizer address]
                           every parser of outside bytes under libFuzzer, by the
-                          stable compiler; see fuzz/README.md
+                          stable compiler; the sanitizer needs a nightly one; see
+                          fuzz/README.md
   perf [--gate]           instructions per operation and IOPS beside fio's;
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
        [--binary PATH]    instead of building one
@@ -50,7 +52,8 @@ usage: cargo xtask COMMAND
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
   wine                    the Windows program and suites under Wine (tests/wine)
-  nightly                 long property tests, truth, agree, diskstats, wine, dist
+  nightly                 long property tests, fuzzing with the sanitizer, truth,
+                          agree, diskstats, wine, dist
 ";
 
 fn main() -> ExitCode {

@@ -1,7 +1,7 @@
 //! What takes longer than a change can wait: property tests with many cases,
-//! experiments whose answer is known, agreement with fio, what the kernel
-//! counted beside what we counted, the Windows program under Wine, and the
-//! archives that users download.
+//! parsers under the address sanitizer, experiments whose answer is known,
+//! agreement with fio, what the kernel counted beside what we counted, the Windows
+//! program under Wine, and the archives that users download.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -17,6 +17,8 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== property tests, many cases");
     let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
     shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+    println!("== parsers, under the address sanitizer");
+    crate::fuzz::in_nightly(root)?;
     println!("== benches, small");
     shell::run(&mut cargo(
         root,

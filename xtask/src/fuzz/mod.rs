@@ -1,29 +1,32 @@
 //! `fuzz`: every parser of outside bytes under libFuzzer, built by the stable
 //! compiler: coverage comes from LLVM's own pass, as with `cargo fuzz --sanitizer
-//! none`, so that a machine without a nightly compiler finds the same.
+//! none`, so that a machine without a nightly compiler finds the same. With one,
+//! `--sanitizer address` watches over memory besides.
 //!
 //! A crash, a failed assertion, a sum that overflows (they are checked in this
 //! build), an input that takes longer than [`INPUT_SECONDS_MAX`] or more memory
-//! than [`MEMORY_MIB_MAX`] fails, and leaves the input in `fuzz/artifacts`. Seeds
+//! than [`Sanitizer::memory_mib_max`] fails, and leaves the input in `fuzz/artifacts`. Seeds
 //! are the tests' fixtures; what was found once is in `fuzz/corpus`.
 
+mod build;
 mod seeds;
 
 use crate::arguments::Arguments;
-use crate::shell::{self, cargo};
+use crate::shell;
 use anyhow::{Context, Result, bail};
+use build::Sanitizer;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 /// An input that takes longer is a finding; ordinary ones take microseconds.
 const INPUT_SECONDS_MAX: u32 = 20;
-/// A process that has more is a finding: bounded parsers stay far below.
-const MEMORY_MIB_MAX: u32 = 768;
 /// The longest input; all fixtures are shorter.
 const INPUT_BYTES_MAX: u32 = 16 << 10;
 /// Seconds for each target in continuous integration.
 const SECONDS_IN_CI: u64 = 5;
+/// Seconds for each target with the sanitizer, which has twice as much to do.
+const SECONDS_IN_NIGHTLY: u64 = 30;
 
 /// How long a target is fuzzed.
 #[derive(Clone, Copy)]
@@ -32,15 +35,28 @@ enum Until {
     Runs(u64),
 }
 
+/// What was asked for.
+struct Wish {
+    until: Until,
+    seed: u32,
+    sanitizer: Sanitizer,
+    /// Targets at once; as many as there are processors where not said.
+    jobs: Option<usize>,
+    /// Names of targets; none means all.
+    targets: Vec<String>,
+}
+
 /// What is the same for all targets.
 struct Fuzzing {
     root: PathBuf,
     binaries: PathBuf,
     until: Until,
     seed: u32,
+    sanitizer: Sanitizer,
 }
 
-/// `cargo xtask fuzz [--seconds 5 | --runs N] [--seed 1] [--jobs N] [TARGET...]`
+/// `cargo xtask fuzz [--seconds 5 | --runs N] [--seed 1] [--sanitizer none|address]
+/// [--jobs N] [TARGET...]`
 pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     let seconds = arguments.value("--seconds")?;
     let until = match (seconds, arguments.value("--runs")?) {
@@ -48,31 +64,50 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
         (_, Some(runs)) => Until::Runs(runs),
         (seconds, None) => Until::Seconds(seconds.unwrap_or(SECONDS_IN_CI)),
     };
-    let seed = arguments.value("--seed")?.unwrap_or(1);
-    let jobs = arguments.value("--jobs")?;
-    let wanted = arguments.words()?;
-    fuzz(root, until, seed, jobs, &wanted)
+    let wish = Wish {
+        until,
+        seed: arguments.value("--seed")?.unwrap_or(1),
+        sanitizer: arguments.value("--sanitizer")?.unwrap_or(Sanitizer::None),
+        jobs: arguments.value("--jobs")?,
+        targets: arguments.words()?,
+    };
+    fuzz(root, &wish)
 }
 
 /// What continuous integration runs.
 pub fn in_ci(root: &Path) -> Result<()> {
-    fuzz(root, Until::Seconds(SECONDS_IN_CI), 1, None, &[])
+    fuzz(root, &Wish::all(SECONDS_IN_CI, Sanitizer::None))
 }
 
-fn fuzz(
-    root: &Path,
-    until: Until,
-    seed: u32,
-    jobs: Option<usize>,
-    wanted: &[String],
-) -> Result<()> {
+/// What is run at night: from the same seeds, under the address sanitizer.
+pub fn in_nightly(root: &Path) -> Result<()> {
+    fuzz(root, &Wish::all(SECONDS_IN_NIGHTLY, Sanitizer::Address))
+}
+
+impl Wish {
+    fn all(seconds: u64, sanitizer: Sanitizer) -> Self {
+        Wish {
+            until: Until::Seconds(seconds),
+            seed: 1,
+            sanitizer,
+            jobs: None,
+            targets: Vec::new(),
+        }
+    }
+}
+
+fn fuzz(root: &Path, wish: &Wish) -> Result<()> {
     if !cfg!(target_os = "linux") {
         return shell::skip("fuzzing", "Linux");
     }
     if !shell::has("c++") {
         return shell::skip("fuzzing", "a C++ compiler (c++), for libFuzzer");
     }
+    if let Some(lacking) = wish.sanitizer.lacks() {
+        return shell::skip("fuzzing with the address sanitizer", lacking);
+    }
     let all = targets(root)?;
+    let wanted = &wish.targets;
     if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
         bail!(
             "no target is called {unknown}; there are {}",
@@ -85,12 +120,13 @@ fn fuzz(
         .collect();
     let fuzzing = Fuzzing {
         root: root.to_owned(),
-        binaries: build(root)?,
-        until,
-        seed,
+        binaries: build::build(root, wish.sanitizer)?,
+        until: wish.until,
+        seed: wish.seed,
+        sanitizer: wish.sanitizer,
     };
     let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-    let failures = fuzzing.all(&chosen, jobs.unwrap_or(parallel).max(1));
+    let failures = fuzzing.all(&chosen, wish.jobs.unwrap_or(parallel).max(1));
     if !failures.is_empty() {
         bail!("fuzzing found something in {}", failures.join(", "));
     }
@@ -109,36 +145,6 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-/// Builds all targets with coverage; returns the folder of the binaries.
-fn build(root: &Path) -> Result<PathBuf> {
-    let version = shell::read(Command::new("rustc").current_dir(root).arg("-vV"))?.stdout;
-    let host = version
-        .lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .context("`rustc -vV` names no host")?;
-    // What cargo-fuzz passes without a sanitizer. With a target named, these go to
-    // the targets and not to build scripts, which could not be linked.
-    let flags = [
-        "--cfg=fuzzing",
-        "-Cpasses=sancov-module",
-        "-Cllvm-args=-sanitizer-coverage-level=4",
-        "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
-        "-Cllvm-args=-sanitizer-coverage-pc-table",
-        "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    ];
-    // Not `--locked`: this is a workspace of its own, whose lock file follows when
-    // a crate of the other one gets a dependency.
-    let arguments = ["build", "--release", "--target", host];
-    let mut build = cargo(&root.join("fuzz"), &arguments);
-    let directory = crate::root::target_directory();
-    build
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
-        .arg("--target-dir")
-        .arg(&directory);
-    shell::run(&mut build)?;
-    Ok(directory.join(host).join("release"))
 }
 
 impl Fuzzing {
@@ -192,7 +198,7 @@ impl Fuzzing {
             .arg(until)
             .arg(format!("-seed={}", self.seed))
             .arg(format!("-timeout={INPUT_SECONDS_MAX}"))
-            .arg(format!("-rss_limit_mb={MEMORY_MIB_MAX}"))
+            .arg(format!("-rss_limit_mb={}", self.sanitizer.memory_mib_max()))
             .arg(format!("-max_len={INPUT_BYTES_MAX}"))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg("-print_final_stats=1")

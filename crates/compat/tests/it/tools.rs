@@ -12,6 +12,18 @@ fn read(text: &str) -> ImportedFile {
     import(text.as_bytes(), "x").unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A file whose second time span was interrupted before it measured anything: a
+/// run of the first, and a note of the other.
+fn read_interrupted(text: &str) -> RunRecord {
+    let mut file = read(text);
+    let mut notes = file.notes.iter();
+    assert!(notes.any(|note| note.message.contains("interrupted")));
+    assert_eq!(file.runs.len(), 1, "the second time span measured nothing");
+    let run = file.runs.remove(0);
+    comes_back(&run);
+    run
+}
+
 fn row(run: &RunRecord) -> JobRow<'_> {
     JobRow {
         run,
@@ -261,15 +273,7 @@ fn percentiles_of_diskspd_are_those_of_all_targets() {
 
 #[test]
 fn diskspd_2_2_counts_in_units_shares_threads_and_tells_interrupted_spans() {
-    let file = read(include_str!("../data/diskspd-2.2.txt"));
-    assert_eq!(file.runs.len(), 1, "the second time span measured nothing");
-    assert!(
-        file.notes
-            .iter()
-            .any(|note| note.message.contains("interrupted"))
-    );
-    let run = &file.runs[0];
-    comes_back(run);
+    let run = &read_interrupted(include_str!("../data/diskspd-2.2.txt"));
     let pool = row(run);
     assert_eq!((pool.threads(), pool.outstanding()), (Some(6), Some(16)));
     assert_eq!(pool.block_size_bytes(), Some(65_536));
@@ -293,15 +297,7 @@ fn diskspd_2_2_counts_in_units_shares_threads_and_tells_interrupted_spans() {
 #[test]
 fn diskspd_2_2_xml_may_have_bare_ampersands_pools_and_interrupted_spans() {
     let text = include_str!("../data/diskspd-2.2.xml");
-    let file = read(text);
-    assert_eq!(file.runs.len(), 1);
-    assert!(
-        file.notes
-            .iter()
-            .any(|note| note.message.contains("interrupted"))
-    );
-    let run = &file.runs[0];
-    comes_back(run);
+    let run = &read_interrupted(text);
     let pool = row(run);
     assert_eq!(run.jobs[0].target.name, "D:\\Smith & Sons\\a.dat");
     assert_eq!(run.jobs[0].target.size_bytes, 2 << 20);
