@@ -2,11 +2,13 @@
 //! `diskpar -i` of the Windows 2000 Resource Kit and DiskExt of Sysinternals.
 //!
 //! diskpar's misspellings (`Infomation`, `StatringOffset`) are part of its
-//! format. Drives are numbered in the order of the survey. Linux has no geometry:
-//! 255 heads and 63 sectors are what every BIOS translation of the time used,
-//! and cylinders follow from the size. GPT types, which diskpar did not know,
-//! are printed as 7 (basic data).
+//! format. Drives have Windows' numbers where they have any (`PhysicalDrive2` is
+//! drive 2), else the order of the survey. Linux has no geometry: 255 heads and
+//! 63 sectors are what every BIOS translation of the time used, and cylinders
+//! follow from the size. GPT types, which diskpar did not know, are printed as 7
+//! (basic data).
 
+use stripewise_disk_inspect::ioctl::machine::Name;
 use stripewise_disk_inspect::survey::{Disk, Survey, Volume};
 use stripewise_disk_inspect::tables::Role;
 
@@ -18,13 +20,21 @@ const MEBIBYTE: u64 = 1 << 20;
 #[must_use]
 pub fn diskpar(survey: &Survey) -> String {
     let mut text = String::new();
-    for (number, disk) in survey.disks.iter().enumerate() {
-        if number > 0 {
+    for (place, disk) in survey.disks.iter().enumerate() {
+        if place > 0 {
             text.push('\n');
         }
-        diskpar_disk(&mut text, number, disk);
+        diskpar_disk(&mut text, number(place, disk), disk);
     }
     text
+}
+
+/// The number of a drive: its own on Windows, its place in the survey elsewhere.
+fn number(place: usize, disk: &Disk) -> usize {
+    match Name::parse(&disk.device.name) {
+        Some(Name::Disk(number)) => number as usize,
+        _ => place,
+    }
 }
 
 fn diskpar_disk(text: &mut String, number: usize, disk: &Disk) {
@@ -105,7 +115,9 @@ fn extents(text: &mut String, survey: &Survey, volume: &Volume) {
         let disk = survey
             .disks
             .iter()
-            .position(|disk| disk.device.name == place.disk);
+            .enumerate()
+            .find(|(_, disk)| disk.device.name == place.disk)
+            .map(|(place, disk)| number(place, disk));
         let disk = disk.map_or_else(|| place.disk.clone(), |number| number.to_string());
         text.push_str(&format!(
             "   Extent [{index}]:\n       Disk:   {disk}\n       Offset: {}\n",
@@ -124,6 +136,7 @@ mod tests {
     use stripewise_disk_inspect::storage::BlockDevice;
     use stripewise_disk_inspect::survey::Partition;
     use stripewise_disk_inspect::tables::TablePartition;
+    use stripewise_disk_inspect::verdict::{Nature, Place};
 
     fn disk() -> Survey {
         let entry = TablePartition {
@@ -149,6 +162,28 @@ mod tests {
             }],
             ..Survey::default()
         }
+    }
+
+    #[test]
+    fn drives_of_windows_keep_their_numbers() {
+        let mut survey = disk();
+        "PhysicalDrive3".clone_into(&mut survey.disks[0].device.name);
+        assert!(diskpar(&survey).starts_with("---- Drive 3 Geometry"));
+        survey.volumes.push(Volume {
+            name: "E:".to_owned(),
+            ..Volume::default()
+        });
+        survey.volumes[0].subject.places.push(Place {
+            disk: "PhysicalDrive3".to_owned(),
+            offset_bytes: 32_256,
+            logical_sector_bytes: None,
+            physical_sector_bytes: None,
+            alignment_offset_bytes: 0,
+            nature: Nature::Single,
+            ends: None,
+            distrusted: None,
+        });
+        assert!(diskext(&survey).contains("       Disk:   3\n"));
     }
 
     #[test]
