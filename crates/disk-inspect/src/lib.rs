@@ -39,6 +39,9 @@ use linux as platform;
 #[cfg(target_os = "linux")]
 pub use linux::{claims, users};
 
+#[cfg(not(target_os = "linux"))]
+mod absent;
+
 #[cfg(windows)]
 mod windows;
 #[cfg(windows)]

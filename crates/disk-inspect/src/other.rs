@@ -1,8 +1,9 @@
 //! Operating systems that are not written yet: says so, or returns nothing.
 
+pub use crate::absent::*;
 use crate::host::{Cpu, Host};
-use crate::observe::{InFlight, Snapshot};
-use crate::storage::{BlockDevice, FileLayout, Storage, Throttle, Use};
+use crate::observe::Snapshot;
+use crate::storage::{BlockDevice, FileLayout, Storage};
 use crate::survey::{Request, Survey};
 use crate::{DeviceNumber, Error, Result, System};
 use std::fs::File;
@@ -61,22 +62,6 @@ pub fn survey(_system: &System, _request: &Request) -> Result<Survey> {
     Err(Error::Unsupported(NAME))
 }
 
-pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {
-    Vec::new()
-}
-
-pub fn uses_of_file(_system: &System, _file: &File) -> Vec<Use> {
-    Vec::new()
-}
-
-pub fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
-    Vec::new()
-}
-
-pub fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {
-    None
-}
-
 pub fn snapshot(_system: &System, _devices: &[DeviceNumber], _files: &[&File]) -> Snapshot {
     Snapshot::default()
 }
@@ -89,15 +74,9 @@ pub fn placement_of(_file: &File) -> Option<crate::placement::Placement> {
     None
 }
 
-pub fn cached_bytes(_file: &File) -> Option<u64> {
-    None
-}
-
 pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = file;
     file.seek(SeekFrom::Start(offset_bytes))?;
     file.read(buffer)
 }
-
-pub fn fuzz_kernel_text(_bytes: &[u8]) {}

@@ -23,17 +23,16 @@ mod place;
 mod read;
 mod wide;
 
+pub use crate::absent::*;
 pub use file::{layout, placement_of};
 pub use host::{host, snapshot};
 pub use place::{storage_of_file, storage_of_path};
 pub use read::read_at;
 
 use crate::ioctl::machine::{Name, from_number};
-use crate::observe::InFlight;
-use crate::storage::{BlockDevice, Storage, Throttle, Use};
+use crate::storage::{BlockDevice, Storage};
 use crate::survey::{Request, Survey};
 use crate::{DeviceNumber, Error, Result, System};
-use std::fs::File;
 use std::path::Path;
 
 /// What helps where a user may not look.
@@ -131,29 +130,6 @@ pub fn survey(system: &System, request: &Request) -> Result<Survey> {
     }
     Ok(survey)
 }
-
-pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {
-    Vec::new()
-}
-
-pub fn uses_of_file(_system: &System, _file: &File) -> Vec<Use> {
-    Vec::new()
-}
-
-pub fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
-    Vec::new()
-}
-
-pub fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {
-    None
-}
-
-/// Windows tells nobody which pages of a file are in its cache.
-pub fn cached_bytes(_file: &File) -> Option<u64> {
-    None
-}
-
-pub fn fuzz_kernel_text(_bytes: &[u8]) {}
 
 #[cfg(test)]
 mod tests;

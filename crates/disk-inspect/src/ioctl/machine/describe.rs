@@ -32,6 +32,13 @@ impl Known {
             .unwrap_or_else(|| format!("\\\\.\\{}", self.device.name))
     }
 
+    /// The entries of its table; none without one.
+    pub fn entries(&self) -> &[TablePartition] {
+        self.table
+            .as_ref()
+            .map_or(&[], |table| table.partitions.as_slice())
+    }
+
     /// What it did not tell, in a sentence.
     pub fn note(&self) -> Option<String> {
         (!self.unanswered.is_empty()).then(|| {
@@ -181,11 +188,8 @@ pub fn partition_device(
 /// The partitions of a disk, with the volumes that are exactly on them.
 pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
     let disk = known.device.number.minor;
-    let entries = known
-        .table
-        .as_ref()
-        .map_or(&[][..], |table| &table.partitions);
-    entries
+    known
+        .entries()
         .iter()
         .map(|entry| {
             let on = |volume: &&VolumeAnswers| {

@@ -15,7 +15,6 @@ pub use name::{Name, from_number};
 
 use crate::storage::{BlockDevice, Storage};
 use crate::survey::{self, Disk, Request, Survey};
-use crate::tables::PartitionTable;
 use crate::{Error, Result};
 
 /// Why a question was not answered.
@@ -194,8 +193,7 @@ impl Machine {
     #[must_use]
     pub fn partition(&self, disk: u32, number: u32) -> Option<BlockDevice> {
         let known = describe::disk(self.answers(disk)?);
-        let table: &PartitionTable = known.table.as_ref()?;
-        let entry = table.partitions.iter().find(|one| one.number == number)?;
+        let entry = known.entries().iter().find(|one| one.number == number)?;
         Some(describe::partition_device(disk, entry, &known.device))
     }
 
@@ -205,11 +203,8 @@ impl Machine {
         let Some(known) = self.answers(disk).map(describe::disk) else {
             return Vec::new();
         };
-        let entries = known
-            .table
-            .as_ref()
-            .map_or(&[][..], |table| &table.partitions);
-        entries
+        known
+            .entries()
             .iter()
             .filter(|entry| survey::holds_volumes(entry.role))
             .map(|entry| describe::partition_device(disk, entry, &known.device))

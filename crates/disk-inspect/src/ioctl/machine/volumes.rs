@@ -74,8 +74,7 @@ pub fn devices(machine: &Machine, volume: &VolumeAnswers) -> Vec<BlockDevice> {
         .filter_map(|extent| {
             let answers = machine.disks.iter().find(|one| one.number == extent.disk)?;
             let known = describe::disk(answers);
-            let entries = known.table.as_ref().map(|table| &table.partitions[..]);
-            Some(device(&known.device, entries.unwrap_or_default(), extent))
+            Some(device(&known.device, known.entries(), extent))
         })
         .collect()
 }
