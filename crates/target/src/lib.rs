@@ -25,6 +25,7 @@ mod database;
 mod error;
 mod facts;
 mod fill;
+mod grow;
 mod intent;
 mod mark;
 mod name;

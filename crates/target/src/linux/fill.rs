@@ -107,18 +107,14 @@ impl Filling<'_> {
 }
 
 /// The system's positioned write.
-fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+pub(super) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
     file.write_at(buffer, offset_bytes)
-}
-
-/// Writes a whole buffer; see [`fill::write_all`].
-pub(super) fn write_all(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<()> {
-    fill::write_all(write_at, file, buffer, offset_bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fill::write_all;
 
     #[test]
     fn a_full_disk_is_told_as_such() {
@@ -126,14 +122,14 @@ mod tests {
             .write(true)
             .open("/dev/full")
             .expect("opens");
-        let error = write_all(&full, &[1; 8192], 0).expect_err("nothing fits");
+        let error = write_all(write_at, &full, &[1; 8192], 0).expect_err("nothing fits");
         assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
     }
 
     #[test]
     fn whole_buffers_arrive_at_their_place() {
         let file = tempfile::tempfile().expect("a file");
-        write_all(&file, &[7; 10_000], 5000).expect("room");
+        write_all(write_at, &file, &[7; 10_000], 5000).expect("room");
         let mut data = vec![0; 15_000];
         file.read_exact_at(&mut data, 0).expect("all there");
         assert!(data[..5000].iter().all(|byte| *byte == 0));

@@ -79,18 +79,48 @@ pub(super) struct Found {
 /// Resolves a path, asking for nothing but attributes.
 pub(super) fn find(path: &Path) -> Result<Found> {
     let failed = |what: &str, os| failed(path.display(), what, os);
+    let no_storage = || {
+        let what = "is neither file, directory nor a device that is known here";
+        Error::new(ErrorKind::Unusable, path.display(), what).with_hint(
+            r"Devices are `\\.\PhysicalDrive1` and `\\.\E:`; `stripewise disks` lists them.",
+        )
+    };
+    if !may_be_file(path) {
+        return Err(no_storage());
+    }
     let file = OpenOptions::new()
         .access_mode(FILE_READ_ATTRIBUTES)
         .share_mode(SHARE_ALL)
         .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
         .open(path)
         .map_err(|os| failed("cannot be reached", os))?;
+    // `NUL`, `CON` and their like are found everywhere.
+    if !calls::is_on_disk(&file) {
+        return Err(no_storage());
+    }
     let status = Status::of(&file).map_err(|os| failed("cannot look at it", os))?;
     let path = calls::final_path(&file).map_err(|os| failed("has no path", os))?;
     Ok(Found {
         path: simple(&path),
         status,
     })
+}
+
+/// A path past the file systems (`\\.\pipe\x`, `\\.\CdRom0`, `\\?\GLOBALROOT\...`) may
+/// lead to anything, and opening some of it does something: those are not tried.
+/// With a drive letter or a volume and something behind it, it is a path of files.
+fn may_be_file(path: &Path) -> bool {
+    let Some(Component::Prefix(prefix)) = path.components().next() else {
+        return true;
+    };
+    let name = match prefix.kind() {
+        Prefix::DeviceNS(name) | Prefix::Verbatim(name) => name.to_string_lossy(),
+        _ => return true,
+    };
+    let is_letter = name.len() == 2 && name.ends_with(':');
+    let is_volume = name.to_ascii_lowercase().starts_with("volume{");
+    let has_more = path.as_os_str().len() > prefix.as_os_str().len();
+    (is_letter || is_volume) && has_more
 }
 
 /// Opens a path again and makes sure that it is what was judged.
@@ -206,6 +236,29 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_past_the_file_systems_are_not_tried() {
+        let cases = [
+            (r"C:\data\x", true),
+            (r"data", true),
+            (r"\\server\share\x", true),
+            (r"\\?\C:\data", true),
+            (r"\\?\UNC\server\share\x", true),
+            (r"\\?\Volume{1}\x", true),
+            (r"\\?\Volume{1}\", true),
+            (r"\\.\C:\data", true),
+            (r"\\.\C:", false),
+            (r"\\.\pipe\x", false),
+            (r"\\.\CdRom0", false),
+            (r"\\.\Harddisk0Partition1", false),
+            (r"\\?\GLOBALROOT\Device\Harddisk0\DR0", false),
+            (r"\\?\pipe\x", false),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(may_be_file(Path::new(path)), expected, "{path}");
+        }
+    }
 
     #[test]
     fn paths_are_shown_as_people_write_them() {

@@ -14,10 +14,11 @@ use windows_sys::Win32::Security::Cryptography::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ALLOCATION_INFO, FILE_BASIC_INFO, FILE_DISPOSITION_INFO,
-    FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FileAllocationInfo, FileBasicInfo,
+    FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FILE_TYPE_DISK, FileAllocationInfo, FileBasicInfo,
     FileDispositionInfo, FileIdInfo, FileStandardInfo, GetDiskFreeSpaceExW, GetDiskFreeSpaceW,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFinalPathNameByHandleW,
-    GetVolumeInformationByHandleW, GetVolumePathNameW, SetFileInformationByHandle, WriteFile,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
+    GetFinalPathNameByHandleW, GetVolumeInformationByHandleW, GetVolumePathNameW,
+    SetFileInformationByHandle, WriteFile,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, GetOverlappedResult, OVERLAPPED};
 use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
@@ -71,6 +72,12 @@ fn information<T: Plain>(file: &File, class: FILE_INFO_BY_HANDLE_CLASS) -> io::R
         GetFileInformationByHandleEx(file.as_raw_handle(), class, (&raw mut found).cast(), length)
     })?;
     Ok(found)
+}
+
+/// It is on storage, not a pipe, a console or `NUL`.
+pub(super) fn is_on_disk(file: &File) -> bool {
+    // SAFETY: an open handle.
+    unsafe { GetFileType(file.as_raw_handle()) == FILE_TYPE_DISK }
 }
 
 /// Times and attributes.

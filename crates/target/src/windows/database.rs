@@ -14,14 +14,18 @@ use std::path::{Component, Path, PathBuf};
 /// versions or instances lie between (the search goes two down itself).
 const HOMES: [&str; 3] = ["Microsoft SQL Server", "PostgreSQL", "MySQL"];
 
+/// Mount points and links are no directories to the search.
+fn look(start: &Path) -> Option<Sign> {
+    search(start, NAMES_MAX, &|_| true, &|_| true)
+}
+
 /// Looks around a directory and through its volume.
 pub(super) fn look_around(directory: &Path, root: Option<&Path>) -> Option<Sign> {
-    // Mount points and links are no directories to the search.
-    let look = |start: &Path| search(start, NAMES_MAX, &|_| true, &|_| true);
-    if let Some(sign) = look(directory) {
-        return Some(sign);
-    }
-    let root = root?;
+    look(directory).or_else(|| look_through(root?))
+}
+
+/// Looks through the volume with this root.
+pub(super) fn look_through(root: &Path) -> Option<Sign> {
     if !is_of_windows(root) {
         return look(root);
     }

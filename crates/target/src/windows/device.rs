@@ -12,12 +12,14 @@ use super::calls;
 use super::device_name::{self, DeviceName};
 use super::existing;
 use super::opened::Opened;
-use super::{PlanDetail, What};
+use super::{PlanDetail, What, database};
 use crate::span::span;
 use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
-use stripewise_disk_inspect::marks;
+use std::path::PathBuf;
+use stripewise_disk_inspect::survey::Request;
+use stripewise_disk_inspect::{System, marks};
 use stripewise_results::TargetKind;
 use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
 use windows_sys::Win32::System::Ioctl::{
@@ -30,6 +32,12 @@ pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<P
     let size_bytes = span(size_of_device(&file, name)?, intent.size, name)?;
     if intent.writes {
         judge_write(&file, device, name, intent)?;
+    }
+    if !intent.busy_ok {
+        let mut places = mount_points(device).into_iter();
+        if let Some(sign) = places.find_map(|root| database::look_through(&root)) {
+            return Err(sign.refusal(name));
+        }
     }
     Ok(Plan {
         name: name.to_owned(),
@@ -53,7 +61,9 @@ pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<P
 pub(super) fn prepare(plan: Plan) -> Result<Target> {
     let device =
         device_name::parse(&plan.path.to_string_lossy()).ok_or_else(|| replaced(&plan.name))?;
-    let guard = open(&device, plan.writes, 0, &plan.name)?;
+    // For reading: it only says what the device is, now and before each opening
+    // for an engine.
+    let guard = open(&device, false, 0, &plan.name)?;
     let whole_bytes = size_of_device(&guard, &plan.name)?;
     if plan.writes {
         judge_write(&guard, &device, &plan.name, &plan.detail.intent)?;
@@ -61,6 +71,33 @@ pub(super) fn prepare(plan: Plan) -> Result<Target> {
     let sector_bytes = sector_bytes(&guard);
     let opened = Opened::device(guard, device, whole_bytes, &plan.name);
     existing::finish(plan, opened, whole_bytes, sector_bytes)
+}
+
+/// Where the volumes on a device are mounted, as far as the system tells.
+fn mount_points(device: &DeviceName) -> Vec<PathBuf> {
+    let request = Request {
+        device: Some(device.short()),
+        ..Request::default()
+    };
+    let survey = System::live().survey(&request).unwrap_or_default();
+    let volumes = survey.volumes.into_iter();
+    volumes.flat_map(|volume| volume.mount_points).collect()
+}
+
+/// A drive that was empty when it was judged is not written any more once it is
+/// not: a grid opens it for every run, maybe hours later. A handle answers as long
+/// as its device is there, and so long its number is not another's.
+pub(super) fn still_empty(guard: &File, device: &DeviceName, name: &str) -> Result<()> {
+    size_of_device(guard, name).map_err(|_| replaced(name))?;
+    match in_the_way(guard, device) {
+        None => Ok(()),
+        Some(reason) => Err(Error::new(
+            ErrorKind::Refused,
+            name,
+            format!("is not written any more: since it was judged, {reason}"),
+        )
+        .with_hint("Find out who works on it; run the command again when that is done.")),
+    }
 }
 
 /// Opens a device for reading, or for both.

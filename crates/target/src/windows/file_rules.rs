@@ -41,7 +41,7 @@ pub(super) fn judge_write(
     intent: &Intent,
     knowledge: &Knowledge<'_>,
 ) -> Result<()> {
-    let alone = open_alone(found, name);
+    let alone = open_alone(found, name, OpenOptions::new().read(true));
     let made = match &alone {
         Ok(file) => mark::maker(file, &found.path, &found.status, knowledge),
         Err(_) => Maker::Somebody,
@@ -73,13 +73,12 @@ fn copy(error: &Error) -> Error {
     Error::new(error.kind, &error.target, error.what.clone()).with_hint(error.hint.clone())
 }
 
-/// Opens it for reading while nobody has it open and nobody can open it.
-fn open_alone(found: &Found, name: &str) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).share_mode(0);
+/// Opens it where nobody has it open; nobody can open it while the file lives.
+pub(super) fn open_alone(found: &Found, name: &str, options: &mut OpenOptions) -> Result<File> {
+    options.share_mode(0);
     let mut looks = LOOKS_MAX;
     loop {
-        let opened = reopen(&found.path, &found.status.identity, &options, name);
+        let opened = reopen(&found.path, &found.status.identity, options, name);
         looks -= 1;
         let in_use = |error: &Error| error.os_code() == Some(ERROR_SHARING_VIOLATION);
         match opened {
@@ -162,6 +161,11 @@ fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
         Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(size_bytes),
     };
     let growth = size_bytes.saturating_sub(allocated_bytes).min(span);
+    room_for(found, name, growth, "is sparse or compressed")
+}
+
+/// Taking more of the volume is under the same rule as making a file.
+pub(super) fn room_for(found: &Found, name: &str, growth: u64, what: &str) -> Result<()> {
     if growth == 0 {
         return Ok(());
     }
@@ -171,8 +175,8 @@ fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "is sparse or compressed: writing could take {} more of its volume, of which {} are free \
-         and at least {} must stay free",
+        "{what}: writing could take {} more of its volume, of which {} are free and at least {} \
+         must stay free",
         format_bytes(growth),
         format_bytes(space.available_bytes),
         format_bytes(space.floor_bytes())

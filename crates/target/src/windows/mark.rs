@@ -5,7 +5,7 @@
 
 use super::access::{SHARE_ALL, Status};
 use super::calls;
-use crate::mark::{Maker, judge, text};
+use crate::mark::{Maker, judge, parse, text};
 use crate::{Knowledge, MadeFile};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -54,13 +54,56 @@ pub(super) fn write(file: &File, path: &Path, status: &Status) -> io::Result<(Ma
         return Ok((made_file(status, &number(status)), false));
     }
     let id = unique_id()?;
-    let mut stream = OpenOptions::new()
+    put(OpenOptions::new().create_new(true), path, status, &id)?;
+    Ok((made_file(status, &id), true))
+}
+
+/// Puts the size that a file of ours has now into its mark, if it has one; what
+/// the store is to know.
+pub(super) fn rewrite(file: &File, path: &Path, status: &Status, id: &str) -> io::Result<MadeFile> {
+    if has_streams(file) {
+        put(&mut OpenOptions::new(), path, status, id)?;
+    }
+    Ok(made_file(status, id))
+}
+
+/// Writes the stream. It is opened by the path, so that it is looked at again
+/// whose it is.
+fn put(options: &mut OpenOptions, path: &Path, status: &Status, id: &str) -> io::Result<()> {
+    let mut stream = options
         .write(true)
-        .create_new(true)
         .share_mode(SHARE_ALL)
         .open(stream_of(path))?;
-    stream.write_all(text(&id, status.size_bytes).as_bytes())?;
-    Ok((made_file(status, &id), true))
+    if Status::of(&stream)?.identity != status.identity {
+        return Err(io::Error::other("somebody put another file in its place"));
+    }
+    let text = text(id, status.size_bytes);
+    stream.write_all(text.as_bytes())?;
+    stream.set_len(text.len() as u64)
+}
+
+/// The id in the mark of a file that we made; `None` where we did not.
+pub(super) fn made_by_us(
+    file: &File,
+    path: &Path,
+    status: &Status,
+    knowledge: &Knowledge<'_>,
+) -> Option<String> {
+    if maker(file, path, status, knowledge) != Maker::We {
+        return None;
+    }
+    match has_streams(file) {
+        true => parse(&read(path).ok()?).map(|(id, _)| id),
+        false => Some(number(status)),
+    }
+}
+
+/// What the mark says.
+fn read(path: &Path) -> io::Result<String> {
+    let mut mark = String::new();
+    let stream = File::open(stream_of(path))?;
+    stream.take(256).read_to_string(&mut mark)?;
+    Ok(mark)
 }
 
 /// Judges an open file.
@@ -72,13 +115,10 @@ pub(super) fn maker(file: &File, path: &Path, status: &Status, knowledge: &Knowl
             false => Maker::Somebody,
         };
     }
-    let mut mark = String::new();
-    let read =
-        File::open(stream_of(path)).and_then(|stream| stream.take(256).read_to_string(&mut mark));
-    let mark = match read {
-        Ok(_) => Some(mark.as_str()),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Some(""),
+    let mark = match read(path) {
+        Ok(mark) => Some(mark),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Some(String::new()),
         Err(_) => None,
     };
-    judge(mark, |id| made_file(status, id), knowledge)
+    judge(mark.as_deref(), |id| made_file(status, id), knowledge)
 }

@@ -9,6 +9,7 @@
 //! | `file_rules` | may an existing file be written |
 //! | `database` | does a database live here |
 //! | `make`, `mark` | test files |
+//! | `expand` | an existing file that is to be made larger |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened` | how workers open it |
 //!
@@ -23,6 +24,7 @@ mod database;
 mod device;
 mod device_name;
 mod existing;
+mod expand;
 mod file_rules;
 mod kept;
 mod make;
@@ -30,10 +32,11 @@ mod mark;
 mod opened;
 mod test_file;
 
+pub(crate) use expand::expand;
 pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
 
-use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target};
+use crate::{Intent, Knowledge, Plan, Progress, Result, Target};
 use access::Identity;
 use std::path::{Path, PathBuf};
 
@@ -99,19 +102,4 @@ pub(crate) fn prepare(
         What::TestFile { .. } => test_file::prepare(&found, plan, progress),
         _ => existing::prepare(&found, plan, knowledge),
     }
-}
-
-pub(crate) fn expand(
-    path: &Path,
-    _to_bytes: u64,
-    _intent: &Intent,
-    _knowledge: &Knowledge<'_>,
-    _progress: &mut dyn Progress,
-) -> Result<Option<MadeFile>> {
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        path.display(),
-        "is too small, and making a file larger is not there yet on Windows",
-    )
-    .with_hint("Name a file that does not exist, to have one made, or a size that this one has."))
 }

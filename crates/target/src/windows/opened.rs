@@ -131,16 +131,20 @@ impl Opened {
 
     /// A file that was cut or got a second name since it was judged is not
     /// written any more: a grid opens it for every run, maybe hours later. Who
-    /// else has opened it meanwhile cannot be told here.
+    /// else has opened it meanwhile cannot be told here. Devices: see
+    /// [`device::still_empty`].
     fn still_as_judged(&self) -> Result<()> {
-        let Guard::File {
-            path,
-            identity,
-            judged_bytes,
-            ..
-        } = &self.guard
-        else {
-            return Ok(());
+        let (path, identity, judged_bytes) = match &self.guard {
+            Guard::File {
+                path,
+                identity,
+                judged_bytes,
+                ..
+            } => (path, identity, judged_bytes),
+            Guard::Device { file, device, .. } => {
+                return device::still_empty(file, device, &self.name);
+            }
+            Guard::Made(_) => return Ok(()),
         };
         let status = find(path)?.status;
         if status.identity != *identity {
