@@ -53,7 +53,7 @@ usage: cargo xtask COMMAND
                           Linux in a tar.gz, and their SHA-256
   wine                    the Windows program and suites under Wine (tests/wine)
   nightly                 long property tests, fuzzing with the sanitizer, truth,
-                          agree, diskstats, wine, dist
+                          agree, diskstats, dist
 ";
 
 fn main() -> ExitCode {

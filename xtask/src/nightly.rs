@@ -1,7 +1,7 @@
 //! What takes longer than a change can wait: property tests with many cases,
 //! parsers under the address sanitizer, experiments whose answer is known,
-//! agreement with fio, what the kernel counted beside what we counted, the Windows
-//! program under Wine, and the archives that users download.
+//! agreement with fio, what the kernel counted beside what we counted, and the
+//! archives that users download.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -46,8 +46,6 @@ pub fn run(root: &Path) -> Result<()> {
     sectors(root)?;
     println!("== agreement with fio");
     agree::run(Arguments::new(std::iter::empty()))?;
-    println!("== Windows, under Wine");
-    crate::wine::run(root)?;
     println!("== what users download");
     crate::dist::run(Arguments::new(std::iter::empty()))
 }

@@ -6,6 +6,28 @@
 
 use serde_json::Value;
 
+/// How `commands-1.schema.json` names definitions of `document-1.schema.json`.
+const IN_DOCUMENT: &str = "document-1.schema.json#";
+
+/// The schema of one definition in the schema of commands, with what it names in
+/// the schema of runs; `None` where there is no such definition.
+///
+/// # Panics
+/// If one of them is not JSON.
+pub fn definition(document: &str, commands: &str, name: &str) -> Option<String> {
+    let parsed = |text: &str| -> Value {
+        serde_json::from_str(&text.replace(IN_DOCUMENT, "#")).expect("the schema is JSON")
+    };
+    let mut definitions = parsed(document)["$defs"].clone();
+    let commands = parsed(commands)["$defs"].clone();
+    commands.get(name)?;
+    for (name, definition) in commands.as_object().expect("definitions") {
+        definitions[name] = definition.clone();
+    }
+    let both = serde_json::json!({"$ref": format!("#/$defs/{name}"), "$defs": definitions});
+    Some(both.to_string())
+}
+
 /// What is wrong with a document, one sentence each.
 ///
 /// # Panics

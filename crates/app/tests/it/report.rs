@@ -7,8 +7,6 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
 /// The documents of the other commands, a definition for each.
 const COMMANDS: &str = include_str!("../../../../docs/schema/commands-1.schema.json");
-/// How that one names definitions of the first.
-const IN_DOCUMENT: &str = "document-1.schema.json#";
 
 #[path = "../../../../xtask/src/schema.rs"]
 pub mod schema;
@@ -28,18 +26,9 @@ fn holds_to_definition(desk: &Desk, name: &str, command: &[&str]) {
         "{name}: {}",
         answer.stderr
     );
-    // One schema of both, so that definitions of the first are found.
-    let parsed = |text: &str| -> Value {
-        serde_json::from_str(&text.replace(IN_DOCUMENT, "#")).expect("the schema is JSON")
-    };
-    let mut definitions = parsed(SCHEMA)["$defs"].clone();
-    let commands = parsed(COMMANDS)["$defs"].clone();
-    assert!(commands[name].is_object(), "no definition of {name}");
-    for (name, definition) in commands.as_object().expect("definitions") {
-        definitions[name] = definition.clone();
-    }
-    let both = serde_json::json!({"$ref": format!("#/$defs/{name}"), "$defs": definitions});
-    let found = schema::faults_of(&answer.stdout, &both.to_string());
+    let both = schema::definition(SCHEMA, COMMANDS, name);
+    let both = both.unwrap_or_else(|| panic!("no definition of {name}"));
+    let found = schema::faults_of(&answer.stdout, &both);
     assert!(
         found.is_empty(),
         "{name}: {:#?}",
