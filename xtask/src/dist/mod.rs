@@ -60,6 +60,14 @@ impl System {
         };
         format!("stripewise-{VERSION}-{system}")
     }
+
+    fn archive(self) -> String {
+        let ending = match self {
+            System::Windows => "zip",
+            System::Linux => "tar.gz",
+        };
+        format!("{}.{ending}", self.name())
+    }
 }
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -91,7 +99,10 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         };
         made.push(pack(&root, &out, system, binary)?);
     }
-    sums(&out, &made)
+    if made.is_empty() {
+        bail!("nothing could be made");
+    }
+    sums(&out)
 }
 
 fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<PathBuf> {
@@ -260,16 +271,16 @@ fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// Of all archives of this version that are there, also of one made before.
 /// `sha256sum --check` takes it.
-fn sums(out: &Path, made: &[PathBuf]) -> Result<()> {
-    if made.is_empty() {
-        bail!("nothing could be made");
-    }
+fn sums(out: &Path) -> Result<()> {
+    let archives = [System::Linux, System::Windows].map(System::archive);
     let mut text = String::new();
-    for path in made {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let digest = Sha256::digest(std::fs::read(path)?);
-        for byte in digest {
+    for name in archives {
+        let Ok(bytes) = std::fs::read(out.join(&name)) else {
+            continue;
+        };
+        for byte in Sha256::digest(bytes) {
             let _ = write!(text, "{byte:02x}");
         }
         let _ = writeln!(text, "  {name}");
@@ -278,4 +289,25 @@ fn sums(out: &Path, made: &[PathBuf]) -> Result<()> {
     std::fs::write(&path, &text)?;
     print!("{}:\n{text}", path.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_an_archive_stays_when_the_other_is_made_alone() {
+        let out = tempfile::tempdir().unwrap();
+        let listed = || {
+            let path = out.path().join(format!("stripewise-{VERSION}-SHA256SUMS"));
+            sums(out.path()).unwrap();
+            std::fs::read_to_string(path).unwrap()
+        };
+        let [linux, windows] = [System::Linux, System::Windows].map(System::archive);
+        std::fs::write(out.path().join(&linux), "abc").unwrap();
+        let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(listed(), format!("{sum}  {linux}\n"));
+        std::fs::write(out.path().join(&windows), "abc").unwrap();
+        assert_eq!(listed(), format!("{sum}  {linux}\n{sum}  {windows}\n"));
+    }
 }
