@@ -9,6 +9,7 @@
 mod raid;
 
 use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Segment};
+use crate::verdict::crossing::gcd;
 use crate::verdict::hints::{Hint, hint, nature};
 use crate::verdict::{Boundary, Nature, Place, UnitSource};
 
@@ -72,14 +73,43 @@ pub fn trace(device: &BlockDevice, given: GivenFor) -> Trace {
         left: PIECES_MAX,
         ..Trace::default()
     };
-    trace.down(device, 0, 0, given);
+    trace.down(device, Spot::default(), given);
     trace
 }
 
+/// The first byte of a piece of the volume on a device.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    /// From the start of the device.
+    at: u64,
+    /// The same byte in the volume.
+    lead: u64,
+    /// See [`Boundary::piece_bytes`].
+    piece: Option<u64>,
+}
+
+impl Spot {
+    /// On what lies below, so many bytes from where this device has its byte 0.
+    fn below(self, start: u64) -> Self {
+        Spot {
+            at: self.at.saturating_add(start),
+            ..self
+        }
+    }
+
+    /// On a member of what deals units out, by the first byte that it gets.
+    fn dealt(self, start: u64, first: raid::First, unit: u64) -> Self {
+        Spot {
+            at: start.saturating_add(first.on_member),
+            lead: self.lead.saturating_add(first.in_array - self.at),
+            piece: Some(self.piece.map_or(unit, |piece| gcd(piece, unit))),
+        }
+    }
+}
+
 impl Trace {
-    /// Follows a piece whose first byte is `at` in this device and `lead` in the
-    /// volume.
-    fn down(&mut self, device: &BlockDevice, at: u64, lead: u64, given: GivenFor) {
+    /// Follows a piece that starts here.
+    fn down(&mut self, device: &BlockDevice, spot: Spot, given: GivenFor) {
         let Some(left) = self.left.checked_sub(1) else {
             self.incomplete = true;
             return;
@@ -87,30 +117,35 @@ impl Trace {
         self.left = left;
         match (&device.partition, &device.looped, device.below.as_slice()) {
             (Some(partition), _, [disk]) => {
-                self.down(disk, at.saturating_add(partition.start_bytes), lead, given);
+                self.down(disk, spot.below(partition.start_bytes), given);
             }
             // A loop over a device is linear; a file has extents.
             (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
-                self.down(disk, at.saturating_add(looped.offset_bytes), lead, given);
+                self.down(disk, spot.below(looped.offset_bytes), given);
             }
+            // The last thing with an arithmetic is the file, as an image of a disk.
             (None, Some(looped), _) => {
+                let from = match looped.offset_bytes {
+                    0 => String::new(),
+                    bytes => format!(" from its byte {bytes} on (counted in)"),
+                };
                 let why = format!(
-                    "a loop device over the file {}, whose extents may lie anywhere",
+                    "a loop device over the file {}{from}, whose extents may lie anywhere",
                     looped.backing_file.display()
                 );
-                self.end(device, at, lead, Some(why), given);
+                self.end(device, spot.below(looped.offset_bytes), Some(why), given);
             }
             _ => match (&device.array, device.kind) {
                 (Some(array), _) if !device.below.is_empty() => {
-                    self.array(device, array, at, lead, given);
+                    self.array(device, array, spot, given);
                 }
-                (_, BlockDeviceKind::Mapper) => self.mapper(device, at, lead, given),
-                _ => self.end(device, at, lead, None, given),
+                (_, BlockDeviceKind::Mapper) => self.mapper(device, spot, given),
+                _ => self.end(device, spot, None, given),
             },
         }
     }
 
-    fn array(&mut self, device: &BlockDevice, array: &Array, at: u64, lead: u64, given: GivenFor) {
+    fn array(&mut self, device: &BlockDevice, array: &Array, spot: Spot, given: GivenFor) {
         let members = raid::members(device, array);
         if members.iter().any(|(_, _, start)| start.is_none()) {
             self.incomplete = true;
@@ -122,20 +157,16 @@ impl Trace {
                     level: Some(array.level.clone()),
                     unit_bytes: unit,
                     source: UnitSource::Array,
-                    offset_bytes: at,
-                    volume_bytes: lead,
+                    offset_bytes: spot.at,
+                    volume_bytes: spot.lead,
+                    piece_bytes: spot.piece,
                     full_stripe_bytes: geometry.data_disks().checked_mul(unit),
                     parity: geometry.has_parity(),
                 });
-                for (member, first) in geometry.first_bytes(at, unit) {
+                for (member, first) in geometry.first_bytes(spot.at, unit) {
                     let known = members.iter().find(|(slot, ..)| *slot == member);
                     if let Some((_, below, Some(start))) = known {
-                        self.down(
-                            below,
-                            start.saturating_add(first.on_member),
-                            lead.saturating_add(first.in_array - at),
-                            given,
-                        );
+                        self.down(below, spot.dealt(*start, first, unit), given);
                     }
                 }
             }
@@ -143,7 +174,7 @@ impl Trace {
             _ => {
                 for (_, below, start) in &members {
                     if let Some(start) = start {
-                        self.down(below, start.saturating_add(at), lead, given);
+                        self.down(below, spot.below(*start), given);
                     }
                     if array.level == "linear" {
                         break;
@@ -152,45 +183,36 @@ impl Trace {
             }
         }
         if members.is_empty() {
-            self.end(
-                device,
-                at,
-                lead,
-                Some("no members are known".to_owned()),
-                given,
-            );
+            let why = Some("no members are known".to_owned());
+            self.end(device, spot, why, given);
         }
     }
 
-    fn mapper(&mut self, device: &BlockDevice, at: u64, lead: u64, given: GivenFor) {
+    fn mapper(&mut self, device: &BlockDevice, spot: Spot, given: GivenFor) {
         if device.mapper.is_empty() {
             let why = device.mapper_unread.clone();
             self.incomplete = true;
-            return self.end(device, at, lead, why, given);
+            return self.end(device, spot, why, given);
         }
         // Pieces that end before the start hold nothing of the volume.
         let pieces: Vec<&Segment> = device
             .mapper
             .iter()
-            .filter(|piece| piece.start_bytes.saturating_add(piece.size_bytes) > at)
+            .filter(|piece| piece.start_bytes.saturating_add(piece.size_bytes) > spot.at)
             .collect();
         self.incomplete |= pieces.len() > SEGMENTS_MAX || pieces.is_empty();
         for piece in pieces.into_iter().take(SEGMENTS_MAX) {
             // The volume starts inside the first piece, at the start of others.
-            let inside = at.saturating_sub(piece.start_bytes);
-            let lead = lead.saturating_add(piece.start_bytes.saturating_sub(at));
-            self.piece(device, piece, inside, lead, given);
+            let inside = Spot {
+                at: spot.at.saturating_sub(piece.start_bytes),
+                lead: (spot.lead).saturating_add(piece.start_bytes.saturating_sub(spot.at)),
+                ..spot
+            };
+            self.piece(device, piece, inside, given);
         }
     }
 
-    fn piece(
-        &mut self,
-        device: &BlockDevice,
-        piece: &Segment,
-        inside: u64,
-        lead: u64,
-        given: GivenFor,
-    ) {
+    fn piece(&mut self, device: &BlockDevice, piece: &Segment, inside: Spot, given: GivenFor) {
         let parts: Vec<(&BlockDevice, u64)> = piece
             .parts
             .iter()
@@ -209,7 +231,7 @@ impl Trace {
                 format!("a `{}` target over devices that are not known", piece.kind)
             };
             self.incomplete = true;
-            return self.end(device, inside, lead, Some(why), given);
+            return self.end(device, inside, Some(why), given);
         }
         let geometry = match piece.kind.as_str() {
             "striped" => Some(raid::Geometry::plain(parts.len())),
@@ -229,19 +251,15 @@ impl Trace {
                     }),
                     unit_bytes: unit,
                     source: UnitSource::Array,
-                    offset_bytes: inside,
-                    volume_bytes: lead,
+                    offset_bytes: inside.at,
+                    volume_bytes: inside.lead,
+                    piece_bytes: inside.piece,
                     full_stripe_bytes: geometry.data_disks().checked_mul(unit),
                     parity: geometry.has_parity(),
                 });
-                for (index, first) in geometry.first_bytes(inside, unit) {
+                for (index, first) in geometry.first_bytes(inside.at, unit) {
                     if let Some((below, start)) = parts.get(index) {
-                        self.down(
-                            below,
-                            start.saturating_add(first.on_member),
-                            lead.saturating_add(first.in_array - inside),
-                            given,
-                        );
+                        self.down(below, inside.dealt(*start, first, unit), given);
                     }
                 }
             }
@@ -250,21 +268,14 @@ impl Trace {
                 let all = piece.kind == "raid";
                 let count = if all { parts.len() } else { 1 };
                 for (below, start) in parts.into_iter().take(count) {
-                    self.down(below, start.saturating_add(inside), lead, given);
+                    self.down(below, inside.below(start), given);
                 }
             }
         }
     }
 
     /// The way ends here: at a disk, mostly.
-    fn end(
-        &mut self,
-        device: &BlockDevice,
-        at: u64,
-        lead: u64,
-        ends: Option<String>,
-        given: GivenFor,
-    ) {
+    fn end(&mut self, device: &BlockDevice, spot: Spot, ends: Option<String>, given: GivenFor) {
         let queue = &device.queue;
         let sector = u64::from(queue.physical_sector_bytes.unwrap_or(512));
         let hint = match device.kind {
@@ -293,8 +304,9 @@ impl Trace {
                 level: said.and_then(|given| given.level.clone()),
                 unit_bytes,
                 source,
-                offset_bytes: at,
-                volume_bytes: lead,
+                offset_bytes: spot.at,
+                volume_bytes: spot.lead,
+                piece_bytes: spot.piece,
                 full_stripe_bytes: match (said.and_then(Given::full_stripe_bytes), &hint) {
                     (Some(full), _) => Some(full),
                     (None, Hint::Stripe { full_bytes, .. }) if source == UnitSource::Hint => {
@@ -307,7 +319,7 @@ impl Trace {
         }
         let place = Place {
             disk: device.name.clone(),
-            offset_bytes: at,
+            offset_bytes: spot.at,
             logical_sector_bytes: queue.logical_sector_bytes,
             physical_sector_bytes: queue.physical_sector_bytes,
             alignment_offset_bytes: queue.alignment_offset_bytes.unwrap_or(0),

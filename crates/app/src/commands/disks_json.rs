@@ -231,7 +231,11 @@ fn volume<'a>(one: &'a survey::Volume, judgement: &'a Judgement) -> Volume<'a> {
             .iter()
             .map(|point| point.display().to_string())
             .collect(),
-        file_system: one.file_system.as_deref(),
+        // As the kernel calls it: `vfat`, whose kind is in `holds` of the partition.
+        file_system: one
+            .file_system
+            .as_deref()
+            .and_then(|kind| kind.split(" (").next()),
         label: header.and_then(|header| header.label.as_deref()),
         uuid: header.and_then(|header| header.uuid.as_deref()),
         offset_bytes: one.offset_bytes(),

@@ -12,9 +12,54 @@ const DEPTH_MAX: usize = 16;
 /// sysfs counts in units of 512 bytes whatever the sector.
 const SECTOR_BYTES: u64 = 512;
 
+const CLASS: &str = "/sys/class/block";
+const NUMBERS: &str = "/sys/dev/block";
+
 /// The sysfs directory of a device, links resolved.
 pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
-    tree.resolve(format!("/sys/dev/block/{number}"))
+    let linked = tree.resolve(format!("{NUMBERS}/{number}"));
+    linked.or_else(|| {
+        let of = |directory: &PathBuf| tree.number(directory.join("dev")) == Some(number);
+        captured(tree).into_iter().find(of)
+    })
+}
+
+/// Directories of devices in a captured tree that lacks one kind of links: those
+/// made by util-linux's `mk-input.sh`, which `lsblk --sysroot` reads, have no
+/// `/sys/class/block`; made-up ones may have nothing but `/sys/block`.
+fn captured(tree: Tree) -> Vec<PathBuf> {
+    if tree.is_live() {
+        return Vec::new();
+    }
+    let listed = |folder: &str| -> Vec<PathBuf> {
+        let names = tree.names(folder);
+        let each = names.iter().map(|name| Path::new(folder).join(name));
+        each.filter_map(|path| tree.resolve(path)).collect()
+    };
+    let found = [listed(CLASS), listed(NUMBERS)];
+    if let Some(found) = found.into_iter().find(|found| !found.is_empty()) {
+        return found;
+    }
+    let mut found = listed("/sys/block");
+    for disk in found.clone() {
+        let parts = tree.names(&disk).into_iter().map(|name| disk.join(name));
+        found.extend(parts.filter(|part| tree.exists(part.join("partition"))));
+    }
+    found
+}
+
+/// The directory of a device by its kernel name.
+pub fn directory_named(tree: Tree, name: &str) -> Option<PathBuf> {
+    let linked = Path::new(CLASS).join(name);
+    if tree.exists(&linked) {
+        return tree.resolve(linked);
+    }
+    let is_it = |directory: &PathBuf| directory.file_name().is_some_and(|own| own == name);
+    captured(tree).into_iter().find(is_it)
+}
+
+fn number_named(tree: Tree, name: &str) -> Option<DeviceNumber> {
+    tree.number(directory_named(tree, name)?.join("dev"))
 }
 
 /// One device with what is below it.
@@ -39,18 +84,18 @@ pub fn number_of(tree: Tree, name: &str) -> Option<DeviceNumber> {
         }
         let target = tree.resolve(name).unwrap_or_else(|| PathBuf::from(name));
         let base = target.file_name()?.to_str()?;
-        return tree.number(Path::new("/sys/class/block").join(base).join("dev"));
+        return number_named(tree, base);
     }
     if name.is_empty() || name == "." || name == ".." {
         return None;
     }
-    tree.number(Path::new("/sys/class/block").join(name).join("dev"))
+    number_named(tree, name)
 }
 
 fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
-    let names = tree.names("/sys/class/block");
-    names.iter().find_map(|name| {
-        let directory = Path::new("/sys/class/block").join(name);
+    let directories = tree.names(CLASS).into_iter();
+    let linked = directories.map(|name| Path::new(CLASS).join(name));
+    linked.chain(captured(tree)).find_map(|directory| {
         (tree.word(directory.join("dm/name")).as_deref() == Some(mapped))
             .then(|| tree.number(directory.join("dev")))?
     })
@@ -58,9 +103,16 @@ fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
 
 /// Numbers of all block devices in the order of their names.
 pub fn all(tree: Tree) -> Vec<DeviceNumber> {
-    tree.names("/sys/class/block")
+    let names = tree.names(CLASS);
+    if names.is_empty() {
+        let mut found = captured(tree);
+        found.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+        let numbers = found.iter().map(|one| tree.number(one.join("dev")));
+        return numbers.flatten().collect();
+    }
+    names
         .iter()
-        .filter_map(|name| tree.number(Path::new("/sys/class/block").join(name).join("dev")))
+        .filter_map(|name| tree.number(Path::new(CLASS).join(name).join("dev")))
         .collect()
 }
 

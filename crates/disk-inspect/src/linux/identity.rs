@@ -7,13 +7,48 @@ use std::path::Path;
 /// A value of udev's database for a device, by its sysfs directory.
 pub fn udev(tree: Tree, directory: &Path, key: &str) -> Option<String> {
     let number = tree.number(directory.join("dev"))?;
-    let text = tree.text(format!("/run/udev/data/b{number}"))?;
+    let text = tree.text(format!("/run/udev/data/b{number}"));
+    let text = text.or_else(|| properties(tree, directory.file_name()?.to_str()?))?;
     let value = text.lines().find_map(|line| {
-        line.strip_prefix("E:")?
-            .strip_prefix(key)?
-            .strip_prefix('=')
+        // As the database has it, and as `udevadm info` prints it.
+        let line = line.strip_prefix("E:").unwrap_or(line).trim_start();
+        line.strip_prefix(key)?.strip_prefix('=')
     })?;
-    crate::medium::printable(value.trim())
+    crate::medium::printable(&unhex(value.trim()))
+}
+
+/// `\x20` and the like, as udev writes what is not plain.
+fn unhex(text: &str) -> String {
+    let mut pieces = text.split("\\x");
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let digits = piece.get(..2).map(|digits| u8::from_str_radix(digits, 16));
+        match digits {
+            Some(Ok(byte)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&piece.as_bytes()[2..]);
+            }
+            _ => bytes.extend_from_slice(&[b"\\x", piece.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What trees for `lsblk --sysroot` have in place of a device: a text of its
+/// udev properties, `KEY=value` a line.
+pub fn properties(tree: Tree, name: &str) -> Option<String> {
+    /// More than any device has.
+    const LENGTH_MAX: u64 = 64 << 10;
+    let path = format!("/dev/{}", name.replace('!', "/"));
+    let metadata = std::fs::metadata(tree.path(&path)).ok()?;
+    if tree.is_live() || !metadata.is_file() || metadata.len() > LENGTH_MAX {
+        return None;
+    }
+    let text = tree.text(path)?;
+    let first = text.lines().next()?;
+    let (key, _) = first.split_once('=')?;
+    let is_key = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    (!key.is_empty() && key.chars().all(is_key)).then_some(text)
 }
 
 /// Maker and model: SCSI keeps them apart, NVMe and MMC do not.

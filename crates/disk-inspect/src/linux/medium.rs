@@ -23,7 +23,7 @@ pub fn open(tree: Tree, device: &BlockDevice) -> Result<Medium<File>> {
         metadata.file_type().is_block_device()
             && DeviceNumber::from_raw(metadata.rdev()) == device.number
     } else {
-        metadata.is_file()
+        metadata.is_file() && super::identity::properties(tree, &device.name).is_none()
     };
     if !is_it {
         return Err(Error::new(

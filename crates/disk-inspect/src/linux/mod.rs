@@ -17,6 +17,7 @@ pub mod claims;
 mod counters;
 mod devices;
 mod extents;
+mod family;
 mod file_system;
 mod host;
 mod identity;

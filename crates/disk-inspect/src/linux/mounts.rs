@@ -122,9 +122,15 @@ pub fn mounts_of_device(
             mount.number == number
                 || (mount.number.is_anonymous()
                     && mount.source.starts_with("/dev/")
-                    && is_source(Path::new(&mount.source)))
+                    && sources(mount).any(|source| is_source(Path::new(source))))
         })
         .collect()
+}
+
+/// The devices that a mount names: bcachefs joins its own with colons.
+pub fn sources(mount: &Mount) -> impl Iterator<Item = &str> {
+    let joint = (mount.kind == "bcachefs").then_some(':');
+    mount.source.split(move |c| Some(c) == joint)
 }
 
 #[cfg(test)]

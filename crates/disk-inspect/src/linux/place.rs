@@ -2,7 +2,7 @@
 
 use super::devices;
 use super::file_system::{Attributes, Space, file_system};
-use super::mounts::{Mount, Place, mount_of, mounts};
+use super::mounts::{Mount, Place, mount_of, mounts, sources};
 use super::tree::Tree;
 use crate::storage::Storage;
 use crate::{DeviceNumber, Error, Result};
@@ -152,10 +152,7 @@ pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumb
                 .map(|below| devices_of_mount(tree, below, depth + 1))
                 .unwrap_or_default()
         }
-        // bcachefs joins its devices with colons.
-        _ if mount.source.starts_with("/dev/") => mount
-            .source
-            .split(':')
+        _ if mount.source.starts_with("/dev/") => sources(mount)
             .filter_map(|source| devices::number_of(tree, source))
             .collect(),
         _ => Vec::new(),
@@ -163,7 +160,7 @@ pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumb
 }
 
 /// All devices of the btrfs that `source` is part of, that one first.
-fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumber>> {
+pub fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumber>> {
     let all = Path::new("/sys/fs/btrfs");
     tree.names(all).iter().find_map(|uuid| {
         let members = all.join(uuid).join("devices");

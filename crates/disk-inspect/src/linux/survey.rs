@@ -2,9 +2,11 @@
 //! superblocks, `mountinfo` for mounts; udev's database where bytes may not be
 //! read.
 
+use super::family::Family;
 use super::mounts::{Mount, mounts, mounts_of_device};
 use super::tree::Tree;
 use super::{devices, identity, medium};
+use crate::Result;
 use crate::storage::{BlockDevice, BlockDeviceKind};
 use crate::superblocks::{self, FileSystemHeader, Found};
 use crate::survey::{
@@ -13,7 +15,6 @@ use crate::survey::{
 use crate::tables::{self, Role, TablePartition, gpt_type_name};
 use crate::trace::trace;
 use crate::verdict::{Subject, Suspect, Usage};
-use crate::{DeviceNumber, Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -23,13 +24,14 @@ const NEEDS_MORE: &str =
 
 /// Surveys the machine, or one device with what stands on it and below it.
 pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
-    let wanted = match &request.device {
-        Some(name) => Some(family(tree, name)?),
+    let family = match &request.device {
+        Some(name) => Some(Family::of(tree, name)?),
         None => None,
     };
     let mut surveyor = Surveyor {
         tree,
         request,
+        family,
         mounts: mounts(tree),
         keys: Vec::new(),
         denied: Vec::new(),
@@ -37,10 +39,8 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
     };
     let mut found: Vec<BlockDevice> = Vec::new();
     for number in devices::all(tree) {
-        if wanted
-            .as_ref()
-            .is_some_and(|wanted| !wanted.contains(&number))
-        {
+        let family = surveyor.family.as_ref();
+        if family.is_some_and(|family| !family.shows(number)) {
             continue;
         }
         let Ok(device) = devices::device(tree, number) else {
@@ -62,34 +62,11 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
     Ok(surveyor.finish())
 }
 
-/// A device, everything below it, its partitions, and everything above those.
-fn family(tree: Tree, name: &str) -> Result<Vec<DeviceNumber>> {
-    let number = devices::number_of(tree, name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
-    let device = devices::device(tree, number)?;
-    let mut wanted: Vec<DeviceNumber> = device.layers().iter().map(|layer| layer.number).collect();
-    let mut next = vec![number];
-    // Holders of holders end where nothing new comes up.
-    while let Some(number) = next.pop() {
-        let mut above = devices::partition_numbers(tree, number);
-        if let Some(directory) = devices::directory(tree, number) {
-            let holders = directory.join("holders");
-            above.extend(tree.names(&holders).iter().filter_map(|holder| {
-                tree.number(Path::new("/sys/class/block").join(holder).join("dev"))
-            }));
-        }
-        for one in above {
-            if !wanted.contains(&one) {
-                wanted.push(one);
-                next.push(one);
-            }
-        }
-    }
-    Ok(wanted)
-}
-
 struct Surveyor<'a> {
     tree: Tree<'a>,
     request: &'a Request,
+    /// Of the device that was asked for.
+    family: Option<Family>,
     mounts: Vec<Mount>,
     /// Keys of disks by their names.
     keys: Vec<(String, String)>,
@@ -120,13 +97,16 @@ impl Surveyor<'_> {
         let partitions = self.partitions(&device, table.as_ref());
         let key = self.key_of(&device.name);
         let given = self.request.given_for(&key);
-        for partition in &partitions {
-            if holds_volumes(partition.entry.role) {
-                self.volume_of_partition(&device, partition);
+        // What holds the whole disk (an array with its superblock at the end, a
+        // multipath disk) has its partitions as well, and volumes on them.
+        if holders.is_empty() {
+            for partition in &partitions {
+                if holds_volumes(partition.entry.role) {
+                    self.volume_of_partition(&device, partition);
+                }
             }
-        }
-        if partitions.is_empty() && table.is_none() && !is_path && holders.is_empty() {
-            self.volume_of_whole(&device);
+            let is_bare = partitions.is_empty() && table.is_none();
+            self.volume_of_whole(&device, is_bare, !partitions.is_empty());
         }
         self.survey.disks.push(Disk {
             key,
@@ -145,9 +125,9 @@ impl Surveyor<'_> {
     }
 
     fn is_multipath(&self, holder: &str) -> bool {
-        let uuid = Path::new("/sys/class/block").join(holder).join("dm/uuid");
-        let uuid = self.tree.word(uuid).unwrap_or_default();
-        uuid.starts_with("mpath-")
+        let directory = devices::directory_named(self.tree, holder);
+        let uuid = directory.and_then(|directory| self.tree.word(directory.join("dm/uuid")));
+        uuid.is_some_and(|uuid| uuid.starts_with("mpath-"))
     }
 
     /// A name for a disk that stays with it.
@@ -217,15 +197,18 @@ impl Surveyor<'_> {
         let value = |key: &str| identity::udev(self.tree, &directory, key);
         let kind = value("ID_FS_TYPE")?;
         Some(Found::FileSystem(FileSystemHeader {
+            label: value("ID_FS_LABEL"),
+            uuid: value("ID_FS_UUID"),
+            // Of others it is the sector or the smallest piece that can be read.
+            allocation_unit_bytes: value("ID_FS_BLOCKSIZE")
+                .filter(|_| matches!(kind.as_str(), "ext2" | "ext3" | "ext4" | "btrfs"))
+                .and_then(|text| text.parse().ok()),
             kind: match kind.as_str() {
                 "linux_raid_member" => "md member".to_owned(),
                 "LVM2_member" => "LVM physical volume".to_owned(),
                 "crypto_LUKS" => "LUKS".to_owned(),
                 _ => kind,
             },
-            label: value("ID_FS_LABEL"),
-            uuid: value("ID_FS_UUID"),
-            allocation_unit_bytes: value("ID_FS_BLOCKSIZE").and_then(|text| text.parse().ok()),
             ..FileSystemHeader::default()
         }))
     }
@@ -359,12 +342,19 @@ impl Surveyor<'_> {
         self.volume(&device, content, partition.entry.role);
     }
 
-    fn volume_of_whole(&mut self, device: &BlockDevice) {
-        let content = self.content(device);
+    /// The volume that is a whole disk. A table may be left over from before: then
+    /// it is one only where something is mounted, or where no partitions speak
+    /// against what is found.
+    fn volume_of_whole(&mut self, device: &BlockDevice, is_bare: bool, is_parted: bool) {
         let is_mounted = !self.mounts_of(device).is_empty();
+        if is_parted && !is_mounted {
+            return;
+        }
+        let content = self.content(device);
         let is_wanted = self.request.device.is_some() || device.kind == BlockDeviceKind::Mapper;
         // A disk without anything on it is no volume, unless it was asked for.
-        if content.holds.is_some() || content.unread || is_mounted || is_wanted {
+        let is_possible = is_bare && (content.unread || is_wanted);
+        if content.holds.is_some() || is_mounted || is_possible {
             self.volume(device, content, Role::Data);
         }
     }
@@ -379,6 +369,10 @@ impl Surveyor<'_> {
     }
 
     fn volume(&mut self, device: &BlockDevice, content: Content, role: Role) {
+        let family = self.family.as_ref();
+        if family.is_some_and(|family| !family.shows_volume(device)) {
+            return;
+        }
         let mounts = self.mounts_of(device);
         let header = content.holds.as_ref().and_then(Found::file_system);
         let request = self.request;

@@ -169,9 +169,24 @@ pub(crate) fn usage(role: Role, holds: Option<&Found>, unread: bool) -> Usage {
         (Role::BiosBoot | Role::MicrosoftReserved | Role::Extended | Role::Protective, _) => {
             Usage::Exempt
         }
-        (_, Some(Found::FileSystem(header))) if header.kind != "swap" => Usage::FileSystem,
+        (_, Some(Found::FileSystem(header))) if is_file_system(&header.kind) => Usage::FileSystem,
         (_, Some(_)) => Usage::Other,
         (_, None) if unread => Usage::Unknown,
         _ => Usage::Unused,
     }
+}
+
+/// Whether a kind that a superblock or udev tells is one that holds files.
+fn is_file_system(kind: &str) -> bool {
+    let other = [
+        "swap",
+        "swsuspend",
+        "md member",
+        "LVM physical volume",
+        "LUKS",
+        "BitLocker",
+        "bcache",
+        "drbd",
+    ];
+    !other.contains(&kind) && !kind.ends_with("_member")
 }

@@ -46,7 +46,8 @@ impl BootRecord {
 
 /// The boot record in a first sector. The boot sectors of FAT and NTFS carry the
 /// same mark; what they have in place of entries is code or zeros, so entries
-/// must have a plausible active flag and at least one must be used.
+/// must have a plausible active flag and at least one must be used, or all be zeros
+/// behind the signature that partitioning tools give a disk.
 pub fn parse(sector: &[u8]) -> Option<BootRecord> {
     if sector.get(510..512)? != [0x55, 0xaa] {
         return None;
@@ -63,12 +64,10 @@ pub fn parse(sector: &[u8]) -> Option<BootRecord> {
     let plausible = (0..4).all(|index| matches!(sector[446 + 16 * index], 0 | 0x80));
     let entries = [entry(0), entry(1), entry(2), entry(3)];
     let used = entries.iter().any(|entry| entry.is_used());
-    (plausible && used && !super::super::superblocks::is_boot_sector(sector)).then_some(
-        BootRecord {
-            signature: le::u32(sector, 440),
-            entries,
-        },
-    )
+    let signature = le::u32(sector, 440);
+    let empty = signature != 0 && sector[446..510].iter().all(|byte| *byte == 0);
+    (plausible && (used || empty) && !super::super::superblocks::is_boot_sector(sector))
+        .then_some(BootRecord { signature, entries })
 }
 
 /// One entry as a partition; `base` is what its start counts from, in sectors.

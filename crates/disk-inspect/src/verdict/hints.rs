@@ -39,7 +39,7 @@ const DISKS_MAX: u64 = 256;
 /// Judges the pair that RAID controllers (and md) fill with stripe unit and full
 /// stripe, and other drives with anything. Believed where the optimal size is a
 /// whole number, at least 2, of minimum sizes that are a power of two and larger
-/// than a sector.
+/// than a sector. 4 KiB is a sector or page everywhere and nobody's stripe unit.
 #[must_use]
 pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes: u64) -> Hint {
     let (minimum, optimal) = (minimum_bytes.unwrap_or(0), optimal_bytes.unwrap_or(0));
@@ -57,7 +57,7 @@ pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes
             "optimal I/O of {optimal} bytes is no multiple of the sector of {sector}"
         ));
     }
-    if minimum <= sector || minimum == optimal {
+    if minimum <= sector.max(4096) || minimum == optimal {
         return Hint::Nothing;
     }
     if !minimum.is_power_of_two() || !optimal.is_multiple_of(minimum) {
@@ -155,5 +155,6 @@ mod tests {
             );
         }
         assert_eq!(hint(None, None, 512), Hint::Nothing);
+        assert_eq!(hint(Some(4 * K), Some(1024 * K), 512), Hint::Nothing);
     }
 }

@@ -174,13 +174,18 @@ fn size(bytes: u64) -> String {
 
 fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) -> Check {
     let unit = boundary.unit_bytes;
+    let period = boundary.period_bytes();
     let rest = boundary.phase_bytes();
     let base = match boundary.volume_bytes {
         0 => boundary.offset_bytes.to_string(),
         lead => format!("({} - {lead})", boundary.offset_bytes),
     };
+    let pieces = match boundary.piece_bytes {
+        Some(piece) => format!(", in pieces of {} from above", size(piece)),
+        None => String::new(),
+    };
     let sum = format!(
-        "{}: {base} mod {unit} = {rest} (stripe unit {}, {})",
+        "{}: {base} mod {period} = {rest} (stripe unit {}, {}{pieces})",
         boundary.layer,
         size(unit),
         boundary.source.words()
@@ -189,11 +194,15 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
         None => Check {
             name: "stripe-unit",
             result: Outcome::Good,
-            text: format!("{sum}: on a boundary of stripe units"),
+            text: match period == unit {
+                true => format!("{sum}: on a boundary of stripe units"),
+                false => format!("{sum}: no piece crosses"),
+            },
         },
         Some(above) => {
             let costs_more = boundary.costs_more(block_sizes_bytes);
-            let is_larger = block_sizes_bytes.iter().any(|bytes| *bytes > above);
+            let mut arriving = block_sizes_bytes.iter();
+            let is_larger = arriving.any(|bytes| boundary.arriving_bytes(*bytes) > above);
             Check {
                 name: "stripe-unit",
                 result: if costs_more && usage == Usage::FileSystem {
@@ -220,7 +229,9 @@ fn parity_checks(boundary: &Boundary) -> Vec<Check> {
     if !boundary.parity {
         return checks;
     }
-    if let Some(full) = boundary.full_stripe_bytes.filter(|bytes| *bytes > 0) {
+    // What is dealt out above arrives piece by piece, never as a full stripe.
+    let full = boundary.full_stripe_bytes.filter(|bytes| *bytes > 0);
+    if let Some(full) = full.filter(|_| boundary.piece_bytes.is_none()) {
         let rest = phase(boundary.offset_bytes, boundary.volume_bytes, full);
         checks.push(Check {
             name: "full-stripe",
@@ -371,6 +382,8 @@ fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
             subject
                 .boundaries
                 .iter()
+                // Larger ones are told by what cuts them to pieces above.
+                .filter(|boundary| boundary.arriving_bytes(*bytes) == *bytes)
                 .filter_map(|boundary| {
                     Some(Cost {
                         layer: boundary.layer.clone(),

@@ -57,6 +57,10 @@ pub struct Boundary {
     pub offset_bytes: u64,
     /// Where that piece starts in the volume: 0 unless it has several pieces.
     pub volume_bytes: u64,
+    /// Largest piece that arrives here whole, where a striped device above deals
+    /// the volume out: what lies further apart here is no longer what lies further
+    /// apart in the volume.
+    pub piece_bytes: Option<u64>,
     /// Bytes on all data disks.
     pub full_stripe_bytes: Option<u64>,
     /// Parity is kept: a partial stripe is read before it is written.
@@ -64,10 +68,27 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// Where byte 0 of the volume would stand in a unit.
+    /// What the place of a volume is measured by: the stripe unit, or the part of it
+    /// that the pieces from above keep. Units of 256K that get pieces of 64K are
+    /// crossed by none where the first piece starts at a multiple of 64K.
+    #[must_use]
+    pub fn period_bytes(&self) -> u64 {
+        match self.piece_bytes {
+            Some(piece) => crossing::gcd(self.unit_bytes, piece),
+            None => self.unit_bytes,
+        }
+    }
+
+    /// Where byte 0 of the volume would stand in a period.
     #[must_use]
     pub fn phase_bytes(&self) -> u64 {
-        phase(self.offset_bytes, self.volume_bytes, self.unit_bytes)
+        phase(self.offset_bytes, self.volume_bytes, self.period_bytes())
+    }
+
+    /// How much of an operation arrives here in one piece.
+    #[must_use]
+    pub fn arriving_bytes(&self, block_size_bytes: u64) -> u64 {
+        block_size_bytes.min(self.piece_bytes.unwrap_or(u64::MAX))
     }
 
     /// The largest size up to which aligned operations never cross, where the
@@ -76,7 +97,7 @@ impl Boundary {
     pub fn splits_above(&self) -> Option<u64> {
         let phase = self.phase_bytes();
         (phase != 0)
-            .then(|| crossing::power_of_two_in(crossing::gcd(phase, self.unit_bytes)))
+            .then(|| crossing::power_of_two_in(crossing::gcd(phase, self.period_bytes())))
             .flatten()
     }
 }
@@ -88,8 +109,9 @@ impl Boundary {
     #[must_use]
     pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
         block_sizes_bytes.iter().any(|bytes| {
+            let bytes = self.arriving_bytes(*bytes);
             let touched = |phase| {
-                Crossing::new(*bytes, self.unit_bytes, phase).map(|found| found.units_touched)
+                Crossing::new(bytes, self.unit_bytes, phase).map(|found| found.units_touched)
             };
             touched(self.phase_bytes()) > touched(0)
         })

@@ -9,7 +9,7 @@ use stripewise_disk_inspect::superblocks::Found;
 use stripewise_disk_inspect::survey::{Request, Survey};
 use stripewise_disk_inspect::tables::PartitionTable;
 
-const TREES: [&str; 16] = [
+pub const TREES: [&str; 16] = [
     "sata-512n",
     "sata-512e-63s",
     "sas-4kn",
@@ -66,8 +66,10 @@ fn one_device_brings_what_is_below_and_above_it() {
     let all = ["md0", "sda", "sdb", "sdc", "sdd"]
         .map(str::to_owned)
         .to_vec();
-    assert_eq!(names("md0p1"), (all.clone(), 3));
-    assert_eq!(names("/dev/md0"), (all, 3));
+    // Of the volumes only those that share bytes with what was asked for.
+    assert_eq!(names("md0p1"), (all.clone(), 1));
+    assert_eq!(names("/dev/md0"), (all.clone(), 3));
+    assert_eq!(names("sda1"), (vec!["md0".to_owned(), "sda".to_owned()], 3));
     // A member brings the array on it, whose volumes need the others to be told.
     assert_eq!(names("sdb").0, ["md0", "sdb"]);
 }

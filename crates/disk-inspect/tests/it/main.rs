@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod agreement;
+mod agreement_trees;
 mod fixtures;
 mod golden;
 mod layout;

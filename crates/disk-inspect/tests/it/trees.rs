@@ -4,6 +4,7 @@ use crate::machine::Machine;
 use std::path::Path;
 use stripewise_disk_inspect::observe::{Counters, Snapshot};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Storage, Use};
+use stripewise_disk_inspect::survey::Request;
 use stripewise_disk_inspect::{DeviceNumber, Error, System};
 
 const fn number(major: u32, minor: u32) -> DeviceNumber {
@@ -373,4 +374,71 @@ fn a_hundred_damaged_files_break_nothing() {
             std::fs::write(path, bytes).unwrap_or_else(|error| panic!("round {round}: {error}"));
         }
     }
+}
+
+/// As util-linux's `mk-input.sh` makes them for `lsblk --sysroot`: without
+/// `/sys/class/block`, and with udev's properties in place of devices.
+#[test]
+fn a_tree_that_was_made_for_lsblk_is_read_too() {
+    let machine = Machine::new("sata-512e-63s");
+    let root = machine.system().root().to_path_buf();
+    std::fs::remove_dir_all(root.join("sys/class")).expect("links");
+    std::fs::remove_dir_all(root.join("dev")).expect("devices");
+    std::fs::create_dir(root.join("dev")).expect("a folder");
+    machine.set("dev/sda", "DEVNAME=/dev/sda\nID_PART_TABLE_TYPE=dos\n");
+    machine.set(
+        "dev/sda1",
+        "DEVNAME=/dev/sda1\nID_FS_TYPE=ext4\nID_FS_LABEL=my\\x20data\nID_FS_BLOCKSIZE=4096\n\
+         ID_PART_ENTRY_SCHEME=dos\nID_PART_ENTRY_TYPE=0x83\n",
+    );
+    let survey = machine
+        .system()
+        .survey(&Request::default())
+        .expect("a survey");
+    let disk = &survey.disks[0];
+    assert_eq!(disk.device.name, "sda");
+    assert_eq!(disk.partitions[0].entry.start_bytes, 32_256);
+    assert_eq!(disk.partitions[0].entry.type_id, "0x83");
+    let volume = &survey.volumes[0];
+    assert_eq!(volume.file_system.as_deref(), Some("ext4"));
+    assert_eq!(volume.mount_points, [Path::new("/data")]);
+    assert_eq!(volume.subject.allocation_unit_bytes, Some(4096));
+    assert!(volume.judge(&[8192]).finding);
+    let request = Request {
+        device: Some("sda1".to_owned()),
+        ..Request::default()
+    };
+    assert_eq!(
+        machine
+            .system()
+            .survey(&request)
+            .expect("a survey")
+            .volumes
+            .len(),
+        1
+    );
+
+    // Nothing but `/sys/block`, as somebody makes it by hand.
+    let found = walk(&root.join("sys/devices"), "sda").expect("the disk");
+    std::fs::create_dir_all(root.join("sys/block")).expect("a folder");
+    std::fs::rename(found, root.join("sys/block/sda")).expect("moved");
+    std::fs::remove_dir_all(root.join("sys/dev")).expect("links");
+    let survey = machine
+        .system()
+        .survey(&Request::default())
+        .expect("a survey");
+    assert_eq!(survey.volumes[0].offset_bytes(), Some(32_256));
+}
+
+/// The folder of this name below another.
+fn walk(folder: &Path, name: &str) -> Option<std::path::PathBuf> {
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        if entry.file_name() == name {
+            return Some(entry.path());
+        }
+        if let Some(found) = walk(&entry.path(), name) {
+            return Some(found);
+        }
+    }
+    None
 }

@@ -29,6 +29,7 @@ fn boundary(offset_bytes: u64, unit_bytes: u64) -> Boundary {
         source: UnitSource::Array,
         offset_bytes,
         volume_bytes: 0,
+        piece_bytes: None,
         full_stripe_bytes: unit_bytes.checked_mul(3),
         parity: true,
     }
@@ -206,6 +207,42 @@ fn the_worst_of_several_boundaries_decides_and_pieces_keep_their_phase() {
     assert_eq!(below.phase_bytes(), 60 * K);
     let subject = subject(vec![], vec![boundary(0, 64 * K), below]);
     assert_eq!(judged(&subject).verdict, Verdict::SplitsAbove(4 * K));
+}
+
+#[test]
+fn stripes_over_stripes_are_judged_by_the_pieces_that_arrive() {
+    // What stands above, what is below it, where the first piece lies there and in
+    // the volume; verdict and finding for 8K, 64K and 1M.
+    for (above, below, at, lead, verdict, finding) in [
+        // LVM stripes of 16K over md chunks of 64K: the second array has the volume's
+        // byte 16K at its data's start, and nothing is wrong.
+        (16 * K, 64 * K, 1024 * K, 16 * K, Verdict::Aligned, false),
+        (64 * K, 256 * K, 1024 * K, 64 * K, Verdict::Aligned, false),
+        // Pieces as large as, or larger than, the chunks below.
+        (256 * K, 64 * K, 1024 * K, 256 * K, Verdict::Aligned, false),
+        // Extents that start at 192K, as old LVM had it: whole units of 64K.
+        (64 * K, 256 * K, 192 * K, 0, Verdict::Aligned, false),
+        // The arrays lie on a partition at 63 sectors: every layer's units are cut.
+        (64 * K, 64 * K, 63 * 512, 0, Verdict::SplitsAbove(512), true),
+        (16 * K, 64 * K, 36 * K, 0, Verdict::SplitsAbove(4 * K), true),
+        // 96K pieces on 64K: what both have in common is 32K.
+        (96 * K, 64 * K, 32 * K, 0, Verdict::Aligned, false),
+    ] {
+        let lower = Boundary {
+            volume_bytes: lead,
+            piece_bytes: Some(above),
+            ..boundary(at, below)
+        };
+        let place = place(at, 512, Nature::Single);
+        let subject = subject(vec![place], vec![boundary(0, above), lower]);
+        let found = judge(&subject, &[8 * K, 64 * K, 1024 * K]);
+        let context = format!("{above} over {below} at {at}: {:?}", found.checks);
+        assert_eq!(
+            (found.verdict, found.finding),
+            (verdict, finding),
+            "{context}"
+        );
+    }
 }
 
 #[test]

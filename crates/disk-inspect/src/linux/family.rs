@@ -1,0 +1,96 @@
+//! What is shown where one device was asked for: the device, what it stands on,
+//! what stands on it - and of all volumes only those that share bytes with it.
+//!
+//! A loop device over a file stands on the file's disk, which is shown; the volume
+//! that the file lies on is not what was asked for.
+
+use super::devices;
+use super::place::btrfs_members;
+use super::tree::Tree;
+use crate::storage::BlockDevice;
+use crate::{DeviceNumber, Error, Result};
+
+/// A device with its relations.
+pub struct Family {
+    /// Everything that is shown.
+    wanted: Vec<DeviceNumber>,
+    /// The device, and other members of its btrfs: volumes on these are shown.
+    own: Vec<DeviceNumber>,
+    /// What it stands on, files left out: volumes that are these are shown.
+    below: Vec<DeviceNumber>,
+}
+
+impl Family {
+    pub fn of(tree: Tree, name: &str) -> Result<Family> {
+        let number =
+            devices::number_of(tree, name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
+        let device = devices::device(tree, number)?;
+        let mut family = Family {
+            wanted: device.layers().iter().map(|layer| layer.number).collect(),
+            own: vec![number],
+            below: Vec::new(),
+        };
+        solid(&device, &mut family.below);
+        family.add_above(tree, number);
+        // A btrfs on several devices is one volume, mounted by one of them.
+        for one in family.wanted.clone() {
+            let is_own = one == number || !family.below.contains(&one);
+            let fellows = btrfs_members(tree, one).filter(|_| is_own);
+            for fellow in fellows.into_iter().flatten() {
+                let Ok(device) = devices::device(tree, fellow) else {
+                    continue;
+                };
+                let layers = device.layers().into_iter().map(|layer| layer.number);
+                family.wanted.extend(layers);
+                family.own.push(fellow);
+            }
+        }
+        Ok(family)
+    }
+
+    /// Adds the partitions of a device and what stands on it or on those. Holders of
+    /// holders end where nothing new comes up.
+    fn add_above(&mut self, tree: Tree, number: DeviceNumber) {
+        let mut next = vec![number];
+        while let Some(number) = next.pop() {
+            let mut above = devices::partition_numbers(tree, number);
+            if let Some(directory) = devices::directory(tree, number) {
+                let holders = tree.names(directory.join("holders"));
+                above.extend(
+                    holders
+                        .iter()
+                        .filter_map(|one| devices::number_of(tree, one)),
+                );
+            }
+            for one in above {
+                if !self.wanted.contains(&one) {
+                    self.wanted.push(one);
+                    next.push(one);
+                }
+            }
+        }
+    }
+
+    pub fn shows(&self, number: DeviceNumber) -> bool {
+        self.wanted.contains(&number)
+    }
+
+    /// Whether a volume on this device is one that was asked for.
+    pub fn shows_volume(&self, device: &BlockDevice) -> bool {
+        let mut layers = Vec::new();
+        solid(device, &mut layers);
+        layers.iter().any(|layer| self.own.contains(layer)) || self.below.contains(&device.number)
+    }
+}
+
+/// A device and what it stands on, not through files.
+fn solid(device: &BlockDevice, found: &mut Vec<DeviceNumber>) {
+    found.push(device.number);
+    let looped = device.looped.as_ref();
+    if looped.is_some_and(|looped| looped.backing_file_system.is_some()) {
+        return;
+    }
+    for below in &device.below {
+        solid(below, found);
+    }
+}
