@@ -51,7 +51,7 @@ cause() { # read|write WORDS
     dd if=/dev/urandom of=/dev/md0 bs=1M count=96 2> /dev/null
     sync
     stripewise --quiet --store $store align /dev/md0 "--$1" --size 64M --offsets 63s,36K,1M --threads 16 \
-        --step 1200ms --blocks 10 --time 60s $destroy > /tmp/align.txt 2> /tmp/align.err
+        --step 900ms --blocks 10 --time 60s $destroy > /tmp/align.txt 2> /tmp/align.err
     code=$?
     if [ $code = 1 ] && tr '\n' ' ' < /tmp/align.txt | tr -s ' ' | grep -qi "$2"; then
         echo "check ok align of ${1}s names the cause: $2"

@@ -5,8 +5,8 @@ array 10 64
 for round in 1 2; do
     for offset in 63s 1M; do
         place $offset
-        measure raid10-write $offset write 7
-        measure raid10-read $offset read 7
+        measure raid10-write $offset write 6
+        measure raid10-read $offset read 6
         look $round $offset 65536
     done
 done

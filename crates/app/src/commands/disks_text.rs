@@ -437,6 +437,9 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
         Verdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
             "unknown, as is where it starts".to_owned()
         }
+        Verdict::UnknownStripeUnit(_) if volume.subject.incomplete => {
+            "unknown stripe unit, as is what lies below".to_owned()
+        }
         Verdict::UnknownStripeUnit(None) => {
             "unknown stripe unit; any suits, as it starts at 0".to_owned()
         }

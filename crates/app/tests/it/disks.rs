@@ -183,6 +183,31 @@ fn captured_machines_give_their_exit_codes() {
 }
 
 #[test]
+fn one_device_is_answered_for_itself() {
+    let desk = Desk::new();
+    let root = machine(&desk, "md-raid10");
+    for (device, code, volumes) in [
+        ("md0p1", 1, 1),
+        ("md0p2", 1, 1),
+        ("md0p3", 0, 1),
+        ("md0", 1, 3),
+        ("sdc", 1, 3),
+    ] {
+        let found = desk.run(&["disks", device, "--sysroot", text(&root), "--json"]);
+        assert_eq!(found.code, Some(code), "{device}: {}", found.stderr);
+        let all = found.json().at("volumes").items().len();
+        assert_eq!(all, volumes, "{device}: {}", found.stdout);
+    }
+    // FAT by the kernel's name; which FAT it is stands in `holds`.
+    let root = machine(&desk, "nvme");
+    let found = desk.run(&["disks", "nvme0n1p1", "--sysroot", text(&root), "--json"]);
+    let document = found.json();
+    assert_eq!(document.at("volumes.0.file_system").text(), "vfat");
+    let kind = document.at("disks.0.partitions.0.holds.kind");
+    assert_eq!(kind.text(), "vfat (FAT32)");
+}
+
+#[test]
 fn diskpar_and_diskext_are_imitated_for_scripts() {
     let desk = Desk::new();
     let root = machine(&desk, "sata-512n");

@@ -4,7 +4,7 @@ use super::{Disk, Partition, Survey, Volume, holds_volumes};
 use crate::medium::{Bytes, Part};
 use crate::storage::{BlockDevice, Queue};
 use crate::superblocks::{self, Found};
-use crate::tables::{self, PartitionTable, Role, TablePartition};
+use crate::tables::{self, PartitionTable, Role, TableKind, TablePartition};
 use crate::trace::{Given, trace};
 use crate::verdict::{Subject, Suspect, Usage};
 use std::io::Result;
@@ -29,7 +29,12 @@ pub fn image(
     sector_bytes: Option<u32>,
     given: &dyn Fn(&str) -> Option<Given>,
 ) -> Result<Survey> {
-    let table = tables::read(image, sector_bytes)?;
+    let table = match tables::read(image, sector_bytes)? {
+        Some(table) if table.kind == TableKind::Mbr && sector_bytes.is_none() => {
+            Some(in_its_sectors(image, name, table))
+        }
+        table => table,
+    };
     let sector = table.as_ref().map(|table| table.sector_bytes);
     let size_bytes = image.size_bytes();
     let whole = match table {
@@ -86,6 +91,30 @@ pub fn image(
         given,
     });
     Ok(survey)
+}
+
+/// An MBR does not tell in which sectors it counts. It is taken to be 512 bytes,
+/// unless nothing known is where that leads and something is in sectors of 4 KiB.
+fn in_its_sectors(image: &mut dyn Bytes, name: &str, table: PartitionTable) -> PartitionTable {
+    const LARGE: u32 = 4096;
+    if found_in(image, name, &table) {
+        return table;
+    }
+    match tables::read(image, Some(LARGE)) {
+        Ok(Some(mut large)) if large.kind == TableKind::Mbr && found_in(image, name, &large) => {
+            large.problems.push(format!(
+                "taken to count in sectors of {LARGE} bytes, as that is where something is"
+            ));
+            large
+        }
+        _ => table,
+    }
+}
+
+/// Whether something known is in one of the partitions.
+fn found_in(image: &mut dyn Bytes, name: &str, table: &PartitionTable) -> bool {
+    let found = partitions(image, name, Some(table));
+    found.iter().any(|one| one.holds.is_some())
 }
 
 fn uuid(found: Option<&Found>) -> Option<String> {

@@ -12,10 +12,9 @@ const SECTOR_BYTES_MAX: u32 = 4096;
 const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Judges a volume for operations of these sizes. It is a finding when the
-/// volume starts inside a physical sector, or has a file system and crosses more
-/// stripe units than it must with one of these sizes (so with a stripe unit that
-/// is a power of two: with the largest); never where its place does not matter or
-/// nothing is on it.
+/// volume starts inside a physical sector, or has a file system and the size up to
+/// which nothing crosses is below the largest of these; never where its place does
+/// not matter or nothing is on it.
 #[must_use]
 pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let mut checks = Vec::new();
@@ -24,7 +23,7 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let verdict = verdict(subject, split, worst);
     let used = matches!(subject.usage, Usage::FileSystem | Usage::Other);
     let mut boundaries = subject.boundaries.iter();
-    let crosses = boundaries.any(|boundary| boundary.costs_more(block_sizes_bytes));
+    let crosses = boundaries.any(|boundary| boundary.is_misaligned_for(block_sizes_bytes));
     let finding = (split && used) || (crosses && subject.usage == Usage::FileSystem);
     for boundary in &subject.boundaries {
         checks.push(stripe_check(boundary, block_sizes_bytes, subject.usage));
@@ -200,12 +199,11 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
             },
         },
         Some(above) => {
+            let is_larger = boundary.is_misaligned_for(block_sizes_bytes);
             let costs_more = boundary.costs_more(block_sizes_bytes);
-            let mut arriving = block_sizes_bytes.iter();
-            let is_larger = arriving.any(|bytes| boundary.arriving_bytes(*bytes) > above);
             Check {
                 name: "stripe-unit",
-                result: if costs_more && usage == Usage::FileSystem {
+                result: if is_larger && usage == Usage::FileSystem {
                     Outcome::Finding
                 } else {
                     Outcome::Information
@@ -214,7 +212,8 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
                     "{sum}: aligned operations up to {} never cross, larger ones do{}",
                     size(above),
                     if is_larger && !costs_more {
-                        ", but no more often than from a boundary: the unit is no power of two"
+                        " (of the sizes asked for no more often than from a boundary: the unit or \
+                         the size is no power of two)"
                     } else {
                         ""
                     }
@@ -308,6 +307,15 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
 
 fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
     let offset = subject.places.first().map_or(0, |place| place.offset_bytes);
+    if subject.incomplete && !subject.places.is_empty() {
+        return Check {
+            name: "stripe-unit",
+            result: Outcome::Information,
+            text: "what lies below could not be followed to its end, so nothing is known of \
+                   stripe units there"
+                .to_owned(),
+        };
+    }
     Check {
         name: "stripe-unit",
         result: Outcome::Information,

@@ -103,9 +103,19 @@ impl Boundary {
 }
 
 impl Boundary {
+    /// Whether the largest of these sizes is above what never crosses here.
+    #[must_use]
+    pub fn is_misaligned_for(&self, block_sizes_bytes: &[u64]) -> bool {
+        let largest = block_sizes_bytes.iter().max();
+        let above = self.splits_above();
+        above
+            .zip(largest)
+            .is_some_and(|(above, largest)| above < *largest)
+    }
+
     /// Whether operations of any of these sizes touch more stripe units here than
     /// they would from a boundary. Where the unit is no power of two, some cross
-    /// as often wherever the volume starts: then there is nothing to mend.
+    /// as often wherever the volume starts, which is worth saying.
     #[must_use]
     pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
         block_sizes_bytes.iter().any(|bytes| {

@@ -3,6 +3,7 @@
 use crate::fixtures::{BIOS_BOOT, LINUX, Picture, RESERVED};
 use std::io::Cursor;
 use stripewise_disk_inspect::medium::Medium;
+use stripewise_disk_inspect::survey;
 use stripewise_disk_inspect::tables::{self, Copy, PartitionTable, Role, TableKind};
 
 fn read(picture: &Picture, sector: Option<u32>) -> Option<PartitionTable> {
@@ -266,5 +267,40 @@ fn boot_sectors_noise_and_short_images_have_no_table() {
     assert_eq!(read(&noise, None), None);
     for length in [0, 1, 511, 512, 513] {
         assert_eq!(read(&Picture::new(length), None), None, "{length}");
+    }
+}
+
+#[test]
+fn an_mbr_in_an_image_counts_in_the_sectors_in_which_something_is_found() {
+    for (file_system_at, sector, start) in [
+        (None, 512, 256 * 512),
+        (Some(256 * 512), 512, 256 * 512),
+        (Some(1 << 20), 4096, 1 << 20),
+    ] {
+        let mut picture = Picture::new(16 << 20);
+        picture.entry(0, 0, 0x83, 256, 2048);
+        if let Some(at) = file_system_at {
+            picture.ext4(at, 0);
+        }
+        let length = picture.bytes.len() as u64;
+        let mut image = Medium::new(Cursor::new(picture.bytes), length);
+        let found = survey::image(&mut image, "old.img", "/old.img", None, &|_| None);
+        let found = found.expect("readable");
+        let table = found.disks[0].table.as_ref().expect("a table");
+        assert_eq!(table.sector_bytes, sector, "{file_system_at:?}");
+        assert_eq!(found.volumes[0].offset_bytes(), Some(start));
+        assert_eq!(table.problems.len(), usize::from(sector == 4096));
+    }
+}
+
+#[test]
+fn an_mbr_without_partitions_is_one_where_the_disk_has_a_signature() {
+    for (signature, wanted) in [(0u32, false), (0x1234_abcd, true)] {
+        let mut picture = Picture::new(1 << 20);
+        picture.put(440, &signature.to_le_bytes());
+        picture.put(510, &[0x55, 0xaa]);
+        let found = read(&picture, None);
+        assert_eq!(found.is_some(), wanted, "{signature:x}");
+        assert!(found.is_none_or(|table| table.partitions.is_empty()));
     }
 }
