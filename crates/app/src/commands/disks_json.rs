@@ -65,6 +65,9 @@ struct Table<'a> {
     sector_bytes: u32,
     dynamic: bool,
     headers: Option<(String, String)>,
+    /// What a hybrid MBR lists besides.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    hybrid: &'a [stripewise_disk_inspect::tables::TablePartition],
     problems: &'a [String],
 }
 
@@ -194,6 +197,7 @@ fn table(table: &PartitionTable) -> Table<'_> {
             .headers
             .as_ref()
             .map(|(primary, backup)| (state(primary), state(backup))),
+        hybrid: &table.hybrid,
         problems: &table.problems,
     }
 }
