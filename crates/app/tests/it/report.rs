@@ -121,7 +121,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -150,6 +150,8 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("sim-list", &["sim", "list"]),
         ("sim-show", &["sim", "show", "raid10-10k"]),
         ("import", &["import", fio]),
+        // With runs of a series, one by itself and one of another tool.
+        ("history", &["history"]),
         ("convert", &["convert", "--from", "sqlio", &batch]),
         ("sqlio", &sqlio),
         ("report", &["report", "last", "-o", "written.md"]),
