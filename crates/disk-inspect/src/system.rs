@@ -8,7 +8,8 @@ use crate::{DeviceNumber, Result, platform};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// A machine to look at. Cheap to make; reads nothing until asked, caches nothing.
+/// A machine to look at. Cheap to make; reads nothing until asked, and keeps
+/// nothing of one answer for the next.
 #[derive(Clone, Debug)]
 pub struct System {
     root: PathBuf,

@@ -29,16 +29,14 @@ fn a_plan_is_printed_and_nothing_is_written_without_leave() {
     let before = bytes(&device);
     let answer = desk
         .run(&["partition", &device.device, "--align", "64K"])
-        .done();
-    for words in [
-        "Plan for",
-        "nothing that is known",
-        "65,536 bytes (64 KiB), sector 128",
-        "protective MBR",
-        &format!("To do it, add: --yes --destroy {}", device.name()),
-    ] {
-        assert!(answer.stdout.contains(words), "{words}: {}", answer.stdout);
-    }
+        .done()
+        .printed(&[
+            "Plan for",
+            "nothing that is known",
+            "65,536 bytes (64 KiB), sector 128",
+            "protective MBR",
+            &format!("To do it, add: --yes --destroy {}", device.name()),
+        ]);
     assert!(
         answer
             .stdout
@@ -128,17 +126,9 @@ fn a_partition_is_made_where_it_was_asked_for_and_the_old_table_comes_back() {
         assert!(file.contains("partition-tables"), "{file}");
         let line = ["partition", &device.device, "--restore", &file];
         let plan = desk.run(&line).done();
-        assert!(
-            plan.stdout.contains("the table that was saved from"),
-            "{}",
-            plan.stdout
-        );
+        plan.printed(&["the table that was saved from"]);
         let answer = desk.run(&[&line[..], &leave].concat()).done();
-        assert!(
-            answer.stdout.contains("Brought the saved table back"),
-            "{}",
-            answer.stdout
-        );
+        answer.printed(&["Brought the saved table back"]);
         assert!(bytes(&device) == want, "{file}");
     }
 }
@@ -175,19 +165,11 @@ fn what_is_in_use_or_not_named_is_refused_with_three() {
     let before = bytes(&device);
     with(&["--yes", "--destroy", device.name()]).failed(3, &["is mounted at", &mount.path]);
     // The plan alone ends as doing it would.
-    let plan = with(&[]).ended(3);
-    assert!(plan.stdout.contains("in the way"), "{}", plan.stdout);
-    assert!(
-        plan.stdout
-            .contains("an ext4 file system on the whole of it"),
-        "{}",
-        plan.stdout
-    );
-    assert!(
-        plan.stdout.contains("it would be refused"),
-        "{}",
-        plan.stdout
-    );
+    with(&[]).ended(3).printed(&[
+        "in the way",
+        "an ext4 file system on the whole of it",
+        "it would be refused",
+    ]);
     assert!(bytes(&device) == before);
 }
 

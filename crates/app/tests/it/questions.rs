@@ -91,11 +91,7 @@ fn a_baseline_is_replaced_only_when_that_is_said() {
     desk.run(&["baseline", "set", "last"])
         .failed(2, &["there is a baseline `baseline` already", "--replace"]);
     let replaced = desk.run(&["baseline", "set", "last", "--replace"]).done();
-    assert!(
-        replaced.stdout.contains("It takes the place of"),
-        "{}",
-        replaced.stdout
-    );
+    replaced.printed(&["It takes the place of"]);
     desk.run(&["baseline", "set", "last", "--name", "other"])
         .done();
     let listed = desk.json(&["baseline", "list"]);
@@ -212,19 +208,10 @@ fn an_experiment_goes_with_the_last_of_its_runs() {
 fn a_finished_experiment_says_why_nothing_is_left_and_goes_on_for_the_time_given() {
     let desk = Desk::new();
     let id = experiment(&desk).at("experiment.id").text();
-    let again = desk.run(&["lab", "resume", &id]).ended(1);
-    assert!(
-        again
-            .stderr
-            .contains("10 blocks are finished, as many as there may be"),
-        "{}",
-        again.stderr
-    );
-    assert!(
-        again.stderr.contains("--blocks 20 goes on"),
-        "{}",
-        again.stderr
-    );
+    desk.run(&["lab", "resume", &id]).ended(1).warned(&[
+        "10 blocks are finished, as many as there may be",
+        "--blocks 20 goes on",
+    ]);
     // Ten blocks took 44 s of the array's time; 9 s more are two blocks more.
     let more = [
         "lab",

@@ -195,15 +195,29 @@ impl Answer {
     /// stderr has an error, a hint, and these words.
     #[track_caller]
     pub fn said(self, words: &[&str]) -> Answer {
-        for word in ["error: ", "hint: "].iter().chain(words) {
-            assert!(
-                self.stderr.contains(word),
-                "{}: `{word}` is not in\n{}",
-                self.line,
-                self.stderr
-            );
-        }
+        self.warned(&["error: ", "hint: "]).warned(words)
+    }
+
+    /// stderr has these words, whatever the code was.
+    #[track_caller]
+    pub fn warned(self, words: &[&str]) -> Answer {
+        self.has(&self.stderr, words);
         self
+    }
+
+    /// stdout has these words, whatever the code was.
+    #[track_caller]
+    pub fn printed(self, words: &[&str]) -> Answer {
+        self.has(&self.stdout, words);
+        self
+    }
+
+    #[track_caller]
+    fn has(&self, text: &str, words: &[&str]) {
+        for word in words {
+            let line = &self.line;
+            assert!(text.contains(word), "{line}: `{word}` is not in\n{text}");
+        }
     }
 
     /// The one JSON document on stdout: nothing before it, nothing after it.
