@@ -107,13 +107,24 @@ pub fn aim(
 ) -> Outcome<Aimed> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
-        TargetName::Simulated { .. } => Ok(Aimed::Simulated(Box::new(Simulated::open(&name)?))),
+        TargetName::Simulated { .. } => {
+            let simulated = Simulated::open(context, &name)?;
+            Ok(Aimed::Simulated(Box::new(simulated)))
+        }
         TargetName::Dataset(_) => Err(Failure::usage(
             format!("{text} is a published table: it can be compared, not run"),
             "name a directory, a file, a block device or sim:NAME",
         )),
         TargetName::Path(_) => prepare(context, store, &name, &intent(need, safety)),
     }
+}
+
+/// Reads would do: only the leave to write is missing.
+pub fn only_leave_is_missing(failure: &Failure) -> bool {
+    failure
+        .error
+        .downcast_ref::<stripewise_target::Error>()
+        .is_some_and(|error| error.kind.is_leave_to_write_missing())
 }
 
 /// Nothing at all, for the null engine.

@@ -5,6 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::show::style::Style;
+use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use std::time::Instant;
 use stripewise_disk_inspect::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
-use stripewise_store::{ErrorKind, Owner, Store};
+use stripewise_store::{ErrorKind, KeptDocument, Owner, Store};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -158,6 +159,27 @@ impl Context {
         }
         words
     }
+}
+
+/// Keeps a document of this kind as JSON, in place of one of the same name.
+pub fn keep_document(
+    context: &Context,
+    store: &mut Store,
+    kind: &str,
+    name: &str,
+    content: &impl Serialize,
+) -> Outcome<()> {
+    let json = serde_json::to_string(content).map_err(|error| Failure {
+        exit: Exit::Store,
+        error: error.into(),
+        hint: None,
+    })?;
+    let document = KeptDocument {
+        name: name.to_owned(),
+        kept_at: context.timestamp(),
+        json,
+    };
+    store.keep_document(kind, &document).map_err(store_failure)
 }
 
 /// A failure of the store as an exit code: names that match nothing are usage.

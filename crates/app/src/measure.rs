@@ -51,6 +51,17 @@ pub struct JobWish {
     pub targets: Vec<usize>,
 }
 
+/// Nanoseconds that jobs take which run at once, ramps included.
+pub fn length_ns(jobs: &[JobWish]) -> u64 {
+    let lengths = jobs.iter().map(|job| job.workload.length_ns());
+    lengths.max().unwrap_or(0)
+}
+
+/// Nanoseconds that runs of these lengths take one after the other.
+pub fn in_turn_ns(lengths: impl IntoIterator<Item = u64>) -> u64 {
+    lengths.into_iter().fold(0, u64::saturating_add)
+}
+
 /// A run that took place, and whether the store has it.
 pub struct Measured {
     pub record: RunRecord,

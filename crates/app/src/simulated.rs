@@ -1,6 +1,9 @@
 //! A simulated array as a target.
 
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read_text};
+use std::path::Path;
 use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_target::TargetName;
@@ -15,10 +18,10 @@ pub struct Simulated {
 
 impl Simulated {
     /// From `sim:NAME?key=value` or `sim:FILE.toml`.
-    pub fn open(name: &TargetName) -> Outcome<Self> {
+    pub fn open(context: &Context, name: &TargetName) -> Outcome<Self> {
         let text = name.to_string();
         let target = text.strip_prefix("sim:").unwrap_or(&text);
-        let spec = spec(target)?;
+        let spec = spec(context, target)?;
         let array = spec.build();
         let volume = array.facts();
         let facts = TargetFacts {
@@ -67,8 +70,20 @@ impl Simulated {
 }
 
 /// The specification behind `NAME?key=value` or `FILE.toml`.
-pub fn spec(target: &str) -> Outcome<ArraySpec> {
-    ArraySpec::from_target(target, |path| std::fs::read_to_string(path)).map_err(spec_failure)
+pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
+    let hint = "check the path; `stripewise sim list` shows the arrays that need no file";
+    let mut unread = None;
+    let spec = ArraySpec::from_target(target, |path| {
+        read_text(context, Path::new(path), PLAN_BYTES_MAX, hint).map_err(|failure| {
+            unread = Some(failure);
+            std::io::ErrorKind::Other.into()
+        })
+    });
+    match unread {
+        // The exit code of an interruption and the limit are in it.
+        Some(failure) => Err(failure),
+        None => spec.map_err(spec_failure),
+    }
 }
 
 fn spec_failure(error: SpecError) -> Failure {

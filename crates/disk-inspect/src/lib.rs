@@ -22,6 +22,7 @@ pub mod marks;
 pub mod medium;
 pub mod observe;
 pub mod placement;
+mod problem;
 pub mod storage;
 pub mod superblocks;
 pub mod survey;
@@ -54,4 +55,5 @@ use other as platform;
 
 pub use device_number::DeviceNumber;
 pub use error::{Error, Result};
+pub use problem::Problem;
 pub use system::{System, cached_bytes, layout, placement_of};

@@ -8,21 +8,7 @@
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why nothing was made, or not all of it.
-#[derive(Debug, thiserror::Error)]
-#[error("{target}: {what}{}", .os.as_ref().map(|e| format!(": {e}")).unwrap_or_default())]
-pub struct Error {
-    /// Its class.
-    pub kind: ErrorKind,
-    /// The device or file as the user named it.
-    pub target: String,
-    /// What is the case, in words, without a final stop.
-    pub what: String,
-    /// The next thing to do, a whole sentence; empty where there is none.
-    pub hint: String,
-    /// The operating system's reason.
-    #[source]
-    pub os: Option<std::io::Error>,
-}
+pub type Error = stripewise_disk_inspect::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage), 4
 /// for [`Io`](ErrorKind::Io), 3 for all others.
@@ -51,36 +37,4 @@ pub enum ErrorKind {
     Io,
     /// Not there yet on this operating system.
     Unsupported,
-}
-
-impl Error {
-    pub(crate) fn new(
-        kind: ErrorKind,
-        target: impl std::fmt::Display,
-        what: impl Into<String>,
-    ) -> Self {
-        Error {
-            kind,
-            target: target.to_string(),
-            what: what.into(),
-            hint: String::new(),
-            os: None,
-        }
-    }
-
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
-    pub(crate) fn with_os(mut self, os: std::io::Error) -> Self {
-        self.os = Some(os);
-        self
-    }
-
-    /// The next thing to do, a whole sentence.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        (!self.hint.is_empty()).then_some(self.hint.as_str())
-    }
 }

@@ -84,8 +84,9 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
             }
         })
         .collect();
-    let longest_ns = series.iter().map(longest_ns).sum();
-    let shortest_ns = (step.ramp_ns + step.duration_ns).saturating_mul(series.len() as u64);
+    let longest_ns = series.iter().map(longest_ns).fold(0, u64::saturating_add);
+    let step_ns = step.ramp_ns.saturating_add(step.duration_ns);
+    let shortest_ns = step_ns.saturating_mul(series.len() as u64);
     let budget_ns = match wish.time_ns {
         Some(time_ns) => time_ns.min(longest_ns),
         None => longest_ns,

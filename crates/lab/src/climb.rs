@@ -78,8 +78,7 @@ pub fn steps_max(kind: SeriesKind, limits: &Limits) -> u32 {
 /// The time that a series takes if its ladder goes to its end.
 #[must_use]
 pub fn longest_ns(plan: &SeriesPlan) -> u64 {
-    u64::from(steps_max(plan.kind, &plan.limits))
-        * (plan.workload.ramp_ns + plan.workload.duration_ns)
+    u64::from(steps_max(plan.kind, &plan.limits)).saturating_mul(plan.workload.length_ns())
 }
 
 /// Runs a series to its end. Records come back in the order in which they ran.
@@ -94,7 +93,7 @@ pub fn climb<R: StepRunner>(
     let mut climbed: Vec<Step> = Vec::new();
     let mut rates: Vec<LadderStep> = Vec::new();
     let mut bisected: Vec<Step> = Vec::new();
-    let step_ns = plan.workload.ramp_ns + plan.workload.duration_ns;
+    let step_ns = plan.workload.length_ns();
     loop {
         let bracketed = plan.kind.climbs() && bracketed(&rates);
         let next = if plan.kind.climbs() {
@@ -115,7 +114,7 @@ pub fn climb<R: StepRunner>(
         // The first step always runs: a series without a number answers nothing.
         let late = plan
             .deadline_ns
-            .is_some_and(|deadline| runner.elapsed_ns() + step_ns > deadline);
+            .is_some_and(|deadline| runner.elapsed_ns().saturating_add(step_ns) > deadline);
         if late && !climbed.is_empty() {
             return Ok((records, Ended::TimeSpent));
         }

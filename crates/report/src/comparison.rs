@@ -133,6 +133,9 @@ pub fn comparison_words(records: &[&ComparisonRecord]) -> String {
         }
     };
     for record in records {
+        if follows(record, records) {
+            continue;
+        }
         for group in &record.groups {
             add(wrapped(
                 &format!(
@@ -158,6 +161,28 @@ pub fn comparison_words(records: &[&ComparisonRecord]) -> String {
         }
     }
     lines.concat()
+}
+
+/// Its MiB/s are the IOPS of another table of the same sides times block sizes that
+/// its rows keep: their means say nothing that those of IOPS do not.
+fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) -> bool {
+    let twin = |mine: &ComparisonRow, row: &ComparisonRow| {
+        row.metric == "iops"
+            && mine.block_size_bytes.is_some()
+            && (&mine.operation, &mine.pattern, mine.block_size_bytes)
+                == (&row.operation, &row.pattern, row.block_size_bytes)
+            && (mine.threads, mine.outstanding) == (row.threads, row.outstanding)
+    };
+    let covers = |other: &&ComparisonRecord| {
+        (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
+            && record
+                .rows
+                .iter()
+                .all(|mine| other.rows.iter().any(|row| twin(mine, row)))
+    };
+    !record.rows.is_empty()
+        && record.rows.iter().all(|row| row.metric == "mib_per_s")
+        && records.iter().any(covers)
 }
 
 /// The metric of all rows, or nothing where there are none.

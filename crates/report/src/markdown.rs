@@ -8,7 +8,7 @@ use crate::number::{count, metric_value, size};
 use crate::quantity_text::classic;
 use crate::rows::{Room, rows_table};
 use crate::warnings::{collected, of_runs, severity_word};
-use crate::words::requirement_words;
+use crate::words::{Said, requirement_words};
 use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::format_count;
@@ -21,8 +21,9 @@ const ROWS_MAX: usize = 100;
 pub fn markdown(material: &Material) -> String {
     let document = &material.document;
     let mut text = format!("## {}\n\n", safe(&material.title));
+    let mut said = Said::default();
     for comparison in &document.comparisons {
-        of_comparison(&mut text, comparison);
+        of_comparison(&mut text, comparison, &mut said);
     }
     let ladders = named_series(document);
     for named in &ladders {
@@ -32,7 +33,7 @@ pub fn markdown(material: &Material) -> String {
         let word = if requirement.met { "met" } else { "**missed**" };
         let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
     }
-    for note in &material.notes {
+    for note in said.new_of(&material.notes) {
         let _ = writeln!(text, "- note: {}", safe(note));
     }
     text.push('\n');
@@ -122,8 +123,8 @@ fn of_rows(text: &mut String, rows: &[JobRow<'_>]) {
     left_out(text, rows.len());
 }
 
-fn of_comparison(text: &mut String, comparison: &ComparisonRecord) {
-    for sentence in &comparison.sentences {
+fn of_comparison<'a>(text: &mut String, comparison: &'a ComparisonRecord, said: &mut Said<'a>) {
+    for sentence in said.new_of(&comparison.sentences) {
         let _ = writeln!(text, "- {}", safe(sentence));
     }
     text.push('\n');
@@ -170,7 +171,7 @@ fn of_comparison(text: &mut String, comparison: &ComparisonRecord) {
         .collect();
     table(text, &words, &numbers, &rows);
     left_out(text, comparison.rows.len());
-    for note in &comparison.notes {
+    for note in said.new_of(&comparison.notes) {
         let _ = writeln!(text, "- note: {}", safe(note));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::warnings::wrapped;
 use stripewise_results::RequirementRecord;
+use stripewise_units::capitalised;
 
 /// `read_iops>=20000: 21,400 IOPS (random 8K read; median of 6 runs)`.
 pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
@@ -26,15 +27,29 @@ pub fn requirement_text(requirement: &RequirementRecord) -> String {
 
 /// `Random read` for `random-read`.
 pub(crate) fn series_title(name: &str) -> String {
-    let words = name.replace('-', " ");
-    let mut letters = words.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
+    capitalised(&name.replace('-', " "))
 }
 
 /// Sequential series are told in bytes, others in operations.
 pub(crate) fn told_in_bytes(series: &str) -> bool {
     series.starts_with("sequential")
+}
+
+/// Lines that a report has said already: tables of several metrics, or of several
+/// levels, share their sentences and notes.
+#[derive(Default)]
+pub(crate) struct Said<'a>(Vec<&'a str>);
+
+impl<'a> Said<'a> {
+    /// Those that are not said yet; from now on they are.
+    pub(crate) fn new_of(&mut self, lines: &'a [String]) -> Vec<&'a str> {
+        let mut new = Vec::new();
+        for line in lines {
+            if !self.0.contains(&line.as_str()) {
+                self.0.push(line);
+                new.push(line.as_str());
+            }
+        }
+        new
+    }
 }

@@ -8,21 +8,7 @@
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a target cannot be used, or not in this way.
-#[derive(Debug, thiserror::Error)]
-#[error("{target}: {what}{}", .os.as_ref().map(|e| format!(": {e}")).unwrap_or_default())]
-pub struct Error {
-    /// Its class.
-    pub kind: ErrorKind,
-    /// The target as the user named it, or the file that is in the way.
-    pub target: String,
-    /// What is the case, in words, without a final stop.
-    pub what: String,
-    /// The next thing to do, a whole sentence; empty where there is none.
-    pub hint: String,
-    /// The operating system's reason.
-    #[source]
-    pub os: Option<std::io::Error>,
-}
+pub type Error = stripewise_disk_inspect::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage),
 /// 4 for [`Io`](ErrorKind::Io), 130 for
@@ -60,49 +46,21 @@ pub enum ErrorKind {
     Unsupported,
 }
 
-impl Error {
-    pub(crate) fn new(
-        kind: ErrorKind,
-        target: impl std::fmt::Display,
-        what: impl Into<String>,
-    ) -> Self {
-        Error {
-            kind,
-            target: target.to_string(),
-            what: what.into(),
-            hint: String::new(),
-            os: None,
-        }
-    }
-
-    /// Names that are taken stay with whom they belong to.
-    pub(crate) fn exists(path: impl std::fmt::Display) -> Self {
-        Error::new(
-            ErrorKind::Refused,
-            path,
-            "exists already, and is not replaced",
-        )
-        .with_hint("Choose another name, or remove it yourself.")
-    }
-
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
-    /// The next thing to do, a whole sentence.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        (!self.hint.is_empty()).then_some(self.hint.as_str())
-    }
-
+impl ErrorKind {
     /// Reads would do, only the leave to write is missing: `bench` then runs
     /// its reads and says so.
     #[must_use]
-    pub fn is_leave_to_write_missing(&self) -> bool {
-        matches!(
-            self.kind,
-            ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy
-        )
+    pub fn is_leave_to_write_missing(self) -> bool {
+        matches!(self, ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
     }
+}
+
+/// Names that are taken stay with whom they belong to.
+pub(crate) fn exists(path: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        path,
+        "exists already, and is not replaced",
+    )
+    .with_hint("Choose another name, or remove it yourself.")
 }

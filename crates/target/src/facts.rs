@@ -1,9 +1,11 @@
 //! What was found out about the data and the path of a target, for the trust
 //! warnings of `runner`.
 
+use crate::FillPlan;
 use stripewise_disk_inspect::content::Content;
 use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
 use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
+use stripewise_units::{format_bytes, format_duration};
 
 /// What a bounded, read-only look at the data of a target found before the
 /// first measurement.
@@ -30,6 +32,20 @@ pub struct FillReport {
     pub direct: bool,
     /// Stopped by the time limit.
     pub time_limit_hit: bool,
+}
+
+impl FillReport {
+    /// What must be said of a file that came out smaller than it was planned.
+    pub(crate) fn note(&self, plan: &FillPlan) -> Option<String> {
+        self.time_limit_hit.then(|| {
+            format!(
+                "the test file has {} instead of {}: no more could be written in {}.",
+                format_bytes(self.bytes),
+                format_bytes(plan.bytes),
+                format_duration(plan.time_limit_ns.unwrap_or_default())
+            )
+        })
+    }
 }
 
 /// How far a preparation is.

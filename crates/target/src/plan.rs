@@ -53,6 +53,20 @@ pub struct FillPlan {
     pub time_limit_ns: Option<u64>,
 }
 
+impl FillPlan {
+    /// What must be said of a file that will be smaller than was asked for.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.asked_bytes.map(|asked| {
+            format!(
+                "the test file has {} instead of {}, as {} of the file system must stay free.",
+                bytes(self.bytes),
+                bytes(asked),
+                bytes(self.free_floor_bytes)
+            )
+        })
+    }
+}
+
 impl std::fmt::Display for Plan {
     /// One fact a line, no final newline.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,7 @@
 //! A target that is ready to be measured: facts, notes, and a way to open it
 //! again and again without looking at its path again.
 
-use crate::{Access, DataFacts, Error, ErrorKind, FillReport, MadeFile, Result, platform};
+use crate::{Access, DataFacts, Error, ErrorKind, FillReport, Intent, MadeFile, Result, platform};
 use std::fs::File;
 use stripewise_results::TargetFacts;
 use stripewise_workload::CacheMode;
@@ -22,7 +22,33 @@ pub struct Target {
     pub(crate) opened: platform::Opened,
 }
 
+/// What was opened, what is known of it, and how it can be opened again.
+pub(crate) struct Settled {
+    pub(crate) opened: platform::Opened,
+    pub(crate) facts: TargetFacts,
+    pub(crate) notes: Vec<String>,
+    /// Why direct I/O is not to be had, where it is not.
+    pub(crate) direct_refused: Option<String>,
+}
+
 impl Target {
+    /// Of what was there already; its data and what was made are for the caller
+    /// to fill in.
+    pub(crate) fn of(settled: Settled, intent: &Intent, writes: bool, size_bytes: u64) -> Self {
+        Target {
+            facts: settled.facts,
+            data_facts: None,
+            fill_report: None,
+            made_file: None,
+            notes: settled.notes,
+            size_bytes,
+            writes,
+            direct_refused: settled.direct_refused,
+            cache_by_name: intent.cache_by_name,
+            opened: settled.opened,
+        }
+    }
+
     /// What it is and where it lies.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {

@@ -26,5 +26,5 @@ pub use duration::{Nanoseconds, format_duration};
 pub use error::ParseError;
 pub use kind::Kind;
 pub use list::{CpuList, List, ListItem, parse_count};
-pub use numbers::{counted, format_count, format_iops, format_mib_per_s, plural};
+pub use numbers::{capitalised, counted, format_count, format_iops, format_mib_per_s, plural};
 pub use slo::{LatencyStatistic, Slo};

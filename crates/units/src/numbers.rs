@@ -42,6 +42,20 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
     )
 }
 
+/// The words with a capital at their beginning, as a sentence starts.
+///
+/// ```
+/// assert_eq!(stripewise_units::capitalised("random read"), "Random read");
+/// ```
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
 /// Operations a second, without a unit: whole and separated from 100 on
 /// (`12,400`), one decimal below (`98.5`), two below 10 (`0.25`). `n/a` where
 /// there is no number.

@@ -32,4 +32,4 @@ pub use spec::{
 };
 pub use stream::{Span, Stream, Streams};
 pub use stripewise_units::Kind;
-pub use validate::{TargetLimits, WorkloadError, check, validate};
+pub use validate::{TIME_NS_MAX, TargetLimits, WorkloadError, check, validate};

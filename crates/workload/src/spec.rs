@@ -85,6 +85,13 @@ impl Workload {
             percent => format!("{percent} % read"),
         }
     }
+
+    /// Nanoseconds that a run of it takes: ramp and duration; never more than
+    /// `u64::MAX`.
+    #[must_use]
+    pub const fn length_ns(&self) -> u64 {
+        self.ramp_ns.saturating_add(self.duration_ns)
+    }
 }
 
 impl Pattern {

@@ -14,8 +14,8 @@ pub(crate) const THREADS_MAX: u32 = 256;
 pub(crate) const OUTSTANDING_MAX: u32 = 4_096;
 /// Operations in flight of one job at most.
 pub(crate) const OUTSTANDING_TOTAL_MAX: u64 = 65_536;
-/// A year: longer is a typing error.
-const TIME_NS_MAX: u64 = 366 * 24 * 3600 * 1_000_000_000;
+/// Nanoseconds of a year, the longest ramp or duration: longer is a typing error.
+pub const TIME_NS_MAX: u64 = 366 * 24 * 3600 * 1_000_000_000;
 /// An operation a nanosecond.
 const IOPS_MAX: f64 = 1e9;
 

@@ -5,7 +5,7 @@
 
 use super::check_rerun::{Asked, Repetitions, Work, aim_all, rerun};
 use crate::cli::baseline::{Baseline, BaselineAction, BaselineSet};
-use crate::context::{Context, store_failure};
+use crate::context::{Context, keep_document, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
@@ -74,17 +74,7 @@ impl KeptBaseline {
 
     /// Keeps it, in place of one of the same name.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        let json = serde_json::to_string(self).map_err(|error| Failure {
-            exit: Exit::Store,
-            error: error.into(),
-            hint: None,
-        })?;
-        let document = KeptDocument {
-            name: self.name.clone(),
-            kept_at: context.timestamp(),
-            json,
-        };
-        store.keep_document(KIND, &document).map_err(store_failure)
+        keep_document(context, store, KIND, &self.name, self)
     }
 
     fn of_json(document: &KeptDocument) -> Outcome<KeptBaseline> {

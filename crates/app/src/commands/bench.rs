@@ -1,6 +1,6 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
-use crate::aim::{Aimed, Need, aim, aim_at_nothing};
+use crate::aim::{Aimed, Need, aim, aim_at_nothing, only_leave_is_missing};
 use crate::cli::bench::Bench;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -18,9 +18,9 @@ use stripewise_lab::{
 use stripewise_results::{Document, RunRecord};
 use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
-use stripewise_target::{ErrorKind, Size};
+use stripewise_target::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
-use stripewise_workload::{CacheMode, DataPattern, Workload};
+use stripewise_workload::{CacheMode, DataPattern, TIME_NS_MAX, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// A quick bench is done in less than this, filling included.
@@ -45,6 +45,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
             "leave out --read-only, or name random-read or sequential-read",
         ));
     }
+    refuse_long(arguments)?;
     refuse_short(arguments, &plan)?;
     let mut store = context.open_store()?;
     announce(context, arguments, &plan);
@@ -129,6 +130,17 @@ fn wish(arguments: &Bench) -> BenchWish {
         slo: arguments.slo,
         cores: System::live().host().cpu.count_usable,
         seed: arguments.seed,
+    }
+}
+
+/// A step of more than a year is a slip of the pen; its sums would mean nothing.
+fn refuse_long(arguments: &Bench) -> Outcome<()> {
+    match arguments.step.filter(|step| step.ns() > TIME_NS_MAX) {
+        Some(step) => Err(Failure::usage(
+            format!("--step {step} is longer than a year"),
+            "give a time such as 1.5s or 5m",
+        )),
+        None => Ok(()),
     }
 }
 
@@ -223,15 +235,7 @@ fn aim_bench(
 /// Writing was not allowed by a flag; nobody asked for it by one either.
 fn may_be_read(arguments: &Bench, failure: &Failure) -> bool {
     let asked = arguments.safety.overwrite || arguments.safety.destroy.is_some();
-    let kind = failure
-        .error
-        .downcast_ref::<stripewise_target::Error>()
-        .map(|error| error.kind);
-    !asked
-        && matches!(
-            kind,
-            Some(ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
-        )
+    !asked && only_leave_is_missing(failure)
 }
 
 fn need(arguments: &Bench, writes: bool) -> Need {
@@ -397,16 +401,19 @@ impl Steps<'_> {
     }
 
     fn step(&mut self, kind: SeriesKind, workload: Workload) -> Outcome<RunRecord> {
-        let step_ns = workload.ramp_ns + workload.duration_ns;
+        let step_ns = workload.length_ns();
         let elapsed_ns = self.elapsed_ns();
-        let later_ns =
-            u64::from(self.step_left_max.saturating_sub(1)) * step_ns + self.series_left_ns;
-        self.progress.set_total(elapsed_ns + step_ns + later_ns);
+        let later_ns = u64::from(self.step_left_max.saturating_sub(1))
+            .saturating_mul(step_ns)
+            .saturating_add(self.series_left_ns);
+        let from_here_ns = step_ns.saturating_add(later_ns);
+        self.progress
+            .set_total(elapsed_ns.saturating_add(from_here_ns));
         let title = format!(
             "{} {} with {} in flight",
             kind.title(),
             ByteSize(workload.block_size_bytes),
-            workload.threads * workload.outstanding
+            u64::from(workload.threads) * u64::from(workload.outstanding)
         );
         let place = Place {
             title: &title,

@@ -11,7 +11,7 @@ use crate::cli::{Cli, Command};
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, measure, prepare_run, workload_failure};
+use crate::measure::{How, JobWish, in_turn_ns, length_ns, measure, prepare_run, workload_failure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
 use clap::Parser;
@@ -197,14 +197,9 @@ impl Work {
 
     /// How long all of it takes, ramps included.
     pub fn length_ns(&self, repeat: u32) -> u64 {
-        let once: u64 = self.steps.iter().map(step_ns).sum();
+        let once = in_turn_ns(self.steps.iter().map(|step| length_ns(&step.jobs)));
         once.saturating_mul(u64::from(repeat))
     }
-}
-
-fn step_ns(step: &Step) -> u64 {
-    let of = |wish: &JobWish| wish.workload.ramp_ns + wish.workload.duration_ns;
-    step.jobs.iter().map(of).max().unwrap_or(0)
 }
 
 /// What makes a run a repetition of another: its jobs without their seeds.
@@ -449,11 +444,7 @@ fn measure_all(
     title: &str,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let length = |jobs: &[JobWish]| {
-        let of = |wish: &JobWish| wish.workload.ramp_ns + wish.workload.duration_ns;
-        jobs.iter().map(of).max().unwrap_or(0)
-    };
-    let total_ns: u64 = runs.iter().map(|(jobs, _)| length(jobs)).sum();
+    let total_ns = in_turn_ns(runs.iter().map(|(jobs, _)| length_ns(jobs)));
     if !context.global.quiet {
         eprintln!(
             "{title}: {} runs, {} in all",
@@ -464,18 +455,20 @@ fn measure_all(
     let progress = Progress::start(context.global.quiet, total_ns, title);
     let mut before_ns = 0;
     for (index, (jobs, how)) in runs.iter().enumerate() {
-        let expected_ns = length(jobs);
+        let expected_ns = length_ns(jobs);
         let title = format!("Run {} of {}", index + 1, runs.len());
         let place = Place {
             title: &title,
             before_ns,
             expected_ns,
-            after_ns: total_ns - before_ns - expected_ns,
+            after_ns: total_ns
+                .saturating_sub(before_ns)
+                .saturating_sub(expected_ns),
         };
         let measured = measure(context, store, &ready.aimed, jobs, how, &progress, &place)?;
         records.push(measured.record);
         measured.kept?;
-        before_ns += expected_ns;
+        before_ns = before_ns.saturating_add(expected_ns);
         if context.interrupt.signal().is_some() {
             break;
         }

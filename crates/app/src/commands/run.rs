@@ -5,7 +5,9 @@ use crate::cli::run::Run;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, exit_of, measure, run_failure, workload_failure};
+use crate::measure::{
+    How, JobWish, exit_of, in_turn_ns, length_ns, measure, run_failure, workload_failure,
+};
 use crate::parallel::simulate_all;
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
@@ -252,7 +254,7 @@ fn run_all(
         return simulate_all(context, store, aimed, &wishes.runs, how, records);
     }
     let lengths: Vec<u64> = wishes.runs.iter().map(|run| length_ns(run)).collect();
-    let total_ns: u64 = lengths.iter().sum();
+    let total_ns = in_turn_ns(lengths.iter().copied());
     let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
     if real && !context.global.quiet && lengths.len() > 1 {
         eprintln!(
@@ -268,7 +270,9 @@ fn run_all(
             1 => "Measuring".to_owned(),
             count => format!("Run {} of {count}", index + 1),
         };
-        let after_ns = total_ns - before_ns - lengths[index];
+        let after_ns = total_ns
+            .saturating_sub(before_ns)
+            .saturating_sub(lengths[index]);
         let place = Place {
             title: &title,
             before_ns,
@@ -292,7 +296,7 @@ fn run_all(
         let measured = measure(context, store, aimed, run, &how, &progress, &place)?;
         records.push(measured.record);
         measured.kept?;
-        before_ns += lengths[index];
+        before_ns = before_ns.saturating_add(lengths[index]);
         if context.interrupt.signal().is_some() {
             let left = wishes.runs.len() - index - 1;
             if left > 0 {
@@ -348,11 +352,4 @@ fn check_interval(interval: Nanoseconds) -> Outcome<()> {
         format!("--interval {interval} is out of range"),
         "give 1ms to 10s; 1s is the default",
     ))
-}
-
-fn length_ns(run: &[JobWish]) -> u64 {
-    run.iter()
-        .map(|wish| wish.workload.ramp_ns + wish.workload.duration_ns)
-        .max()
-        .unwrap_or(0)
 }

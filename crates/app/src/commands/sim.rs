@@ -103,7 +103,7 @@ fn list(context: &Context) -> Outcome {
 
 fn show(context: &Context, name: &str) -> Outcome {
     let name = name.strip_prefix("sim:").unwrap_or(name);
-    let spec = simulated::spec(name)?;
+    let spec = simulated::spec(context, name)?;
     if context.global.json {
         #[derive(Serialize)]
         struct One {

@@ -15,7 +15,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read};
 use crate::keep::Place as RunPlace;
-use crate::measure::{How, JobWish, Measured, exit_of, measure, workload_failure};
+use crate::measure::{How, JobWish, Measured, exit_of, length_ns, measure, workload_failure};
 use crate::show::document::print_text;
 use crate::show::progress::Progress;
 use crate::show::runs;
@@ -31,6 +31,7 @@ use stripewise_results::RunRecord;
 use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
+use stripewise_units::format_count;
 use stripewise_workload::validate;
 use utilisation::Watch;
 
@@ -174,11 +175,25 @@ fn aim_all(
         let files = if job.workload.in_turn {
             1
         } else {
-            job.files.len()
+            job.files.len() as u64
         };
-        job.workload.threads * job.workload.outstanding * u32::try_from(files).unwrap_or(1)
+        let each = u64::from(job.workload.threads) * u64::from(job.workload.outstanding);
+        each.saturating_mul(files)
     };
-    let total: u32 = setup.jobs.iter().map(in_flight).sum();
+    let total = setup
+        .jobs
+        .iter()
+        .map(in_flight)
+        .fold(0, u64::saturating_add);
+    let total = u32::try_from(total).map_err(|_| {
+        Failure::usage(
+            format!(
+                "the command asks for {} operations in flight",
+                format_count(total)
+            ),
+            "give a smaller -o, fewer threads (-t) or fewer files",
+        )
+    })?;
     let load = &setup.jobs[0].workload;
     let mut aimed = Vec::with_capacity(places.len());
     for (wish, place) in setup.files.iter().zip(places) {
@@ -235,8 +250,7 @@ fn measured(
     wishes: &[JobWish],
     how: &How,
 ) -> Outcome<Measured> {
-    let length_ns = wishes.iter().map(|wish| wish.workload.duration_ns).max();
-    let length_ns = length_ns.unwrap_or(0);
+    let length_ns = length_ns(wishes);
     let real = aimed.iter().any(|target| target.real().is_some());
     let progress = Progress::start(context.global.quiet || !real, length_ns, "Measuring");
     let place = RunPlace {

@@ -2,7 +2,7 @@
 //! to analyse it again, without its command line. Permission to write is not in
 //! it; that is given anew each time.
 
-use crate::context::{Context, store_failure};
+use crate::context::{Context, keep_document, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
@@ -84,17 +84,7 @@ pub struct Kept {
 impl Kept {
     /// Keeps it, in place of what was kept before.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        let json = serde_json::to_string(self).map_err(|error| Failure {
-            exit: Exit::Store,
-            error: error.into(),
-            hint: None,
-        })?;
-        let document = KeptDocument {
-            name: self.id.clone(),
-            kept_at: context.timestamp(),
-            json,
-        };
-        store.keep_document(KIND, &document).map_err(store_failure)
+        keep_document(context, store, KIND, &self.id, self)
     }
 
     /// The experiment of this id, or of the only id that begins so.

@@ -7,6 +7,7 @@
 //! | `kept` | the document of the store |
 //! | `ground` | where a target starts, and what may be said of it |
 //! | `pilot` | how long a run on a simulated array must be |
+//! | `start` | the first sitting: limits, pilot, what will be done |
 //! | `runner` | makes and keeps the runs |
 //! | `carry` | one sitting, from aimed target to exit code |
 //! | `answer` | tables, sentences, JSON |
@@ -17,3 +18,4 @@ pub mod ground;
 pub mod kept;
 pub mod pilot;
 pub mod runner;
+pub mod start;

@@ -100,7 +100,7 @@ impl<'a> Runner<'a> {
     }
 
     fn run_really(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
-        let length_ns = run.workload.ramp_ns + run.workload.duration_ns;
+        let length_ns = run.workload.length_ns();
         let elapsed_ns = self.elapsed_ns();
         let title = format!(
             "{}, {} at {}",
@@ -160,7 +160,7 @@ impl<'a> Runner<'a> {
                 let array = array.met(run.workload.seed, older_ns);
                 met.push([Aimed::Simulated(Box::new(array))]);
             }
-            older_ns += run.workload.ramp_ns + run.workload.duration_ns;
+            older_ns = older_ns.saturating_add(run.workload.length_ns());
         }
         met
     }
@@ -184,7 +184,11 @@ impl ExperimentRunner for Runner<'_> {
         };
         if simulated {
             let duration_ns = record.jobs.iter().map(|job| job.outcome.duration_ns).max();
-            self.elapsed_ns += run.workload.ramp_ns + duration_ns.unwrap_or(0);
+            let taken_ns = run
+                .workload
+                .ramp_ns
+                .saturating_add(duration_ns.unwrap_or(0));
+            self.elapsed_ns = self.elapsed_ns.saturating_add(taken_ns);
         }
         let record = without_details(record);
         self.records.push(record.clone());
@@ -195,7 +199,8 @@ impl ExperimentRunner for Runner<'_> {
         if self.simulated() {
             self.elapsed_ns
         } else {
-            self.elapsed_ns + (self.context.now_ns() - self.started_ns)
+            let here_ns = self.context.now_ns() - self.started_ns;
+            self.elapsed_ns.saturating_add(here_ns)
         }
     }
 

@@ -159,7 +159,7 @@ fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
     let mount = Mount::made(&["mkfs.ext4", "-q", "-F", "-m", "0"], &device, &[]);
     let mut running = desk.start(&[
         "run",
-        &mount.path,
+        mount.text(),
         "--size",
         "500M",
         "--duration",
@@ -168,8 +168,8 @@ fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
     ]);
     running.until("Filling");
     running.signal(Signal::STOP);
-    let hog = format!("{}/hog", mount.path);
-    let free = run("stat", &["-f", "-c", "%a %S", &mount.path]);
+    let hog = format!("{}/hog", mount.text());
+    let free = run("stat", &["-f", "-c", "%a %S", mount.text()]);
     let free: Vec<u64> = free
         .split(' ')
         .filter_map(|word| word.parse().ok())
@@ -178,8 +178,8 @@ fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
     run("fallocate", &["-l", &bytes, &hog]);
     running.signal(Signal::CONT);
     // Whoever notices first words it: the rule of free space, or the disk itself.
-    running.wait().failed(3, &["file system", &mount.path]);
-    assert_eq!(names(&mount.path), ["hog"]);
+    running.wait().failed(3, &["file system", mount.text()]);
+    assert_eq!(names(mount.text()), ["hog"]);
     assert!(desk.ids().is_empty());
 }
 
@@ -192,9 +192,9 @@ fn a_read_only_file_system_is_told_and_can_be_read() {
     let desk = Desk::new();
     let device = Loop::new(64 * MIB);
     let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
-    let file = format!("{}/data", mount.path);
+    let file = format!("{}/data", mount.text());
     users_file(&file, 4 * MIB);
-    run("mount", &["-o", "remount,ro", &mount.path]);
+    run("mount", &["-o", "remount,ro", mount.text()]);
     let load = ["--duration", "50ms", "--busy-ok"];
     let run = |target: &str, more: &[&str]| {
         let mut all = vec!["run", target];
@@ -202,10 +202,10 @@ fn a_read_only_file_system_is_told_and_can_be_read() {
         all.extend(more);
         desk.run(&all)
     };
-    run(&mount.path, &["--size", "1M"]).failed(3, &["read-only", &mount.path]);
+    run(mount.text(), &["--size", "1M"]).failed(3, &["read-only", mount.text()]);
     run(&file, &["--write", "--overwrite"]).failed(3, &["ead-only"]);
     run(&file, &[]).done();
-    let made = format!("{}/made", mount.path);
+    let made = format!("{}/made", mount.text());
     desk.run(&["prepare", &made, "--size", "1M", "--busy-ok"])
         .failed(3, &["ead-only"]);
 }

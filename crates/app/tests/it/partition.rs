@@ -163,7 +163,7 @@ fn what_is_in_use_or_not_named_is_refused_with_three() {
     );
     let mount = Mount::made(&["mkfs.ext4", "-q"], &device, &["-o", "ro"]);
     let before = bytes(&device);
-    with(&["--yes", "--destroy", device.name()]).failed(3, &["is mounted at", &mount.path]);
+    with(&["--yes", "--destroy", device.name()]).failed(3, &["is mounted at", mount.text()]);
     // The plan alone ends as doing it would.
     with(&[]).ended(3).printed(&[
         "in the way",

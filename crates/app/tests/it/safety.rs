@@ -335,10 +335,10 @@ fn a_mounted_device_is_never_written() {
     let desk = Desk::new();
     let device = Loop::new(32 * MIB);
     let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
-    let file = format!("{}/precious", mount.path);
+    let file = format!("{}/precious", mount.text());
     let data = users_file(&file, MIB);
     desk.run(&writing(&device.device, &["--destroy", device.name()]))
-        .failed(3, &["mounted", &mount.path]);
+        .failed(3, &["mounted", mount.text()]);
     desk.run(&reading(&device.device)).done();
     assert!(std::fs::read(&file).expect("there") == data);
 }
@@ -353,11 +353,11 @@ fn a_volume_keeps_its_free_space() {
     let device = Loop::new(64 * MIB);
     let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
     for arguments in [
-        &["run", &mount.path, "--size", "4M", "--busy-ok"][..],
-        &["bench", &mount.path, "--busy-ok"],
+        &["run", mount.text(), "--size", "4M", "--busy-ok"][..],
+        &["bench", mount.text(), "--busy-ok"],
         &[
             "prepare",
-            &format!("{}/made", mount.path),
+            &format!("{}/made", mount.text()),
             "--size",
             "4M",
             "--busy-ok",
@@ -365,7 +365,7 @@ fn a_volume_keeps_its_free_space() {
     ] {
         desk.run(arguments).failed(3, &["2 GiB", "free"]);
     }
-    assert!(names(&mount.path).is_empty());
+    assert!(names(mount.text()).is_empty());
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn memory_is_not_a_disk() {
     }
     let desk = Desk::new();
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=64M", "tmpfs"]);
-    let file = format!("{}/data", mount.path);
+    let file = format!("{}/data", mount.text());
     users_file(&file, 8 * MIB);
     let load = ["--outstanding", "64", "--engine", "threads"];
     let job = read(&desk, &file, &load);
@@ -138,7 +138,7 @@ fn btrfs_off_block_alignment_reads_its_cache() {
         &device,
         &["-o", "compress-force=zstd:1"],
     );
-    let file = format!("{}/data", mount.path);
+    let file = format!("{}/data", mount.text());
     users_file(&file, 8 * MIB);
     run("sync", &["-f", &file]);
     let off = read(&desk, &file, &["--block", "512"]);
@@ -234,7 +234,7 @@ fn a_cpu_quota_is_told() {
     }
     let desk = Desk::new();
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=64M", "tmpfs"]);
-    let file = format!("{}/data", mount.path);
+    let file = format!("{}/data", mount.text());
     users_file(&file, 4 * MIB);
     let command = desk.command(&["run", &file, "--busy-ok", "--duration", "500ms", "--json"]);
     let answer = Answer::of(&mut group.wrap(&command)).done();

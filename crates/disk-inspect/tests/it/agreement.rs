@@ -1,6 +1,7 @@
 //! Agreement with `sfdisk -J`, `parted` and `lsblk -t -J`, where they can say it.
 
-use crate::scratch::{Scratch, skipped};
+use crate::scratch::Scratch;
+use crate::skips::skip;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -80,7 +81,7 @@ fn tables_are_read_as_sfdisk_reads_them() {
     const NAME: &str = "tables_are_read_as_sfdisk_reads_them";
     for (name, script) in SCRIPTS {
         let Some(scratch) = image(name, script) else {
-            return skipped(NAME, "sfdisk");
+            return skip(NAME, "sfdisk");
         };
         let path = scratch.path.to_str().expect("text");
         let said = said_by("sfdisk", &["-J", path]).expect("sfdisk was there");
@@ -121,7 +122,7 @@ fn parted_finds_the_same_partitions_aligned() {
     const NAME: &str = "parted_finds_the_same_partitions_aligned";
     for (name, script) in SCRIPTS {
         let Some(scratch) = image(name, script) else {
-            return skipped(NAME, "sfdisk");
+            return skip(NAME, "sfdisk");
         };
         for partition in table(&scratch.path).partitions {
             let number = partition.number.to_string();
@@ -131,7 +132,7 @@ fn parted_finds_the_same_partitions_aligned() {
                 .args(["align-check", "optimal", &number])
                 .output()
             else {
-                return skipped(NAME, "parted");
+                return skip(NAME, "parted");
             };
             // For a file parted wants a multiple of 1 MiB.
             let wanted = partition.start_bytes % (1 << 20) == 0;
@@ -166,14 +167,14 @@ fn loop_devices_are_described_as_lsblk_describes_them() {
     const NAME: &str = "loop_devices_are_described_as_lsblk_describes_them";
     for (name, script) in SCRIPTS {
         let Some(scratch) = image(name, script) else {
-            return skipped(NAME, "sfdisk");
+            return skip(NAME, "sfdisk");
         };
         let Some(attached) = Attached::new(&scratch.path, "512") else {
-            return skipped(NAME, "root and losetup");
+            return skip(NAME, "root and losetup");
         };
         let columns = "NAME,SIZE,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC,ROTA";
         let Some(said) = said_by("lsblk", &["-b", "-J", "-o", columns, &attached.0]) else {
-            return skipped(NAME, "lsblk");
+            return skip(NAME, "lsblk");
         };
         let said = &said["blockdevices"][0];
         let request = Request {
@@ -225,7 +226,7 @@ fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
     let scratch = Scratch::new("agreement-4k");
     scratch.file.set_len(SIZE_BYTES).expect("a sparse file");
     let Some(attached) = Attached::new(&scratch.path, "4096") else {
-        return skipped(NAME, "root and losetup");
+        return skip(NAME, "root and losetup");
     };
     let made = Command::new("sh")
         .arg("-c")
@@ -235,7 +236,7 @@ fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
         ))
         .output();
     if !made.is_ok_and(|made| made.status.success()) {
-        return skipped(NAME, "sfdisk");
+        return skip(NAME, "sfdisk");
     }
     let said = said_by("sfdisk", &["-J", &attached.0]).expect("sfdisk was there");
     assert_eq!(said["partitiontable"]["sectorsize"], 4096);

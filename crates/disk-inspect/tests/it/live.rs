@@ -1,6 +1,7 @@
 //! This machine: only what must hold on any Linux.
 
-use crate::scratch::{Scratch, skipped};
+use crate::scratch::Scratch;
+use crate::skips::skip;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_disk_inspect::observe::Snapshot;
@@ -64,7 +65,7 @@ fn holes_are_told_from_data() {
         .expect("data");
     scratch.file.sync_all().expect("on disk");
     let Some(found) = layout(&scratch.file) else {
-        return skipped("holes_are_told_from_data", "a file system with FIEMAP");
+        return skip("holes_are_told_from_data", "a file system with FIEMAP");
     };
     assert_eq!(found.size_bytes, 1 << 20);
     assert_eq!(found.hole_bytes, (1 << 20) - 65_536);
@@ -98,12 +99,12 @@ fn reserved_space_counts_as_never_written() {
     let scratch = Scratch::new("reserved");
     let mode = rustix::fs::FallocateFlags::empty();
     if rustix::fs::fallocate(&scratch.file, mode, 0, 1 << 20).is_err() {
-        return skipped(NAME, "a file system with fallocate");
+        return skip(NAME, "a file system with fallocate");
     }
     scratch.file.write_all_at(&[1; 65_536], 0).expect("data");
     scratch.file.sync_all().expect("on disk");
     let Some(found) = layout(&scratch.file).filter(|found| found.unwritten_bytes > 0) else {
-        return skipped(NAME, "a file system that keeps unwritten extents");
+        return skip(NAME, "a file system that keeps unwritten extents");
     };
     assert_eq!(found.hole_bytes, 0);
     assert_eq!(found.unwritten_bytes, (1 << 20) - 65_536);
@@ -120,7 +121,7 @@ fn a_captured_tree_tells_what_the_machine_tells() {
         .arg(&out)
         .status();
     if !made.is_ok_and(|status| status.success()) {
-        return skipped(NAME, "sh, awk and coreutils");
+        return skip(NAME, "sh, awk and coreutils");
     }
     let (live, captured) = (System::live(), System::at(&out));
     let (host, copy) = (live.host(), captured.host());

@@ -1,6 +1,7 @@
 //! Real loop devices, which need root and losetup.
 
-use crate::scratch::{Scratch, skipped};
+use crate::scratch::Scratch;
+use crate::skips::skip;
 use std::path::Path;
 use std::process::Command;
 use stripewise_disk_inspect::System;
@@ -40,7 +41,7 @@ fn a_loop_device_leads_to_the_disk_of_its_file_and_is_found_from_the_file() {
     let mut scratch = Scratch::new("loop-backing");
     scratch.file.set_len(8 << 20).expect("a file of 8 MiB");
     let Some(attached) = Attached::new(&scratch.path, "off") else {
-        return skipped(NAME, "root and losetup");
+        return skip(NAME, "root and losetup");
     };
     let system = System::live();
     let storage = system

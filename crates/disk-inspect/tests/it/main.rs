@@ -10,6 +10,8 @@ mod live;
 mod loops;
 mod machine;
 mod scratch;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
 mod superblocks;
 mod tables;
 mod trees;

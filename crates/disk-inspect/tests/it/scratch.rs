@@ -1,4 +1,4 @@
-//! Files that go with their values, and skips that are counted.
+//! Files that go with their values.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -33,11 +33,4 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
-}
-
-/// Says that a test could not be made here; fails it where tools are required.
-pub fn skipped(test: &str, needs: &str) {
-    eprintln!("skipped: {test}: needs {needs}");
-    let required = std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-    assert!(!required, "{test} needs {needs}");
 }

@@ -2,7 +2,8 @@
 //! tools that make them are there.
 
 use crate::fixtures::{LINUX, Picture};
-use crate::scratch::{Scratch, skipped};
+use crate::scratch::Scratch;
+use crate::skips::skip;
 use std::io::Cursor;
 use std::process::Command;
 use stripewise_disk_inspect::fuzz::{self, Sparse};
@@ -325,7 +326,7 @@ fn what_mkfs_makes_is_read_as_its_own_tools_read_it() {
             .arg(&scratch.path)
             .output()
         else {
-            skipped(NAME, tool);
+            skip(NAME, tool);
             continue;
         };
         assert!(

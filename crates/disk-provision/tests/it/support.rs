@@ -1,5 +1,9 @@
-//! Guards for what tests borrow from the machine, and skips.
+//! Guards for what tests borrow from the machine, skips, and shorthands.
 
+#[path = "../../../../tests/support/machine.rs"]
+mod machine;
+
+pub use machine::{Loop, can_run, directory, is_busy, run, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -13,32 +17,6 @@ use tempfile::TempDir;
 pub const MIB: u64 = 1 << 20;
 pub const NOW: &str = "2026-01-02T03:04:05.000Z";
 
-/// Whether a test can run that needs these tools, and root where `root` is one of
-/// them; says so if not, and fails where everything is required.
-pub fn can_run(test: &str, needs: &[&str]) -> bool {
-    for need in needs {
-        let there = match *need {
-            "root" => rustix::process::geteuid().is_root(),
-            tool => ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-                .iter()
-                .any(|directory| Path::new(directory).join(tool).exists()),
-        };
-        if !there {
-            skip(test, need);
-            return false;
-        }
-    }
-    true
-}
-
-pub fn skip(test: &str, needs: &str) {
-    assert!(
-        std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_none_or(|value| value != "1"),
-        "{test} needs {needs}"
-    );
-    eprintln!("skipped: {test}: needs {needs}");
-}
-
 /// A file system that is not built into this kernel, which nobody can install.
 pub fn kernel_mounts(test: &str, kind: &str) -> bool {
     let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -49,91 +27,7 @@ pub fn kernel_mounts(test: &str, kind: &str) -> bool {
     has
 }
 
-/// Runs a tool that must work; its standard output. A tool that finds a device in
-/// use is given time: another test that starts a program holds our claims for a
-/// moment, between fork and exec.
-#[track_caller]
-pub fn run(command: &str, arguments: &[&str]) -> String {
-    let mut tries = 0;
-    loop {
-        let output = Command::new(command).args(arguments).output();
-        let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        tries += 1;
-        if !output.status.success() && is_busy(&said) && tries < 20 {
-            std::thread::sleep(Duration::from_millis(100));
-            continue;
-        }
-        assert!(output.status.success(), "{command} {arguments:?}: {said}");
-        return String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    }
-}
-
-/// What tools say of a device that somebody has claimed.
-pub fn is_busy(said: &str) -> bool {
-    ["in use", "busy", "cannot open"]
-        .iter()
-        .any(|word| said.contains(word))
-}
-
-pub fn directory() -> TempDir {
-    tempfile::Builder::new()
-        .prefix("stripewise-provision-")
-        .tempdir()
-        .expect("a temporary directory")
-}
-
-/// A loop device over a sparse file, and a directory for what is saved.
-pub struct Loop {
-    pub device: String,
-    pub backing: PathBuf,
-    pub directory: TempDir,
-}
-
 impl Loop {
-    pub fn new(bytes: u64) -> Loop {
-        Loop::with(bytes, &[])
-    }
-
-    pub fn with(bytes: u64, options: &[&str]) -> Loop {
-        let directory = directory();
-        let backing = directory.path().join("backing");
-        let file = std::fs::File::create_new(&backing).expect("a backing file");
-        file.set_len(bytes).expect("its size");
-        Loop::over(backing, directory, options)
-    }
-
-    /// Other tests take devices at the same time, so the free one that was found
-    /// may be gone: try again.
-    pub fn over(backing: PathBuf, directory: TempDir, options: &[&str]) -> Loop {
-        for _ in 0..100 {
-            let output = Command::new("losetup")
-                .args(["-f", "--show"])
-                .args(options)
-                .arg(&backing)
-                .output()
-                .expect("losetup");
-            if output.status.success() {
-                let device = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-                return Loop {
-                    device,
-                    backing,
-                    directory,
-                };
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("no loop device is free");
-    }
-
-    pub fn path(&self) -> &Path {
-        Path::new(&self.device)
-    }
-
-    pub fn name(&self) -> &str {
-        self.device.strip_prefix("/dev/").expect("it is under /dev")
-    }
-
     pub fn file(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -159,22 +53,6 @@ impl Loop {
 
     pub fn carry_out(&self, plan: &TablePlan, save: &str) -> Result<TableReport> {
         carry_out_as(plan, self.name(), &self.file(save))
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("partx").args(["-d", &self.device]).output();
-        let _ = Command::new("losetup").args(["-d", &self.device]).output();
-        // The kernel waits for everybody who just looks at the device.
-        let file = format!("/sys/block/{}/loop/backing_file", self.name());
-        for _ in 0..200 {
-            let backing = self.backing.to_string_lossy();
-            if !std::fs::read_to_string(&file).is_ok_and(|found| found.contains(&*backing)) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
     }
 }
 

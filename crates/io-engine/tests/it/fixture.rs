@@ -8,16 +8,7 @@ use stripewise_io_engine::conformance::{Fixture, patterns};
 use tempfile::NamedTempFile;
 
 use crate::os;
-
-/// Says that a test could not run; fails instead where tools are required.
-pub fn skip(test: &str, needs: &str) {
-    eprintln!("skipped: {test}: needs {needs}");
-    let required = std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_some_and(|v| v == "1");
-    assert!(
-        !required,
-        "{test} needs {needs}, and STRIPEWISE_REQUIRE_TOOLS=1 forbids skips"
-    );
-}
+pub use crate::skips::skip;
 
 /// Files in the directory for temporary files of the build, which is on a disk
 /// where `/tmp` may be memory.

@@ -2,6 +2,8 @@
 
 mod faults;
 mod fixture;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
 mod suite;
 mod timed;
 

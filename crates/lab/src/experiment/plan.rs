@@ -221,11 +221,11 @@ impl ExperimentPlan {
     /// Ramps and durations of one block; what a run costs besides is not known here.
     #[must_use]
     pub fn block_ns(&self) -> u64 {
-        let cells: u64 = self
+        let cells = self
             .cells
             .iter()
-            .map(|cell| cell.workload.ramp_ns + cell.workload.duration_ns)
-            .sum();
+            .map(|cell| cell.workload.length_ns())
+            .fold(0, u64::saturating_add);
         cells.saturating_mul(self.levels.len() as u64)
     }
 

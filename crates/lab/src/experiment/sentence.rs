@@ -11,7 +11,7 @@ use super::needs::blocks_for_verdict;
 use super::plan::{ExperimentPlan, Level};
 use stripewise_results::{ComparisonRecord, Verdict};
 use stripewise_stats::{Comparison, Estimate};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, capitalised};
 use stripewise_workload::Pattern;
 
 /// Below this gain nobody moves a volume.
@@ -480,13 +480,5 @@ fn start_words(name: &str) -> String {
             }
         }
         _ => name.to_owned(),
-    }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().collect::<String>() + characters.as_str(),
-        None => String::new(),
     }
 }

@@ -73,7 +73,7 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
     } else {
         lines(1)
             .map(|line| {
-                let title = super::capital(&line.name);
+                let title = stripewise_units::capitalised(&line.name);
                 panel(vec![line], &title)
             })
             .collect()
@@ -91,13 +91,13 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
 /// published table the long line about it stands in the report's title.
 pub(crate) fn sides_of(comparison: &ComparisonRecord) -> String {
     let (a, b) = (&comparison.a.name, &comparison.b.name);
-    let title = super::capital(&comparison.title);
+    let title = stripewise_units::capitalised(&comparison.title);
     if let Some((factor, _)) = title
         .rsplit_once(" against ")
         .filter(|(before, _)| before.contains("): "))
     {
         let factor = factor.rsplit_once("): ").map_or(factor, |(_, last)| last);
-        return format!("{} against {a}", super::capital(factor));
+        return format!("{} against {a}", stripewise_units::capitalised(factor));
     }
     if title.contains(a.as_str()) && title.contains(b.as_str()) {
         return title;

@@ -106,7 +106,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
         name: format!("{}-grid", super::slug(group)),
         title: format!(
             "{}: IOPS for threads and outstanding",
-            super::capital(group)
+            stripewise_units::capitalised(group)
         ),
         summary: format!(
             "Most with {} threads and {} outstanding each: {} IOPS.",
@@ -175,7 +175,10 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
     }
     let words = panels[0].series.iter().filter_map(|line| {
         let most = line.points.iter().max_by(|a, b| a.y.total_cmp(&b.y))?;
-        let (name, value) = (super::capital(&line.name), crate::number::rate(most.y));
+        let (name, value) = (
+            stripewise_units::capitalised(&line.name),
+            crate::number::rate(most.y),
+        );
         Some(format!(
             "{name}: at most {value} IOPS, with {} in flight.",
             most.x

@@ -51,7 +51,7 @@ fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
         .max()?;
     Some(Chart {
         name: format!("{}-latency-over-time", super::slug(name)),
-        title: format!("{}: latency over time", super::capital(name)),
+        title: format!("{}: latency over time", stripewise_units::capitalised(name)),
         summary: format!(
             "How many operations took how long, in each {} of the run. The slowest took {}, and \
              completed in the stretch from {} on.",

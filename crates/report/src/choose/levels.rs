@@ -123,7 +123,11 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
     let word = crate::chart::Quantity::Iops.unit();
     Chart {
         name: format!("{}-levels", super::slug(of)),
-        title: format!("{}: {} side by side", super::capital(of), levels.join(", ")),
+        title: format!(
+            "{}: {} side by side",
+            stripewise_units::capitalised(of),
+            levels.join(", ")
+        ),
         summary: if repeated {
             format!(
                 "{word} of each level: the median of its repetitions; whiskers reach from the lowest to the highest."

@@ -160,15 +160,6 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// `Random read` at the beginning of a sentence.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
-}
-
 fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
     Axis {
         title: title.to_owned(),

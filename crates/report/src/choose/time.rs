@@ -55,7 +55,7 @@ fn chart(name: &str, row: &JobRow<'_>) -> Option<Chart> {
         .and_then(super::ladder::limit_mark);
     Some(Chart {
         name: format!("{}-time", super::slug(name)),
-        title: format!("{}: over time", super::capital(name)),
+        title: format!("{}: over time", stripewise_units::capitalised(name)),
         summary: words,
         x: axis(
             "Time since the start of measuring",

@@ -5,7 +5,7 @@ use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::rate;
 use crate::warnings::{collected, of_runs};
-use crate::words::{requirement_words, series_title, told_in_bytes};
+use crate::words::{Said, requirement_words, series_title, told_in_bytes};
 use std::fmt::Write;
 use stripewise_results::{JobRow, RequirementRecord, Severity, Status, StepRecord, Verdict};
 use stripewise_units::{Slo, format_duration};
@@ -16,15 +16,22 @@ const ROWS_MAX: usize = 12;
 pub(super) fn section(material: &Material) -> String {
     let document = &material.document;
     let mut html = "<section id=\"answer\" aria-labelledby=\"answer-title\"><h2 id=\"answer-title\">Answer</h2>\n".to_owned();
+    let mut said = Said::default();
+    let mut leads: Vec<String> = Vec::new();
     for comparison in &document.comparisons {
-        let _ = writeln!(
-            html,
-            "<p class=\"lead\">{}</p>",
-            verdict_line(comparison.verdict, &crate::choose::sides_of(comparison))
-        );
-        for sentence in &comparison.sentences {
+        let lead = verdict_line(comparison.verdict, &crate::choose::sides_of(comparison));
+        // Tables of several metrics have one verdict.
+        if !leads.contains(&lead) {
+            let _ = writeln!(html, "<p class=\"lead\">{lead}</p>");
+            leads.push(lead);
+        }
+        for sentence in said.new_of(&comparison.sentences) {
             let _ = writeln!(html, "<p>{}</p>", escaped(sentence));
         }
+    }
+    // These stand below their tables.
+    for comparison in &document.comparisons {
+        said.new_of(&comparison.notes);
     }
     html.push_str(&requirements(&document.requirements));
     if !document.series.is_empty() {
@@ -50,7 +57,7 @@ pub(super) fn section(material: &Material) -> String {
             escaped(because)
         );
     }
-    for note in &material.notes {
+    for note in said.new_of(&material.notes) {
         let _ = writeln!(html, "<p>{}</p>", escaped(note));
     }
     html.push_str(&warnings(material));

@@ -7,6 +7,7 @@ use crate::material::Material;
 use crate::number::{count, metric_value, size};
 use crate::quantity_text::classic;
 use crate::rows::{Room, RowsTable, rows_table};
+use crate::words::Said;
 use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, Verdict};
 use stripewise_units::format_count;
@@ -73,8 +74,12 @@ fn headings(words: &[&str]) -> Vec<String> {
 pub(super) fn section(material: &Material) -> String {
     let document = &material.document;
     let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".to_owned();
+    let mut said = Said::default();
     for comparison in &document.comparisons {
         html.push_str(&of_comparison(comparison));
+        for note in said.new_of(&comparison.notes) {
+            let _ = writeln!(html, "<p>{}</p>", escaped(note));
+        }
     }
     for named in named_series(document).iter().take(SERIES_MAX) {
         html.push_str(&of_series(named));
@@ -183,9 +188,6 @@ fn of_comparison(comparison: &ComparisonRecord) -> String {
     if !groups.is_empty() {
         let words = headings(&["I/O", "Metric", "Rows", "Mean of diff %"]);
         html.push_str(&table("Means by kind of I/O", &words, &groups, 2));
-    }
-    for note in &comparison.notes {
-        let _ = writeln!(html, "<p>{}</p>", escaped(note));
     }
     html
 }

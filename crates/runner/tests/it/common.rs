@@ -1,5 +1,6 @@
 //! What the tests share: small plans, and runs of one job in either driver.
 
+pub use crate::skips::skip;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Simulate;
 use stripewise_io_engine::Engine;
@@ -118,11 +119,4 @@ pub fn sum_of_intervals(kept: &Kept, job: usize) -> JobCounts {
         }
     }
     sum
-}
-
-/// A counted, named skip; a failure where the tools are required.
-pub fn skip(test: &str, needs: &str) {
-    eprintln!("skipped: {test}: needs {needs}");
-    let required = std::env::var("STRIPEWISE_REQUIRE_TOOLS").is_ok_and(|value| value == "1");
-    assert!(!required, "{test} needs {needs}, and tools are required");
 }

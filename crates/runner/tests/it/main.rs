@@ -10,6 +10,8 @@ mod files;
 mod memory;
 mod open_loop;
 mod real_time;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
 mod streams;
 mod virtual_time;
 mod window;

@@ -6,6 +6,8 @@ mod killed;
 mod migrations;
 mod refused;
 mod roundtrip;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
 mod together;
 
 /// Records and stores for the tests.

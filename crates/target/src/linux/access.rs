@@ -191,16 +191,3 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
     };
     Error::new(kind, target, what).with_hint(hint).with_os(os)
 }
-
-impl Error {
-    /// Number of the operating system's reason.
-    pub(super) fn os_number(&self) -> Option<i32> {
-        self.os.as_ref().and_then(io::Error::raw_os_error)
-    }
-
-    /// Adds the operating system's reason.
-    pub(super) fn with_os(mut self, os: std::io::Error) -> Self {
-        self.os = Some(os);
-        self
-    }
-}

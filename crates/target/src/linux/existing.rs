@@ -8,6 +8,7 @@ use super::{
     surroundings,
 };
 use crate::span::{span, whole_sectors};
+use crate::target::Settled;
 use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
 use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
@@ -154,17 +155,15 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
-    Ok(Target {
-        facts,
-        data_facts,
-        fill_report: None,
-        made_file: None,
-        notes,
-        size_bytes,
-        writes: plan.writes,
-        direct_refused,
-        cache_by_name: intent.cache_by_name,
+    let settled = Settled {
         opened,
+        facts,
+        notes,
+        direct_refused,
+    };
+    Ok(Target {
+        data_facts,
+        ..Target::of(settled, &intent, plan.writes, size_bytes)
     })
 }
 

@@ -153,7 +153,7 @@ impl Made {
             .path
             .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
         let cannot = |os: Errno| match os {
-            Errno::EXIST => Error::exists(path.display()),
+            Errno::EXIST => crate::error::exists(path.display()),
             os => failed(
                 path.display(),
                 "cannot keep the test file under this name",

@@ -9,7 +9,8 @@ use super::make::{Directory, Made};
 use super::opened::Opened;
 use super::space::{Space, judge_loops_below};
 use super::{database, mark, surroundings};
-use crate::{Error, ErrorKind, FillPlan, Intent, MadeFile, Plan, Progress, Result, Target};
+use crate::target::Settled;
+use crate::{Error, ErrorKind, Intent, MadeFile, Plan, Progress, Result, Target};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -18,7 +19,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_results::TargetKind;
-use stripewise_units::format_bytes;
 
 /// `prepare PATH`: the file is made in the path's directory, under its name.
 pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> {
@@ -27,7 +27,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
             .with_hint("Give the path of the file to make, like `/data/stripewise.test`.")
     })?;
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Error::exists(name));
+        return Err(crate::error::exists(name));
     }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -79,11 +79,7 @@ pub(super) fn plan_in(
     fill.kept_at = kept_name
         .as_ref()
         .map(|kept_name| found.path.join(kept_name));
-    let notes = fill
-        .asked_bytes
-        .map(|asked| smaller(asked, &fill))
-        .into_iter()
-        .collect();
+    let notes = fill.note().into_iter().collect();
     Ok(Plan {
         name: name.to_owned(),
         kind: TargetKind::TestFile,
@@ -99,15 +95,6 @@ pub(super) fn plan_in(
             ..detail(identity, intent)
         },
     })
-}
-
-fn smaller(asked_bytes: u64, fill: &FillPlan) -> String {
-    format!(
-        "the test file has {} instead of {}, as {} of the file system must stay free.",
-        format_bytes(fill.bytes),
-        format_bytes(asked_bytes),
-        format_bytes(fill.free_floor_bytes)
-    )
 }
 
 /// Makes and fills the file of a plan.
@@ -129,7 +116,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
         && Status::of_name(directory.file, kept_name).is_ok()
     {
         // Told before all the writing; the link at the end decides.
-        return Err(Error::exists(
+        return Err(crate::error::exists(
             found
                 .path
                 .join(plan.detail.kept_name.unwrap_or_default())
@@ -156,14 +143,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
         name: &plan.name,
     }
     .run(progress)?;
-    if report.time_limit_hit {
-        notes.push(format!(
-            "the test file has {} instead of {}: no more could be written in {}.",
-            format_bytes(report.bytes),
-            format_bytes(fill.bytes),
-            stripewise_units::format_duration(fill.time_limit_ns.unwrap_or_default())
-        ));
-    }
+    notes.extend(report.note(&fill));
     let direct_refused = settle_direct(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
     let made_file = match &kept_name {
         Some(kept_name) => keep(&mut made, directory, kept_name, report.bytes, &mut notes)?,
@@ -172,17 +152,18 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     facts.size_bytes = report.bytes;
     let opened = Opened::made(made, &plan.name);
     let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
-    Ok(Target {
-        size_bytes: report.bytes,
+    let settled = Settled {
+        opened,
         facts,
+        notes,
+        direct_refused,
+    };
+    let size_bytes = report.bytes;
+    Ok(Target {
         data_facts: Some(data_facts),
         fill_report: Some(report),
         made_file,
-        notes,
-        writes: plan.writes,
-        direct_refused,
-        cache_by_name: intent.cache_by_name,
-        opened,
+        ..Target::of(settled, &intent, plan.writes, size_bytes)
     })
 }
 

@@ -219,18 +219,9 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
     Error::new(kind, target, what).with_hint(hint).with_os(os)
 }
 
-impl Error {
-    /// Adds the operating system's reason.
-    pub(super) fn with_os(mut self, os: io::Error) -> Self {
-        self.os = Some(os);
-        self
-    }
-
-    /// The Win32 code of the operating system's reason.
-    pub(super) fn os_code(&self) -> Option<u32> {
-        let number = self.os.as_ref()?.raw_os_error()?;
-        Some(number.cast_unsigned())
-    }
+/// The Win32 code of the operating system's reason.
+pub(super) fn os_code(error: &Error) -> Option<u32> {
+    error.os_number().map(i32::cast_unsigned)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules};
 use crate::facts::target_facts;
 use crate::span::{span, whole_sectors};
+use crate::target::Settled;
 use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
@@ -97,17 +98,15 @@ pub(super) fn finish(
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
-    Ok(Target {
-        facts,
-        data_facts,
-        fill_report: None,
-        made_file: None,
-        notes,
-        size_bytes,
-        writes: plan.writes,
-        direct_refused,
-        cache_by_name: intent.cache_by_name,
+    let settled = Settled {
         opened,
+        facts,
+        notes,
+        direct_refused,
+    };
+    Ok(Target {
+        data_facts,
+        ..Target::of(settled, &intent, plan.writes, size_bytes)
     })
 }
 

@@ -4,7 +4,7 @@
 //! system, with several names, elsewhere open, read-only, not wholly there; the
 //! store. Then the leave to write: `--overwrite`, or a file that we made.
 
-use super::access::{Found, Status, reopen};
+use super::access::{Found, Status, os_code, reopen};
 use super::{calls, mark, test_file};
 use crate::mark::Maker;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
@@ -80,7 +80,7 @@ pub(super) fn open_alone(found: &Found, name: &str, options: &mut OpenOptions) -
     loop {
         let opened = reopen(&found.path, &found.status.identity, options, name);
         looks -= 1;
-        let in_use = |error: &Error| error.os_code() == Some(ERROR_SHARING_VIOLATION);
+        let in_use = |error: &Error| os_code(error) == Some(ERROR_SHARING_VIOLATION);
         match opened {
             Err(error) if in_use(&error) && looks == 0 => {
                 return Err(refuse(name, "is open elsewhere", HINT_OPEN));
@@ -195,7 +195,7 @@ pub(super) fn guard(found: &Found, name: &str) -> Result<File> {
         .read(true)
         .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
     reopen(&found.path, &found.status.identity, &options, name).map_err(|error| {
-        match error.os_code() {
+        match os_code(&error) {
             Some(ERROR_SHARING_VIOLATION) => refuse(
                 name,
                 "is open elsewhere, by somebody who lets nobody else in",

@@ -51,7 +51,7 @@ impl Made {
             options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
         }
         let file = options.open(path).map_err(|os| match os.kind() {
-            io::ErrorKind::AlreadyExists => Error::exists(&shown),
+            io::ErrorKind::AlreadyExists => crate::error::exists(&shown),
             _ => failed(&shown, "cannot be made", os),
         })?;
         let status = Status::of(&file).map_err(|os| failed(&shown, "cannot look at it", os))?;

@@ -8,6 +8,7 @@ use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules, mark};
 use crate::fill::Filling;
 use crate::space::Space;
+use crate::target::Settled;
 use crate::{
     Error, ErrorKind, FillPlan, FillProgress, FillReport, Intent, MadeFile, Plan, Progress, Result,
     Target,
@@ -16,7 +17,6 @@ use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use stripewise_results::TargetKind;
-use stripewise_units::{format_bytes, format_duration};
 use windows_sys::Win32::Foundation::{
     ERROR_DISK_FULL, ERROR_DISK_QUOTA_EXCEEDED, ERROR_HANDLE_DISK_FULL,
 };
@@ -38,7 +38,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
         return Err(Error::new(ErrorKind::Usage, name, what).with_hint("Choose a plain name."));
     }
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Error::exists(name));
+        return Err(crate::error::exists(name));
     }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -75,14 +75,6 @@ pub(super) fn plan_in(
         kept_at => kept_at,
     };
     fill.kept_at.clone_from(&kept_at);
-    let smaller = |asked: u64| {
-        format!(
-            "the test file has {} instead of {}, as {} of the volume must stay free.",
-            format_bytes(fill.bytes),
-            format_bytes(asked),
-            format_bytes(fill.free_floor_bytes)
-        )
-    };
     Ok(Plan {
         name: name.to_owned(),
         kind: TargetKind::TestFile,
@@ -91,7 +83,7 @@ pub(super) fn plan_in(
         reads: intent.reads,
         writes: intent.writes,
         device_name: None,
-        notes: fill.asked_bytes.map(smaller).into_iter().collect(),
+        notes: fill.note().into_iter().collect(),
         fill: Some(fill),
         detail: PlanDetail {
             intent: intent.clone(),
@@ -139,14 +131,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     let mut made = Made::new(&path, kept_at.is_some())?;
     let report = fill_file(&made, &fill, &intent, &found.path, &plan.name, progress)?;
     let mut notes = plan.notes;
-    if report.time_limit_hit {
-        notes.push(format!(
-            "the test file has {} instead of {}: no more could be written in {}.",
-            format_bytes(report.bytes),
-            format_bytes(fill.bytes),
-            format_duration(fill.time_limit_ns.unwrap_or_default())
-        ));
-    }
+    notes.extend(report.note(&fill));
     let made_file = match kept_at {
         Some(_) => Some(keep(&mut made, &mut notes)?),
         None => None,
@@ -157,17 +142,18 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     let opened = Opened::made(made, &plan.name);
     let direct_refused = settle_direct(&opened, &facts, &intent, &mut notes)?;
     let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
-    Ok(Target {
-        size_bytes: report.bytes,
+    let settled = Settled {
+        opened,
         facts,
+        notes,
+        direct_refused,
+    };
+    let size_bytes = report.bytes;
+    Ok(Target {
         data_facts: Some(data_facts),
         fill_report: Some(report),
         made_file,
-        notes,
-        writes: plan.writes,
-        direct_refused,
-        cache_by_name: intent.cache_by_name,
-        opened,
+        ..Target::of(settled, &intent, plan.writes, size_bytes)
     })
 }
 

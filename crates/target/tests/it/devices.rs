@@ -14,10 +14,10 @@ const BYTES: u64 = 64 << 20;
 
 /// Refused although named rightly, and the words say what is in the way; without
 /// the name the hint says it, too.
-fn check_never_written(device: &Path, name: &str, says: &str) -> Error {
-    let error = refused(plan(device, &destroying(name)), Refused, says);
-    refused(plan(device, &writing()), NeedsDestroy, says);
-    plan(device, &reading()).expect("reading is free");
+fn check_never_written(device: impl AsRef<Path>, name: &str, says: &str) -> Error {
+    let error = refused(plan(&device, &destroying(name)), Refused, says);
+    refused(plan(&device, &writing()), NeedsDestroy, says);
+    plan(&device, &reading()).expect("reading is free");
     error
 }
 
@@ -30,7 +30,7 @@ fn writing_needs_exactly_the_kernels_name() {
     let top = directory();
     let link = top.path().join("by-id");
     std::os::unix::fs::symlink(&device.device, &link).expect("a link");
-    for path in [&device.device, &link] {
+    for path in [device.path(), &link] {
         let hint = format!("--destroy {}", device.name());
         refused(plan(path, &writing()), NeedsDestroy, &hint);
         for wrong in [
@@ -47,7 +47,7 @@ fn writing_needs_exactly_the_kernels_name() {
                 "does not name this device",
             );
         }
-        for right in [device.name(), text(&device.device)] {
+        for right in [device.name(), &device.device] {
             let plan = plan(path, &destroying(right)).expect("nobody uses it");
             assert_eq!(plan.kind, TargetKind::Device);
             assert_eq!(plan.device_name.as_deref(), Some(device.name()));
@@ -65,7 +65,7 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
         return;
     }
     let device = Loop::new(BYTES);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
     let planned = plan(&device.device, &destroying(device.name())).expect("free");
     assert!(
         planned.to_string().contains("ext4"),
@@ -80,7 +80,7 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
     assert_eq!(facts.name, device.name());
     // While it is claimed nobody can mount it.
     let top = directory();
-    let mounted = try_run("mount", &[text(&device.device), text(top.path())]);
+    let mounted = try_run("mount", &[&device.device, text(top.path())]);
     if mounted {
         unmount(top.path());
     }
@@ -97,7 +97,7 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
     drop((file, target));
     let mut last = [0u8; 16];
     let backing = std::fs::File::open(&device.backing).expect("opens");
-    run("sync", &[text(&device.device)]);
+    run("sync", &[&device.device]);
     backing.read_exact_at(&mut last, BYTES - 16).expect("reads");
     assert_eq!(last, [0x5a; 16]);
 }
@@ -131,8 +131,8 @@ fn reading_a_device_needs_no_flag_and_cannot_write() {
         return;
     }
     let device = Loop::new(BYTES);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
-    let _mount = Mount::new(&[text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let _mount = Mount::new(&[&device.device]);
     let target = target(&device.device, &reading());
     let file = target.open(CacheMode::Direct, Access::Read).expect("opens");
     write_block(&file, 0, 0).expect_err("not open for writing");
@@ -148,9 +148,9 @@ fn mounted_devices_are_never_written() {
         return;
     }
     let device = Loop::new(BYTES);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
     let free = plan(&device.device, &destroying(device.name())).expect("not mounted yet");
-    let mount = Mount::new(&[text(&device.device)]);
+    let mount = Mount::new(&[&device.device]);
     check_never_written(&device.device, device.name(), text(&mount.path));
     refused(prepare(free), Refused, text(&mount.path));
     // Read-only mounts count, too.
@@ -165,14 +165,14 @@ fn devices_mounted_in_another_namespace_are_never_written() {
         return;
     }
     let device = Loop::new(BYTES);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
     let top = directory();
     let (at, ready) = (top.path().join("at"), top.path().join("ready"));
     std::fs::create_dir(&at).expect("a mount point");
     let mut command = Command::new("unshare");
     let script = format!(
         "mount {} {} && touch {} && exec sleep 120",
-        device.device.display(),
+        device.device,
         at.display(),
         ready.display()
     );
@@ -197,11 +197,11 @@ fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
     }
     let device = Loop::new(BYTES);
     write_two_partitions(&device.backing);
-    try_run("partx", &["-a", text(&device.device)]);
+    try_run("partx", &["-a", &device.device]);
     let _undo = Cleanup(|| {
-        try_run("partx", &["-d", text(&device.device)]);
+        try_run("partx", &["-d", &device.device]);
     });
-    let part = |index: u32| format!("{}p{index}", device.device.display());
+    let part = |index: u32| format!("{}p{index}", device.device);
     if !Path::new(&part(2)).exists() {
         return skip_kernel(TEST, "partitions on loop devices");
     }
@@ -271,12 +271,12 @@ fn swap_devices_are_never_written() {
         return;
     }
     let device = Loop::new(BYTES);
-    run("mkswap", &[text(&device.device)]);
-    if !try_run("swapon", &["-p", "0", text(&device.device)]) {
+    run("mkswap", &[&device.device]);
+    if !try_run("swapon", &["-p", "0", &device.device]) {
         return skip_kernel("swap_devices_are_never_written", "swap");
     }
     let _undo = Cleanup(|| {
-        try_run("swapoff", &[text(&device.device)]);
+        try_run("swapoff", &[&device.device]);
     });
     check_never_written(&device.device, device.name(), "swap");
 }
@@ -291,7 +291,7 @@ fn devices_under_device_mapper_are_never_written() {
     }
     let device = Loop::new(BYTES);
     let name = format!("stripewise-it-{}", std::process::id());
-    let table = format!("0 {} linear {} 0", BYTES / 512, device.device.display());
+    let table = format!("0 {} linear {} 0", BYTES / 512, device.device);
     if !try_run("dmsetup", &["create", &name, "--table", &table]) {
         return skip_kernel(
             "devices_under_device_mapper_are_never_written",
@@ -317,7 +317,7 @@ fn members_of_md_arrays_are_never_written() {
     }
     let (first, second) = (Loop::new(BYTES), Loop::new(BYTES));
     let array = format!("/dev/md/stripewise-it-{}", std::process::id());
-    let disks = [text(&first.device), text(&second.device)];
+    let disks = [first.device.as_str(), second.device.as_str()];
     let create = ["--create", &array, "--run", "--level=0", "--raid-devices=2"];
     if !try_run("mdadm", &[&create[..], &disks[..]].concat()) {
         return skip_kernel("members_of_md_arrays_are_never_written", "md arrays");
@@ -337,7 +337,7 @@ fn devices_under_a_loop_device_are_never_written_although_the_kernel_would() {
         return;
     }
     let below = Loop::new(BYTES);
-    let above = Loop::stacked(&below.device);
+    let above = Loop::stacked(below.path());
     let says = format!("/dev/{}", above.name());
     check_never_written(&below.device, below.name(), &says);
     drop(above);
@@ -458,11 +458,11 @@ fn a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written() {
         return;
     }
     let (first, second) = (Loop::new(512 << 20), Loop::new(512 << 20));
-    let disks = [text(&first.device), text(&second.device)];
+    let disks = [first.device.as_str(), second.device.as_str()];
     run("mkfs.btrfs", &[&["-q", "-f"][..], &disks[..]].concat());
     // The mount table shows the first one only; the kernel has claimed both.
-    let option = format!("device={}", second.device.display());
-    let _mount = Mount::new(&["-o", &option, text(&first.device)]);
+    let option = format!("device={}", second.device);
+    let _mount = Mount::new(&["-o", &option, &first.device]);
     for device in [&first, &second] {
         check_never_written(&device.device, device.name(), "btrfs");
     }

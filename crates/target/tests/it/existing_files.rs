@@ -397,7 +397,7 @@ fn loop_backings_are_never_written_under_any_name() {
     let top = directory();
     let path = users_file(top.path(), "backing", BYTES);
     let device = Loop::stacked(&path);
-    check_never_written(&path, &format!("backing of {}", device.device.display()));
+    check_never_written(&path, &format!("backing of {}", device.device));
     // Renamed, and its old name taken by another file.
     let renamed = top.path().join("renamed");
     std::fs::rename(&path, &renamed).expect("renamed");
@@ -439,8 +439,8 @@ fn swap_files_are_never_written() {
         return;
     }
     let device = Loop::new(64 * MIB);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
-    let mount = Mount::new(&[text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let mount = Mount::new(&[&device.device]);
     // A space and a backslash, which the kernel escapes.
     let path = users_file(&mount.path, "swap \\file", MIB);
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("private");

@@ -161,7 +161,7 @@ fn making_a_kept_file_never_replaces_anything() {
     }
     for odd in ["/", ".."] {
         refused(
-            plan(&PathBuf::from(odd), &keeping()),
+            plan(PathBuf::from(odd), &keeping()),
             Usage,
             "name of a file",
         );

@@ -47,7 +47,7 @@ fn a_file_in_a_lower_layer_of_an_overlay_is_not_copied_up() {
     refused(plan(&data, &overwriting()), Refused, "lower layer");
     refused(plan(&data, &writing()), NeedsOverwrite, "lower layer");
     assert_eq!(names(&top.path().join("upper")), Vec::<String>::new());
-    target(&merged.join("data"), &reading());
+    target(merged.join("data"), &reading());
     // A file of the upper layer is like any other.
     let own = users_file(&merged, "own", BYTES);
     let target = target(&own, &overwriting());
@@ -94,8 +94,8 @@ fn a_file_that_may_be_copied_up_counts_whole_against_the_free_space() {
     }
     // So small that nothing may grow on it.
     let device = Loop::new(64 * MIB);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
-    let mount = Mount::new(&[text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let mount = Mount::new(&[&device.device]);
     let Some(_undo) = overlay(&mount.path, true) else {
         return skip_kernel(TEST, "overlay");
     };

@@ -51,8 +51,8 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
         return;
     }
     let device = Loop::new(2400 * MIB);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
-    let mount = Mount::new(&[text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let mount = Mount::new(&[&device.device]);
     let elsewhere = mount.path.join("a/b/c/d");
     std::fs::create_dir_all(&elsewhere).expect("directories");
     std::fs::create_dir(mount.path.join("data")).expect("a directory");
@@ -84,8 +84,8 @@ fn a_database_on_a_volume_of_its_own_counts_without_a_running_server() {
         return;
     }
     let device = Loop::new(2400 * MIB);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
-    let mount = Mount::new(&[text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let mount = Mount::new(&[&device.device]);
     let elsewhere = mount.path.join("here");
     std::fs::create_dir(&elsewhere).expect("a directory");
     if let Err(error) = plan(&elsewhere, &careful(filling(1))) {

@@ -74,8 +74,8 @@ pub fn filling(mib: u64) -> Intent {
     }
 }
 
-pub fn plan(path: &Path, intent: &Intent) -> Result<Plan> {
-    plan_knowing(path, intent, &Knowledge::none())
+pub fn plan(path: impl AsRef<Path>, intent: &Intent) -> Result<Plan> {
+    plan_knowing(path.as_ref(), intent, &Knowledge::none())
 }
 
 pub fn plan_knowing(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
@@ -124,7 +124,7 @@ pub fn prepare(plan: Plan) -> Result<Target> {
     stripewise_target::prepare(plan, &Knowledge::none(), &mut Quiet)
 }
 
-pub fn target(path: &Path, intent: &Intent) -> Target {
+pub fn target(path: impl AsRef<Path>, intent: &Intent) -> Target {
     match plan(path, intent).and_then(prepare) {
         Ok(target) => target,
         Err(error) => panic!("{error}; hint: {}", error.hint),

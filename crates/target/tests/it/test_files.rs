@@ -176,9 +176,9 @@ fn small_volume(make: &str, options: &[&str]) -> (Mount, Loop) {
     let device = Loop::new(2400 * MIB);
     let mut arguments = vec!["-q"];
     arguments.extend(options);
-    arguments.push(text(&device.device));
+    arguments.push(&device.device);
     run(make, &arguments);
-    let mount = Mount::new(&[text(&device.device)]);
+    let mount = Mount::new(&[&device.device]);
     (mount, device)
 }
 
@@ -386,9 +386,9 @@ fn where_direct_io_is_refused_the_default_falls_back_and_says_so() {
         return;
     }
     let device = Loop::new(3 << 30);
-    run("mkfs.ext4", &["-q", text(&device.device)]);
+    run("mkfs.ext4", &["-q", &device.device]);
     // Journalled data cannot be written directly.
-    let mount = Mount::new(&["-o", "data=journal", text(&device.device)]);
+    let mount = Mount::new(&["-o", "data=journal", &device.device]);
     let path = users_file(&mount.path, "data", MIB);
     for (path, intent) in [(&mount.path, filling(4)), (&path, overwriting())] {
         let target = target(path, &intent);
@@ -447,9 +447,9 @@ fn a_volume_on_a_sparse_file_gets_no_more_than_fits_below() {
     let device = Loop::stacked(&path);
     run(
         "mkfs.ext4",
-        &["-q", "-E", "lazy_itable_init=1", text(&device.device)],
+        &["-q", "-E", "lazy_itable_init=1", &device.device],
     );
-    let above = Mount::new(&[text(&device.device)]);
+    let above = Mount::new(&[&device.device]);
     refused(plan(&above.path, &filling(1024)), NoSpace, "sparse file");
     plan(&above.path, &filling(16)).expect("a small one fits below, too");
 }

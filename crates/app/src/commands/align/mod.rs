@@ -2,29 +2,27 @@
 
 mod design;
 
-use crate::aim::{Aimed, Need, aim};
-use crate::cli::align::{Align, ExperimentArguments};
+use crate::aim::{Aimed, Need, aim, only_leave_is_missing};
+use crate::cli::align::Align;
 use crate::context::Context;
-use crate::experiment::carry::{announce, carry, how, new_document, time_unasked_ns};
+use crate::experiment::carry::new_document;
 use crate::experiment::ground::{Found, find};
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
-use crate::experiment::pilot;
+use crate::experiment::start::{limit, start};
 use crate::failure::{Failure, Outcome};
 use crate::show::page::{refuse_existing, write_report_on};
 use design::{Design, primary};
 use stripewise_io_engine::EngineName;
-use stripewise_lab::experiment::{ExperimentPlan, Level, blocks_for_verdict};
+use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_store::Store;
-use stripewise_target::{ErrorKind, Size};
+use stripewise_target::Size;
 use stripewise_units::{ByteSize, Nanoseconds, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Filling a test file takes at most this, unless its size is asked for.
 const FILL_NS: u64 = 25 * SECOND_NS;
-/// Blocks at most on simulated arrays, where nothing else limits them.
-const BLOCKS_MAX_SIMULATED: u32 = 40;
 
 pub fn align(context: &Context, arguments: &Align) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
@@ -41,7 +39,7 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         size_bytes,
     );
     let (plan, place) = plan(arguments, &design, &aimed, &found)?;
-    let mut kept = Kept {
+    let kept = Kept {
         label: arguments.how.label.clone(),
         size_bytes,
         engine: arguments.how.engine.unwrap_or_default().to_string(),
@@ -50,25 +48,8 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         layout: found.layout,
         ..new_document(context, ExperimentKind::Align, &arguments.target, plan)
     };
-    let simulated = aimed.simulated().is_some();
-    let how = how(context, &aimed, &kept);
-    if simulated && arguments.how.step.is_none() {
-        pilot::set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
-    }
-    limit(&mut kept.plan, &arguments.how, simulated);
-    kept.plan.check().map_err(plan_failure)?;
-    say_place(context, &kept);
-    announce(context, &kept, simulated);
     let id = kept.id.clone();
-    let exit = carry(
-        context,
-        &mut store,
-        aimed,
-        how,
-        kept,
-        Vec::new(),
-        Vec::new(),
-    )?;
+    let exit = start(context, &mut store, aimed, kept, &arguments.how, false)?;
     if let Some(path) = &arguments.report {
         write_report_on(context, &store, &id, path)?;
     }
@@ -107,12 +88,6 @@ fn refuse_null(arguments: &Align) -> Outcome<()> {
     ))
 }
 
-/// A plan that breaks a rule.
-pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
-}
-
 /// Opens the target. What may not be written is only read, unless writes were
 /// asked for; and that is said.
 fn aim_align(
@@ -127,7 +102,7 @@ fn aim_align(
         || arguments.safety.overwrite
         || arguments.safety.destroy.is_some();
     let refusal = match aim(context, store, &arguments.target, &need, &arguments.safety) {
-        Err(failure) if design.writes && !asked && needs_leave(&failure) => failure,
+        Err(failure) if design.writes && !asked && only_leave_is_missing(&failure) => failure,
         other => return other,
     };
     eprintln!("note: only reads are measured: {}", refusal.error);
@@ -140,17 +115,6 @@ fn aim_align(
         ..need
     };
     aim(context, store, &arguments.target, &need, &arguments.safety)
-}
-
-fn needs_leave(failure: &Failure) -> bool {
-    let kind = failure
-        .error
-        .downcast_ref::<stripewise_target::Error>()
-        .map(|error| error.kind);
-    matches!(
-        kind,
-        Some(ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
-    )
 }
 
 fn need(arguments: &Align, design: &Design) -> Need {
@@ -268,41 +232,4 @@ fn warn_of_partial_pages(
         ByteSize(page)
     );
     place.notes.push(warning);
-}
-
-/// What the switches say about stopping.
-pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bool) {
-    if let Some(precision) = how.precision {
-        plan.precision_percent = precision;
-    }
-    plan.time_budget_ns = match how.time {
-        Some(time) => Some(time.ns()),
-        None if simulated => plan.time_budget_ns,
-        None => Some(plan.time_budget_ns.unwrap_or_else(|| time_unasked_ns(plan))),
-    };
-    if let Some(blocks) = how.blocks {
-        plan.blocks_max = blocks;
-    } else if simulated && plan.time_budget_ns.is_none() {
-        plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);
-    }
-    // Narrow intervals end it no earlier than its rows can have verdicts.
-    let least = ExperimentPlan::BLOCKS_MIN;
-    let verdict = blocks_for_verdict(plan.rows(), plan.level);
-    plan.blocks_min = verdict.min(plan.blocks_max).max(least);
-}
-
-/// Where it starts now.
-pub fn say_place(context: &Context, kept: &Kept) {
-    let Some(place) = kept.place.as_ref().filter(|_| !context.global.quiet) else {
-        return;
-    };
-    if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
-        eprintln!("It starts at {} of {disk} now.", ByteSize(start));
-    }
-    for note in &place.notes {
-        eprint!(
-            "{}",
-            stripewise_report::wrapped(&format!("note: {note}"), "  ")
-        );
-    }
 }

@@ -7,12 +7,12 @@
 use super::run::{check_fit, need};
 use crate::aim::{Need, aim};
 use crate::cli::lab::LabResume;
-use crate::commands::align::{plan_failure, say_place};
 use crate::context::Context;
 use crate::experiment::answer::Answer;
 use crate::experiment::carry::{announce, carry, how};
 use crate::experiment::ground::find;
 use crate::experiment::kept::Kept;
+use crate::experiment::start::{plan_failure, say_place};
 use crate::failure::{Failure, Outcome};
 use stripewise_lab::experiment::{
     Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,

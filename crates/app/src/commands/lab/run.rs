@@ -2,12 +2,11 @@
 
 use crate::aim::{Aimed, Need, aim};
 use crate::cli::lab::LabRun;
-use crate::commands::align::{limit, plan_failure, say_place};
 use crate::context::Context;
-use crate::experiment::carry::{announce, carry, how, new_document};
+use crate::experiment::carry::new_document;
 use crate::experiment::ground::find;
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
-use crate::experiment::pilot;
+use crate::experiment::start::{plan_failure, start};
 use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read_text};
 use crate::measure::workload_failure;
@@ -49,7 +48,7 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         false => None,
     };
     check_fit(&plan, &aimed)?;
-    let mut kept = Kept {
+    let kept = Kept {
         label: arguments.how.label.clone().or_else(|| file.label.clone()),
         engine,
         load_given: file.load_given,
@@ -58,23 +57,14 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         place,
         ..new_document(context, ExperimentKind::Lab, &file.target, plan)
     };
-    let simulated = aimed.simulated().is_some();
-    let how = how(context, &aimed, &kept);
-    if simulated && !file.duration_given && arguments.how.step.is_none() {
-        pilot::set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
-    }
-    limit(&mut kept.plan, &arguments.how, simulated);
-    kept.plan.check().map_err(plan_failure)?;
-    say_place(context, &kept);
-    announce(context, &kept, simulated);
-    carry(
+    let duration_given = file.duration_given;
+    start(
         context,
         &mut store,
         aimed,
-        how,
         kept,
-        Vec::new(),
-        Vec::new(),
+        &arguments.how,
+        duration_given,
     )
 }
 

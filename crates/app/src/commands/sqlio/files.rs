@@ -31,7 +31,7 @@ pub fn ready(
         (Some(bytes), _) => bytes,
         (None, Place::File(path)) => size_of(path)?.unwrap_or(0),
         (None, Place::Raw(path)) => device_bytes(path).unwrap_or(wish.needed_bytes),
-        (None, Place::Simulated(text)) => simulated_bytes(text)?,
+        (None, Place::Simulated(text)) => simulated_bytes(context, text)?,
     };
     let prepared = Prepared {
         file: wish.name.clone(),
@@ -125,8 +125,8 @@ fn device_bytes(path: &Path) -> Option<u64> {
     device.seek(SeekFrom::End(0)).ok()
 }
 
-fn simulated_bytes(text: &str) -> Outcome<u64> {
+fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {
     let name: TargetName = text.parse().map_err(crate::aim::target_failure)?;
-    let simulated = crate::simulated::Simulated::open(&name)?;
+    let simulated = crate::simulated::Simulated::open(context, &name)?;
     Ok(simulated.limits().size_bytes)
 }
