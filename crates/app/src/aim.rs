@@ -5,7 +5,9 @@ use crate::cli::run::Safety;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::document::note;
 use crate::show::progress::Progress;
+use crate::show::style::printable;
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
 use stripewise_runner::session::Place;
@@ -203,7 +205,7 @@ pub fn prepare(
 ) -> Outcome<Aimed> {
     let plan = judge(context, store, name, intent)?;
     if !context.global.quiet {
-        eprintln!("{plan}");
+        eprintln!("{}", printable(&plan.to_string()));
     }
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
     let mut filling = Filling::new(
@@ -269,8 +271,8 @@ fn tell(target: &Target) {
             }
         );
     }
-    for note in target.notes() {
-        eprintln!("note: {note}");
+    for text in target.notes() {
+        note(text);
     }
 }
 

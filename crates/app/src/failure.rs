@@ -2,6 +2,7 @@
 //! printed once, at the top.
 
 use crate::exit_codes::Exit;
+use crate::show::style::printable;
 
 /// A command's failure.
 #[derive(Debug)]
@@ -34,18 +35,18 @@ impl Failure {
 
     /// Prints the chain and the hint to stderr.
     pub fn print(&self) {
-        eprintln!("error: {}", self.error);
         let mut shown = self.error.to_string();
+        eprintln!("error: {}", printable(&shown));
         for cause in self.error.chain().skip(1) {
             let cause = cause.to_string();
             // Many errors already end in their cause's words.
             if !shown.contains(&cause) {
-                eprintln!("  because: {cause}");
+                eprintln!("  because: {}", printable(&cause));
             }
             shown = cause;
         }
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            eprintln!("hint: {}", printable(hint));
         }
     }
 }

@@ -102,9 +102,16 @@ fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failur
         Problem::System(error) => Failure::usage(format!("cannot read {path}: {error}"), hint),
         Problem::TooLarge => {
             let limit = format_bytes(bytes_max);
+            let hint = match bytes_max {
+                RESULTS_BYTES_MAX => {
+                    format!("at most {limit} are read of one file; cut it, between results")
+                }
+                // Nobody wrote so much: it is another file than was meant.
+                _ => format!("{hint} (at most {limit} are read)"),
+            };
             Failure::usage(
                 format!("cannot read {path}: it is larger than {limit}"),
-                format!("at most {limit} are read of one file; cut it, between results"),
+                hint,
             )
         }
     }

@@ -31,7 +31,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::complain(&error),
     };
-    match dispatch(cli) {
+    let ended = dispatch(cli);
+    let ended = match show::document::unwritten() {
+        Some(unwritten) => ended.and(Err(unwritten)),
+        None => ended,
+    };
+    match ended {
         Ok(exit) => exit.into(),
         Err(mut failure) => {
             failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
@@ -69,7 +74,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::History(arguments) => commands::history::history(&context, arguments),
         Command::Sim(arguments) => commands::sim::sim(&context, arguments),
         Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
-        Command::Completions(arguments) => commands::manual::completions(arguments),
-        Command::Man(arguments) => commands::manual::man(arguments),
+        Command::Completions(arguments) => commands::manual::completions(&context, arguments),
+        Command::Man(arguments) => commands::manual::man(&context, arguments),
     }
 }

@@ -1,6 +1,7 @@
 //! One run: session, keeper, progress; the store has the record when it returns.
 
 use crate::aim::Aimed;
+use crate::cli::hints::called_here;
 use crate::context::{Context, VERSION};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -149,7 +150,7 @@ pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
     let hint = error.hint().to_owned();
     Failure {
         exit: Exit::Usage,
-        error: anyhow::Error::msg(format!("--{error}")),
+        error: anyhow::Error::msg(called_here(&format!("--{error}"))),
         hint: Some(hint),
     }
 }

@@ -11,22 +11,9 @@ use std::path::Path;
 
 /// Writes a new file. If writing fails half way, what was written is removed.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Outcome<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| refused(path, &error))?;
-    file.write_all(bytes)
-        .and_then(|()| file.flush())
-        .map_err(|error| {
-            // The name was made above, by nobody else.
-            let _ = std::fs::remove_file(path);
-            Failure::new(
-                Exit::Target,
-                format!("cannot write {}: {error}", path.display()),
-                "make room there, or name a file elsewhere",
-            )
-        })
+    write_new_with(path, |out| {
+        out.write_all(bytes).map_err(|error| half_way(path, &error))
+    })
 }
 
 /// Writes a new file piece by piece. If that fails half way, what was written is
@@ -41,20 +28,35 @@ pub fn write_new_with(
         .open(path)
         .map_err(|error| refused(path, &error))?;
     let mut out = std::io::BufWriter::new(file);
-    let written = write(&mut out).and_then(|()| {
-        out.flush().map_err(|error| {
-            Failure::new(
-                Exit::Target,
-                format!("cannot write {}: {error}", path.display()),
-                "make room there, or name a file elsewhere",
-            )
-        })
-    });
+    let written =
+        write(&mut out).and_then(|()| out.flush().map_err(|error| half_way(path, &error)));
     if written.is_err() {
         // The name was made above, by nobody else.
         let _ = std::fs::remove_file(path);
     }
     written
+}
+
+/// Refuses a name that [`write_new`] would refuse, before anything is measured for
+/// its file: one that is taken, or in a directory that is not there.
+pub fn check_new(path: &Path) -> Outcome<()> {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    let kind = if path.symlink_metadata().is_ok() {
+        ErrorKind::AlreadyExists
+    } else if directory.is_some_and(|directory| !directory.exists()) {
+        ErrorKind::NotFound
+    } else {
+        return Ok(());
+    };
+    Err(refused(path, &kind.into()))
+}
+
+fn half_way(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("cannot write {}: {error}", path.display()),
+        "make room there, or name a file elsewhere",
+    )
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
@@ -94,6 +96,10 @@ mod tests {
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(write_new(&link, b"third").is_err());
+        for taken in [&path, &link] {
+            assert_eq!(check_new(taken).unwrap_err().exit, Exit::Usage);
+        }
+        assert!(check_new(&directory.path().join("new")).is_ok());
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
     }
 
@@ -103,5 +109,7 @@ mod tests {
         let failure = write_new(&directory.path().join("no/report.html"), b"").unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
         assert!(failure.error.to_string().contains("no/report.html"));
+        let foreseen = check_new(&directory.path().join("no/report.html")).unwrap_err();
+        assert_eq!(foreseen.error.to_string(), failure.error.to_string());
     }
 }

@@ -6,7 +6,7 @@ use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
 use std::fmt::Write;
 use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord, Status};
-use stripewise_units::{format_bytes, format_count, format_duration};
+use stripewise_units::{counted, format_bytes, format_count, format_duration};
 
 /// `random read`, `sequential write`, `random 70 % read`.
 pub(crate) fn kind_of_load(job: &JobRecord) -> String {
@@ -110,9 +110,13 @@ fn row(
 pub fn job_details(job: &JobRecord) -> String {
     let outcome = &job.outcome;
     let mut text = format!(
-        "{}: {} operations, {} in {}; {:.1} outstanding on average; {}{}\n",
+        "{}: {}, {} in {}; {:.1} outstanding on average; {}{}\n",
         job.name,
-        format_count(outcome.operations),
+        counted(
+            usize::try_from(outcome.operations).unwrap_or(usize::MAX),
+            "operation",
+            "operations"
+        ),
         format_bytes(outcome.bytes),
         format_duration(outcome.duration_ns),
         outcome.outstanding_mean,

@@ -11,16 +11,42 @@ use stripewise_results::RunRecord;
 
 /// A hint as it is printed by the command that this process was started with.
 pub fn fitted_here(hint: &str) -> String {
+    fitted(hint, &words_here())
+}
+
+/// A message with the names that switches have in the command of this process.
+pub fn called_here(message: &str) -> String {
+    let root = Cli::command();
+    let (path, command) = named(&root, &words_here());
+    match path.starts_with("lab") {
+        // There the plan says it.
+        true => message.to_owned(),
+        false => called(message, command),
+    }
+}
+
+/// What runs in steps calls their length so.
+fn called(text: &str, command: &Command) -> String {
+    match has_switch(command, "step") && !has_switch(command, "duration") {
+        true => text.replace("--duration", "--step"),
+        false => text.to_owned(),
+    }
+}
+
+fn words_here() -> Vec<String> {
     let words = std::env::args_os().skip(1);
-    let words: Vec<String> = words
+    words
         .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    fitted(hint, &words)
+        .collect()
 }
 
 /// Fits the hints of all warnings, for people; records in the store and in JSON
 /// keep theirs.
 pub fn fit_warnings(records: &mut [RunRecord]) {
+    fit(records, fitted_here);
+}
+
+fn fit(records: &mut [RunRecord], fitted: impl Fn(&str) -> String) {
     // Hundreds of runs say the same few things.
     let mut fits: HashMap<String, String> = HashMap::new();
     for record in records {
@@ -28,10 +54,29 @@ pub fn fit_warnings(records: &mut [RunRecord]) {
         for warning in jobs.chain(&mut record.warnings) {
             let fit = fits
                 .entry(warning.hint.clone())
-                .or_insert_with_key(|hint| fitted_here(hint));
+                .or_insert_with_key(|hint| fitted(hint));
             warning.hint.clone_from(fit);
         }
     }
+}
+
+/// Fits the hints of a check that ran a baseline again: its load is the baseline's,
+/// and switches of the load are refused.
+pub fn fit_warnings_of_baseline(records: &mut [RunRecord]) {
+    fit(records, |hint| {
+        let load = ["block", "threads", "outstanding", "duration", "size"];
+        let switches = switches_in(hint);
+        match switches
+            .iter()
+            .any(|switch| load.contains(&switch.as_str()))
+        {
+            true => format!(
+                "{hint} (the baseline says this: measure anew with `stripewise run`, then \
+                 `stripewise baseline set ID --replace`)"
+            ),
+            false => fitted_here(hint),
+        }
+    });
 }
 
 /// As [`fitted_here`], of the command of these words.
@@ -43,11 +88,7 @@ fn fitted(hint: &str, words: &[String]) -> String {
     if path.is_empty() || path == "sqlio" || hint.contains("`stripewise ") {
         return hint.to_owned();
     }
-    // What runs in steps calls their length so.
-    let hint = match has_switch(command, "step") && !has_switch(command, "duration") {
-        true => hint.replace("--duration", "--step"),
-        false => hint.to_owned(),
-    };
+    let hint = called(hint, command);
     let run = root.find_subcommand("run");
     let elsewhere = |switch: &String| {
         let has = |command: &Command| has_switch(command, switch) || has_switch(&root, switch);

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, exit_of, measure};
-use crate::show::document::print_text;
+use crate::show::document::{note, print_exact};
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::progress::Progress;
 use crate::show::{requirements, runs};
@@ -85,7 +85,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     requirements::judge(&arguments.require, &mut document);
     let exit = requirements::exit(&document, exit_of(context, &document.runs));
     if context.global.json {
-        print_text(&document.to_json());
+        print_exact(&document.to_json());
     } else {
         runs::print_made(context, &document);
     }
@@ -212,7 +212,7 @@ fn aim_bench(
             if reading.series.is_empty() {
                 return Err(failure);
             }
-            eprintln!("note: only reads are measured: {}", failure.error);
+            note(format!("only reads are measured: {}", failure.error));
             if let Some(hint) = &failure.hint {
                 eprintln!("hint: {hint}");
             }

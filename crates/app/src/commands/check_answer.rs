@@ -3,7 +3,7 @@
 
 use super::baseline::KeptBaseline;
 use crate::cli::check::Check;
-use crate::cli::hints::fit_warnings;
+use crate::cli::hints::{fit_warnings, fit_warnings_of_baseline};
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -200,7 +200,10 @@ impl<'a> Answer<'a> {
             text.push_str(&wrapped(sentence, "  "));
         }
         let mut told = self.records.to_vec();
-        fit_warnings(&mut told);
+        match self.baseline {
+            Some(_) if self.made => fit_warnings_of_baseline(&mut told),
+            _ => fit_warnings(&mut told),
+        }
         text.push_str(&warnings_text(&told));
         if self.made {
             text.push_str(&kept_line(self.records));

@@ -7,6 +7,7 @@ use crate::experiment::answer::Answer;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
+use crate::show::document::note;
 use crate::show::page::{material_of, refuse_existing, say_written, write_material};
 use crate::subject::{Subject, SubjectKind, subject};
 use stripewise_compat::dataset::Dataset;
@@ -14,7 +15,6 @@ use stripewise_lab::compare::{
     CompareOptions, NothingToCompare, Question, Side, compare_all, found, levels_of,
 };
 use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
-use stripewise_report::wrapped;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Document};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
@@ -206,8 +206,8 @@ fn alone(
     }
     let levels = levels_of(&a.runs);
     if levels.len() < 2 {
-        for note in &a.notes {
-            eprint!("{}", wrapped(&format!("note: {note}"), "  "));
+        for text in &a.notes {
+            note(text);
         }
         return Err(Failure::usage(
             format!("{} has no levels to compare with each other", a.name),

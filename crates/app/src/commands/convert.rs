@@ -7,7 +7,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read};
 use crate::output::write_new;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::{note, print_json, print_text};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_compat::convert::{Surroundings, convert as to_plan};
@@ -54,8 +54,8 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
         let hint = error.hint().to_owned();
         Failure::usage(error.to_string(), hint)
     })?;
-    for note in &converted.notes {
-        eprintln!("note: {note}");
+    for text in &converted.notes {
+        note(text);
     }
     if let Some(output) = &arguments.output {
         write_new(output, converted.plan.as_bytes())?;

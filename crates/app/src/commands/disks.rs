@@ -13,7 +13,7 @@ use crate::cli::disks::{Disks, Like};
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::{print_json, print_text};
+use crate::show::document::{note, print_json, print_text};
 use file::FilePlace;
 use given::{Facts, Known};
 use std::path::Path;
@@ -97,8 +97,8 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
             None => text::text(&view, context.style),
         });
     }
-    for note in &survey.notes {
-        eprintln!("note: {note}");
+    for text in &survey.notes {
+        note(text);
     }
     Ok(if found { Exit::Finding } else { Exit::Done })
 }

@@ -6,30 +6,25 @@ use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new_with;
+use crate::show::document::print_json;
 use crate::subject::subject;
+use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
+use std::path::Path;
 use stripewise_report::{csv_heading, csv_rows};
-use stripewise_results::RunRecord;
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
 
 pub fn export(context: &Context, arguments: &Export) -> Outcome {
-    let format = arguments.format.unwrap_or_else(|| {
-        let csv = arguments
-            .output
-            .as_ref()
-            .and_then(|path| path.extension())
-            .is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        if csv {
-            ExportFormat::Csv
-        } else {
-            ExportFormat::Jsonl
-        }
-    });
+    let write_all = |out: &mut dyn Write| match arguments.output {
+        None if context.global.json => document(context, arguments, out),
+        _ => lines(context, arguments, out).map(drop),
+    };
     match &arguments.output {
-        Some(path) => write_new_with(path, |out| all(context, arguments, format, out))?,
+        Some(path) => to_file(context, arguments, path)?,
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            let written = all(context, arguments, format, &mut out);
+            let written = write_all(&mut out);
             match written.and_then(|()| out.flush().map_err(unwritten)) {
                 // A broken pipe means that the reader has seen enough.
                 Err(failure) if is_broken_pipe(&failure) => {}
@@ -40,19 +35,94 @@ pub fn export(context: &Context, arguments: &Export) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn all(
-    context: &Context,
-    arguments: &Export,
-    format: ExportFormat,
-    out: &mut dyn Write,
-) -> Outcome<()> {
+fn to_file(context: &Context, arguments: &Export, path: &Path) -> Outcome<()> {
+    let mut records = 0;
+    write_new_with(path, |out| {
+        records = lines(context, arguments, out)?;
+        Ok(())
+    })?;
+    if context.global.json {
+        print_json(&Exported {
+            schema_version: SCHEMA_VERSION,
+            export: Written {
+                path: path.display().to_string(),
+                records,
+            },
+        })?;
+    }
+    Ok(())
+}
+
+/// What `--json` says of a file that was written.
+#[derive(Serialize)]
+struct Exported {
+    schema_version: u32,
+    export: Written,
+}
+
+#[derive(Serialize)]
+struct Written {
+    path: String,
+    records: usize,
+}
+
+/// Rows of CSV, or a record a line; how many records.
+fn lines(context: &Context, arguments: &Export, out: &mut dyn Write) -> Outcome<usize> {
+    let format = arguments.format.unwrap_or_else(|| match &arguments.output {
+        Some(path) if path.extension().is_some_and(is_csv) => ExportFormat::Csv,
+        _ => ExportFormat::Jsonl,
+    });
     if format == ExportFormat::Csv {
         out.write_all(csv_heading().as_bytes()).map_err(unwritten)?;
     }
+    let mut records = 0;
+    for_each(context, arguments, |run| {
+        records += 1;
+        let text = match format {
+            ExportFormat::Csv => csv_rows(run),
+            ExportFormat::Jsonl => json_of(run)? + "\n",
+        };
+        out.write_all(text.as_bytes()).map_err(unwritten)
+    })?;
+    Ok(records)
+}
+
+fn is_csv(end: &std::ffi::OsStr) -> bool {
+    end.eq_ignore_ascii_case("csv")
+}
+
+/// One JSON document, as `--json` means on every command; its runs still pass
+/// through one by one. Nothing is printed where there is nothing to export.
+fn document(context: &Context, arguments: &Export, out: &mut dyn Write) -> Outcome<()> {
+    if arguments.format.is_some() {
+        return Err(Failure::usage(
+            "--json prints one document, and --format asks for records one by one",
+            "leave one of them out, or write the records to a file: -o FILE",
+        ));
+    }
+    let head = format!("{{\n  \"schema_version\": {SCHEMA_VERSION},\n  \"runs\": [");
+    let mut before = head.as_str();
+    for_each(context, arguments, |run| {
+        let text = format!("{before}\n    {}", json_of(run)?);
+        before = ",";
+        out.write_all(text.as_bytes()).map_err(unwritten)
+    })?;
+    if before != "," {
+        out.write_all(head.as_bytes()).map_err(unwritten)?;
+    }
+    out.write_all(b"\n  ]\n}\n").map_err(unwritten)
+}
+
+/// The subjects' runs, or all that is stored, oldest first.
+fn for_each(
+    context: &Context,
+    arguments: &Export,
+    mut take: impl FnMut(&RunRecord) -> Outcome<()>,
+) -> Outcome<()> {
     if !arguments.subjects.is_empty() {
         for name in &arguments.subjects {
             for run in subject(context, name)?.runs {
-                one(&run, format, out)?;
+                take(&run)?;
             }
         }
         return Ok(());
@@ -60,24 +130,17 @@ fn all(
     let store = context.open_store_to_read()?;
     let listed = store.list(&Filter::default()).map_err(store_failure)?;
     for id in listed.into_iter().rev().map(|run| run.id) {
-        one(&store.load(&id).map_err(store_failure)?, format, out)?;
+        take(&store.load(&id).map_err(store_failure)?)?;
     }
     Ok(())
 }
 
-fn one(run: &RunRecord, format: ExportFormat, out: &mut dyn Write) -> Outcome<()> {
-    let text = match format {
-        ExportFormat::Csv => csv_rows(run),
-        ExportFormat::Jsonl => {
-            let line = serde_json::to_string(run).map_err(|error| Failure {
-                exit: Exit::Store,
-                error: error.into(),
-                hint: None,
-            })?;
-            line + "\n"
-        }
-    };
-    out.write_all(text.as_bytes()).map_err(unwritten)
+fn json_of(run: &RunRecord) -> Outcome<String> {
+    serde_json::to_string(run).map_err(|error| Failure {
+        exit: Exit::Store,
+        error: error.into(),
+        hint: None,
+    })
 }
 
 fn unwritten(error: std::io::Error) -> Failure {

@@ -5,7 +5,7 @@ use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::{print_json, print_text};
+use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs;
 use serde::Serialize;
 use stripewise_lab::SeriesKind;
@@ -207,7 +207,7 @@ fn rows(runs: &[(RunSummary, Loads)]) -> Vec<HistoryRow> {
         rows.push(HistoryRow {
             id: series.to_owned(),
             series: name_of_series(run.series_part.as_deref()),
-            what: format!("{} runs", of_series().count()),
+            what: counted(of_series().count(), "run", "runs"),
             iops: None,
             status: if partial {
                 "partial".to_owned()
@@ -275,7 +275,7 @@ fn show(context: &Context, names: &[String]) -> Outcome {
     }
     let document = runs::document(records);
     if context.global.json {
-        print_text(&document.to_json());
+        print_exact(&document.to_json());
     } else {
         runs::print_stored(context, &document);
     }

@@ -5,7 +5,7 @@ use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::input::{RESULTS_BYTES_MAX, read as read_input};
-use crate::show::document::{print_json, print_text};
+use crate::show::document::{note, print_json, print_text};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -85,8 +85,8 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         ));
     }
     for file in files.iter().filter(|_| !context.global.quiet) {
-        for note in &file.notes {
-            eprintln!("note: {}: {note}", file.source);
+        for text in &file.notes {
+            note(format!("{}: {text}", file.source));
         }
     }
     text.push_str(&summary(&ids(true), ids(false).len()));

@@ -9,7 +9,7 @@ use crate::measure::{
     How, JobWish, exit_of, in_turn_ns, length_ns, measure, run_failure, workload_failure,
 };
 use crate::parallel::simulate_all;
-use crate::show::document::print_text;
+use crate::show::document::{note, print_exact};
 use crate::show::progress::Progress;
 use crate::show::{requirements, runs};
 use crate::wishes::{Wishes, span_needed, wishes};
@@ -90,7 +90,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     requirements::judge(&arguments.how.require, &mut document);
     let exit = requirements::exit(&document, exit);
     if context.global.json {
-        print_text(&document.to_json());
+        print_exact(&document.to_json());
     } else {
         runs::print_made(context, &document);
     }
@@ -328,7 +328,7 @@ fn leave_out_what_does_not_fit(wishes: &mut Wishes, aimed: &[Aimed]) -> Outcome<
             Err(error) if grid && matches!(error.option(), "block" | "base-offset") => {
                 let reason = format!("--{error}");
                 if !skipped.contains(&reason) {
-                    eprintln!("note: left out: {reason}");
+                    note(format!("left out: {reason}"));
                     skipped.push(reason);
                 }
                 first.get_or_insert(error);

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read};
 use crate::keep::Place as RunPlace;
 use crate::measure::{How, JobWish, Measured, exit_of, length_ns, measure, workload_failure};
-use crate::show::document::print_text;
+use crate::show::document::{note, print_exact, print_text};
 use crate::show::progress::Progress;
 use crate::show::runs;
 use drives::{Drives, Place};
@@ -54,8 +54,8 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
         print_text(stripewise_compat::sqlio::USAGE);
         return Ok(Exit::Done);
     }
-    for note in &command.notes {
-        eprintln!("note: {note}");
+    for text in &command.notes {
+        note(text);
     }
     let targets = match &command.parameter_file {
         None => None,
@@ -280,7 +280,7 @@ fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
 fn tell(context: &Context, report: &Report, record: RunRecord) {
     let document = runs::document(vec![record]);
     if context.global.json {
-        print_text(&document.to_json());
+        print_exact(&document.to_json());
         return;
     }
     print_text(&tail(report));

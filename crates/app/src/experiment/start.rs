@@ -9,6 +9,7 @@ use crate::aim::Aimed;
 use crate::cli::align::ExperimentArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::show::document::note;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
@@ -73,10 +74,7 @@ pub fn say_place(context: &Context, kept: &Kept) {
     if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
         eprintln!("It starts at {} of {disk} now.", ByteSize(start));
     }
-    for note in &place.notes {
-        eprint!(
-            "{}",
-            stripewise_report::wrapped(&format!("note: {note}"), "  ")
-        );
+    for text in &place.notes {
+        note(text);
     }
 }

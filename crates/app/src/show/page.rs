@@ -4,8 +4,8 @@ use crate::cli::report::ReportFormat;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::write_new;
-use crate::show::document::print_text;
+use crate::output::{check_new, write_new};
+use crate::show::document::{note, print_text};
 use crate::show::runs;
 use crate::subject::{Subject, stored};
 use std::path::{Path, PathBuf};
@@ -235,10 +235,10 @@ fn picture(material: &Material, wanted: Option<&str>) -> Outcome<String> {
         Some(wanted) => charts.iter().find(|chart| chart.name == wanted),
         None => {
             if names.len() > 1 {
-                eprintln!(
-                    "note: --chart NAME gives another chart; there are {}",
+                note(format!(
+                    "--chart NAME gives another chart; there are {}",
                     names.join(", ")
-                );
+                ));
             }
             charts.first()
         }
@@ -332,11 +332,8 @@ pub fn write_beside_store(store: &Store, document: Document) -> Outcome<PathBuf>
 /// Refuses a file that exists before anything is measured for it.
 pub fn refuse_existing(path: Option<&Path>) -> Outcome<()> {
     match path {
-        Some(path) if path.exists() => Err(Failure::usage(
-            format!("{} exists already, and is left as it is", path.display()),
-            "name a file that does not exist yet, or remove that one first",
-        )),
-        _ => Ok(()),
+        Some(path) => check_new(path),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,38 @@
 //! Colour, only where it is wanted, and never the only carrier of a meaning.
 
 use crate::cli::{Color, Global};
+use std::borrow::Cow;
 use std::io::IsTerminal;
+
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Text as a terminal may have it. Labels, names of files and what other tools'
+/// results say are anybody's words: of control characters only line ends, tabs and
+/// our own marks stay, so that nobody's words move the cursor or hide a line.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_odd = |sign: char| sign.is_control() && sign != '\n' && sign != '\t';
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        let known = [BOLD, PLAIN, "\r\n"];
+        if let Some(mark) = known.into_iter().find(|mark| rest.starts_with(mark)) {
+            clean.push_str(mark);
+            rest = &rest[mark.len()..];
+            continue;
+        }
+        clean.push(if is_odd(sign) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            sign
+        });
+        rest = &rest[sign.len_utf8()..];
+    }
+    Cow::Owned(clean)
+}
 
 /// Whether stdout and stderr take colour.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +57,32 @@ impl Style {
     /// A heading.
     pub fn heading(self, text: &str) -> String {
         if self.colour {
-            format!("\x1b[1m{text}\x1b[0m")
+            format!("{BOLD}{text}{PLAIN}")
         } else {
             text.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_anybodys_words_do_not_reach_the_terminal() {
+        let cases = [
+            ("plain\n\ttext", "plain\n\ttext"),
+            (
+                "a\u{1b}[2Jb\u{1b}]0;x\u{7}",
+                "a\u{fffd}[2Jb\u{fffd}]0;x\u{fffd}",
+            ),
+            ("one\r\ntwo\rthree", "one\r\ntwo\u{fffd}three"),
+            ("\u{9b}31m\u{7f}", "\u{fffd}31m\u{fffd}"),
+            ("\u{1b}[1mVolumes\u{1b}[0m", "\u{1b}[1mVolumes\u{1b}[0m"),
+            ("ünï 数据", "ünï 数据"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(printable(text), shown);
         }
     }
 }

@@ -287,6 +287,14 @@ fn a_gentle_check_only_reads_a_little_and_compares_with_its_like() {
     let desk = desk_with_baseline();
     let first = desk.run(&["check", "--gentle", "--repeat", "3"]).done();
     said(&first, "These are the first gentle runs");
+    // The load is the baseline's: a hint that names a switch of it says so.
+    let words: Vec<&str> = first.stdout.split_whitespace().collect();
+    let flat = words.join(" ");
+    assert!(
+        !flat.contains("--duration") || flat.contains("(the baseline says this"),
+        "{}",
+        first.stdout
+    );
     let run = desk.json(&["history", "show", "last"]);
     let workload = run.at("runs.0.jobs.0.workload");
     assert_eq!(workload.at("rate.iops").number(), 50.0);

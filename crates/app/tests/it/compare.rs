@@ -99,6 +99,20 @@ fn the_table_of_2007_comes_out_as_printed_row_by_row() {
             .join(" ");
         assert!(flat.contains(words), "{words} is not in\n{}", answer.stdout);
     }
+    // MiB/s are IOPS times the block: their means would say the same again.
+    assert_eq!(answer.stdout.matches("Average difference").count(), 4);
+    assert!(!answer.stdout.contains("MiB/s: "), "{}", answer.stdout);
+    let markdown = Desk::new()
+        .run(&["report", OFFSETS, "--format", "md"])
+        .done()
+        .stdout;
+    for words in [
+        "nobody can say which",
+        "cut to their last digit",
+        "78.46 for",
+    ] {
+        assert_eq!(markdown.matches(words).count(), 1, "{words}: {markdown}");
+    }
 }
 
 #[test]

@@ -134,6 +134,68 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_written_is_told() {
+    let full = match std::fs::OpenOptions::new().write(true).open("/dev/full") {
+        Ok(full) => full,
+        Err(_) => {
+            return crate::support::machine::skip(
+                "an_answer_that_cannot_be_written_is_told",
+                "/dev/full",
+            );
+        }
+    };
+    let desk = Desk::new();
+    for arguments in [
+        &["run", "sim:nvme", "--duration", "10ms"][..],
+        &["history"],
+        &["history", "--json"],
+        &["export"],
+    ] {
+        let mut command = desk.command(arguments);
+        let output = command
+            .stdout(full.try_clone().expect("a descriptor"))
+            .output()
+            .expect("it ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {stderr}");
+        assert!(
+            stderr.contains("No space left") && stderr.contains("hint: "),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn an_export_is_one_document_where_json_is_asked_for() {
+    let desk = Desk::new();
+    for _ in 0..2 {
+        desk.run(&["run", "sim:nvme", "--duration", "10ms"]).done();
+    }
+    let document = desk.json(&["export"]);
+    assert_eq!(document.at("schema_version").count(), 1);
+    let runs = document.at("runs").items();
+    assert_eq!(runs.len(), 2);
+    let lines = desk.run(&["export"]).done().stdout;
+    assert_eq!(lines.lines().count(), 2);
+    assert!(lines.contains(&runs[1].at("id").text()));
+    desk.run(&["export", "--json", "--format", "csv"])
+        .failed(2, &["--format"]);
+    let file = desk.file("all.jsonl");
+    let written = desk.json(&["export", "-o", &file]);
+    assert_eq!(written.at("export.records").count(), 2);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), lines);
+    let script = desk.json(&["completions", "fish"]);
+    assert!(
+        script
+            .at("script")
+            .text()
+            .contains("complete -c stripewise")
+    );
+    let pages = desk.json(&["man", &desk.file("man")]);
+    assert!(pages.at("pages").items().len() > 20);
+}
+
+#[test]
 fn tables_fit_a_hundred_columns() {
     let desk = Desk::new();
     let volume = desk.volume();

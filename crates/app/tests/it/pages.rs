@@ -3,7 +3,7 @@
 //! charts; light and dark, on a phone and in print.
 
 use crate::support::browser::Browser;
-use crate::support::{Desk, text};
+use crate::support::{Desk, TWO_JOBS, text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,6 @@ const LABEL: &str = "<script>alert(1)</script>";
 
 /// A page with the charts that it must have.
 type Page = (PathBuf, &'static [&'static str]);
-
-/// Two jobs, to be run alone and together.
-const TWO_JOBS: &str = r#"
-    [defaults]
-    duration = "5s"
-    [[job]]
-    name = "log"
-    target = "sim:sata-ssd"
-    write = true
-    sequential = true
-    cache = "direct-sync"
-    [[job]]
-    name = "data"
-    target = "sim:sata-ssd"
-    outstanding = 16
-"#;
 
 /// A report on what is stored or published.
 fn report(desk: &Desk, name: &str, subjects: &[&str]) -> PathBuf {
@@ -190,6 +174,90 @@ const FAULTS: &str = "(() => {
   return faults;
 })()";
 
+/// Places of a chart to point at, each with what its table says there: the first,
+/// middle and last point of each series; of a bar its middle, of a heat map the
+/// cells that are large enough. Points that lie on those of another series are left
+/// out, as either may be meant.
+const PLACES: &str = "((name) => {
+  const data = JSON.parse(document.getElementById('chart-data').textContent);
+  const chart = data.charts.find(one => one.name === name), figure = document.getElementById('figure-' + name);
+  const plot = figure.querySelector('.plot'), drawn = echarts.getInstanceByDom(plot);
+  plot.scrollIntoView({block: 'center'});
+  const box = plot.getBoundingClientRect(), rows = figure.querySelectorAll('tbody tr');
+  const sorted = all => [...new Set(all)].sort((a, b) => a - b);
+  const points = chart.panels.flatMap(panel => panel.series.flatMap(series => series.points));
+  const xs = sorted(points.map(point => point.x)), ys = sorted(points.map(point => point.y));
+  const turns = x => Math.max(...chart.panels.flatMap(panel => panel.series.map(series => series.points.filter(point => point.x === x).length)));
+  const rowOf = (series, point) => xs.filter(x => x < point.x).reduce((sum, x) => sum + turns(x), 0)
+    + series.points.filter(one => one.x === point.x).indexOf(point);
+  const pixel = (panel, x, y) => drawn.convertToPixel({xAxisIndex: panel, yAxisIndex: panel}, [x, y]);
+  const found = [];
+  let column = 0;
+  chart.panels.forEach((panel, p) => panel.series.forEach((series, s) => {
+    column++;
+    const of = series.points, picked = sorted([0, of.length >> 1, of.length - 1]).filter(k => k >= 0);
+    for (const k of picked) {
+      const point = of[k], form = series.form;
+      let at, cell;
+      if (form.cells) {
+        const end = point.span || [point.x + 0.5, point.y + 0.5], start = point.span ? [point.x, point.y] : [point.x - 0.5, point.y - 0.5];
+        const a = pixel(p, ...start), b = pixel(p, ...end);
+        if (Math.abs(a[0] - b[0]) < 4 || Math.abs(a[1] - b[1]) < 4) continue;
+        at = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+        cell = rows[xs.indexOf(point.x)].children[1 + ys.indexOf(point.y)];
+      } else if (form.bars) {
+        const left = point.x - 0.38 + 0.76 / form.bars.slots * (form.bars.slot + 0.5);
+        const top = pixel(p, left, point.y), foot = pixel(p, left, 0);
+        if (Math.abs(top[1] - foot[1]) < 4) continue;
+        at = [top[0], (top[1] + foot[1]) / 2];
+        cell = rows[rowOf(series, point)].children[column];
+      } else {
+        at = pixel(p, point.x, point.y);
+        const near = panel.series.some((other, o) => o !== s && other.points.some(one => {
+          const there = pixel(p, one.x, one.y);
+          return Math.hypot(there[0] - at[0], there[1] - at[1]) < 10;
+        }));
+        if (near) continue;
+        cell = rows[rowOf(series, point)].children[column];
+      }
+      found.push([box.left + at[0], box.top + at[1], cell.textContent.split(/ [([]/)[0]]);
+    }
+  }));
+  return found;
+})";
+
+/// Points at places of every chart; what is shown there is in the chart's table at
+/// the same x, y and series. How many places there were.
+fn point_at_values(browser: &mut Browser, page: &str) -> usize {
+    let mut count = 0;
+    for name in figures(browser) {
+        let places = browser.value(&format!("{PLACES}('{name}')"));
+        for place in places.as_array().expect("places") {
+            let pixel = |index: usize| place[index].as_f64().expect("a place");
+            let wanted = place[2].as_str().expect("a cell");
+            assert!(!wanted.is_empty(), "{page}, {name}: an empty cell");
+            browser.point_at(pixel(0), pixel(1));
+            let shown = browser.value(&format!(
+                "new Promise(done => {{ const look = left => {{ \
+                   const tip = document.querySelector('#figure-{name} .tip'); \
+                   const values = tip && tip.offsetHeight ? [...tip.querySelectorAll('.value')].map(one => one.textContent) : []; \
+                   values.some(one => one === '{wanted}' || one.startsWith('{wanted} ')) || left === 0 ? done(values) : setTimeout(look, 20, left - 1); \
+                 }}; look(50); }})"
+            ));
+            let is_there = shown.as_array().expect("values").iter().any(|value| {
+                let value = value.as_str().expect("text");
+                value == wanted || value.starts_with(&format!("{wanted} "))
+            });
+            assert!(
+                is_there,
+                "{page}, {name}: {wanted} is not under the mouse: {shown}"
+            );
+            count += 1;
+        }
+    }
+    count
+}
+
 fn figures(browser: &mut Browser) -> Vec<String> {
     let names = browser
         .value("[...document.querySelectorAll('figure')].map(f => f.id.replace('figure-', ''))");
@@ -240,6 +308,9 @@ fn every_kind_of_page_is_drawn_without_complaint_and_equals_its_tables() {
             let remote = browser.value("performance.getEntriesByType('resource').length");
             assert_eq!(remote, 0, "{page} loaded something");
         }
+        browser.open(&path, 1280, false);
+        let pointed_at = point_at_values(&mut browser, &page);
+        assert!(pointed_at >= 2 * wanted.len(), "{page}: {pointed_at}");
         in_print(&mut browser, &page);
         assert_eq!(browser.complaints, Vec::<String>::new(), "{page}");
     }

@@ -1,28 +1,11 @@
 //! Several named jobs at once, from a file.
 
-use crate::support::{Desk, Json};
+use crate::support::{Desk, Json, TWO_JOBS};
 
 fn names_of(run: &Json) -> Vec<String> {
     let jobs = run.at("jobs").items();
     jobs.iter().map(|job| job.at("name").text()).collect()
 }
-
-const TWO: &str = r#"
-    [defaults]
-    duration = "2s"
-    [[job]]
-    name = "log"
-    target = "sim:sata-ssd"
-    write = true
-    sequential = true
-    cache = "direct-sync"
-    [[job]]
-    name = "data"
-    target = "sim:raid10-10k"
-    read-percent = 70
-    threads = 2
-    outstanding = 8
-"#;
 
 /// Names of jobs, run by run.
 type Jobs = &'static [&'static [&'static str]];
@@ -39,7 +22,10 @@ fn jobs_run_together_alone_or_both() {
         ("", &["--alone"], &[&["log"], &["data"], TOGETHER]),
     ];
     for (order, switches, expected) in cases {
-        let plan = desk.write("plan.toml", &format!("label = \"two\"\n{order}\n{TWO}"));
+        let plan = desk.write(
+            "plan.toml",
+            &format!("label = \"two\"\n{order}\n{TWO_JOBS}"),
+        );
         let mut all = vec!["run", "--plan", &plan];
         all.extend(switches);
         let document = desk.json(&all);

@@ -266,10 +266,16 @@ fn what_only_looks_makes_no_store() {
 #[test]
 fn a_pipe_that_nobody_writes_to_is_left_at_the_first_signal() {
     let desk = Desk::new();
-    let pipe = desk.file("pipe");
+    let pipe = desk.file("pipe.toml");
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("coreutils").success());
-    for arguments in [vec!["compare", &pipe], vec!["run", "--plan", &pipe]] {
+    let array = format!("sim:{pipe}");
+    for arguments in [
+        vec!["compare", &pipe],
+        vec!["run", "--plan", &pipe],
+        vec!["run", &array],
+        vec!["sim", "show", &array],
+    ] {
         let mut running = desk.start(&arguments);
         running.until("Waiting for");
         running.signal(Signal::INT);
@@ -283,7 +289,11 @@ fn a_file_without_end_is_refused() {
     desk.run(&["compare", "/dev/zero"])
         .failed(2, &["larger than 256 MiB"]);
     desk.run(&["run", "--plan", "/dev/zero"])
-        .failed(2, &["larger than 16 MiB"]);
+        .failed(2, &["larger than 16 MiB", "--plan"]);
+    let endless = desk.file("endless.toml");
+    std::os::unix::fs::symlink("/dev/zero", &endless).expect("a link");
+    desk.run(&["run", &format!("sim:{endless}")])
+        .failed(2, &["larger than 16 MiB", "sim list"]);
     let large = desk.file("large.json");
     let file = std::fs::File::create(&large).expect("a file");
     file.set_len(300 << 20).expect("a sparse file");

@@ -121,7 +121,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 18] = [
+    let cases: [(&str, &[&str]); 23] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -155,6 +155,11 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("convert", &["convert", "--from", "sqlio", &batch]),
         ("sqlio", &sqlio),
         ("report", &["report", "last", "-o", "written.md"]),
+        ("export", &["export", "-o", "written.csv"]),
+        ("lab-init", &["lab", "init", "written.toml"]),
+        ("baseline-remove", &["baseline", "remove", "baseline"]),
+        ("man", &["man", "written-pages"]),
+        ("completions", &["completions", "zsh"]),
     ];
     for (name, command) in cases {
         holds_to_definition(&desk, name, command);
@@ -163,6 +168,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     holds_to_schema(&desk.run(&imported).done().stdout);
     let required = ["report", &other, "--format", "json", "--require", "iops>=1"];
     holds_to_schema(&desk.run(&required).done().stdout);
+    holds_to_schema(&desk.run(&["export", "--json"]).done().stdout);
 }
 
 #[test]

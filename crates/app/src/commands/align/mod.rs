@@ -10,6 +10,7 @@ use crate::experiment::ground::{Found, find};
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
 use crate::experiment::start::{limit, start};
 use crate::failure::{Failure, Outcome};
+use crate::show::document::note;
 use crate::show::page::{refuse_existing, write_report_on};
 use design::{Design, primary};
 use stripewise_io_engine::EngineName;
@@ -105,7 +106,7 @@ fn aim_align(
         Err(failure) if design.writes && !asked && only_leave_is_missing(&failure) => failure,
         other => return other,
     };
-    eprintln!("note: only reads are measured: {}", refusal.error);
+    note(format!("only reads are measured: {}", refusal.error));
     if let Some(hint) = &refusal.hint {
         eprintln!("hint: {hint}");
     }

@@ -19,6 +19,24 @@ pub const MIB: u64 = 1 << 20;
 /// The longest that anything here may take before it counts as hung.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The plan of two named jobs on two arrays.
+pub const TWO_JOBS: &str = r#"
+    [defaults]
+    duration = "2s"
+    [[job]]
+    name = "log"
+    target = "sim:sata-ssd"
+    write = true
+    sequential = true
+    cache = "direct-sync"
+    [[job]]
+    name = "data"
+    target = "sim:raid10-10k"
+    read-percent = 70
+    threads = 2
+    outstanding = 8
+"#;
+
 /// A directory with a store in it.
 pub struct Desk {
     directory: TempDir,
