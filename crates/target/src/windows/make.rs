@@ -8,7 +8,7 @@
 
 use super::access::{Identity, SHARE_ALL, Status, failed};
 use super::calls;
-use crate::{Error, Result};
+use crate::Result;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
