@@ -63,8 +63,15 @@ fn accuracy(_root: &Path) -> Result<()> {
 pub const TOOL_MISSING: i32 = 77;
 
 fn virtual_machine(root: &Path) -> Result<()> {
+    scenarios_in_vm(root, &[])
+}
+
+/// Boots a kernel for each of these scenarios; for all that are timed where none is
+/// named.
+pub fn scenarios_in_vm(root: &Path, scenarios: &[&str]) -> Result<()> {
     let binary = release_binary(root)?;
     let status = Command::new(root.join("tests/vm/run"))
+        .args(scenarios)
         .env("STRIPEWISE", binary)
         .env("VM_WORK", crate::root::target_directory().join("vm"))
         .status()

@@ -1,7 +1,7 @@
 //! What takes longer than a change can wait: property tests with many cases,
 //! parsers under the address sanitizer, experiments whose answer is known,
-//! agreement with fio, what the kernel counted beside what we counted, and the
-//! archives that users download.
+//! agreement with fio, what the kernel counted beside what we counted, device mapper
+//! on a real kernel, and the archives that users download.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -42,6 +42,8 @@ pub fn run(root: &Path) -> Result<()> {
         "truth",
     ];
     shell::run(&mut cargo(root, &truth))?;
+    println!("== device mapper and md's metadata on a real kernel");
+    crate::ci::scenarios_in_vm(root, &["mapper"])?;
     println!("== sectors as the kernel counts them");
     sectors(root)?;
     println!("== agreement with fio");
