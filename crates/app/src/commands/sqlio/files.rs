@@ -10,6 +10,7 @@ use crate::show::document::print_text;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
+use stripewise_disk_inspect::System;
 use stripewise_store::Store;
 use stripewise_target::{Intent, Size, TargetName};
 
@@ -121,8 +122,16 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
 /// The size of a device; what is wrong with one that cannot be read is said where
 /// it is aimed at.
 fn device_bytes(path: &Path) -> Option<u64> {
-    let mut device = std::fs::File::open(path).ok()?;
-    device.seek(SeekFrom::End(0)).ok()
+    let to_its_end = || {
+        let mut device = std::fs::File::open(path).ok()?;
+        device.seek(SeekFrom::End(0)).ok()
+    };
+    // Devices of Windows have no end to go to, only a size that they tell.
+    let told = || {
+        let device = System::live().device_named(&path.to_string_lossy()).ok()?;
+        (device.size_bytes > 0).then_some(device.size_bytes)
+    };
+    to_its_end().or_else(told)
 }
 
 fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {
