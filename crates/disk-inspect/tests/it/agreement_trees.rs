@@ -5,7 +5,7 @@
 
 use crate::golden::TREES;
 use crate::machine::Machine;
-use crate::scratch::skipped;
+use crate::skips::skip;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -91,7 +91,7 @@ fn every_tree_has_the_sizes_starts_and_hints_that_lsblk_reads_there() {
         let machine = Machine::new(tree);
         add_block_links(machine.system().root());
         let Some(said) = lsblk(machine.system().root()) else {
-            return skipped(NAME, "lsblk with --sysroot and START");
+            return skip(NAME, "lsblk with --sysroot and START");
         };
         let mut listed = Vec::new();
         flat(&said["blockdevices"], &mut listed);
@@ -146,7 +146,7 @@ fn tables_of_every_tree_are_read_as_sfdisk_reads_them() {
         let machine = Machine::new(tree);
         for (path, disk) in tabled(&machine) {
             let Ok(output) = Command::new("sfdisk").arg("-J").arg(&path).output() else {
-                return skipped(NAME, "sfdisk");
+                return skip(NAME, "sfdisk");
             };
             let context = format!("{tree} {}", disk.device.name);
             let said: Value = serde_json::from_slice(&output.stdout).expect(&context);
@@ -206,7 +206,7 @@ fn parted_finds_the_partitions_of_every_tree_where_we_do_and_as_aligned() {
                     .output()
             };
             let Ok(printed) = parted(&["unit", "B", "print"]) else {
-                return skipped(NAME, "parted");
+                return skip(NAME, "parted");
             };
             let text = String::from_utf8_lossy(&printed.stdout).into_owned();
             // `1:32256B:500105249279B:500105217024B:ext4::;`, a line for each.
