@@ -100,7 +100,9 @@ impl Context {
             let cannot_write = failure
                 .error
                 .downcast_ref::<stripewise_store::Error>()
-                .is_some_and(|error| matches!(error.kind(), ErrorKind::ReadOnly { .. }));
+                .is_some_and(|error| {
+                    matches!(error.kind(), ErrorKind::ReadOnly { .. } | ErrorKind::Full)
+                });
             if !cannot_write {
                 return Err(failure);
             }

@@ -12,12 +12,15 @@ use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord};
 use stripewise_runner::Error;
-use stripewise_runner::session::{Job, Listener, Settings, run_real, run_simulated};
+use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
 use stripewise_store::Store;
 use stripewise_workload::{Workload, validate};
 
 /// How long operations in flight are waited for after the stop.
 const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
+
+/// How long the program's own cost is measured: some 200,000 operations.
+const OWN_COST_NS: u64 = 5_000_000;
 
 /// How runs of one command are made.
 #[derive(Clone, Debug)]
@@ -42,6 +45,33 @@ pub struct How {
     /// Cells of the grid that were left out, each with its reason.
     pub skipped: Vec<String>,
     pub faults: Option<FaultPlan>,
+}
+
+impl How {
+    /// Intervals of a second, the engine that suits, nothing else asked. What the
+    /// program costs by itself is measured here, but for simulated arrays, on which
+    /// it has no bearing.
+    pub fn plain(context: &Context, simulated: bool) -> How {
+        How {
+            host: context.host(),
+            interval_ns: 1_000_000_000,
+            operations_min: 0,
+            operations_max_per_thread: None,
+            engine: EngineName::Auto,
+            cpus: Vec::new(),
+            label: None,
+            series: None,
+            experiment: None,
+            latency_limit: None,
+            cache_size_bytes: None,
+            quick: false,
+            time_hand_overs: false,
+            own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
+            earlier: Vec::new(),
+            skipped: Vec::new(),
+            faults: None,
+        }
+    }
 }
 
 /// One job of a run: its name, its load, and which of the aimed targets it uses.

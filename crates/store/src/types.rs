@@ -15,6 +15,8 @@ pub struct RunHandle {
     pub(crate) next_interval: Vec<u64>,
     /// Intervals not yet handed over.
     pub(crate) pending: Vec<PendingInterval>,
+    /// As many must wait before the next try, after one that failed.
+    pub(crate) next_try_rows: usize,
 }
 
 impl RunHandle {

@@ -44,6 +44,7 @@ impl Store {
             id: skeleton.id,
             next_interval: vec![0; skeleton.jobs.len()],
             pending: Vec::new(),
+            next_try_rows: 0,
         })
     }
 
@@ -78,7 +79,7 @@ impl Store {
         let first_ns = run.pending[0].interval.start_ns;
         let due = interval.start_ns.saturating_add(interval.duration_ns)
             >= first_ns.saturating_add(BATCH_NS);
-        if !due && run.pending.len() < BATCH_ROWS {
+        if !due && run.pending.len() < BATCH_ROWS || run.pending.len() < run.next_try_rows {
             return Ok(());
         }
         if run.pending.len() >= BACKLOG_ROWS {
@@ -260,9 +261,17 @@ impl Store {
             transaction.commit()
         })();
         let restored = self.connection.busy_timeout(self.patience);
-        done.and(restored)
-            .map_err(|error| self.sqlite_error(DOING, error))?;
+        if let Err(error) = done.and(restored) {
+            let error = self.sqlite_error(DOING, error);
+            // What fails with a full disk is tried with all that waits: doubled, the
+            // tries of a long run cost no more than its intervals.
+            if !matches!(error.kind(), ErrorKind::Locked { .. }) {
+                run.next_try_rows = run.pending.len().saturating_mul(2);
+            }
+            return Err(error);
+        }
         run.pending.clear();
+        run.next_try_rows = 0;
         Ok(())
     }
 

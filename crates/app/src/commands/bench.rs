@@ -16,7 +16,6 @@ use stripewise_lab::{
     BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, SeriesKind, StepRunner, StepTime, climb, plan_bench,
 };
 use stripewise_results::{Document, RunRecord};
-use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_target::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
@@ -275,31 +274,19 @@ fn how(
     series: String,
 ) -> How {
     How {
-        host: context.host(),
         interval_ns: plan.interval_ns,
         operations_min: if is_simulated(aimed) && arguments.step.is_none() {
             SIMULATED_OPERATIONS_MIN
         } else {
             0
         },
-        operations_max_per_thread: None,
         engine: arguments.engine,
-        cpus: Vec::new(),
         label: arguments.label.clone(),
         series: Some((series, String::new())),
-        experiment: None,
         latency_limit: Some(arguments.slo.to_string()),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         quick: !arguments.qualify,
-        time_hand_overs: false,
-        own_cost_ns: if is_simulated(aimed) {
-            None
-        } else {
-            own_cost_ns(SECOND_NS / 50)
-        },
-        earlier: Vec::new(),
-        skipped: Vec::new(),
-        faults: None,
+        ..How::plain(context, is_simulated(aimed))
     }
 }
 

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
-use stripewise_runner::session::own_cost_ns;
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_target::Size;
@@ -28,9 +27,6 @@ use stripewise_workload::{Workload, derived_seed, validate};
 
 /// Operations that a run on a simulated array has at least, as with `run`.
 const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
-
-/// How long the program's own cost is measured.
-const OWN_COST_NS: u64 = 5_000_000;
 
 /// A target that steps use.
 #[derive(Clone, Debug, PartialEq)]
@@ -366,25 +362,12 @@ pub struct Repetitions<'a> {
 
 fn base_of(context: &Context, work: &Work, ready: &Ready, label: Option<String>) -> How {
     How {
-        host: context.host(),
         interval_ns: work.asked.interval_ns.unwrap_or(1_000_000_000),
-        operations_min: 0,
-        operations_max_per_thread: None,
         engine: work.engine.unwrap_or(EngineName::Auto),
         cpus: work.cpus.clone(),
         label,
-        series: None,
-        experiment: None,
-        latency_limit: None,
         cache_size_bytes: work.asked.cache_size_bytes,
-        quick: false,
-        time_hand_overs: false,
-        own_cost_ns: (!ready.simulated)
-            .then(|| own_cost_ns(OWN_COST_NS))
-            .flatten(),
-        earlier: Vec::new(),
-        skipped: Vec::new(),
-        faults: None,
+        ..How::plain(context, ready.simulated)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::wishes::{Wishes, span_needed, wishes};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
-use stripewise_runner::session::{check_memory, own_cost_ns};
+use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_target::Size;
 use stripewise_units::{Nanoseconds, format_duration};
@@ -25,9 +25,6 @@ use stripewise_workload::{CacheMode, validate};
 /// Operations that a run on a simulated array has at least where no duration is
 /// given: the coefficient of variation of its mean is then about 0.7 %.
 const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
-
-/// How long the program's own cost is measured: some 200,000 operations.
-const OWN_COST_NS: u64 = 5_000_000;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
     check_interval(arguments.how.interval)?;
@@ -41,34 +38,21 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
     let how = How {
-        host: context.host(),
         interval_ns: arguments.how.interval.ns(),
         operations_min: if simulated && !wishes.duration_given {
             SIMULATED_OPERATIONS_MIN
         } else {
             0
         },
-        operations_max_per_thread: None,
         engine,
         cpus: wishes.cpus.clone(),
         label: wishes.label.clone(),
-        series: None,
-        experiment: None,
-        latency_limit: None,
         cache_size_bytes: arguments
             .how
             .cache_size
             .map(stripewise_units::ByteSize::bytes),
-        quick: false,
-        time_hand_overs: false,
-        own_cost_ns: if simulated {
-            None
-        } else {
-            own_cost_ns(OWN_COST_NS)
-        },
-        earlier: Vec::new(),
-        skipped: Vec::new(),
         faults: arguments.how.inject.clone(),
+        ..How::plain(context, simulated)
     };
     let skipped = leave_out_what_does_not_fit(&mut wishes, &aimed)?;
     let how = How {

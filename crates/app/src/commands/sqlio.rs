@@ -25,10 +25,8 @@ use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
 };
-use stripewise_io_engine::EngineName;
 use stripewise_report::warnings_text;
 use stripewise_results::RunRecord;
-use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Size};
 use stripewise_units::format_count;
@@ -37,7 +35,6 @@ use utilisation::Watch;
 
 /// Times are read in nanoseconds, whichever counter was asked for.
 const COUNTS_PER_SECOND: u64 = 1_000_000_000;
-const OWN_COST_NS: u64 = 5_000_000;
 
 pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     if let Some(name) = &arguments.show {
@@ -223,23 +220,9 @@ fn aim_all(
 fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) -> How {
     let real = aimed.iter().any(|target| target.real().is_some());
     How {
-        host: context.host(),
-        interval_ns: 1_000_000_000,
-        operations_min: 0,
-        operations_max_per_thread: None,
-        engine: EngineName::Auto,
         cpus,
         label: arguments.label.clone(),
-        series: None,
-        experiment: None,
-        latency_limit: None,
-        cache_size_bytes: None,
-        quick: false,
-        time_hand_overs: false,
-        own_cost_ns: if real { own_cost_ns(OWN_COST_NS) } else { None },
-        earlier: Vec::new(),
-        skipped: Vec::new(),
-        faults: None,
+        ..How::plain(context, !real)
     }
 }
 

@@ -12,44 +12,24 @@ use std::str::FromStr;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_runner::session::own_cost_ns;
 use stripewise_store::Store;
 use stripewise_units::format_duration;
 
 /// What a run on a real target takes besides its ramp and duration: opening,
 /// snapshots of the machine, the store.
 const OVERHEAD_NS: u64 = 60_000_000;
-/// How long the program's own cost is measured.
-const OWN_COST_NS: u64 = 5_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 /// Time of an experiment on a real target where nothing else is asked.
 const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
 
 /// How the runs of an experiment are made.
 pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
-    let simulated = aimed.simulated().is_some();
     How {
-        host: context.host(),
         interval_ns: 100_000_000,
-        operations_min: 0,
-        operations_max_per_thread: None,
         engine: EngineName::from_str(&kept.engine).unwrap_or_default(),
-        cpus: Vec::new(),
         label: kept.label.clone(),
         series: Some((kept.id.clone(), part(kept.kind))),
-        experiment: None,
-        latency_limit: None,
-        cache_size_bytes: None,
-        quick: false,
-        time_hand_overs: false,
-        own_cost_ns: if simulated {
-            None
-        } else {
-            own_cost_ns(OWN_COST_NS)
-        },
-        earlier: Vec::new(),
-        skipped: Vec::new(),
-        faults: None,
+        ..How::plain(context, aimed.simulated().is_some())
     }
 }
 
