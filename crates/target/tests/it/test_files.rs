@@ -454,7 +454,12 @@ fn a_volume_on_a_sparse_file_gets_no_more_than_fits_below() {
     plan(&above.path, &filling(16)).expect("a small one fits below, too");
 }
 
-const KILLED: &str = "test_files::killed_while_it_has_a_test_file";
+/// The next test, by the name that the harness knows: without the crate's.
+fn killed() -> String {
+    let (_, module) = module_path!().split_once("::").expect("a module");
+    format!("{module}::killed_while_it_has_a_test_file")
+}
+
 const KILLED_IN: &str = "STRIPEWISE_IT_KILLED_IN";
 
 /// Not a test by itself: the process that the next test kills.
@@ -484,7 +489,7 @@ fn killed_at_any_moment_it_leaves_no_file() {
     let top = directory();
     for moment in ["at 0", "at 67108864", "at work"] {
         let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", KILLED, "--nocapture", "--test-threads=1"])
+            .args(["--exact", &killed(), "--nocapture", "--test-threads=1"])
             .env(KILLED_IN, top.path())
             .stdout(std::process::Stdio::piped())
             .spawn()
