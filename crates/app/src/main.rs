@@ -33,6 +33,11 @@ fn main() -> ExitCode {
     };
     let ended = dispatch(cli);
     let ended = match show::document::unwritten() {
+        // What the measurement came to is not hidden behind it.
+        Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
+            unwritten.print();
+            ended
+        }
         Some(unwritten) => ended.and(Err(unwritten)),
         None => ended,
     };

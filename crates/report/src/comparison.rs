@@ -175,6 +175,7 @@ fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) -> bool {
     };
     let covers = |other: &&ComparisonRecord| {
         (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
+            && other.rows.len() == record.rows.len()
             && record
                 .rows
                 .iter()

@@ -210,22 +210,23 @@ fn look(path: &Path, doing: &'static str) -> Result<()> {
     }
 }
 
-/// Opens for reading only. A log that another process left needs an index beside
-/// the file; where none can be made and there is no log, the file alone is the
-/// whole truth and SQLite may take it as unchangeable.
+/// Opens for reading only. SQLite makes an index beside the file even then; where
+/// none can be made (no right to, no room for it) and there is no log, the file
+/// alone is the whole truth and SQLite may take it as unchangeable.
 fn open_for_reading(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
     let ordinary = connect(path, READ_ONLY, PATIENCE);
     match &ordinary {
-        Err(error)
-            if matches!(
-                error.sqlite_error_code(),
-                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
-            ) && !has_log(path) =>
-        {
-            connect_immutable(path)
-        }
+        Err(error) if lacks_index(error) && !has_log(path) => connect_immutable(path),
         _ => ordinary,
     }
+}
+
+fn lacks_index(error: &rusqlite::Error) -> bool {
+    let Some(error) = error.sqlite_error() else {
+        return false;
+    };
+    matches!(error.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+        || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE
 }
 
 const READ_ONLY: OpenFlags =

@@ -263,10 +263,12 @@ impl Store {
         let restored = self.connection.busy_timeout(self.patience);
         if let Err(error) = done.and(restored) {
             let error = self.sqlite_error(DOING, error);
-            // What fails with a full disk is tried with all that waits: doubled, the
-            // tries of a long run cost no more than its intervals.
+            // What fails with a full disk is tried with all that waits: ever rarer, the
+            // tries of a long run cost no more than some of its intervals do, and when
+            // there is room again, an eighth of what waits is waited for at most.
             if !matches!(error.kind(), ErrorKind::Locked { .. }) {
-                run.next_try_rows = run.pending.len().saturating_mul(2);
+                let waiting = run.pending.len();
+                run.next_try_rows = waiting + waiting.min(BATCH_ROWS).max(waiting / 8);
             }
             return Err(error);
         }

@@ -10,6 +10,7 @@ use crate::space::FILE_UNIT_BYTES;
 use crate::{Error, ErrorKind, FillProgress, Intent, Progress, Result};
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use stripewise_workload::DataSource;
 
 /// The disk is waited for this often, so that the end does not have to wait for
@@ -54,13 +55,11 @@ impl Growth<'_> {
     /// Writes the new part and waits for the disk.
     pub fn run(&self, intent: &Intent, progress: &mut dyn Progress) -> Result<()> {
         self.check_size(self.from_bytes)?;
-        let mut reached_bytes = self.from_bytes;
-        let written = self
-            .write(intent, progress, &mut reached_bytes)
-            .and_then(|whole| {
-                self.file.sync_all()?;
-                Ok(whole)
-            });
+        let mut last = self.from_bytes..=self.from_bytes;
+        let written = self.write(intent, progress, &mut last).and_then(|whole| {
+            self.file.sync_all()?;
+            Ok(whole)
+        });
         let what = match written {
             Ok(true) => return Ok(()),
             Ok(false) => Error::new(
@@ -71,9 +70,9 @@ impl Growth<'_> {
             Err(os) => (self.failed)(self.name, "cannot be made larger; it is as it was", os),
         };
         match self.size() {
-            // Larger than we made it: the end is somebody else's.
-            Ok(size) if size > reached_bytes => return Err(self.changed()),
-            Ok(_) => {}
+            Ok(size) if last.contains(&size) => {}
+            // Larger or smaller than we can have made it: the end is somebody else's.
+            Ok(_) => return Err(self.changed()),
             Err(os) => return Err((self.failed)(self.name, "cannot look at it", os)),
         }
         match self.file.set_len(self.from_bytes) {
@@ -87,12 +86,12 @@ impl Growth<'_> {
     }
 
     /// Whether all was written: not if the caller stopped it.
-    /// `reached_bytes` is where the last chunk ends that was begun.
+    /// `last` is from where to where the last chunk goes that was begun.
     fn write(
         &self,
         intent: &Intent,
         progress: &mut dyn Progress,
-        reached_bytes: &mut u64,
+        last: &mut RangeInclusive<u64>,
     ) -> io::Result<bool> {
         let mut source = DataSource::new(intent.data, intent.seed, DataSource::FILL_THREAD);
         let mut buffer = vec![0_u8; FILE_UNIT_BYTES as usize];
@@ -116,9 +115,10 @@ impl Growth<'_> {
                 // Somebody else writes; what is at the end is looked at by the caller.
                 return Err(io::Error::from(io::ErrorKind::ResourceBusy));
             }
-            *reached_bytes = at + length;
+            *last = at..=at + length;
             write_all(self.write_at, self.file, chunk, at)?;
             at += length;
+            *last = at..=at;
             chunks += 1;
             if chunks.is_multiple_of(CHUNKS_PER_SYNC) {
                 self.file.sync_data()?;

@@ -120,12 +120,14 @@ fn for_each(
     mut take: impl FnMut(&RunRecord) -> Outcome<()>,
 ) -> Outcome<()> {
     if !arguments.subjects.is_empty() {
-        for name in &arguments.subjects {
-            for run in subject(context, name)?.runs {
-                take(&run)?;
-            }
-        }
-        return Ok(());
+        // All names are looked up before the first record is written.
+        let subjects: Vec<_> = arguments
+            .subjects
+            .iter()
+            .map(|name| subject(context, name))
+            .collect::<Outcome<_>>()?;
+        let mut runs = subjects.iter().flat_map(|subject| &subject.runs);
+        return runs.try_for_each(take);
     }
     let store = context.open_store_to_read()?;
     let listed = store.list(&Filter::default()).map_err(store_failure)?;

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
+use crate::show::style::printable;
 use std::path::Path;
 use stripewise_disk_provision::{
     Destroy, FileSystemKind, FormatReport, FormatWish, Stripe, plan_format,
@@ -27,7 +28,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        eprint!("{}", text::format_plan(&plan, context.style));
+        eprint!("{}", printable(&text::format_plan(&plan, context.style)));
         if plan.in_the_way.is_none() {
             eprintln!("running {} ...", plan.program.display());
         }

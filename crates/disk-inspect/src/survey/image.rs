@@ -9,12 +9,20 @@ use crate::trace::{Given, trace};
 use crate::verdict::{Subject, Suspect, Usage};
 use std::io::Result;
 
+/// A saved boot sector has no partitions as well; smaller disks are not made.
+const DISK_BYTES_MIN: u64 = 1 << 20;
+
 /// Whether the bytes look like a disk or a volume, as against a plain file.
 ///
 /// # Errors
 /// When they cannot be read.
 pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
-    Ok(tables::read(image, None)?.is_some() || superblocks::read(image)?.is_some())
+    let is_disk = image.size_bytes() >= DISK_BYTES_MIN;
+    let is_table = |table: PartitionTable| {
+        is_disk || table.kind != TableKind::Mbr || !table.partitions.is_empty()
+    };
+    let table = tables::read(image, None)?;
+    Ok(table.is_some_and(is_table) || superblocks::read(image)?.is_some())
 }
 
 /// Surveys an image. `name` is what its disk is called, `path` what stands for
@@ -37,9 +45,10 @@ pub fn image(
     };
     let sector = table.as_ref().map(|table| table.sector_bytes);
     let size_bytes = image.size_bytes();
-    let whole = match table {
-        Some(_) => None,
-        None => superblocks::read(image)?,
+    // A table without partitions may be left over from before.
+    let whole = match &table {
+        Some(table) if !table.partitions.is_empty() => None,
+        _ => superblocks::read(image)?,
     };
     let id = table
         .as_ref()
@@ -68,7 +77,7 @@ pub fn image(
             .volumes
             .push(volume(&device, partition, given.as_ref()));
     }
-    if table.is_none() {
+    if table.is_none() || whole.is_some() {
         let partition = Partition {
             name: name.to_owned(),
             entry: TablePartition {

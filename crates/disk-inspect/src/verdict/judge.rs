@@ -195,7 +195,12 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
             result: Outcome::Good,
             text: match period == unit {
                 true => format!("{sum}: on a boundary of stripe units"),
-                false => format!("{sum}: no piece crosses"),
+                false if boundary.pieces_fit() => format!("{sum}: no piece crosses"),
+                false => format!(
+                    "{sum}: aligned operations up to {} never cross, wherever it \
+                     starts some larger ones do",
+                    size(period)
+                ),
             },
         },
         Some(above) => {
@@ -392,6 +397,7 @@ fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
                 .iter()
                 // Larger ones are told by what cuts them to pieces above.
                 .filter(|boundary| boundary.arriving_bytes(*bytes) == *bytes)
+                .filter(|boundary| boundary.pieces_fit() || *bytes <= boundary.period_bytes())
                 .filter_map(|boundary| {
                     Some(Cost {
                         layer: boundary.layer.clone(),

@@ -79,6 +79,14 @@ impl Boundary {
         }
     }
 
+    /// Whether the pieces from above and the stripe units are multiples of each
+    /// other, so that either no piece crosses or all do alike.
+    #[must_use]
+    pub(crate) fn pieces_fit(&self) -> bool {
+        let piece = self.piece_bytes.unwrap_or(self.unit_bytes);
+        self.period_bytes() == piece.min(self.unit_bytes)
+    }
+
     /// Where byte 0 of the volume would stand in a period.
     #[must_use]
     pub fn phase_bytes(&self) -> u64 {

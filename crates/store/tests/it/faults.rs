@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use crate::skips::skip;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stripewise_store::{ErrorKind, Filter, Store};
@@ -160,6 +161,25 @@ fn a_full_file_system_is_named_and_what_was_stored_stays_readable() {
     let kept = store.load_intervals("growing", 0).unwrap();
     assert_eq!(kept.len() as u64, stored + 2);
     store.check().unwrap();
+}
+
+#[test]
+fn a_store_that_was_closed_can_be_read_where_no_room_is_left() {
+    let test = "a_store_that_was_closed_can_be_read_where_no_room_is_left";
+    let Some(mount) = Mount::new(test, "size=1m") else {
+        return;
+    };
+    let path = mount.at.join("store.db");
+    filled(&path);
+    let mut ballast = std::fs::File::create(mount.at.join("ballast")).unwrap();
+    // A tmpfs counts on each processor apart, and may have a little room again.
+    let refused = (0..50).find_map(|_| {
+        while ballast.write_all(&[1; 4096]).is_ok() {}
+        open(&path).err()
+    });
+    let error = refused.expect("it is full in the end");
+    assert_eq!(*error.kind(), ErrorKind::Full, "{error:?}");
+    read_all(&Store::open_read_only(&path).unwrap()).unwrap();
 }
 
 #[test]

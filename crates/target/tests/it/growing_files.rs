@@ -75,3 +75,25 @@ fn what_others_append_meanwhile_is_neither_written_over_nor_cut_away() {
         assert!(after.ends_with(TAIL), "{stop_then}");
     }
 }
+
+#[test]
+fn what_others_put_in_its_place_meanwhile_stays() {
+    for (stop_then, length) in [(false, 300), (true, 300), (true, 3 * MIB as usize)] {
+        let top = directory();
+        let path = users_file(top.path(), "own", 2 * MIB);
+        let theirs = vec![7; length];
+        let mut other = Watching::new(|progress: FillProgress| {
+            if progress.done_bytes >= 2 * MIB {
+                // As `cp` does it: cut to nothing, then written.
+                std::fs::write(&path, &theirs).expect("written");
+                if stop_then {
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        let error = grow(&path, &overwriting(), &mut other).expect_err("somebody writes");
+        assert_eq!(error.kind, Refused, "{error}");
+        assert!(std::fs::read(&path).expect("read") == theirs, "{length}");
+    }
+}
