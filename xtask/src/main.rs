@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask tidy | ci | accuracy | fuzz | truth | perf | agree |
-//! dist | nightly`.
+//! campaigns | dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
 //! architecture; `perf` and `agree` compare with fio; `dist` packs what users
@@ -8,6 +8,9 @@
 
 mod accuracy;
 mod arguments;
+// Links and system calls: a Unix, as the campaigns' tools are.
+#[cfg(unix)]
+mod campaigns;
 mod ci;
 mod dist;
 mod fuzz;
@@ -52,8 +55,11 @@ usage: cargo xtask COMMAND
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
   wine                    the Windows program and suites under Wine (tests/wine)
+  campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]
+                          commands killed at random moments, system calls of the
+                          store that fail, paths that change while they are opened
   nightly                 long property tests, fuzzing with the sanitizer, truth,
-                          agree, diskstats, dist
+                          agree, diskstats, campaigns, dist
 ";
 
 fn main() -> ExitCode {
@@ -90,6 +96,8 @@ fn run() -> Result<()> {
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),
         Some("dist") => dist::run(arguments),
+        #[cfg(unix)]
+        Some("campaigns") => campaigns::run(&root::path(), arguments),
         Some("nightly") => {
             arguments.finish()?;
             nightly::run(&root::path())

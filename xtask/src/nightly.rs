@@ -1,7 +1,8 @@
 //! What takes longer than a change can wait: property tests with many cases,
 //! parsers under the address sanitizer, experiments whose answer is known,
 //! agreement with fio, what the kernel counted beside what we counted, device mapper
-//! on a real kernel, and the archives that users download.
+//! on a real kernel, attacks on the store and on paths, and the archives that users
+//! download.
 
 use crate::arguments::Arguments;
 use crate::perf::device::Device;
@@ -48,6 +49,9 @@ pub fn run(root: &Path) -> Result<()> {
     sectors(root)?;
     println!("== agreement with fio");
     agree::run(Arguments::new(std::iter::empty()))?;
+    println!("== kills, failing system calls, paths that change");
+    #[cfg(unix)]
+    crate::campaigns::in_nightly(root)?;
     println!("== what users download");
     crate::dist::run(Arguments::new(std::iter::empty()))
 }

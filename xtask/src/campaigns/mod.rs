@@ -1,0 +1,88 @@
+//! Campaigns against reliability and safety, with the program as a user runs it:
+//! commands killed at random moments, system calls of the store that fail, and
+//! paths that change under the program's hands.
+//!
+//! Each campaign counts what it tried and what came of it, and fails on the first
+//! promise that is broken, with the seed and the command to try it again. A
+//! campaign that never met its case (no kill before the end, no refusal, no
+//! permitted run) fails as well: it would have shown nothing.
+
+mod kill;
+mod sandbox;
+mod swap;
+mod syscalls;
+
+use crate::arguments::Arguments;
+use crate::shell;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What all campaigns take together when nothing else is asked for.
+const SECONDS: u64 = 600;
+
+/// `cargo xtask campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]`
+pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
+    let seconds: u64 = arguments.value("--seconds")?.unwrap_or(SECONDS);
+    let seed: u64 = arguments.value("--seed")?.unwrap_or(1);
+    let only: Option<String> = arguments.value("--only")?;
+    let binary: Option<PathBuf> = arguments.value("--binary")?;
+    arguments.finish()?;
+    let program = match binary {
+        Some(binary) => binary
+            .canonicalize()
+            .with_context(|| format!("there is no {}", binary.display()))?,
+        None => crate::ci::release_binary(root)?,
+    };
+    all(root, &program, seconds, seed, only.as_deref())
+}
+
+/// All campaigns for their usual time, as `nightly` runs them.
+pub fn in_nightly(root: &Path) -> Result<()> {
+    let program = crate::ci::release_binary(root)?;
+    // Another night tries other moments; the seed is printed.
+    let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
+    all(root, &program, SECONDS, seed, None)
+}
+
+fn all(root: &Path, program: &Path, seconds: u64, seed: u64, only: Option<&str>) -> Result<()> {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let share = match only {
+        Some(_) => Duration::from_secs(seconds),
+        None => Duration::from_secs(seconds) / 3,
+    };
+    println!("campaigns: seed {seed}, {seconds} s");
+    if wanted("kill") {
+        kill::run(root, program, share, &mut Dice::new(seed)).context("campaign kill")?;
+    }
+    if wanted("syscalls") {
+        if shell::has("strace") {
+            syscalls::run(root, program, share, &mut Dice::new(seed))
+                .context("campaign syscalls")?;
+        } else {
+            shell::skip("campaign syscalls", "strace")?;
+        }
+    }
+    if wanted("swap") {
+        swap::run(program, share).context("campaign swap")?;
+    }
+    Ok(())
+}
+
+/// Xorshift (Marsaglia, 2003): the same campaign again from the same seed.
+pub struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        // Zero is the one state that the generator does not leave.
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number in 0..`bound`.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound.max(1)
+    }
+}
