@@ -7,7 +7,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::note;
 use crate::show::progress::Progress;
-use crate::show::style::printable;
+use crate::show::terminal::say;
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
 use stripewise_runner::session::Place;
@@ -205,7 +205,7 @@ pub fn prepare(
 ) -> Outcome<Aimed> {
     let plan = judge(context, store, name, intent)?;
     if !context.global.quiet {
-        eprintln!("{}", printable(&plan.to_string()));
+        say!("{}", plan);
     }
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
     let mut filling = Filling::new(
@@ -257,7 +257,7 @@ fn tell(target: &Target) {
         } else {
             0.0
         };
-        eprintln!(
+        say!(
             "Filled {} in {} ({rate:.0} MiB/s){}",
             format_bytes(report.bytes),
             format_duration(report.duration_ns),

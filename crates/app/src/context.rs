@@ -5,6 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::show::style::Style;
+use crate::show::terminal::say;
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -72,7 +73,7 @@ impl Context {
         let host = self.host().name;
         let store = Store::open(&path, Owner::of_this_process(&host)).map_err(store_failure)?;
         if !store.recovered().is_empty() && !self.global.quiet {
-            eprintln!(
+            say!(
                 "note: {} left unfinished by a process that is gone; kept as partial: {}",
                 if store.recovered().len() == 1 {
                     "a run was"

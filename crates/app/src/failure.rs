@@ -2,7 +2,7 @@
 //! printed once, at the top.
 
 use crate::exit_codes::Exit;
-use crate::show::style::printable;
+use crate::show::terminal;
 
 /// A command's failure.
 #[derive(Debug)]
@@ -33,20 +33,26 @@ impl Failure {
         Self::new(Exit::Usage, message, hint)
     }
 
-    /// Prints the chain and the hint to stderr.
+    /// Prints the chain and the hint where they can be read.
     pub fn print(&self) {
+        terminal::insist(&self.text());
+    }
+
+    /// The chain and the hint, a line each.
+    fn text(&self) -> String {
         let mut shown = self.error.to_string();
-        eprintln!("error: {}", printable(&shown));
+        let mut text = format!("error: {shown}\n");
         for cause in self.error.chain().skip(1) {
             let cause = cause.to_string();
             // Many errors already end in their cause's words.
             if !shown.contains(&cause) {
-                eprintln!("  because: {}", printable(&cause));
+                text.push_str(&format!("  because: {cause}\n"));
             }
             shown = cause;
         }
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {}", printable(hint));
+            text.push_str(&format!("hint: {hint}\n"));
         }
+        text
     }
 }

@@ -8,6 +8,7 @@
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::terminal::say;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -60,7 +61,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
         }
         looks += 1;
         if looks == LOOKS_UNTOLD && !context.global.quiet {
-            eprintln!(
+            say!(
                 "Waiting for {} to be written to; Ctrl-C ends it.",
                 path.display()
             );

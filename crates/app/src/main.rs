@@ -27,12 +27,11 @@ use failure::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(cli::sqlio::arranged(std::env::args_os())) {
-        Ok(cli) => cli,
-        Err(error) => return cli::complain(&error),
+    let ended = match Cli::try_parse_from(cli::sqlio::arranged(std::env::args_os())) {
+        Ok(cli) => dispatch(cli),
+        Err(error) => cli::complain(&error),
     };
-    let ended = dispatch(cli);
-    let ended = match show::document::unwritten() {
+    let ended = match show::terminal::unwritten() {
         // What the measurement came to is not hidden behind it.
         Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
             unwritten.print();
@@ -41,17 +40,19 @@ fn main() -> ExitCode {
         Some(unwritten) => ended.and(Err(unwritten)),
         None => ended,
     };
-    match ended {
-        Ok(exit) => exit.into(),
-        Err(mut failure) => {
-            failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
-            failure.print();
-            failure.exit.into()
-        }
-    }
+    let exit = ended.unwrap_or_else(|mut failure| {
+        failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
+        failure.print();
+        failure.exit
+    });
+    show::terminal::farewell();
+    exit.into()
 }
 
 fn dispatch(cli: Cli) -> Outcome {
+    if cli.global.json || cli.command.prints_a_document() {
+        show::terminal::expect_document();
+    }
     let context = Context::new(cli.global).map_err(|error| {
         Failure::new(
             Exit::Target,

@@ -20,11 +20,12 @@ pub mod small;
 pub mod sqlio;
 
 use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::terminal;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::error::Error;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use stripewise_units::ParseError;
 
 /// Find out what a disk can do, and whether it is laid out right.
@@ -116,16 +117,29 @@ pub enum Command {
     Man(small::Man),
 }
 
+impl Command {
+    /// Whether a program may read stdout even without `--json`.
+    pub fn prints_a_document(&self) -> bool {
+        matches!(
+            self,
+            Command::Report(_)
+                | Command::Export(_)
+                | Command::Convert(_)
+                | Command::Sqlio(_)
+                | Command::Completions(_)
+        )
+    }
+}
+
 /// Says what is wrong with a command line, with a hint as all errors have it; or
 /// prints what `--help` and `--version` asked for.
-pub fn complain(error: &clap::Error) -> ExitCode {
-    // A closed pipe ends the output quietly.
-    let _ = error.print();
+pub fn complain(error: &clap::Error) -> Outcome {
+    terminal::print_clap(error);
     if !error.use_stderr() {
-        return Exit::Done.into();
+        return Ok(Exit::Done);
     }
-    eprintln!("hint: {}", hint(error));
-    Exit::Usage.into()
+    terminal::insist(&format!("hint: {}\n", hint(error)));
+    Ok(Exit::Usage)
 }
 
 /// The hint of whatever could not read a value, else where the switches are

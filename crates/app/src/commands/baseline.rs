@@ -10,6 +10,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
 use crate::show::document::{print_json, print_text};
+use crate::show::terminal::say;
 use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
 use stripewise_report::wrapped;
@@ -163,7 +164,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         exit = exit_of(context, &records);
         outcome?;
         if exit != Exit::Done {
-            eprintln!(
+            say!(
                 "note: the baseline was not set: its repetitions did not end well; they are kept in the history"
             );
             return Ok(exit);

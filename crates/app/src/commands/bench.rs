@@ -9,6 +9,7 @@ use crate::measure::{How, JobWish, exit_of, measure};
 use crate::show::document::{note, print_exact};
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::progress::Progress;
+use crate::show::terminal::say;
 use crate::show::{requirements, runs};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
@@ -109,7 +110,7 @@ fn report(context: &Context, arguments: &Bench, store: &Store, document: Documen
         None => match write_beside_store(store, document) {
             Ok(path) => path,
             Err(failure) => {
-                eprintln!("warning: no report was written: {}", failure.error);
+                say!("warning: no report was written: {}", failure.error);
                 return Ok(());
             }
         },
@@ -177,8 +178,8 @@ fn announce(context: &Context, arguments: &Bench, plan: &BenchPlan) {
     } else {
         ""
     };
-    eprintln!("Series: {}", names.join(", "));
-    eprintln!(
+    say!("Series: {}", names.join(", "));
+    say!(
         "Time: at most {} of measuring{filling}; {}",
         format_duration(plan.budget_ns),
         if arguments.qualify {
@@ -213,7 +214,7 @@ fn aim_bench(
             }
             note(format!("only reads are measured: {}", failure.error));
             if let Some(hint) = &failure.hint {
-                eprintln!("hint: {hint}");
+                say!("hint: {hint}");
             }
             let aimed = aim(
                 context,

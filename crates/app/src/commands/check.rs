@@ -17,6 +17,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
 use crate::show::page::{refuse_existing, say_written, write_material};
+use crate::show::terminal::say;
 use crate::subject::subject;
 use stripewise_lab::compare::{CompareOptions, Condition, Sides, differing_conditions};
 use stripewise_lab::experiment::Metric;
@@ -322,7 +323,7 @@ fn broken_off(context: &Context, arguments: &Check, records: &[RunRecord], exit:
         Exit::Interrupted(_) => "interrupted",
         _ => "operations failed",
     };
-    eprintln!(
+    say!(
         "note: {why}; {} runs are kept in the history, and nothing is concluded from them",
         records.len()
     );

@@ -14,6 +14,7 @@ use crate::keep::Place;
 use crate::measure::{How, JobWish, in_turn_ns, length_ns, measure, prepare_run, workload_failure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
+use crate::show::terminal::say;
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -429,7 +430,7 @@ fn measure_all(
 ) -> Outcome<()> {
     let total_ns = in_turn_ns(runs.iter().map(|(jobs, _)| length_ns(jobs)));
     if !context.global.quiet {
-        eprintln!(
+        say!(
             "{title}: {} runs, {} in all",
             runs.len(),
             format_duration(total_ns)

@@ -8,6 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read};
 use crate::output::write_new;
 use crate::show::document::{note, print_json, print_text};
+use crate::show::terminal::say;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_compat::convert::{Surroundings, convert as to_plan};
@@ -59,7 +60,7 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
     }
     if let Some(output) = &arguments.output {
         write_new(output, converted.plan.as_bytes())?;
-        eprintln!(
+        say!(
             "Wrote {}; `stripewise run --plan {}` runs it.",
             output.display(),
             output.display()

@@ -5,6 +5,7 @@ use super::Kind;
 use crate::cli::disks::Disks;
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
+use crate::show::terminal::say;
 use serde::{Deserialize, Serialize};
 use stripewise_disk_inspect::survey::{Disk, Survey};
 use stripewise_disk_inspect::trace::Given;
@@ -149,7 +150,7 @@ impl Known {
                     (true, true) => "forgot what was given for",
                     (true, false) => "nothing was kept for",
                 };
-                eprintln!("{done} {} ({key})", disk.device.name);
+                say!("{done} {} ({key})", disk.device.name);
             }
             self.facts.retain(|(known, _)| known != key);
             if all != Facts::default() {

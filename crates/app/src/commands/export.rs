@@ -7,6 +7,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new_with;
 use crate::show::document::print_json;
+use crate::show::terminal::Stdout;
 use crate::subject::subject;
 use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -23,7 +24,7 @@ pub fn export(context: &Context, arguments: &Export) -> Outcome {
     match &arguments.output {
         Some(path) => to_file(context, arguments, path)?,
         None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
+            let mut out = BufWriter::new(Stdout);
             let written = write_all(&mut out);
             match written.and_then(|()| out.flush().map_err(unwritten)) {
                 // A broken pipe means that the reader has seen enough.

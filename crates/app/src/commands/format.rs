@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
-use crate::show::style::printable;
+use crate::show::terminal::{say, say_part};
 use std::path::Path;
 use stripewise_disk_provision::{
     Destroy, FileSystemKind, FormatReport, FormatWish, Stripe, plan_format,
@@ -28,9 +28,9 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        eprint!("{}", printable(&text::format_plan(&plan, context.style)));
+        say_part!("{}", text::format_plan(&plan, context.style));
         if plan.in_the_way.is_none() {
-            eprintln!("running {} ...", plan.program.display());
+            say!("running {} ...", plan.program.display());
         }
     }
     let destroy = Destroy {

@@ -6,6 +6,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::input::{RESULTS_BYTES_MAX, read as read_input};
 use crate::show::document::{note, print_json, print_text};
+use crate::show::terminal::say;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,7 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
     for path in paths.into_iter().filter(|path| path.is_file()) {
         let bytes = bytes_of(context, &path)?;
         if recognise(&bytes).is_none() {
-            eprintln!(
+            say!(
                 "note: {} is no result of a known tool, passed over",
                 path.display()
             );

@@ -6,6 +6,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
+use crate::show::terminal::say;
 use clap::{Command, CommandFactory};
 use serde::Serialize;
 use std::io::ErrorKind;
@@ -49,7 +50,7 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
             pages,
         })?;
     } else if !context.global.quiet {
-        eprintln!(
+        say!(
             "{} in {}",
             counted(pages.len(), "page", "pages"),
             directory.display()

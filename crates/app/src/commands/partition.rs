@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
-use crate::show::style::printable;
+use crate::show::terminal::say_part;
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -61,10 +61,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        eprint!(
-            "{}",
-            printable(&text::table_plan(&plan, &save, context.style))
-        );
+        say_part!("{}", text::table_plan(&plan, &save, context.style));
     }
     let destroy = Destroy {
         name,

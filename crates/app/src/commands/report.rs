@@ -10,9 +10,9 @@ use crate::show::page::{
     EVERYTHING, RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
 };
 use crate::show::requirements;
+use crate::show::terminal;
 use crate::subject::{Subject, SubjectKind, subject};
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Filter, Store};
@@ -158,15 +158,13 @@ fn deliver(
         None => None,
     };
     let Some(path) = path else {
-        if format == ReportFormat::Png && std::io::stdout().is_terminal() {
+        if format == ReportFormat::Png && terminal::stdout_is_terminal() {
             return Err(Failure::usage(
                 "a picture on a terminal is noise",
                 "name a file with -o FILE",
             ));
         }
-        let mut out = std::io::stdout().lock();
-        // A broken pipe means that the reader has seen enough.
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        terminal::print(bytes);
         return Ok(());
     };
     write_new(&path, bytes)?;

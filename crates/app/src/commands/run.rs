@@ -11,6 +11,7 @@ use crate::measure::{
 use crate::parallel::simulate_all;
 use crate::show::document::{note, print_exact};
 use crate::show::progress::Progress;
+use crate::show::terminal::say;
 use crate::show::{requirements, runs};
 use crate::wishes::{Wishes, span_needed, wishes};
 use stripewise_disk_inspect::System;
@@ -241,7 +242,7 @@ fn run_all(
     let total_ns = in_turn_ns(lengths.iter().copied());
     let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
     if real && !context.global.quiet && lengths.len() > 1 {
-        eprintln!(
+        say!(
             "{} runs, {} in all",
             lengths.len(),
             format_duration(total_ns)

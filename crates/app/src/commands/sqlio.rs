@@ -19,6 +19,7 @@ use crate::measure::{How, JobWish, Measured, exit_of, length_ns, measure, worklo
 use crate::show::document::{note, print_exact, print_text};
 use crate::show::progress::Progress;
 use crate::show::runs;
+use crate::show::terminal::say_part;
 use drives::{Drives, Place};
 use std::path::Path;
 use stripewise_compat::sqlio::{
@@ -267,11 +268,11 @@ fn tell(context: &Context, report: &Report, record: RunRecord) {
         return;
     }
     print_text(&tail(report));
-    eprint!("{}", runs::partial_lines(&document.runs));
+    say_part!("{}", runs::partial_lines(&document.runs));
     let warnings = warnings_text(&document.runs);
-    eprint!("{warnings}{}", switches_here(&warnings));
+    say_part!("{warnings}{}", switches_here(&warnings));
     if !context.global.quiet {
-        eprint!("{}", runs::kept_line(&document.runs));
+        say_part!("{}", runs::kept_line(&document.runs));
     }
 }
 

@@ -8,6 +8,7 @@ use crate::aim::Aimed;
 use crate::context::{Context, VERSION};
 use crate::failure::{Failure, Outcome};
 use crate::measure::How;
+use crate::show::terminal::{say, say_part};
 use std::str::FromStr;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
@@ -48,13 +49,13 @@ pub fn announce(context: &Context, kept: &Kept, simulated: bool) {
     }
     let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
     for sentence in needs(&kept.plan, overhead_ns).sentences {
-        eprint!("{}", stripewise_report::wrapped(&sentence, "  "));
+        say_part!("{}", stripewise_report::wrapped(&sentence, "  "));
     }
     if simulated {
-        eprintln!("All times are those of the simulated array.");
+        say!("All times are those of the simulated array.");
     }
     if kept.blocks > 0 {
-        eprintln!(
+        say!(
             "{} blocks are finished ({}); they are not made again.",
             kept.blocks,
             format_duration(kept.elapsed_ns)

@@ -10,6 +10,7 @@ use crate::cli::align::ExperimentArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::note;
+use crate::show::terminal::say;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
@@ -72,7 +73,7 @@ pub fn say_place(context: &Context, kept: &Kept) {
         return;
     };
     if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
-        eprintln!("It starts at {} of {disk} now.", ByteSize(start));
+        say!("It starts at {} of {disk} now.", ByteSize(start));
     }
     for text in &place.notes {
         note(text);

@@ -3,9 +3,8 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::style::printable;
+use crate::show::terminal;
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
-use std::sync::OnceLock;
 use stripewise_report::wrapped;
 
 /// Prints a document to stdout, pretty, with a final newline. A reader that went
@@ -21,39 +20,18 @@ pub fn print_json(document: &impl Serialize) -> Outcome<()> {
     Ok(())
 }
 
-/// Why stdout did not take what was printed; the first reason counts.
-static UNWRITTEN: OnceLock<std::io::Error> = OnceLock::new();
-
 /// Prints text for people to stdout, without control characters of others.
 pub fn print_text(text: &str) {
-    print_exact(&printable(text));
+    terminal::print(printable(text).as_bytes());
 }
 
 /// Prints a document byte for byte. A broken pipe means that the reader has seen
-/// enough; any other error is told when the command has ended.
+/// enough; any other error is reported when the command has ended.
 pub fn print_exact(text: &str) {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            let _ = UNWRITTEN.set(error);
-        }
-        _ => {}
-    }
-}
-
-/// The failure of a command whose answer could not be printed.
-pub fn unwritten() -> Option<Failure> {
-    UNWRITTEN.get().map(|error| {
-        Failure::new(
-            Exit::Target,
-            format!("cannot write to stdout: {error}"),
-            "make room where it goes; what was measured is kept: `stripewise history show last`",
-        )
-    })
+    terminal::print(text.as_bytes());
 }
 
 /// Something that must be known, on stderr.
 pub fn note(text: impl std::fmt::Display) {
-    let text = wrapped(&format!("note: {text}"), "  ");
-    eprint!("{}", printable(&text));
+    terminal::tell(&wrapped(&format!("note: {text}"), "  "));
 }

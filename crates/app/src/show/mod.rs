@@ -7,3 +7,4 @@ pub mod progress;
 pub mod requirements;
 pub mod runs;
 pub mod style;
+pub mod terminal;

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::document::{note, print_text};
 use crate::show::runs;
+use crate::show::terminal::say_part;
 use crate::subject::{Subject, stored};
 use std::path::{Path, PathBuf};
 use stripewise_lab::SeriesKind;
@@ -302,7 +303,7 @@ pub fn say_written(context: &Context, path: &Path) {
     let line = format!("Report: {}\n", path.display());
     match (context.global.json, context.global.quiet) {
         (false, _) => print_text(&line),
-        (true, false) => eprint!("{line}"),
+        (true, false) => say_part!("{line}"),
         (true, true) => {}
     }
 }

@@ -1,9 +1,8 @@
 //! Progress with an ETA on stderr. On a terminal a line that is drawn again; in a
 //! log file nothing but one line when a long part starts. Silent with `--quiet`.
 
+use crate::show::terminal::{self, say};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
-use std::time::Duration;
 use stripewise_units::format_duration;
 
 /// One part of the work whose length is known in nanoseconds or bytes.
@@ -15,9 +14,9 @@ impl Progress {
     /// Progress over `total` units; what a unit is stays with the caller, who
     /// words the message.
     pub fn start(quiet: bool, total: u64, message: &str) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
+        if quiet || !terminal::stderr_is_terminal() {
             if !quiet && !message.is_empty() {
-                eprintln!("{message} ...");
+                say!("{message} ...");
             }
             return Progress { bar: None };
         }
@@ -27,7 +26,6 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(message.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(250));
         Progress { bar: Some(bar) }
     }
 
@@ -52,8 +50,8 @@ impl Progress {
     /// A line that stays, above the bar.
     pub fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| say!("{text}")),
+            None => say!("{text}"),
         }
     }
 }

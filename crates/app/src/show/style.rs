@@ -1,8 +1,8 @@
 //! Colour, only where it is wanted, and never the only carrier of a meaning.
 
 use crate::cli::{Color, Global};
+use crate::show::terminal;
 use std::borrow::Cow;
-use std::io::IsTerminal;
 
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
@@ -47,7 +47,7 @@ impl Style {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                std::io::stdout().is_terminal()
+                terminal::stdout_is_terminal()
                     && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             }
         };

@@ -12,6 +12,7 @@ use crate::experiment::start::{limit, start};
 use crate::failure::{Failure, Outcome};
 use crate::show::document::note;
 use crate::show::page::{refuse_existing, write_report_on};
+use crate::show::terminal::say;
 use design::{Design, primary};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
@@ -71,7 +72,7 @@ fn say_time(context: &Context, arguments: &Align, design: &Design) {
     let cells = design.cells((duration_ns / 10).min(SECOND_NS), duration_ns);
     let mut plan = ExperimentPlan::new("partition offset", levels.collect(), cells);
     limit(&mut plan, &arguments.how, false);
-    eprintln!(
+    say!(
         "Time: at most {} of measuring, in blocks of {} runs of {} each.",
         format_duration(plan.time_budget_ns.unwrap_or(0)),
         plan.runs_per_block(),
@@ -108,7 +109,7 @@ fn aim_align(
     };
     note(format!("only reads are measured: {}", refusal.error));
     if let Some(hint) = &refusal.hint {
-        eprintln!("hint: {hint}");
+        say!("hint: {hint}");
     }
     design.writes = false;
     let need = Need {

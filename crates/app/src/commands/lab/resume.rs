@@ -14,6 +14,7 @@ use crate::experiment::ground::find;
 use crate::experiment::kept::Kept;
 use crate::experiment::start::{plan_failure, say_place};
 use crate::failure::{Failure, Outcome};
+use crate::show::terminal::say_part;
 use stripewise_lab::experiment::{
     Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
@@ -44,7 +45,7 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
         kept.ended = Some(why);
         experiment.ended = kept.ended;
         if !context.global.quiet {
-            eprint!("{}", wrapped(&done_words(&experiment, why), "  "));
+            say_part!("{}", wrapped(&done_words(&experiment, why), "  "));
         }
         return Answer::of(&experiment, kept, records).print(context);
     }

@@ -6,6 +6,7 @@
 //! are pinned one by one or not at all.
 
 use crate::failure::{Failure, Outcome};
+use crate::show::terminal::say;
 use stripewise_compat::sqlio::command::{Affinity, Command};
 use stripewise_compat::sqlio::{JobWish, Setup};
 use stripewise_disk_inspect::System;
@@ -15,7 +16,7 @@ use stripewise_io_engine::backend::thread;
 pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
     let online = System::live().host().cpu.count_online.unwrap_or(64);
     if ideal(command) {
-        eprintln!(
+        say!(
             "note: ideal processors are a wish that this system does not take; threads run where it puts them"
         );
         return Ok(Vec::new());
@@ -45,9 +46,7 @@ pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
     match thread::pin_to(&cpus) {
         Ok(()) => Ok(Vec::new()),
         Err(error) => {
-            eprintln!(
-                "note: threads could not be kept on the processors of mask {first:#x}: {error}"
-            );
+            say!("note: threads could not be kept on the processors of mask {first:#x}: {error}");
             Ok(cpus)
         }
     }
@@ -81,7 +80,7 @@ fn processors(mask: u64, online: u32) -> Outcome<Vec<u32>> {
         ));
     }
     if there.len() < named.len() {
-        eprintln!(
+        say!(
             "note: of the {} processors of mask {mask:#x} this machine has {}",
             named.len(),
             there.len()

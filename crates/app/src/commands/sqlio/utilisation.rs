@@ -1,6 +1,7 @@
 //! `-U`: how busy the processors were. Of SQLIO's own block no result shows the
 //! form; the lines are ours.
 
+use crate::show::terminal::say;
 use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::observe::Snapshot;
 use stripewise_results::RunRecord;
@@ -47,11 +48,11 @@ impl Utilisation {
             .iter()
             .any(|job| job.target.simulation.is_some());
         if simulated {
-            eprintln!("note: -U is left out: a simulated run says nothing about processors");
+            say!("note: -U is left out: a simulated run says nothing about processors");
             return Vec::new();
         }
         if per_processor {
-            eprintln!("note: -Up: processors are counted together, not one by one");
+            say!("note: -Up: processors are counted together, not one by one");
         }
         let percent = |share: u64| format!("{:>5}.{}", share / 10, share % 10);
         vec![
