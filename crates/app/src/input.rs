@@ -8,6 +8,7 @@
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::parallel::no_thread;
 use crate::show::terminal::say;
 use std::fs::File;
 use std::io::Read;
@@ -37,10 +38,13 @@ enum Problem {
 pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outcome<Vec<u8>> {
     let (sender, receiver) = channel();
     let name = path.to_owned();
-    std::thread::spawn(move || {
+    let look = move || {
         // Nobody listens any more after an interruption.
         let _ = sender.send(read_here(&name, bytes_max));
-    });
+    };
+    std::thread::Builder::new()
+        .spawn(look)
+        .map_err(|error| no_thread(&format!("to read {}", path.display()), &error))?;
     let mut looks = 0;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {

@@ -5,6 +5,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Makes a file that grows past `ulimit -f` an error of the write, as a full disk
+/// is, instead of the end of the process.
+#[cfg(unix)]
+pub fn outlive_file_size_limit() {
+    // A handler that only sets a flag: mkfs starts with the signal as it was.
+    let unread = Arc::default();
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread);
+}
+
+/// Windows has no such limit.
+#[cfg(windows)]
+pub fn outlive_file_size_limit() {}
+
 /// The signal that asked for a stop, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {

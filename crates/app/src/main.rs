@@ -27,6 +27,7 @@ use failure::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::outlive_file_size_limit();
     let ended = match Cli::try_parse_from(cli::sqlio::arranged(std::env::args_os())) {
         Ok(cli) => dispatch(cli),
         Err(error) => cli::complain(&error),

@@ -4,12 +4,14 @@
 
 use crate::aim::Aimed;
 use crate::context::{Context, store_failure};
-use crate::failure::Outcome;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::measure::{How, JobWish, prepare_run, run_failure, simulate};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread::Builder;
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord};
 use stripewise_runner::IntervalSummary;
@@ -71,6 +73,15 @@ impl<'a> SimulatedCell<'a> {
     }
 }
 
+/// The failure where not a single thread could be started for `what`.
+pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("cannot start a thread {what}: {error}"),
+        "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",
+    )
+}
+
 /// Runs all cells; `keep` gets their records in the order of the cells. After an
 /// interrupt or a failure no further cell begins: those under way are partial,
 /// the others have no record.
@@ -86,9 +97,9 @@ pub fn simulate_cells(
         .min(cells.len());
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..cores {
+        for number in 0..cores {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
-            scope.spawn(move || {
+            let work = move || {
                 while stop.load(Ordering::Relaxed) == 0 {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(cell) = cells.get(index) else {
@@ -100,7 +111,13 @@ pub fn simulate_cells(
                         break;
                     }
                 }
-            });
+            };
+            match Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(no_thread("to simulate", &error)),
+                // Those that run do the work of all, and take longer.
+                Err(_) => break,
+            }
         }
         drop(sender);
         let mut early = BTreeMap::new();

@@ -45,7 +45,12 @@ pub(crate) enum Stop {
     TimeLimit,
     Interrupted,
     Space(Space),
-    Write { offset_bytes: u64, os: io::Error },
+    Write {
+        offset_bytes: u64,
+        os: io::Error,
+    },
+    /// Not a single writer could be started.
+    NoThread(io::Error),
 }
 
 /// Everything about one filling.
@@ -90,13 +95,20 @@ impl Filling<'_> {
             let (send, receive) = mpsc::channel();
             for index in 0..self.writers {
                 let (shared, send) = (&shared, send.clone());
-                scope.spawn(move || {
-                    let result = shared.work(index);
-                    if result.is_err() {
-                        shared.stop.store(true, Ordering::Relaxed);
-                    }
-                    let _ = send.send(result);
-                });
+                let started = std::thread::Builder::new()
+                    .name(format!("fill {index}"))
+                    .spawn_scoped(scope, move || {
+                        let result = shared.work(index);
+                        if result.is_err() {
+                            shared.stop.store(true, Ordering::Relaxed);
+                        }
+                        let _ = send.send(result);
+                    });
+                // One is enough: fewer only take longer.
+                if let Err(os) = started {
+                    stop = (index == 0).then_some(Stop::NoThread(os));
+                    break;
+                }
             }
             drop(send);
             loop {
@@ -156,6 +168,7 @@ impl Filling<'_> {
             Some(Stop::TimeLimit) => Ok(true),
             Some(Stop::Interrupted) => Err(self.interrupted()),
             Some(Stop::Write { offset_bytes, os }) => Err(self.cannot_fill(offset_bytes, os)),
+            Some(Stop::NoThread(os)) => Err(no_thread(self.name, os)),
             Some(Stop::Space(space)) => {
                 let what = format!(
                     "somebody else fills the file system: {} are left while the test file is \
@@ -182,6 +195,16 @@ impl Filling<'_> {
         let what = format!("cannot fill the test file (at {at}); it is removed");
         (self.failed)(self.name, &what, os)
     }
+}
+
+/// The system makes no thread that could fill the test file.
+fn no_thread(name: &str, os: io::Error) -> Error {
+    let what = "cannot start a thread to fill the test file; it is removed";
+    Error::new(ErrorKind::Unusable, name, what)
+        .with_hint(
+            "Raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container.",
+        )
+        .with_os(os)
 }
 
 impl Shared<'_> {
