@@ -28,8 +28,13 @@ pub fn write_new_with(
         .open(path)
         .map_err(|error| refused(path, &error))?;
     let mut out = std::io::BufWriter::new(file);
+    // Some file systems find out only when they are synced that there is no room.
+    let whole = |out: &mut std::io::BufWriter<_>| {
+        out.flush()?;
+        std::fs::File::sync_all(out.get_ref())
+    };
     let written =
-        write(&mut out).and_then(|()| out.flush().map_err(|error| half_way(path, &error)));
+        write(&mut out).and_then(|()| whole(&mut out).map_err(|error| half_way(path, &error)));
     if written.is_err() {
         // The name was made above, by nobody else.
         let _ = std::fs::remove_file(path);

@@ -107,7 +107,7 @@ pub fn unwritten() -> Option<Failure> {
     Some(Failure::new(
         Exit::Target,
         format!("cannot write to stdout: {error}"),
-        "make room where it goes; what was measured is kept: `stripewise history show last`",
+        "make room where it goes; nothing that was measured is lost: `stripewise history` lists it",
     ))
 }
 

@@ -4,7 +4,7 @@
 //! Texts are found by reading the sources: a hint that is rarely printed would
 //! never be seen otherwise.
 
-use crate::support::program;
+use crate::support::{Answer, program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,13 +59,9 @@ const OWNERS: [(&str, &[&str]); 17] = [
 
 /// The switches that `--help` of a command lists.
 fn switches_of(command: &[&str]) -> BTreeSet<String> {
-    let answer = Command::new(program())
-        .args(command)
-        .arg("--help")
-        .output()
-        .expect("the program starts");
-    let text = String::from_utf8(answer.stdout).expect("text");
-    text.lines()
+    let answer = Answer::of(Command::new(program()).args(command).arg("--help"));
+    let lines = answer.stdout.lines();
+    lines
         .filter(|line| line.trim_start().starts_with('-'))
         .flat_map(switches_in)
         .collect()
@@ -91,12 +87,9 @@ fn switches_in(text: &str) -> Vec<String> {
 
 /// All commands with their switches, those of their own commands included.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
-    let help = Command::new(program())
-        .arg("--help")
-        .output()
-        .expect("help");
-    let text = String::from_utf8(help.stdout).expect("text");
-    let listed = text
+    let help = Answer::of(Command::new(program()).arg("--help"));
+    let listed = help
+        .stdout
         .lines()
         .skip_while(|line| !line.starts_with("Commands:"))
         .skip(1)

@@ -35,5 +35,8 @@ mod report;
 mod safety;
 mod sqlio;
 mod stores;
+mod streams;
+mod terminals;
+mod threads;
 mod trust;
 mod trust_caps;

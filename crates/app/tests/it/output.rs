@@ -1,7 +1,7 @@
 //! What goes where: one document on stdout, everything else on stderr.
 
 use crate::support::{Answer, Desk, names, program, text};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The longest line that a table may have.
 const COLUMNS_MAX: usize = 100;
@@ -93,76 +93,6 @@ fn the_plan_is_printed_before_the_first_byte() {
     let position = |word: &str| answer.stderr.find(word).unwrap_or_else(|| panic!("{word}"));
     assert!(position("Writes: ") < position("Filling"));
     assert!(position("4 MiB") < position("Measuring"));
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_failure() {
-    let desk = Desk::new();
-    for arguments in [
-        &[
-            "run",
-            "sim:nvme",
-            "--duration",
-            "10ms",
-            "--threads",
-            "1,2,3,4",
-        ][..],
-        &["run", "sim:nvme", "--duration", "10ms", "--json"],
-        &["history"],
-        &["sim", "list"],
-        &["sim", "show", "nvme"],
-        &["--help"],
-        &["completions", "bash"],
-    ] {
-        let mut command = desk.command(arguments);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        // Nobody ever reads.
-        drop(child.stdout.take());
-        let output = child.wait_with_output().expect("it ends");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "{arguments:?}: {:?} {stderr}",
-            output.status
-        );
-        assert!(!stderr.contains("panicked"), "{stderr}");
-    }
-}
-
-#[test]
-fn an_answer_that_cannot_be_written_is_told() {
-    let full = match std::fs::OpenOptions::new().write(true).open("/dev/full") {
-        Ok(full) => full,
-        Err(_) => {
-            return crate::support::machine::skip(
-                "an_answer_that_cannot_be_written_is_told",
-                "/dev/full",
-            );
-        }
-    };
-    let desk = Desk::new();
-    for arguments in [
-        &["run", "sim:nvme", "--duration", "10ms"][..],
-        &["history"],
-        &["history", "--json"],
-        &["export"],
-    ] {
-        let mut command = desk.command(arguments);
-        let output = command
-            .stdout(full.try_clone().expect("a descriptor"))
-            .output()
-            .expect("it ends");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {stderr}");
-        assert!(
-            stderr.contains("No space left") && stderr.contains("hint: "),
-            "{stderr}"
-        );
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! replaced, experiments resumed and deleted, histories filtered; what only looks
 //! makes nothing, and a pipe that nobody writes to does not hold anybody.
 
-use crate::support::{Desk, program, text};
+use crate::support::{Answer, Desk, program, text};
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -247,19 +247,14 @@ fn what_only_looks_makes_no_store() {
         assert!(!desk.store().exists(), "{arguments:?}");
     }
     let missing = desk.file("no/such/place.db");
-    let answer = Command::new(program())
-        .args(["history", "--store", &missing])
-        .output()
-        .expect("the program starts");
-    assert_eq!(answer.status.code(), Some(5));
+    Answer::of(Command::new(program()).args(["history", "--store", &missing])).ended(5);
     assert!(!desk.path().join("no").exists());
     // The usual place: nothing yet is no error.
-    let usual = Command::new(program())
+    let mut usual = Command::new(program());
+    usual
         .arg("history")
-        .env("XDG_DATA_HOME", desk.path().join("data"))
-        .output()
-        .expect("the program starts");
-    assert_eq!(usual.status.code(), Some(0));
+        .env("XDG_DATA_HOME", desk.path().join("data"));
+    Answer::of(&mut usual).done();
     assert!(!desk.path().join("data").exists());
 }
 

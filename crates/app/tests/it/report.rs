@@ -1,7 +1,7 @@
 //! `report` and `export`: files and formats, what they hold, and the JSON Schema
 //! that real output is held to.
 
-use crate::support::Desk;
+use crate::support::{Answer, Desk};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/document-1.schema.json");
@@ -341,14 +341,12 @@ fn a_report_over_ten_thousand_runs_stays_within_200_mebibytes() {
     let counts = "1,2,3,4,5,6,7,8,9,10";
     let grid = ["run", "sim:nvme", "--duration", "1ms", "--interval", "1ms"];
     let load = ["--threads", counts, "--outstanding", counts];
-    let made = desk
-        .command(&[&grid[..], &load, &["--repeat", "100", "--quiet"]].concat())
-        .output()
-        .expect("the program");
-    assert!(made.status.success());
+    desk.run(&[&grid[..], &load, &["--repeat", "100", "--quiet"]].concat())
+        .done();
     let page = desk.file("all.html");
     let store = desk.store();
-    let limited = std::process::Command::new("sh")
+    let mut limited = std::process::Command::new("sh");
+    limited
         .args(["-c", &format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$@\"")])
         .args([
             "sh",
@@ -359,11 +357,8 @@ fn a_report_over_ten_thousand_runs_stays_within_200_mebibytes() {
             &page,
         ])
         .arg("--store")
-        .arg(&store)
-        .output()
-        .expect("a shell");
-    let said = String::from_utf8_lossy(&limited.stderr).into_owned();
-    assert!(limited.status.success(), "{said}");
+        .arg(&store);
+    Answer::of(&mut limited).done();
     let page = std::fs::read_to_string(&page).expect("a page");
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     assert!(page.contains("10,000 runs"));

@@ -27,16 +27,14 @@ impl Drive {
 
     /// Runs the program under `name`; exit code, stdout, stderr.
     fn call(&self, program: &Path, words: &[&str]) -> (i32, String, String) {
-        let output = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .current_dir(self.directory.path())
             .env("STRIPEWISE_DRIVE_L", self.path("l"))
             .args(words)
-            .args(["--store", &self.path("store.db"), "--quiet"])
-            .output()
-            .expect("the program runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        (code, text(&output.stdout), text(&output.stderr))
+            .args(["--store", &self.path("store.db"), "--quiet"]);
+        let answer = Answer::of(&mut command);
+        (answer.code.unwrap_or(-1), answer.stdout, answer.stderr)
     }
 
     fn stripewise(&self, words: &[&str]) -> (i32, String, String) {

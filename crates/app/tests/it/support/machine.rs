@@ -86,7 +86,8 @@ pub fn as_nobody(command: &Command, options: &[&str]) -> Command {
     wrapped
 }
 
-fn append(wrapped: &mut Command, command: &Command) {
+/// Adds a command to those of a program that becomes it.
+pub fn append(wrapped: &mut Command, command: &Command) {
     wrapped.arg(command.get_program()).args(command.get_args());
     if let Some(directory) = command.get_current_dir() {
         wrapped.current_dir(directory);

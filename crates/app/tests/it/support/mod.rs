@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod json;
 pub mod machine;
+pub mod streams;
 
 pub use json::Json;
 pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, run, text};
@@ -181,6 +182,15 @@ impl Answer {
         Running::of(command).wait()
     }
 
+    /// However it ended, it was not by a panic or an abort: the number of one and
+    /// the signal of the other, and the words of both.
+    #[track_caller]
+    fn unbroken(self) -> Answer {
+        let broke = matches!(self.code, Some(101 | 134)) || self.stderr.contains("panicked at");
+        assert!(!broke, "{}: {:?}\n{}", self.line, self.code, self.stderr);
+        self
+    }
+
     /// It ended with this code.
     #[track_caller]
     pub fn ended(self, code: i32) -> Answer {
@@ -248,7 +258,7 @@ impl Answer {
 }
 
 /// The exit code; 128 and its number for a signal, as a shell has it.
-fn code_of(status: ExitStatus) -> Option<i32> {
+pub fn code_of(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
     status
         .code()
@@ -338,12 +348,13 @@ impl Running {
                     None => std::thread::sleep(Duration::from_millis(5)),
                 }
             };
-            Answer {
+            let answer = Answer {
                 code: code_of(status),
                 stdout: stdout.join().expect("the reader"),
                 stderr: seen + &stderr.join().expect("the reader"),
                 line,
-            }
+            };
+            answer.unbroken()
         })
     }
 }

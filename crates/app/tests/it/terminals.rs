@@ -1,0 +1,187 @@
+//! The program on a terminal, and what it does when the terminal goes away.
+
+use crate::support::machine::{append, can_run};
+use crate::support::{Desk, PATIENCE, code_of, names};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command};
+use std::time::Instant;
+
+/// A terminal without a user; it is gone when this is.
+struct Terminal {
+    user: File,
+}
+
+impl Terminal {
+    fn new() -> Terminal {
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a terminal");
+        grantpt(&user).expect("ours");
+        unlockpt(&user).expect("open to us");
+        Terminal { user: user.into() }
+    }
+
+    /// The side that programs have.
+    fn side(&self) -> File {
+        let name = ptsname(&self.user, Vec::new()).expect("a name");
+        let path = std::ffi::OsStr::from_bytes(name.as_bytes());
+        let mut options = File::options();
+        options.read(true).write(true);
+        options.open(path).expect("the program's side")
+    }
+
+    /// Starts a command on it. With `owned` it is the command's own terminal, whose
+    /// end is a SIGHUP.
+    fn start(&self, command: &Command, owned: bool) -> Process {
+        let mut wrapped = match owned {
+            true => Command::new("setsid"),
+            false => Command::new("env"),
+        };
+        if owned {
+            wrapped.arg("--ctty");
+        }
+        append(&mut wrapped, command);
+        wrapped
+            .stdin(self.side())
+            .stdout(self.side())
+            .stderr(self.side());
+        Process(wrapped.spawn().expect("the program starts"))
+    }
+
+    /// What the program printed until a word was on the terminal.
+    fn until(&mut self, word: &str) -> String {
+        let mut seen = Vec::new();
+        loop {
+            let mut some = [0; 4096];
+            let length = self.user.read(&mut some).unwrap_or(0);
+            seen.extend_from_slice(&some[..length]);
+            let text = String::from_utf8_lossy(&seen);
+            if text.contains(word) {
+                return text.into_owned();
+            }
+            assert!(length > 0, "no `{word}` in {text}");
+        }
+    }
+}
+
+/// A program that is killed if the test ends before it does.
+struct Process(Child);
+
+impl Process {
+    fn ended(&mut self, code: i32) {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait().expect("a status") {
+                assert_eq!(code_of(status), Some(code));
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "it hangs");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Intervals of all runs that the store has.
+fn stored(desk: &Desk) -> i64 {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    rusqlite::Connection::open_with_flags(desk.store(), flags)
+        .and_then(|store| store.query_row("SELECT count(*) FROM intervals", [], |row| row.get(0)))
+        .unwrap_or(0)
+}
+
+fn until_stored(desk: &Desk) {
+    let began = Instant::now();
+    while stored(desk) == 0 {
+        assert!(began.elapsed() < PATIENCE, "nothing is stored");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_run_which_is_kept_as_partial() {
+    if !can_run("a_terminal_that_is_closed", &["setsid"]) {
+        return;
+    }
+    for more in [&[][..], &["--quiet"], &["--json"]] {
+        let desk = Desk::new();
+        let volume = desk.volume();
+        let run = ["run", &volume, "--busy-ok", "--size", "4M"];
+        let long = ["--duration", "60s", "--interval", "100ms"];
+        let terminal = Terminal::new();
+        let mut process = terminal.start(&desk.command(&[&run, &long[..], more].concat()), true);
+        until_stored(&desk);
+        drop(terminal);
+        process.ended(129);
+        assert!(names(&volume).is_empty(), "{more:?}");
+        let listed = desk.run(&["history", "--json"]).done();
+        // The run ended by itself: nobody had to rebuild it.
+        assert!(!listed.stderr.contains("unfinished"), "{}", listed.stderr);
+        let row = listed.json().at("history.0");
+        assert_eq!(row.at("status").text(), "partial", "{more:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_is_closed_while_a_file_is_filled_leaves_no_file() {
+    if !can_run("a_terminal_that_is_closed_while_a_file", &["setsid"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let run = ["run", &volume, "--busy-ok", "--size", "1G"];
+    let mut terminal = Terminal::new();
+    let mut process = terminal.start(&desk.command(&run), true);
+    terminal.until("Filling");
+    drop(terminal);
+    process.ended(129);
+    assert!(names(&volume).is_empty());
+}
+
+#[test]
+fn a_terminal_that_vanishes_without_a_signal_loses_the_answer_and_not_the_run() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let run = ["run", &volume, "--busy-ok", "--size", "4M"];
+    let terminal = Terminal::new();
+    let more = ["--duration", "1500ms", "--interval", "100ms"];
+    let mut process = terminal.start(&desk.command(&[&run[..], &more].concat()), false);
+    until_stored(&desk);
+    drop(terminal);
+    process.ended(3);
+    let listed = desk.json(&["history"]);
+    assert_eq!(listed.at("history.0.status").text(), "complete");
+}
+
+#[test]
+fn a_terminal_shows_progress_and_the_answer() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let run = [
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "500ms",
+    ];
+    let mut terminal = Terminal::new();
+    let mut process = terminal.start(&desk.command(&run), false);
+    let seen = terminal.until("Kept as");
+    assert!(
+        seen.contains("Measuring") && seen.contains("random read"),
+        "{seen}"
+    );
+    // The bar is drawn again in its own line.
+    assert!(seen.contains("\x1b[") && seen.contains('\r'), "{seen}");
+    process.ended(0);
+}
