@@ -180,6 +180,7 @@ mod tests {
             physical_sector_bytes: None,
             alignment_offset_bytes: 0,
             nature: Nature::Single,
+            may_hide_pages: false,
             ends: None,
             distrusted: None,
         });

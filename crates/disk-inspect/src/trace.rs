@@ -10,7 +10,7 @@ mod raid;
 
 use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Segment};
 use crate::verdict::crossing::gcd;
-use crate::verdict::hints::{Hint, hint, nature};
+use crate::verdict::hints::{Hint, hint, may_hide_pages, nature};
 use crate::verdict::{Boundary, Nature, Place, UnitSource};
 
 /// Pieces followed in all; more than any sane volume has.
@@ -327,6 +327,7 @@ impl Trace {
                 Some("single" | "jbod" | "raid1") => Nature::Single,
                 _ => nature(device),
             },
+            may_hide_pages: may_hide_pages(device),
             ends,
             distrusted: match hint {
                 Hint::Distrusted(why) => Some(why),

@@ -20,6 +20,9 @@ pub struct FormatPlan {
     pub uses: Vec<Use>,
     /// Why it would be refused as things are.
     pub in_the_way: Option<String>,
+    /// Why it cannot be known that no program has it open, where that is so: then
+    /// carrying it out needs [`Destroy::busy_ok`](crate::Destroy::busy_ok).
+    pub unseen: Option<String>,
     /// Which file system.
     pub file_system: FileSystemKind,
     /// Bytes of an allocation unit.

@@ -54,13 +54,16 @@ pub use table::Identifiers;
 
 use std::path::Path;
 
-/// The leave to destroy, and what goes with it.
+/// Permission to destroy, and what goes with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Destroy<'a> {
     /// What the user named with `--destroy`: must be the kernel's name of the device.
     pub name: &'a str,
     /// The store of results, which must not be on the device.
     pub store: Option<&'a Path>,
+    /// `--busy-ok`: nobody uses the device, although not everybody can be seen from here.
+    /// Who is seen to use it is in the way all the same.
+    pub busy_ok: bool,
     /// Where the old table is saved; must not exist yet. Not used for file systems.
     pub save: &'a Path,
     /// Now, RFC 3339.

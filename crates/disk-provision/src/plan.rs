@@ -64,6 +64,9 @@ pub struct TablePlan {
     pub uses: Vec<Use>,
     /// Why it would be refused as things are.
     pub in_the_way: Option<String>,
+    /// Why it cannot be known that no program has it open, where that is so: then
+    /// carrying it out needs [`Destroy::busy_ok`](crate::Destroy::busy_ok).
+    pub unseen: Option<String>,
     /// What is written, in the order of writing.
     pub writes: Vec<PlannedWrite>,
     /// The partition that is made; absent when a table is brought back.

@@ -31,6 +31,9 @@ pub struct Format {
     /// The kernel's name of the partition, whose data will be lost
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
+    /// Do it although it cannot be seen from here whether another program has the device open
+    #[arg(long)]
+    pub busy_ok: bool,
 }
 
 /// Kinds of file systems.

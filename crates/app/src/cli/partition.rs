@@ -46,6 +46,9 @@ pub struct Partition {
     /// The kernel's name of the device, whose data will be lost
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
+    /// Do it although it cannot be seen from here whether another program has the device open
+    #[arg(long)]
+    pub busy_ok: bool,
 }
 
 /// Kinds of tables.

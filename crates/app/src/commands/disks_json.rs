@@ -104,7 +104,7 @@ struct Volume<'a> {
     allocation_unit_bytes: Option<u64>,
     verdict: &'static str,
     /// `splits-above`: aligned operations up to this never cross;
-    /// `unknown-stripe-unit`: stripe units up to this suit.
+    /// `suspect`, `unknown-stripe-unit`: stripe units up to this suit.
     verdict_bytes: Option<u64>,
     finding: bool,
     usage: verdict::Usage,

@@ -434,6 +434,10 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
         }
         Verdict::Aligned => "aligned".to_owned(),
         Verdict::NotStriped => "not striped".to_owned(),
+        Verdict::Suspect(bytes) => format!(
+            "suspect: what lies below is not known, and only units up to {} suit this offset",
+            size(bytes)
+        ),
         Verdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
             "unknown, as is where it starts".to_owned()
         }

@@ -21,21 +21,30 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         if context.global.json {
             print_json(&Document::<_, FormatReport>::new(&plan, None))?;
         } else {
-            let invitation = text::Invitation::of(arguments.yes, arguments.destroy.as_deref());
+            let invitation = text::Invitation::of(
+                arguments.yes,
+                arguments.destroy.as_deref(),
+                arguments.busy_ok,
+            );
             print_text(&text::format_plan(&plan, context.style));
-            print_text(&invitation.text(&plan.device.name, plan.in_the_way.as_deref()));
+            print_text(&invitation.text(
+                &plan.device.name,
+                plan.in_the_way.as_deref(),
+                plan.unseen.as_deref(),
+            ));
         }
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
         say_part!("{}", text::format_plan(&plan, context.style));
-        if plan.in_the_way.is_none() {
+        if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
             say!("running {} ...", plan.program.display());
         }
     }
     let destroy = Destroy {
         name,
         store: Some(&store),
+        busy_ok: arguments.busy_ok,
         save: Path::new(""),
         now: "",
     };

@@ -54,9 +54,17 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         if context.global.json {
             print_json(&Document::<_, TableReport>::new(&plan, None))?;
         } else {
-            let command = text::Invitation::of(arguments.yes, arguments.destroy.as_deref());
+            let command = text::Invitation::of(
+                arguments.yes,
+                arguments.destroy.as_deref(),
+                arguments.busy_ok,
+            );
             print_text(&text::table_plan(&plan, &save, context.style));
-            print_text(&command.text(&plan.device.name, plan.in_the_way.as_deref()));
+            print_text(&command.text(
+                &plan.device.name,
+                plan.in_the_way.as_deref(),
+                plan.unseen.as_deref(),
+            ));
         }
         return Ok(planned(plan.in_the_way.as_deref()));
     };
@@ -66,6 +74,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let destroy = Destroy {
         name,
         store: Some(&store),
+        busy_ok: arguments.busy_ok,
         save: &save,
         now: &now,
     };

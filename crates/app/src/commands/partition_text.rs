@@ -35,6 +35,7 @@ pub fn table_plan(plan: &TablePlan, save: &Path, style: Style) -> String {
         &plan.present,
         &plan.uses,
         plan.in_the_way.as_deref(),
+        plan.unseen.as_deref(),
     ));
     match (&plan.layout, &plan.restored_from) {
         (Some(layout), _) => {
@@ -140,6 +141,7 @@ pub fn format_plan(plan: &FormatPlan, style: Style) -> String {
         &plan.present,
         &plan.uses,
         plan.in_the_way.as_deref(),
+        plan.unseen.as_deref(),
     ));
     text.push_str(&line("would be", &file_system(plan)));
     text.push_str(&line(
@@ -188,29 +190,32 @@ pub fn format_report(report: &FormatReport) -> String {
 /// What to type to have it done.
 pub struct Invitation {
     missing: String,
+    busy_ok: bool,
 }
 
 impl Invitation {
-    pub fn of(yes: bool, destroy: Option<&str>) -> Self {
+    pub fn of(yes: bool, destroy: Option<&str>, busy_ok: bool) -> Self {
         let missing = match (yes, destroy) {
             (false, Some(_)) => "--yes".to_owned(),
             _ => String::new(),
         };
-        Invitation { missing }
+        Invitation { missing, busy_ok }
     }
 
-    pub fn text(&self, name: &str, in_the_way: Option<&str>) -> String {
-        let add = if self.missing.is_empty() {
+    /// `unseen`: it cannot be known that no program has the device open.
+    pub fn text(&self, name: &str, in_the_way: Option<&str>, unseen: Option<&str>) -> String {
+        let mut add = if self.missing.is_empty() {
             format!("--yes --destroy {name}")
         } else {
             self.missing.clone()
         };
+        if unseen.is_some() && !self.busy_ok {
+            add.push_str(" --busy-ok");
+        }
         match in_the_way {
             None => format!("Nothing was written. To do it, add: {add}\n"),
-            Some(_) => {
-                "Nothing was written, and as things are it would be refused even with leave.\n"
-                    .to_owned()
-            }
+            Some(_) => "Nothing was written, and as things are it would be refused in any case.\n"
+                .to_owned(),
         }
     }
 }
@@ -234,7 +239,12 @@ fn heading(words: &str, device: &DeviceFacts, style: Style) -> String {
 }
 
 /// What is there now, and who uses it.
-fn present(present: &Present, uses: &[Use], in_the_way: Option<&str>) -> String {
+fn present(
+    present: &Present,
+    uses: &[Use],
+    in_the_way: Option<&str>,
+    unseen: Option<&str>,
+) -> String {
     let mut text = String::new();
     if present.is_empty() {
         text.push_str(&line(
@@ -263,6 +273,9 @@ fn present(present: &Present, uses: &[Use], in_the_way: Option<&str>) -> String 
     }
     if let Some(reason) = in_the_way {
         text.push_str(&line("in the way", reason));
+    }
+    if let Some(reason) = unseen {
+        text.push_str(&line("unseen", reason));
     }
     text
 }
@@ -307,6 +320,10 @@ fn verdict(judgement: &Judgement) -> String {
         }
         Verdict::Aligned => "aligned".to_owned(),
         Verdict::NotStriped => "not striped".to_owned(),
+        Verdict::Suspect(suits) => format!(
+            "suspect: what lies below is not known, and only units up to {} suit this offset",
+            ByteSize(suits)
+        ),
         Verdict::UnknownStripeUnit(Some(suits)) => {
             format!("unknown stripe unit: any up to {} suits", ByteSize(suits))
         }

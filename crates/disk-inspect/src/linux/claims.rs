@@ -22,13 +22,51 @@ pub fn is_named(destroy: &str, kernel_name: &str) -> bool {
     destroy.strip_prefix("/dev/").unwrap_or(destroy) == kernel_name
 }
 
-/// What is in the way of writing to a device of this machine: a mount, swap, a
-/// holder or a loop device on it or on its relatives, a process that has it open,
-/// or something of this machine's own that lies on it: `/`, swap, and `store`.
-/// Takes up to half a second where a process is in the way, as it may only look
-/// for a moment.
+/// Whether a device may be written, as far as others are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody uses it, and all processes were looked at.
+    Free,
+    /// This is in the way, and no switch changes it.
+    InTheWay(String),
+    /// Nobody is seen to use it, but not everybody can be seen; the reason. The caller
+    /// refuses unless its user says that it is free.
+    Unseen(String),
+}
+
+impl Standing {
+    /// What is in the way; `None` where nothing is, or nothing can be seen.
+    #[must_use]
+    pub fn in_the_way(self) -> Option<String> {
+        match self {
+            Standing::InTheWay(reason) => Some(reason),
+            Standing::Free | Standing::Unseen(_) => None,
+        }
+    }
+}
+
+/// Looks for what is in the way of writing to a device of this machine: a mount,
+/// swap, a holder or a loop device on it or on its relatives, a process that has it
+/// open, read-only protection of it or of one of its partitions, or something of this
+/// machine's own that lies on it: `/`, swap, and `store`. Takes up to half a second
+/// where a process is in the way, as it may only look for a moment.
+#[must_use]
+pub fn standing(number: DeviceNumber, store: Option<&Path>) -> Standing {
+    match claimed(number, store) {
+        Some(reason) => Standing::InTheWay(reason),
+        None => unclaimed(number),
+    }
+}
+
+/// [`standing`] where only what is in the way matters.
 #[must_use]
 pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
+    standing(number, store).in_the_way()
+}
+
+/// Users that the kernel's mount table, swap areas and holders show, and this
+/// machine's own needs.
+fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     let system = System::live();
     if let Some(first) = system.uses_of_device(number).first() {
         return Some(first.to_string());
@@ -37,27 +75,67 @@ pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> 
     if let Some(area) = users::swap_areas(&wanted).first() {
         return Some(format!("{area} is in use as swap"));
     }
-    if let Some(device) = users::loop_devices(&wanted).first() {
-        return Some(format!("/dev/{device} stands on it"));
-    }
     if let Some(vital) = vital_for(&system, number, store) {
         return Some(format!("{vital} is on it"));
     }
     let mut parts = vec![number];
     parts.extend(system.partitions(number).iter().map(|found| found.number));
-    for device in parts {
-        if let Some(mount_point) = users::mounted_elsewhere(device).first() {
-            return Some(format!(
-                "it is mounted at {} in another mount namespace (a container?)",
-                mount_point.display()
-            ));
-        }
-    }
-    // Processes that have it open without a claim.
-    users::patiently(|| {
-        let openers = users::openers(&wanted);
-        Some(format!("it is open in {}", openers.others.first()?))
+    parts.into_iter().find_map(|device| {
+        let elsewhere = users::mounted_elsewhere(device);
+        let mount_point = elsewhere.first()?;
+        Some(format!(
+            "it is mounted at {} in another mount namespace (a container?)",
+            mount_point.display()
+        ))
     })
+}
+
+/// What the kernel's claim (`O_EXCL`) does not keep out, and so may come between a
+/// judgement and a claim, or after both: loop devices above it, processes that have it
+/// open without a claim, and read-only protection.
+#[must_use]
+pub fn unclaimed(number: DeviceNumber) -> Standing {
+    let system = System::live();
+    if let Some(reason) = protected(&system, number) {
+        return Standing::InTheWay(reason);
+    }
+    let wanted = Wanted::device(&system, number);
+    if let Some(device) = users::loop_devices(&wanted).first() {
+        return Standing::InTheWay(format!("it is the backing of /dev/{device}"));
+    }
+    let mut complete = true;
+    let opener = users::patiently(|| {
+        let openers = users::openers(&wanted);
+        complete = openers.complete;
+        Some(format!("it is open in {}", openers.others.first()?))
+    });
+    match opener {
+        Some(reason) => Standing::InTheWay(reason),
+        None if complete => Standing::Free,
+        None => Standing::Unseen(format!(
+            "whether another program has it open cannot be seen from here: {}",
+            users::why_unseen()
+        )),
+    }
+}
+
+/// Whether somebody set it, or a partition of it, read-only. A partition's own flag
+/// counts against its disk, too: the kernel lets the disk be written, but whoever
+/// protected the partition meant what is in it.
+fn protected(system: &System, number: DeviceNumber) -> Option<String> {
+    let is_set = |name: &str| {
+        let name = name.replace('!', "/");
+        Some(format!(
+            "{name} is set read-only (`blockdev --getro /dev/{name}`; `--setrw` undoes it)"
+        ))
+    };
+    let device = system.device(number).ok();
+    if device.as_ref().is_none_or(|device| device.read_only) {
+        let name = kernel_name(number).unwrap_or_else(|| number.to_string());
+        return is_set(device.map_or(name, |device| device.name).as_str());
+    }
+    let parts = system.partitions(number);
+    is_set(&parts.iter().find(|part| part.read_only)?.name)
 }
 
 /// What of this machine's own lies on a device: `/`, swap, the store.

@@ -152,6 +152,16 @@ pub struct Openers {
     pub complete: bool,
 }
 
+/// Why not every process could be looked at, for [`Openers`] that are not complete.
+#[must_use]
+pub fn why_unseen() -> &'static str {
+    if sees_all_processes() {
+        "this user may not look into the processes of others"
+    } else {
+        "processes outside of this container (PID namespace) are hidden"
+    }
+}
+
 impl Openers {
     /// `is open in cp (pid 123) and 2 more`; `None` where nobody was seen.
     #[must_use]
@@ -173,6 +183,9 @@ pub fn openers(wanted: &Wanted) -> Openers {
         others: Vec::new(),
         complete: sees_all_processes(),
     };
+    // A /proc mounted with `hidepid` does not even list the processes of others; the
+    // first one is always there.
+    found.complete &= std::fs::read_dir("/proc/1/fd").is_ok();
     let mut looked_at = 0usize;
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry

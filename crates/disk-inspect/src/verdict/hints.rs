@@ -113,6 +113,18 @@ pub fn nature(device: &BlockDevice) -> Nature {
     }
 }
 
+/// Whether one drive may write in units of 4 KiB although it reports sectors of 512
+/// bytes: flash keeps pages and maps them in such units, a bridge to USB often hides the
+/// physical sector, and some drives do not report one.
+#[must_use]
+pub fn may_hide_pages(device: &BlockDevice) -> bool {
+    nature(device) == Nature::Single
+        && device.kind != BlockDeviceKind::Memory
+        && (device.queue.rotational != Some(true)
+            || device.queue.physical_sector_bytes.is_none()
+            || device.transport.as_deref() == Some("usb"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,20 +11,24 @@ const SECTOR_BYTES_MAX: u32 = 4096;
 /// Parity is computed in pages of this size by md.
 const PARITY_PAGE_BYTES: u64 = 4096;
 
-/// Judges a volume for operations of these sizes. It is a finding when the
-/// volume starts inside a physical sector, or has a file system and the size up to
-/// which nothing crosses is below the largest of these; never where its place does
-/// not matter or nothing is on it.
+/// Judges a volume for operations of these sizes. It is a finding when the volume
+/// starts inside a physical sector, when the size up to which nothing crosses is below
+/// the largest of these, or when what lies below is not known and may be crossed; never
+/// where its place does not matter.
 #[must_use]
 pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let mut checks = Vec::new();
     let split = sectors(subject, &mut checks);
     let worst = worst(&subject.boundaries);
-    let verdict = verdict(subject, split, worst);
-    let used = matches!(subject.usage, Usage::FileSystem | Usage::Other);
+    let suspicion = suspicion(subject, block_sizes_bytes);
+    let verdict = verdict(subject, split, worst, suspicion.as_ref());
     let mut boundaries = subject.boundaries.iter();
     let crosses = boundaries.any(|boundary| boundary.is_misaligned_for(block_sizes_bytes));
-    let finding = (split && used) || (crosses && subject.usage == Usage::FileSystem);
+    let finding = match verdict {
+        _ if split => matters(subject.usage),
+        Verdict::Suspect(_) => matters(subject.usage),
+        _ => crosses && crossing_matters(subject.usage),
+    };
     for boundary in &subject.boundaries {
         checks.push(stripe_check(boundary, block_sizes_bytes, subject.usage));
         checks.extend(parity_checks(boundary));
@@ -37,6 +41,9 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     }
     if let Verdict::UnknownStripeUnit(suits) = verdict {
         checks.push(unknown_check(subject, suits));
+    }
+    if let (Verdict::Suspect(_), Some(suspicion)) = (verdict, &suspicion) {
+        checks.push(suspicion.check(subject.usage));
     }
     checks.extend(place_checks(subject));
     if let Some(suspect) = subject.suspect {
@@ -62,12 +69,32 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     }
 }
 
-fn verdict(subject: &Subject, split: bool, worst: Option<&Boundary>) -> Verdict {
+/// Whether the place of a volume matters. An empty partition counts: it will be used,
+/// and now it can still be moved.
+fn matters(usage: Usage) -> bool {
+    usage != Usage::Exempt
+}
+
+/// The same for crossing stripe units: of swap and of members of arrays that are not
+/// running, the sizes of operations are not the ones asked for.
+fn crossing_matters(usage: Usage) -> bool {
+    matters(usage) && usage != Usage::Other
+}
+
+fn verdict(
+    subject: &Subject,
+    split: bool,
+    worst: Option<&Boundary>,
+    suspicion: Option<&Suspicion>,
+) -> Verdict {
     if split {
         return Verdict::SectorSplit;
     }
     if let Some(above) = worst.and_then(Boundary::splits_above) {
         return Verdict::SplitsAbove(above);
+    }
+    if let Some(suspicion) = suspicion {
+        return Verdict::Suspect(suspicion.suits_bytes);
     }
     let may_hide = subject
         .places
@@ -88,6 +115,97 @@ fn verdict(subject: &Subject, split: bool, worst: Option<&Boundary>) -> Verdict 
             Verdict::UnknownStripeUnit(suits)
         }
         true => Verdict::NotStriped,
+    }
+}
+
+/// Flash and sectors behind USB bridges write in units of this size, whatever they report.
+const PAGE_BYTES: u64 = 4096;
+
+/// An offset from which operations may cross what lies below and is not known.
+struct Suspicion<'a> {
+    place: &'a Place,
+    /// The largest power of two that divides the offset: any unit up to it suits.
+    suits_bytes: u64,
+}
+
+/// The worst place that may hide stripe units or pages, and is no multiple of a power of
+/// two up to the largest size asked for. One that is a multiple harms no operation of
+/// these sizes, whatever the unit below, as long as that is a power of two.
+fn suspicion<'a>(subject: &'a Subject, block_sizes_bytes: &[u64]) -> Option<Suspicion<'a>> {
+    let largest = block_sizes_bytes.iter().copied().max().unwrap_or(0);
+    // What is dealt out above a disk arrives there in pieces of these units at most.
+    let arrives = |place: &Place| {
+        let above = subject
+            .boundaries
+            .iter()
+            .filter(|boundary| boundary.layer != place.disk);
+        above
+            .filter_map(|boundary| power_of_two_in(boundary.unit_bytes))
+            .fold(largest, u64::min)
+    };
+    let is_known = |place: &Place| {
+        let mut boundaries = subject.boundaries.iter();
+        boundaries.any(|boundary| boundary.layer == place.disk)
+    };
+    let may_harm = |place: &&Place| match place.nature {
+        Nature::MayBeArray => !is_known(place),
+        Nature::Single => place.may_hide_pages,
+    };
+    subject
+        .places
+        .iter()
+        .filter(may_harm)
+        .filter_map(|place| {
+            let limit = match place.nature {
+                Nature::MayBeArray => arrives(place),
+                Nature::Single => PAGE_BYTES,
+            };
+            let from = place
+                .offset_bytes
+                .checked_sub(place.alignment_offset_bytes)
+                .unwrap_or(place.offset_bytes);
+            let suits_bytes = power_of_two_in(from).filter(|bytes| *bytes < limit)?;
+            Some(Suspicion { place, suits_bytes })
+        })
+        .min_by_key(|suspicion| suspicion.suits_bytes)
+}
+
+impl Suspicion<'_> {
+    /// What is wrong with the offset, and what would settle it.
+    fn check(&self, usage: Usage) -> Check {
+        let disk = &self.place.disk;
+        let offset = self.place.offset_bytes;
+        let suits = size(self.suits_bytes);
+        let why = match self.place.nature {
+            Nature::MayBeArray => format!(
+                "an array (RAID, SAN, virtual disk) may lie below, whose stripe unit is not known; \
+                 with one above {suits}, aligned operations above {suits} touch two disks. To \
+                 settle it: give --stripe-unit (the controller's manual calls it strip or chunk), \
+                 or --raid single if it is one disk; or measure what the offset costs with \
+                 `stripewise align`"
+            ),
+            Nature::Single => format!(
+                "flash, and disks behind a USB bridge, write in units of 4K or more although this \
+                 one reports sectors of {}; then aligned operations above {suits} touch two units. \
+                 To settle it: measure what the offset costs with `stripewise align`, or start at \
+                 a multiple of 1M",
+                self.place
+                    .physical_sector_bytes
+                    .or(self.place.logical_sector_bytes)
+                    .unwrap_or(512)
+            ),
+        };
+        Check {
+            name: "suspect-offset",
+            result: if matters(usage) {
+                Outcome::Finding
+            } else {
+                Outcome::Information
+            },
+            text: format!(
+                "{disk}: {offset} is a multiple of {suits} and of no larger power of two: {why}"
+            ),
+        }
     }
 }
 
@@ -116,9 +234,9 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
         split |= rest != 0;
         checks.push(Check {
             name: "physical-sector",
-            result: match (rest, subject.usage) {
-                (0, _) => Outcome::Good,
-                (_, Usage::FileSystem | Usage::Other) => Outcome::Finding,
+            result: match rest {
+                0 => Outcome::Good,
+                _ if matters(subject.usage) => Outcome::Finding,
                 _ => Outcome::Information,
             },
             text: if rest == 0 {
@@ -208,7 +326,7 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
             let costs_more = boundary.costs_more(block_sizes_bytes);
             Check {
                 name: "stripe-unit",
-                result: if is_larger && usage == Usage::FileSystem {
+                result: if is_larger && crossing_matters(usage) {
                     Outcome::Finding
                 } else {
                     Outcome::Information

@@ -164,6 +164,8 @@ pub struct Place {
     pub alignment_offset_bytes: u64,
     /// Whether there may be an array behind it.
     pub nature: Nature,
+    /// One drive that may write in units of 4 KiB, whatever sectors it reports.
+    pub may_hide_pages: bool,
     /// Why the way down ends here, where that is no disk.
     pub ends: Option<String>,
     /// Sizes that the disk gives and that are not believed.
@@ -270,6 +272,9 @@ pub enum Verdict {
     SplitsAbove(u64),
     /// It starts on a boundary of stripe units.
     Aligned,
+    /// What lies below is not known and may be harmed by this offset: operations above
+    /// this size (a power of two) cross units that start at multiples of a larger one.
+    Suspect(u64),
     /// Nothing below is striped.
     NotStriped,
     /// There may be stripes below; any stripe unit up to this size (a power of
@@ -285,6 +290,7 @@ impl Verdict {
             Verdict::SectorSplit => "sector-split",
             Verdict::SplitsAbove(_) => "splits-above",
             Verdict::Aligned => "aligned",
+            Verdict::Suspect(_) => "suspect",
             Verdict::NotStriped => "not-striped",
             Verdict::UnknownStripeUnit(_) => "unknown-stripe-unit",
         }
@@ -294,7 +300,7 @@ impl Verdict {
     #[must_use]
     pub fn bytes(self) -> Option<u64> {
         match self {
-            Verdict::SplitsAbove(bytes) => Some(bytes),
+            Verdict::SplitsAbove(bytes) | Verdict::Suspect(bytes) => Some(bytes),
             Verdict::UnknownStripeUnit(bytes) => bytes,
             _ => None,
         }

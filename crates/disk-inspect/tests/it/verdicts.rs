@@ -16,6 +16,7 @@ fn place(offset_bytes: u64, sector: u32, nature: Nature) -> Place {
         physical_sector_bytes: Some(sector),
         alignment_offset_bytes: 0,
         nature,
+        may_hide_pages: false,
         ends: None,
         distrusted: None,
     }
@@ -81,7 +82,25 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
         (
             "unknown at 63s",
             hidden(SECTOR_63),
-            Verdict::UnknownStripeUnit(Some(512)),
+            Verdict::Suspect(512),
+            true,
+        ),
+        (
+            "unknown at 36K",
+            hidden(36 * K),
+            Verdict::Suspect(4 * K),
+            true,
+        ),
+        (
+            "unknown at 32K",
+            hidden(32 * K),
+            Verdict::Suspect(32 * K),
+            true,
+        ),
+        (
+            "unknown at 1M",
+            hidden(1 << 20),
+            Verdict::UnknownStripeUnit(Some(1 << 20)),
             false,
         ),
         (
@@ -161,14 +180,157 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
 }
 
 #[test]
-fn what_is_not_used_or_exempt_is_never_a_finding() {
-    for usage in [Usage::Exempt, Usage::Unused, Usage::Unknown] {
-        for boundaries in [vec![], vec![boundary(SECTOR_63, 64 * K)]] {
-            let mut subject = subject(vec![place(SECTOR_63, 4096, Nature::Single)], boundaries);
+fn an_offset_over_what_is_not_known_is_suspect_unless_harm_is_excluded() {
+    let flash = |offset| Place {
+        may_hide_pages: true,
+        ..place(offset, 512, Nature::Single)
+    };
+    let hidden = |offset| place(offset, 512, Nature::MayBeArray);
+    let beside = || Boundary {
+        layer: "sda".to_owned(),
+        ..boundary(1 << 20, 64 * K)
+    };
+    for (name, places, boundaries, sizes, suspect) in [
+        // One rotating disk of 512-byte sectors: the only thing that is silent at 63.
+        (
+            "rotating",
+            vec![place(SECTOR_63, 512, Nature::Single)],
+            vec![],
+            &[64 * K][..],
+            None,
+        ),
+        (
+            "flash at 63s",
+            vec![flash(SECTOR_63)],
+            vec![],
+            &[64 * K],
+            Some(512),
+        ),
+        ("flash at 36K", vec![flash(36 * K)], vec![], &[64 * K], None),
+        (
+            "array at 36K for 4K",
+            vec![hidden(36 * K)],
+            vec![],
+            &[4 * K],
+            None,
+        ),
+        (
+            "array at 64K for 256K",
+            vec![hidden(64 * K)],
+            vec![],
+            &[256 * K],
+            Some(64 * K),
+        ),
+        ("array at 0", vec![hidden(0)], vec![], &[64 * K], None),
+        // One of two disks that may be arrays is enough, also below an array that is
+        // aligned itself.
+        (
+            "the second",
+            vec![hidden(1 << 20), hidden(SECTOR_63)],
+            vec![],
+            &[64 * K],
+            Some(512),
+        ),
+        (
+            "below md",
+            vec![hidden(SECTOR_63)],
+            vec![boundary(0, 64 * K)],
+            &[64 * K],
+            Some(512),
+        ),
+        // Pieces of 16K arrive, which no unit cuts that starts at a multiple of 16K.
+        (
+            "small pieces",
+            vec![hidden(48 * K)],
+            vec![boundary(0, 16 * K)],
+            &[64 * K],
+            None,
+        ),
+        // The stripe unit of that very disk is known.
+        (
+            "known",
+            vec![hidden(1 << 20)],
+            vec![beside()],
+            &[64 * K],
+            None,
+        ),
+        // The jumper for old systems: byte 0 as the drive sees it.
+        (
+            "shifted",
+            vec![Place {
+                alignment_offset_bytes: 3584,
+                ..flash(SECTOR_63)
+            }],
+            vec![],
+            &[64 * K],
+            None,
+        ),
+    ] {
+        let subject = subject(places, boundaries);
+        let found = judge(&subject, sizes);
+        let is_suspect = match found.verdict {
+            Verdict::Suspect(bytes) => Some(bytes),
+            _ => None,
+        };
+        assert_eq!(is_suspect, suspect, "{name}: {:?}", found.verdict);
+        assert_eq!(found.finding, suspect.is_some(), "{name}");
+        let check = found
+            .checks
+            .iter()
+            .find(|check| check.name == "suspect-offset");
+        assert_eq!(check.is_some(), suspect.is_some(), "{name}");
+        if let Some(check) = check {
+            assert_eq!(check.result, Outcome::Finding);
+            assert!(check.text.contains("`stripewise align`"), "{}", check.text);
+        }
+    }
+}
+
+#[test]
+fn an_empty_partition_is_suspect_too_but_none_whose_place_does_not_matter() {
+    for (usage, finding) in [
+        (Usage::FileSystem, true),
+        (Usage::Other, true),
+        (Usage::Unused, true),
+        (Usage::Unknown, true),
+        (Usage::Exempt, false),
+    ] {
+        let mut subject = subject(vec![place(SECTOR_63, 512, Nature::MayBeArray)], vec![]);
+        subject.usage = usage;
+        let found = judged(&subject);
+        assert_eq!(found.verdict, Verdict::Suspect(512), "{usage:?}");
+        assert_eq!(found.finding, finding, "{usage:?}");
+    }
+}
+
+#[test]
+fn an_empty_partition_counts_and_what_is_exempt_never_does() {
+    for (usage, finding) in [
+        (Usage::Exempt, false),
+        (Usage::Unused, true),
+        (Usage::Unknown, true),
+    ] {
+        for (sector, boundaries, verdict) in [
+            (4096, vec![], Verdict::SectorSplit),
+            (
+                4096,
+                vec![boundary(SECTOR_63, 64 * K)],
+                Verdict::SectorSplit,
+            ),
+            (
+                512,
+                vec![boundary(SECTOR_63, 64 * K)],
+                Verdict::SplitsAbove(512),
+            ),
+        ] {
+            let mut subject = subject(vec![place(SECTOR_63, sector, Nature::Single)], boundaries);
             subject.usage = usage;
             let found = judged(&subject);
-            assert!(!found.finding, "{usage:?}");
-            assert_eq!(found.verdict, Verdict::SectorSplit);
+            assert_eq!(
+                (found.verdict, found.finding),
+                (verdict, finding),
+                "{usage:?}"
+            );
         }
     }
     // A member of an array that is not running has no file system, but is used.
@@ -261,7 +423,10 @@ fn a_unit_that_is_no_power_of_two_is_judged_by_what_both_have_in_common() {
     ] {
         let subject = subject(
             vec![place(offset, 512, Nature::MayBeArray)],
-            vec![boundary(offset, 96 * K)],
+            vec![Boundary {
+                layer: "sda".to_owned(),
+                ..boundary(offset, 96 * K)
+            }],
         );
         let found = judge(&subject, sizes);
         let verdict = splits_above.map_or(Verdict::Aligned, Verdict::SplitsAbove);

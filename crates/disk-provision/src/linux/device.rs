@@ -8,15 +8,16 @@ use super::ioctl;
 use crate::disk::Disk;
 use crate::layout::Geometry;
 use crate::saved::SavedDevice;
-use crate::{Error, ErrorKind, Result};
+use crate::{Destroy, Error, ErrorKind, Result};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind as Os};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::claims::{self, Standing};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
-use stripewise_disk_inspect::{DeviceNumber, System, claims, users};
+use stripewise_disk_inspect::{DeviceNumber, System, users};
 
 /// A block device that was found under a path.
 pub(super) struct Device {
@@ -135,40 +136,22 @@ impl Device {
         }
     }
 
-    /// What is in the way of writing to it, in words; `None` where nothing is.
-    pub fn in_the_way(&self, store: Option<&Path>) -> Option<String> {
-        if let Some(reason) = self
-            .protected()
-            .or_else(|| claims::in_the_way(self.number, store))
-        {
-            return Some(reason);
+    /// Who uses it and who may, by every rule.
+    pub fn standing(&self, store: Option<&Path>) -> Standing {
+        let standing = claims::standing(self.number, store);
+        if matches!(standing, Standing::InTheWay(_)) {
+            return standing;
         }
         // A claim for a moment; only the kernel knows all that may have one.
-        self.claim(OFlags::RDONLY, store).err().map(|error| {
-            error
-                .what
-                .strip_prefix(REFUSAL)
-                .map_or_else(|| error.to_string(), str::to_owned)
-        })
-    }
-
-    /// Whether somebody set it, or a partition of it, read-only. A partition's own
-    /// flag counts against its disk, too: the kernel lets the disk be written, but
-    /// who protected the partition meant what is in it. Asked anew each time.
-    fn protected(&self) -> Option<String> {
-        let system = System::live();
-        let is_set = |name: &str| {
-            Some(format!(
-                "{name} is set read-only (`blockdev --getro /dev/{name}`; `--setrw` undoes it)"
-            ))
-        };
-        let now = system.device(self.number).ok();
-        if now.is_none_or(|device| device.read_only) {
-            return is_set(&self.name);
+        match self.claim(OFlags::RDONLY, store) {
+            Ok(_) => standing,
+            Err(error) => Standing::InTheWay(
+                error
+                    .what
+                    .strip_prefix(REFUSAL)
+                    .map_or_else(|| error.to_string(), str::to_owned),
+            ),
         }
-        let parts = system.partitions(self.number);
-        let set = parts.iter().find(|partition| partition.read_only)?;
-        is_set(&set.name.replace('!', "/"))
     }
 
     /// Opens it with `O_EXCL`, which the kernel grants only while nobody else has
@@ -197,31 +180,38 @@ impl Device {
         }
     }
 
-    /// Judges by every rule, and claims it for as long as the file is open.
-    pub fn claim_to_destroy(
-        &self,
-        destroy: &str,
-        access: OFlags,
-        store: Option<&Path>,
-    ) -> Result<File> {
-        if !claims::is_named(destroy, &self.name) {
+    /// Judges by every rule, claims it for as long as the file is open, and judges once
+    /// more: a loop device or a program that claims nothing may have come in between.
+    pub fn claim_to_destroy(&self, destroy: &Destroy<'_>, access: OFlags) -> Result<File> {
+        let name = destroy.name;
+        if !claims::is_named(name, &self.name) {
             return Err(Error::new(
                 ErrorKind::Refused,
                 &self.target,
-                format!("`--destroy {destroy}` does not name this device, which is `{}`", self.name),
+                format!(
+                    "`--destroy {name}` does not name this device, which is `{}`",
+                    self.name
+                ),
             )
             .with_hint(
-                "Look twice at which device you mean; NAME must be the kernel's name, links do not count.",
+                "Double-check the device; NAME must be the kernel's name, links do not count.",
             ));
         }
-        if let Some(reason) = self.in_the_way(store) {
-            return Err(self.refusal(&reason));
-        }
-        let file = self.claim(access, store)?;
-        // Once more, now that nobody else can claim it.
-        match claims::in_the_way(self.number, store) {
-            Some(reason) => Err(self.refusal(&reason)),
-            None => Ok(file),
+        self.judge(self.standing(destroy.store), destroy)?;
+        let file = self.claim(access, destroy.store)?;
+        self.judge(claims::standing(self.number, destroy.store), destroy)?;
+        Ok(file)
+    }
+
+    fn judge(&self, standing: Standing, destroy: &Destroy<'_>) -> Result<()> {
+        match standing {
+            Standing::Free => Ok(()),
+            Standing::Unseen(_) if destroy.busy_ok => Ok(()),
+            Standing::InTheWay(reason) => Err(self.refusal(&reason)),
+            Standing::Unseen(reason) => Err(self.refusal(&reason).with_hint(
+                "Run it as root and outside of containers, which can see; or give `--busy-ok` \
+                 if you know that nobody uses this device.",
+            )),
         }
     }
 
@@ -233,6 +223,15 @@ impl Device {
             format!("{REFUSAL}{reason}"),
         )
         .with_hint("Unmount, stop, detach or close that first, if this device is really meant.")
+    }
+}
+
+/// What is in the way and what cannot be seen, as plans keep it.
+pub(super) fn in_the_way_and_unseen(standing: Standing) -> (Option<String>, Option<String>) {
+    match standing {
+        Standing::Free => (None, None),
+        Standing::InTheWay(reason) => (Some(reason), None),
+        Standing::Unseen(reason) => (None, Some(reason)),
     }
 }
 

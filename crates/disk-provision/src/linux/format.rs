@@ -11,7 +11,7 @@
 //! no option to force their way past users. mkntfs claims nothing: there our claim
 //! lasts until it has ended.
 
-use super::device::{Device, OpenDisk, failed};
+use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::partition::facts;
 use crate::disk::{Disk, medium};
 use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe, Stripe};
@@ -63,9 +63,11 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
     } = file_system::recipe(wish, &place, &kernel(), &device.target)?;
     let program = tool(wish, &device.target)?;
     let known = known(Some(wish.allocation_unit_bytes), wish.stripe);
+    let (in_the_way, unseen) = in_the_way_and_unseen(device.standing(store));
     Ok(FormatPlan {
         device: facts(&device, &geometry),
-        in_the_way: in_the_way(&device, &present, store),
+        in_the_way: in_the_way.or_else(|| has_partitions(&device, &present)),
+        unseen,
         uses: System::live().uses_of_device(device.number),
         present,
         file_system: wish.file_system,
@@ -96,14 +98,6 @@ fn start_on_disk(device: &BlockDevice) -> u64 {
         .partition
         .as_ref()
         .map_or(0, |place| place.start_bytes)
-}
-
-/// What stands in the way of a file system: all that stands in the way of
-/// writing, and partitions on the device.
-fn in_the_way(device: &Device, present: &Present, store: Option<&Path>) -> Option<String> {
-    device
-        .in_the_way(store)
-        .or_else(|| has_partitions(device, present))
 }
 
 /// Partitions of a whole device, by the kernel or by a table that it does not
@@ -173,7 +167,7 @@ fn parse_release(text: &str) -> (u32, u32) {
 
 pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport> {
     let device = Device::find(&plan.device.path)?;
-    let claim = device.claim_to_destroy(destroy.name, OFlags::RDONLY, destroy.store)?;
+    let claim = device.claim_to_destroy(destroy, OFlags::RDONLY)?;
     // This one stays open until the end: device and number are pinned.
     let pinned = device.open(OFlags::RDONLY)?;
     let disk = OpenDisk {

@@ -1,6 +1,6 @@
 //! `partition`: the plan, and carrying it out.
 
-use super::device::{Device, OpenDisk};
+use super::device::{Device, OpenDisk, in_the_way_and_unseen};
 use super::keep;
 use super::kernel::{self, Shown};
 use crate::disk::Disk;
@@ -122,11 +122,13 @@ fn plan(
     let present = Present::of(&disk, &geometry).map_err(|os| unreadable(device, os))?;
     let patches = patches(&disk, &geometry, &deed, &UNSET).map_err(|os| unreadable(device, os))?;
     drop(disk);
+    let (in_the_way, unseen) = in_the_way_and_unseen(device.standing(store));
     Ok(TablePlan {
         device: facts(device, &geometry),
         present,
         uses: System::live().uses_of_device(device.number),
-        in_the_way: device.in_the_way(store),
+        in_the_way,
+        unseen,
         writes: plan::writes(&patches),
         layout: None,
         partitions: Vec::new(),
@@ -196,7 +198,7 @@ pub fn carry_out(
     ids: &Identifiers,
 ) -> Result<TableReport> {
     let device = whole(&plan.device.path)?;
-    let file = device.claim_to_destroy(destroy.name, OFlags::RDWR, destroy.store)?;
+    let file = device.claim_to_destroy(destroy, OFlags::RDWR)?;
     let geometry = device.geometry()?;
     let mut disk = OpenDisk {
         file,

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use stripewise_disk_inspect::{System, claims};
 use stripewise_disk_provision::{
-    ErrorKind, FileSystemKind, FormatWish, TableKind, plan_format, plan_partition,
+    Destroy, ErrorKind, FileSystemKind, FormatWish, Identifiers, TableKind, plan_format,
+    plan_partition,
 };
 
 /// Neither a table nor a file system is written to it, the plan says why, and not
@@ -280,3 +281,59 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
     assert_eq!(error.kind, ErrorKind::Unusable);
     says(&error, &["shows no partitions"]);
 }
+
+#[test]
+fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
+    const TEST: &str = "one_whose_users_cannot_be_seen";
+    if !can_run(TEST, &["root", "losetup", "unshare", "mkfs.ext4"]) {
+        return;
+    }
+    if std::env::var_os(UNSEEN).is_none() {
+        // Once more, in a process namespace of its own, which hides everybody else.
+        let output = Command::new("unshare")
+            .args(["-pf", "--mount-proc"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture", "--test-threads=1"])
+            .arg("refusals::one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks")
+            .env(UNSEEN, "1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("nothing was written unseen"), "{output:?}");
+        assert!(output.status.success(), "{output:?}");
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let before = device.bytes();
+    let destroy = Destroy {
+        name: device.name(),
+        store: None,
+        busy_ok: false,
+        save: &device.file("never"),
+        now: NOW,
+    };
+    let ids = Identifiers { entropy: [1; 32] };
+    let table = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    let format = plan_format(device.path(), &ext4(), None).unwrap();
+    for (unseen, in_the_way) in [
+        (&table.unseen, &table.in_the_way),
+        (&format.unseen, &format.in_the_way),
+    ] {
+        let told = unseen.as_ref().expect("others cannot be seen");
+        assert!(told.contains("namespace"), "{told}");
+        assert_eq!(*in_the_way, None);
+    }
+    for error in [
+        table.carry_out(&destroy, &ids).map(drop).unwrap_err(),
+        format.carry_out(&destroy).map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.kind, ErrorKind::Refused);
+        says(&error, &["cannot be seen from here", "--busy-ok"]);
+    }
+    assert!(device.bytes() == before, "not a byte changes");
+    format_as(&format, device.name()).expect("whoever asks knows that it is free");
+    println!("nothing was written unseen");
+}
+
+/// Set in the process namespace of its own.
+const UNSEEN: &str = "STRIPEWISE_TEST_UNSEEN";

@@ -81,7 +81,7 @@ pub(super) fn plan_device(
     })?;
     let mut notes = Vec::new();
     if intent.writes {
-        notes = device_rules::judge_write(&found, &device, name, intent, knowledge)?;
+        notes = device_rules::judge_write(&found, name, intent, knowledge)?;
         let storage = system
             .storage_of_device(identity.rdevice)
             .unwrap_or_default();
@@ -129,11 +129,7 @@ pub(super) fn prepare_device(
 ) -> Result<Target> {
     let identity = found.status.identity;
     let guard = if plan.writes {
-        let device = System::live().device(identity.rdevice).map_err(|error| {
-            Error::new(ErrorKind::Unusable, &plan.name, error.to_string()).with_hint(error.hint())
-        })?;
-        let intent = &plan.detail.intent;
-        device_rules::open_for_writing(found, &device, &plan.name, intent, knowledge)?
+        device_rules::open_for_writing(found, &plan.name, &plan.detail.intent, knowledge)?
     } else {
         reopen(&found.handle, &identity, READ, &plan.name)?
     };
@@ -148,7 +144,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let storage = storage_of(&guard);
     let mut facts = crate::facts::target_facts(plan.kind, &plan.name, &storage);
     facts.size_bytes = whole_bytes;
-    let opened = Opened::existing(guard, whole_bytes, identity, &plan.name);
+    let opened = Opened::existing(guard, whole_bytes, identity, &plan.name, intent.busy_ok);
     let mut notes = plan.notes;
     let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
     let size_bytes = whole_sectors(span_bytes, facts.logical_sector_bytes, &plan.name)?;

@@ -26,6 +26,9 @@ mod identity;
 #[allow(unsafe_code)]
 mod ioctl;
 mod kept;
+#[cfg(test)]
+#[path = "../../../../tests/support/machine.rs"]
+mod machine;
 mod make;
 mod mark;
 mod opened;

@@ -1,6 +1,7 @@
 //! The open side of a target: one guard descriptor, from which all others derive.
 
 use super::access::reopen_quietly;
+use super::device_rules;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
@@ -22,15 +23,31 @@ pub(crate) struct Opened {
 
 #[derive(Debug)]
 enum Guard {
-    Existing { file: File, judged_bytes: u64 },
+    Existing {
+        file: File,
+        judged_bytes: u64,
+        /// `--busy-ok`: a device whose other users cannot be seen may be written.
+        unseen_ok: bool,
+    },
     Made(Made),
 }
 
 impl Opened {
-    /// `judged_bytes`: its size when it was judged.
-    pub(super) fn existing(file: File, judged_bytes: u64, identity: Identity, name: &str) -> Self {
+    /// `judged_bytes`: its size when it was judged. `unseen_ok`: a device whose other
+    /// users cannot be seen may be written.
+    pub(super) fn existing(
+        file: File,
+        judged_bytes: u64,
+        identity: Identity,
+        name: &str,
+        unseen_ok: bool,
+    ) -> Self {
         Opened {
-            guard: Guard::Existing { file, judged_bytes },
+            guard: Guard::Existing {
+                file,
+                judged_bytes,
+                unseen_ok,
+            },
             identity,
             name: name.to_owned(),
         }
@@ -77,14 +94,23 @@ impl Opened {
             .map_err(|error| explain_direct(error, cache))
     }
 
-    /// An existing file that got a second name or another user, or was cut, since it was
-    /// judged is not written any more: a grid opens it for every run, maybe
-    /// hours later. The kernel's lease, which sees users that `/proc` does not
+    /// What got another user since it was judged, or a file that got a second name or was
+    /// cut, is not written any more: a grid opens it for every run, maybe hours later. A
+    /// device is claimed meanwhile, which keeps out all but those that claim nothing. The
+    /// kernel's lease, which sees users that `/proc` does not
     /// show, cannot be asked here, as our own descriptors stand in its way.
     fn still_ours_alone(&self) -> Result<()> {
-        let Guard::Existing { file, judged_bytes } = &self.guard else {
+        let Guard::Existing {
+            file,
+            judged_bytes,
+            unseen_ok,
+        } = &self.guard
+        else {
             return Ok(());
         };
+        if self.identity.kind == FileType::BlockDevice {
+            return device_rules::still_free(self.identity.rdevice, &self.name, *unseen_ok);
+        }
         if self.identity.kind != FileType::RegularFile {
             return Ok(());
         }

@@ -2,11 +2,12 @@
 //! that nobody uses in any way.
 
 use crate::support::*;
+use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use stripewise_results::TargetKind;
-use stripewise_target::ErrorKind::{Denied, NeedsDestroy, NoSpace, Refused, Unusable};
+use stripewise_target::ErrorKind::{Denied, NeedsBusyOk, NeedsDestroy, NoSpace, Refused, Unusable};
 use stripewise_target::{Access, Error, Intent, Size};
 use stripewise_workload::CacheMode;
 
@@ -489,4 +490,121 @@ fn an_ordinary_user_is_told_that_the_device_is_not_for_it() {
     }
     let result = as_ordinary_user(|| plan(&device.device, &reading()));
     refused(result, Denied, "as root");
+}
+
+/// A node of a device that everybody may read and write.
+fn open_node(device: &Loop, top: &Path) -> std::path::PathBuf {
+    let number = std::fs::metadata(&device.device).expect("there").rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let node = top.join("node");
+    run(
+        "mknod",
+        &[text(&node), "b", &major.to_string(), &minor.to_string()],
+    );
+    run("chmod", &["666", text(&node)]);
+    run("chmod", &["755", text(top)]);
+    node
+}
+
+#[test]
+fn who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok() {
+    const TEST: &str = "who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok";
+    if !can_run(TEST, &["losetup", "mknod"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let top = directory();
+    let node = open_node(&device, top.path());
+    let cautious = Intent {
+        busy_ok: false,
+        ..destroying(device.name())
+    };
+    // Open in a process of root's, which nobody else may look into, and not open at
+    // all: the two look the same.
+    for holder in [Some(Holder::of(&device.device)), None] {
+        let result = as_ordinary_user(|| plan(&node, &cautious));
+        if std::fs::metadata(&node).is_ok() && File::open(&node).is_err() {
+            return skip(TEST, "a temporary directory that allows device nodes");
+        }
+        let error = refused(result, NeedsBusyOk, "cannot be seen from here");
+        assert!(error.hint.contains("--busy-ok"), "{error:?}");
+        let unnamed = Intent {
+            destroy: None,
+            ..cautious.clone()
+        };
+        let result = as_ordinary_user(|| plan(&node, &unnamed));
+        refused(result, NeedsDestroy, "--busy-ok");
+        drop(holder);
+    }
+    let planned = as_ordinary_user(|| plan(&node, &destroying(device.name())));
+    let planned = planned.expect("the user says that it is free");
+    assert!(
+        planned
+            .notes
+            .iter()
+            .any(|note| note.contains("other users") || note.contains("of others")),
+        "{:?}",
+        planned.notes
+    );
+    // Who can see is not asked, and what is seen is in the way for all.
+    let holder = Holder::of(&device.device);
+    refused(plan(&node, &destroying(device.name())), Refused, "open in");
+    drop(holder);
+}
+
+#[test]
+fn a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again() {
+    const TEST: &str =
+        "a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again";
+    if !can_run(TEST, &["losetup", "blockdev"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    let target = target(&device.device, &destroying(device.name()));
+    let writing = || target.open(CacheMode::Direct, Access::ReadWrite).map(drop);
+    writing().expect("ours alone");
+    // None of these is kept out by the claim.
+    let holder = Holder::of(&device.device);
+    refused(writing(), Refused, "since it was judged");
+    target
+        .open(CacheMode::Direct, Access::Read)
+        .expect("reading is free");
+    drop(holder);
+    let above = Loop::stacked(device.path());
+    refused(
+        writing(),
+        Refused,
+        &format!("the backing of /dev/{}", above.name()),
+    );
+    drop(above);
+    run("blockdev", &["--setro", &device.device]);
+    refused(writing(), Refused, "read-only");
+    run("blockdev", &["--setrw", &device.device]);
+    writing().expect("ours alone again");
+}
+
+#[test]
+fn a_disk_with_a_partition_that_is_set_read_only_is_never_written() {
+    const TEST: &str = "a_disk_with_a_partition_that_is_set_read_only_is_never_written";
+    if !can_run(TEST, &["losetup", "partx", "blockdev"]) {
+        return;
+    }
+    let device = Loop::new(BYTES);
+    write_two_partitions(&device.backing);
+    try_run("partx", &["-a", &device.device]);
+    let part = |index: u32| format!("{}p{index}", device.device);
+    if !Path::new(&part(2)).exists() {
+        return skip_kernel(TEST, "partitions on loop devices");
+    }
+    let free = plan(&device.device, &destroying(device.name())).expect("not protected yet");
+    run("blockdev", &["--setro", &part(1)]);
+    let first = format!("{}p1", device.name());
+    let says = format!("{first} is set read-only");
+    check_never_written(&device.device, device.name(), &says);
+    check_never_written(Path::new(&part(1)), &first, &says);
+    refused(prepare(free), Refused, &says);
+    let second = format!("{}p2", device.name());
+    plan(Path::new(&part(2)), &destroying(&second)).expect("a sibling is not protected by it");
+    run("blockdev", &["--setrw", &part(1)]);
+    plan(&device.device, &destroying(device.name())).expect("protected no longer");
 }
