@@ -5,6 +5,8 @@
 //! Text that a spreadsheet would take for a formula gets an apostrophe in front.
 //! Numbers are written in full, with a point, and never grouped.
 
+use crate::number::in_whole_milliseconds;
+use crate::plain::plain;
 use stripewise_results::{Errors, JobRow, KindOutcome, RunRecord, Status, Warning};
 
 type Cell = fn(&JobRow<'_>) -> String;
@@ -162,12 +164,13 @@ fn quoted(cell: &str) -> String {
     cell.to_owned()
 }
 
-/// Text of users and devices, never a formula.
+/// Text of users and devices, never a formula, and without signs that act.
 fn text(text: &str) -> String {
+    let text = plain(text);
     match text.trim_start().chars().next() {
         Some('=' | '+' | '-' | '@' | '|' | '%') => format!("'{text}"),
         _ if text.starts_with(['\t', '\r', '\n']) => format!("'{text}"),
-        _ => text.to_owned(),
+        _ => text,
     }
 }
 
@@ -209,7 +212,15 @@ fn latency(row: &JobRow<'_>, kind: &str, name: &str) -> String {
     let Some(latencies) = &outcome.latency_ns else {
         return String::new();
     };
+    // SQLIO cuts to whole milliseconds: its 0 is less than one.
+    let below_one = in_whole_milliseconds(row.run)
+        && match name {
+            "mean" => latencies.mean == 0.0,
+            "max" => latencies.max == 0,
+            _ => false,
+        };
     let value = match name {
+        _ if below_one => "<1000000".to_owned(),
         "mean" => format!("{:.1}", latencies.mean),
         "p50" => latencies.p50.to_string(),
         "p99" => latencies.p99.to_string(),

@@ -1,9 +1,10 @@
 //! Other tools' results as a table: a row for each job, cells empty where the
 //! source says nothing. Sees records through [`JobRow`] only.
 
+use crate::number::latency_of_source;
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRow, RunRecord};
-use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+use stripewise_units::{format_bytes, format_count, format_iops};
 
 /// A row for each job of imported records.
 #[must_use]
@@ -28,8 +29,9 @@ pub fn imported_rows_table(runs: &[RunRecord]) -> String {
 
 fn cells(row: &JobRow<'_>) -> Vec<String> {
     let latency = |name: &str| {
-        let ns = row.latency(name).map(|ns| ns.max(0.0).round() as u64);
-        ns.map(format_duration).unwrap_or_default()
+        let ns = row.latency(name);
+        ns.map(|ns| latency_of_source(row.run, ns))
+            .unwrap_or_default()
     };
     let tool = row.run.imported.as_ref().map(|from| from.tool.clone());
     let workload = [row.pattern().map(str::to_owned), row.operation()];

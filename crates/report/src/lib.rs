@@ -6,6 +6,7 @@
 //! data that [`svg`] draws and that the page of `html` draws again when it is open.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod bench;
 mod chart;
 mod choose;
@@ -19,6 +20,7 @@ mod markdown;
 mod material;
 mod number;
 mod page;
+mod plain;
 mod quantity_text;
 mod rows;
 mod run;
@@ -43,6 +45,7 @@ pub use imported::imported_rows_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::html;
+pub use plain::plain_json;
 pub use run::{job_details, run_header, run_rows_table};
 pub use warnings::{warnings_text, wrapped};
 pub use words::requirement_text;

@@ -5,6 +5,7 @@
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::{count, metric_value, size};
+use crate::plain::{acts, plain};
 use crate::quantity_text::classic;
 use crate::rows::{Room, rows_table};
 use crate::warnings::{collected, of_runs, severity_word};
@@ -27,7 +28,8 @@ pub fn markdown(material: &Material) -> String {
     }
     let ladders = named_series(document);
     for named in &ladders {
-        let _ = writeln!(text, "- {}", safe(&named.sentence()));
+        let instead = crate::answers::instead(named.series);
+        let _ = writeln!(text, "- {}{}", safe(&named.sentence()), safe(&instead));
     }
     for requirement in &document.requirements {
         let word = if requirement.met { "met" } else { "**missed**" };
@@ -60,7 +62,11 @@ pub fn markdown(material: &Material) -> String {
         // Four blanks make code in which nothing can end the code.
         text.push_str("To repeat it:\n\n");
         for command in commands {
-            let _ = writeln!(text, "    {}", command.replace(['\n', '\r'], " "));
+            let _ = writeln!(
+                text,
+                "    {}",
+                plain(&command.replace(['\n', '\r', '\t'], " "))
+            );
         }
     }
     text
@@ -195,12 +201,12 @@ fn of_warnings(text: &mut String, material: &Material) {
 /// take for marks.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in text.replace(['\n', '\r', '\t'], " ").chars() {
         match letter {
+            letter if acts(letter) => safe.push(char::REPLACEMENT_CHARACTER),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
-            '\n' | '\r' | '\t' => safe.push(' '),
             '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '#' | '@' => {
                 safe.push('\\');
                 safe.push(letter);

@@ -49,18 +49,20 @@ impl Material {
     }
 }
 
-/// The latencies of one job, interval by interval.
+/// The latencies of one job's reads or writes, interval by interval.
 #[derive(Clone, Debug)]
 pub struct LatencyOverTime {
     /// Id of the run.
     pub run: String,
     /// Name of the job.
     pub job: String,
+    /// They are those of its writes.
+    pub writes: bool,
     /// In order of time.
     pub intervals: Vec<LatencyInterval>,
 }
 
-/// All latencies of one interval, reads and writes together.
+/// All latencies of one interval.
 #[derive(Clone, Debug)]
 pub struct LatencyInterval {
     /// Since the start of measuring.

@@ -1,6 +1,6 @@
 //! Numbers as tables show them.
 
-use stripewise_results::LatencySummary;
+use stripewise_results::{LatencySummary, RunRecord};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// `9,800`; below 100 with one decimal, as 12.4 IOPS and 12 IOPS are not the same
@@ -36,6 +36,21 @@ pub(crate) fn size(bytes: Option<u64>) -> String {
 /// A latency, or nothing where there is none.
 pub(crate) fn latency(nanoseconds: Option<u64>) -> String {
     nanoseconds.map(format_duration).unwrap_or_default()
+}
+
+/// A latency of a run. SQLIO counts whole milliseconds: its 0 is less than one.
+pub(crate) fn latency_of_source(run: &RunRecord, nanoseconds: f64) -> String {
+    let ns = nanoseconds.round().max(0.0) as u64;
+    if ns == 0 && in_whole_milliseconds(run) {
+        return "< 1 ms".to_owned();
+    }
+    format_duration(ns)
+}
+
+/// Its latencies are cut to whole milliseconds.
+pub(crate) fn in_whole_milliseconds(run: &RunRecord) -> bool {
+    let imported = run.imported.as_ref();
+    imported.is_some_and(|imported| imported.tool == "sqlio")
 }
 
 /// Mean, p50, p99, p99.9 and maximum, in the order of the tables' columns.

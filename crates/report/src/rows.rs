@@ -3,10 +3,10 @@
 //! and so is one that would say the same in every row and is told elsewhere.
 
 use crate::identity::kind;
-use crate::number::{count, rate, size};
+use crate::number::{count, latency_of_source, rate, size};
 use std::cmp::Ordering;
-use stripewise_results::{ExperimentPlace, JobRow};
-use stripewise_units::{ByteSize, format_duration};
+use stripewise_results::{ExperimentPlace, JobRow, OperationKind};
+use stripewise_units::ByteSize;
 
 /// When a column is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ enum Shown {
     Differing,
     /// Only where there is room.
     Roomy,
+    /// Only where there is room, or it is the only latency that is known.
+    RoomyOrAlone,
     /// Only where there is most room.
     Widest,
 }
@@ -38,57 +40,115 @@ type Column = (
     &'static str,
     bool,
     Shown,
-    fn(&JobRow<'_>) -> String,
+    fn(&Line<'_>) -> String,
 );
 
-use Shown::{Always, Differing, Roomy, Widest};
+/// What of a job a line of the table tells: a mixed load has a line for both
+/// together, without latencies, one for its reads and one for its writes.
+#[derive(Clone, Copy, Debug)]
+struct Line<'a> {
+    row: JobRow<'a>,
+    of: Of,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// A job of one kind.
+    Job,
+    /// Reads and writes of a mixed one.
+    Total,
+    /// One kind of a mixed one.
+    Kind(OperationKind),
+}
+
+impl<'a> Line<'a> {
+    fn of(row: JobRow<'a>) -> Vec<Line<'a>> {
+        if !row.is_mixed() {
+            return vec![Line { row, of: Of::Job }];
+        }
+        let kinds = OperationKind::BOTH.map(Of::Kind);
+        let all = std::iter::once(Of::Total).chain(kinds);
+        all.map(|of| Line { row, of }).collect()
+    }
+
+    fn iops(&self) -> Option<f64> {
+        match self.of {
+            Of::Job | Of::Total => self.row.iops(),
+            Of::Kind(kind) => self.row.iops_of(kind),
+        }
+    }
+
+    fn mib_per_s(&self) -> Option<f64> {
+        match self.of {
+            Of::Job | Of::Total => self.row.mib_per_s(),
+            Of::Kind(kind) => self.row.mib_per_s_of(kind),
+        }
+    }
+
+    fn latency(&self, name: &str) -> String {
+        let ns = match self.of {
+            Of::Job => self.row.latency(name),
+            Of::Total => None,
+            Of::Kind(kind) => self.row.latency_of(kind, name),
+        };
+        ns.map_or_else(String::new, |ns| latency_of_source(self.row.run, ns))
+    }
+}
+
+use Shown::{Always, Differing, Roomy, RoomyOrAlone, Widest};
 
 /// Words first, so that numbers stand beside each other.
 const COLUMNS: [Column; 21] = [
-    ("Run", "Run", false, Widest, |row| row.run.id.clone()),
-    ("Date", "Date", false, Differing, date),
-    ("Label", "Label", false, Always, label),
-    ("Job", "Job", false, Differing, |row| row.job.name.clone()),
-    ("Ran", "Ran", false, Differing, |row| {
-        match row.run.jobs.len() {
+    ("Run", "Run", false, Widest, |line| line.row.run.id.clone()),
+    ("Date", "Date", false, Differing, |line| date(&line.row)),
+    ("Label", "Label", false, Always, |line| label(&line.row)),
+    ("Job", "Job", false, Differing, |line| {
+        line.row.job.name.clone()
+    }),
+    ("Ran", "Ran", false, Differing, |line| {
+        match line.row.run.jobs.len() {
             0 | 1 => "alone".to_owned(),
             2 => "beside 1 other".to_owned(),
             jobs => format!("beside {} others", jobs - 1),
         }
     }),
-    ("Workload", "Workload", false, Always, kind),
-    ("Target", "Target", false, Differing, |row| {
-        row.job.target.name.clone()
+    ("Workload", "Workload", false, Always, workload),
+    ("Target", "Target", false, Differing, |line| {
+        line.row.job.target.name.clone()
     }),
-    ("Cache", "Cache", false, Differing, |row| {
-        match row.run.imported {
-            None => row.job.workload.cache.to_string(),
+    ("Cache", "Cache", false, Differing, |line| {
+        match line.row.run.imported {
+            None => line.row.job.workload.cache.to_string(),
             Some(_) => String::new(),
         }
     }),
-    ("Block", "Block", true, Always, |row| {
-        size(row.block_size_bytes())
+    ("Block", "Block", true, Always, |line| {
+        size(line.row.block_size_bytes())
     }),
-    ("Starts at", "Start", true, Differing, |row| {
-        size(row.job.target.partition_offset_bytes)
+    ("Starts at", "Start", true, Differing, |line| {
+        size(line.row.job.target.partition_offset_bytes)
     }),
-    ("Offset", "Offset", true, Always, offset),
-    ("Threads", "Thr", true, Always, |row| count(row.threads())),
-    ("Outstanding", "Out", true, Always, |row| {
-        count(row.outstanding())
+    ("Offset", "Offset", true, Always, |line| offset(&line.row)),
+    ("Threads", "Thr", true, Always, |line| {
+        count(line.row.threads())
     }),
-    ("IOPS", "IOPS", true, Always, |row| {
-        row.iops().map(rate).unwrap_or_default()
+    ("Outstanding", "Out", true, Always, |line| {
+        count(line.row.outstanding())
     }),
-    ("MiB/s", "MiB/s", true, Always, |row| {
-        row.mib_per_s().map(rate).unwrap_or_default()
+    ("IOPS", "IOPS", true, Always, |line| {
+        line.iops().map(rate).unwrap_or_default()
     }),
-    ("Mean", "Mean", true, Roomy, |row| latency(row, "mean")),
-    ("p50", "p50", true, Always, |row| latency(row, "p50")),
-    ("p99", "p99", true, Always, |row| latency(row, "p99")),
-    ("p99.9", "p99.9", true, Roomy, |row| latency(row, "p999")),
-    ("Max", "Max", true, Always, |row| latency(row, "max")),
-    ("", "", false, Always, partial),
+    ("MiB/s", "MiB/s", true, Always, |line| {
+        line.mib_per_s().map(rate).unwrap_or_default()
+    }),
+    ("Mean", "Mean", true, RoomyOrAlone, |line| {
+        line.latency("mean")
+    }),
+    ("p50", "p50", true, Always, |line| line.latency("p50")),
+    ("p99", "p99", true, Always, |line| line.latency("p99")),
+    ("p99.9", "p99.9", true, Roomy, |line| line.latency("p999")),
+    ("Max", "Max", true, Always, |line| line.latency("max")),
+    ("", "", false, Always, |line| partial(&line.row)),
 ];
 
 /// Headings and cells of a table of runs.
@@ -105,14 +165,27 @@ pub(crate) struct RowsTable {
 pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsTable {
     let mut rows = rows.to_vec();
     in_order_of_design(&mut rows);
-    let shown = &rows[..rows.len().min(limit)];
+    let all: Vec<Line<'_>> = rows.iter().copied().flat_map(Line::of).collect();
+    let shown: Vec<Line<'_>> = rows
+        .iter()
+        .copied()
+        .take(limit)
+        .flat_map(Line::of)
+        .collect();
+    let median_less = shown.iter().any(|line| {
+        let row = &line.row;
+        row.latency("mean").is_some() && row.latency("p50").is_none()
+    });
     let used: Vec<&Column> = COLUMNS
         .iter()
         .filter(|(_, _, _, when, cell)| match when {
             Widest if room < Room::Wide => false,
             Roomy if room < Room::Page => false,
-            Widest | Roomy | Always => shown.iter().any(|row| !cell(row).is_empty()),
-            Differing => rows.iter().any(|row| cell(row) != cell(&rows[0])),
+            RoomyOrAlone if room < Room::Page && !median_less => false,
+            Widest | Roomy | RoomyOrAlone | Always => {
+                shown.iter().any(|line| !cell(line).is_empty())
+            }
+            Differing => all.iter().any(|line| cell(line) != cell(&all[0])),
         })
         .collect();
     let heading = |column: &&Column| {
@@ -127,7 +200,7 @@ pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsT
         numbers: used.iter().map(|column| column.2).collect(),
         cells: shown
             .iter()
-            .map(|row| used.iter().map(|column| (column.4)(row)).collect())
+            .map(|line| used.iter().map(|column| (column.4)(line)).collect())
             .collect(),
     }
 }
@@ -180,9 +253,14 @@ fn offset(row: &JobRow<'_>) -> String {
     }
 }
 
-fn latency(row: &JobRow<'_>, name: &str) -> String {
-    row.latency(name)
-        .map_or_else(String::new, |ns| format_duration(ns.round() as u64))
+/// `random 70 % read: writes`.
+fn workload(line: &Line<'_>) -> String {
+    let kind = kind(&line.row);
+    match line.of {
+        Of::Job => kind,
+        Of::Total => format!("{kind}: both"),
+        Of::Kind(of) => format!("{kind}: {}", of.plural()),
+    }
 }
 
 /// The day.

@@ -1,6 +1,9 @@
 //! Charts and pages from fixed records: golden pictures, texts that stay texts,
 //! CSV that is CSV.
 
+#[path = "it/truth.rs"]
+mod truth;
+
 use stripewise_report::{Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, Document, Interval, JobRecord, KneeRecord,

@@ -30,6 +30,6 @@ pub use outcome::{
     Outcome,
 };
 pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
-pub use row::JobRow;
+pub use row::{JobRow, OperationKind};
 pub use series::{KneeRecord, SeriesRecord, StepRecord};
 pub use warning::{Severity, Warning};

@@ -2,7 +2,7 @@
 //! unknown is an `Option`, so that what an imported result does not say is
 //! never shown as a zero.
 
-use crate::{JobRecord, LatencySummary, RunRecord};
+use crate::{JobRecord, KindOutcome, LatencySummary, RunRecord};
 
 /// One job of one run, ready to be shown or compared.
 #[derive(Clone, Copy, Debug)]
@@ -117,30 +117,75 @@ impl<'a> JobRow<'a> {
     /// imported records, which may lack some.
     #[must_use]
     pub fn latencies(&self) -> Option<&'a LatencySummary> {
-        let outcome = &self.job.outcome;
-        let kind = if self.only_writes() {
-            &outcome.write
-        } else {
-            &outcome.read
-        };
-        kind.latency_ns.as_ref()
+        self.outcome_of(self.kind_of_limit()).latency_ns.as_ref()
     }
 
-    /// It only writes; where a source does not say, what was measured does.
-    fn only_writes(&self) -> bool {
+    /// What its limit speaks of; where a source does not say, what was measured does.
+    fn kind_of_limit(&self) -> OperationKind {
         let read_percent = self.job.workload.read_percent;
-        match self.given("jobs.workload.read_percent", read_percent) {
+        let only_writes = match self.given("jobs.workload.read_percent", read_percent) {
             Some(percent) => percent == 0,
             None => self.job.outcome.read.latency_ns.is_none(),
+        };
+        if only_writes {
+            OperationKind::Write
+        } else {
+            OperationKind::Read
         }
     }
 
+    /// It reads and writes, so that no latency is that of both: ask
+    /// [`JobRow::latency_of`]. Where a source does not say, what was measured does.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        let read_percent = self.job.workload.read_percent;
+        match self.given("jobs.workload.read_percent", read_percent) {
+            Some(percent) => !matches!(percent, 0 | 100),
+            None => OperationKind::BOTH
+                .into_iter()
+                .all(|kind| self.outcome_of(kind).latency_ns.is_some()),
+        }
+    }
+
+    fn outcome_of(&self, kind: OperationKind) -> &'a KindOutcome {
+        match kind {
+            OperationKind::Read => &self.job.outcome.read,
+            OperationKind::Write => &self.job.outcome.write,
+        }
+    }
+
+    /// Operations of one kind a second; absent where the source does not give
+    /// their number, or the time.
+    #[must_use]
+    pub fn iops_of(&self, kind: OperationKind) -> Option<f64> {
+        self.per_second_of(kind, "operations", self.outcome_of(kind).operations as f64)
+    }
+
+    /// Units of 1,048,576 bytes of one kind a second, as [`JobRow::iops_of`].
+    #[must_use]
+    pub fn mib_per_s_of(&self, kind: OperationKind) -> Option<f64> {
+        let mib = self.outcome_of(kind).bytes as f64 / 1_048_576.0;
+        self.per_second_of(kind, "bytes", mib)
+    }
+
+    fn per_second_of(&self, kind: OperationKind, field: &str, amount: f64) -> Option<f64> {
+        let seconds = self.duration_ns().filter(|ns| *ns > 0)? as f64 / 1e9;
+        let path = format!("jobs.outcome.{}.{field}", kind.name());
+        self.given(&path, amount / seconds)
+    }
+
     /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p99`,
-    /// `p999`, `min`, `max`. Absent where unknown, and for any other name.
+    /// `p999`, `min`, `max`, of the kind that the job's limit speaks of. Absent
+    /// where unknown, and for any other name.
     #[must_use]
     pub fn latency(&self, name: &str) -> Option<f64> {
-        let latencies = self.latencies()?;
-        let kind = if self.only_writes() { "write" } else { "read" };
+        self.latency_of(self.kind_of_limit(), name)
+    }
+
+    /// The same of one kind of operation.
+    #[must_use]
+    pub fn latency_of(&self, kind: OperationKind, name: &str) -> Option<f64> {
+        let latencies = self.outcome_of(kind).latency_ns.as_ref()?;
         let value = match name {
             "min" => latencies.min as f64,
             "mean" => latencies.mean,
@@ -151,6 +196,39 @@ impl<'a> JobRow<'a> {
             "max" => latencies.max as f64,
             _ => return None,
         };
-        self.given(&format!("jobs.outcome.{kind}.latency_ns.{name}"), value)
+        let path = format!("jobs.outcome.{}.latency_ns.{name}", kind.name());
+        self.given(&path, value)
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+impl OperationKind {
+    /// Reads first.
+    pub const BOTH: [OperationKind; 2] = [OperationKind::Read, OperationKind::Write];
+
+    /// Its name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::Read => "read",
+            OperationKind::Write => "write",
+        }
+    }
+
+    /// Many of them: `reads`, `writes`.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            OperationKind::Read => "reads",
+            OperationKind::Write => "writes",
+        }
     }
 }

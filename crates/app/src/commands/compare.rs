@@ -65,14 +65,36 @@ pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> 
     if levels_of(&a.runs).len() < 2 {
         return Vec::new();
     }
+    // By what the experiment was asked about, which may be a latency.
+    let kept = experiment_of(context, a).ok().flatten();
+    let metric = kept.map_or(Metric::default(), |kept| kept.plan.metric);
     let arguments = Compare {
         a: a.name.clone(),
         b: None,
-        metric: "iops".to_owned(),
+        metric: metric.name().to_owned(),
         baseline: None,
         report: None,
     };
-    alone(context, a, &arguments, CompareOptions::default()).unwrap_or_default()
+    let options = CompareOptions {
+        metric,
+        ..CompareOptions::default()
+    };
+    alone(context, a, &arguments, options).unwrap_or_default()
+}
+
+/// The experiment that a subject is, where its plan is kept.
+fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<Kept>> {
+    if let Some(carried) = &a.experiment {
+        return Ok(Some(Kept::clone(carried)));
+    }
+    if a.kind != SubjectKind::Experiment {
+        return Ok(None);
+    }
+    let store = context.open_store_to_read()?;
+    if !Kept::is_known(&store, &a.name)? {
+        return Ok(None);
+    }
+    Kept::load(&store, &a.name).map(Some)
 }
 
 /// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
@@ -292,15 +314,8 @@ fn baseline_of(
 /// The tables of an experiment by its own analysis, which makes up for stopping
 /// by itself; empty where its plan is not kept.
 fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
-    let kept = match &a.experiment {
-        Some(carried) => Kept::clone(carried),
-        None => {
-            let store = context.open_store_to_read()?;
-            if !Kept::is_known(&store, &a.name)? {
-                return Ok(Vec::new());
-            }
-            Kept::load(&store, &a.name)?
-        }
+    let Some(kept) = experiment_of(context, a)? else {
+        return Ok(Vec::new());
     };
     let plan = ExperimentPlan {
         metric,

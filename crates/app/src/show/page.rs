@@ -12,8 +12,8 @@ use crate::subject::{Subject, stored};
 use std::path::{Path, PathBuf};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    LatencyInterval, LatencyOverTime, Material, charts, csv_heading, csv_rows, html, markdown, png,
-    runs_worth_a_closer_look, svg,
+    LatencyInterval, LatencyOverTime, Material, charts, csv_heading, csv_rows, html, markdown,
+    plain_json, png, runs_worth_a_closer_look, svg,
 };
 use stripewise_results::{Document, RunRecord};
 use stripewise_stats::Histogram;
@@ -134,28 +134,37 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
         }
         for (index, job) in run.jobs.iter().enumerate() {
             let stored = store.load_intervals(&id, index).map_err(store_failure)?;
-            let intervals = stored.into_iter().map(|stored| LatencyInterval {
-                start_ns: stored.interval.start_ns,
-                duration_ns: stored.interval.duration_ns,
-                latency_ns: merged(stored.histograms),
-            });
-            all.push(LatencyOverTime {
-                run: id.clone(),
-                job: job.name.clone(),
-                intervals: intervals.collect(),
-            });
+            for writes in [true, false] {
+                let intervals: Vec<LatencyInterval> = stored
+                    .iter()
+                    .map(|stored| LatencyInterval {
+                        start_ns: stored.interval.start_ns,
+                        duration_ns: stored.interval.duration_ns,
+                        latency_ns: of_kind(&stored.histograms, writes),
+                    })
+                    .collect();
+                if intervals.iter().any(|one| one.latency_ns.count() > 0) {
+                    all.push(LatencyOverTime {
+                        run: id.clone(),
+                        job: job.name.clone(),
+                        writes,
+                        intervals,
+                    });
+                }
+            }
         }
     }
     Ok(all)
 }
 
-/// Reads and writes together.
-fn merged(histograms: StoredHistograms) -> Histogram {
-    let mut merged = histograms.read.unwrap_or_default();
-    if let Some(writes) = histograms.write {
-        merged.merge(&writes);
-    }
-    merged
+/// Empty where there were none.
+fn of_kind(histograms: &StoredHistograms, writes: bool) -> Histogram {
+    let of = if writes {
+        &histograms.write
+    } else {
+        &histograms.read
+    };
+    of.clone().unwrap_or_default()
 }
 
 /// Subjects as one document, with summaries of ladders and comparisons of levels.
@@ -204,7 +213,7 @@ pub fn rendered(
     Ok(match format {
         ReportFormat::Html => html(material).into_bytes(),
         ReportFormat::Md => markdown(material).into_bytes(),
-        ReportFormat::Json => material.document.to_json().into_bytes(),
+        ReportFormat::Json => plain_json(&material.document.to_json()).into_bytes(),
         // A mark that tells spreadsheets that this is UTF-8.
         ReportFormat::Csv => {
             let rows: String = material.document.runs.iter().map(csv_rows).collect();

@@ -201,6 +201,18 @@ pub enum Annotation {
         y: f64,
         /// What is there.
         label: String,
+        /// The series that it is about, where it is about one of several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tone: Option<usize>,
+    },
+    /// A limit that holds at one place of the x axis: a short bar with words.
+    Bound {
+        /// Where.
+        x: f64,
+        /// The limit.
+        y: f64,
+        /// What it is.
+        label: String,
     },
     /// A ring around one value.
     AtPoint {

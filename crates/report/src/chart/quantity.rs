@@ -21,6 +21,8 @@ pub enum Quantity {
     Count,
     /// Per cent, with a sign where it is a difference.
     Difference,
+    /// Per cent of a whole.
+    Share,
     /// -log10(1 - p) of a share of operations.
     Percentile,
     /// A size or offset in bytes.
@@ -36,7 +38,7 @@ impl Quantity {
         match self {
             Quantity::Iops => "IOPS",
             Quantity::MibPerSecond => "MiB/s",
-            Quantity::Difference => "%",
+            Quantity::Difference | Quantity::Share => "%",
             _ => "",
         }
     }
@@ -49,6 +51,7 @@ impl Quantity {
             Quantity::Latency | Quantity::Time => format_duration(whole(value)),
             Quantity::Count => format_count(whole(value)),
             Quantity::Difference => signed(value, 2),
+            Quantity::Share => shortened(&format!("{value:.2}")),
             Quantity::Percentile => percentile(value),
             Quantity::Bytes => ByteSize(whole(value)).to_string(),
             Quantity::Name => format!("{value}"),
@@ -71,6 +74,7 @@ impl Quantity {
                 },
             },
             Quantity::Difference => format!("{} %", shortened(&signed(value, 2))),
+            Quantity::Share => format!("{} %", self.format(value)),
             _ => self.format(value),
         }
     }
@@ -129,6 +133,7 @@ mod tests {
             (Quantity::Difference, 47.113, "+47.11", "+47.11 %"),
             (Quantity::Difference, -10.0, "\u{2212}10.00", "\u{2212}10 %"),
             (Quantity::Difference, 0.0, "0.00", "0 %"),
+            (Quantity::Share, 12.5, "12.5", "12.5 %"),
             (Quantity::Percentile, nines(99.9), "99.9 %", "99.9 %"),
             (Quantity::Percentile, nines(0.0), "0 %", "0 %"),
             (Quantity::Percentile, nines(99.99), "99.99 %", "99.99 %"),

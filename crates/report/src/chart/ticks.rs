@@ -12,6 +12,12 @@ pub struct Tick {
     pub label: String,
 }
 
+/// Values beyond are drawn at the edge: far above whatever was measured, and sums
+/// and powers of it are finite.
+const LARGEST: f64 = 1e30;
+/// A percentage beyond needs more operations than were ever counted.
+const NINES_MAX: f64 = 18.0;
+
 /// The range that an axis has to show for these values, and its ticks, about
 /// `wanted` of them. Without a value the range is 0 to 1.
 #[must_use]
@@ -20,12 +26,19 @@ pub fn ticks(
     values: impl Iterator<Item = f64>,
     wanted: usize,
 ) -> ([f64; 2], Vec<Tick>) {
+    let by_powers = matches!(axis.scale, Scale::Log10 | Scale::Log2);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for value in values.filter(|value| value.is_finite()) {
+    // A scale of powers has no place for 0 and less.
+    for value in values.filter(|value| value.is_finite() && (*value > 0.0 || !by_powers)) {
+        let value = if by_powers {
+            value.clamp(1.0 / LARGEST, LARGEST)
+        } else {
+            value.clamp(-LARGEST, LARGEST)
+        };
         (low, high) = (low.min(value), high.max(value));
     }
     if low > high {
-        (low, high) = (0.0, 1.0);
+        (low, high) = if by_powers { (1.0, 10.0) } else { (0.0, 1.0) };
     }
     let (range, places) = match &axis.scale {
         Scale::FromZero => even(low.min(0.0), high.max(0.0), wanted, axis.quantity),
@@ -34,7 +47,7 @@ pub fn ticks(
         Scale::Log2 => octaves(low, high, wanted),
         Scale::Nines => percentiles(high),
         Scale::Names(names) => {
-            let range = [-0.5, names.len() as f64 - 0.5];
+            let range = [-0.5, names.len().max(1) as f64 - 0.5];
             let every = names.len().div_ceil(wanted.max(1)).max(1);
             let ticks = (0..names.len()).step_by(every).map(|index| Tick {
                 value: index as f64,
@@ -55,7 +68,9 @@ pub fn ticks(
 
 /// Multiples of 1, 2 or 5 times a power of ten; of time also whole minutes.
 fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Vec<f64>) {
-    let span = if high > low {
+    // Values that differ by less than an f64 of their size can tell are one.
+    let least = (high.abs().max(low.abs()) * 1e-9).max(1.0 / LARGEST);
+    let span = if high - low > least {
         high - low
     } else {
         high.abs().max(1.0)
@@ -94,7 +109,9 @@ fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Ve
     } else {
         last * step
     };
-    ([first * step, top], places)
+    let bottom = first * step;
+    let top = if top > bottom { top } else { bottom + step };
+    ([bottom, top], places)
 }
 
 /// 1, 10, 100; with 2 and 5 between them where there are few decades.
@@ -144,6 +161,7 @@ fn octaves(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
 fn percentiles(high: f64) -> ([f64; 2], Vec<f64>) {
     let mut places = vec![0.0, nines(50.0)];
     let mut nine = 1.0;
+    let high = high.clamp(0.0, NINES_MAX);
     while nine <= high + 0.05 {
         places.push(nine);
         nine += 1.0;
@@ -225,6 +243,52 @@ mod tests {
             ),
         ] {
             assert_eq!(labels(quantity, scale, &values).join("|"), expected);
+        }
+    }
+
+    /// Imported records may say anything that is a number.
+    #[test]
+    fn every_scale_takes_zeros_single_values_and_extremes() {
+        const ODD: [f64; 12] = [
+            0.0,
+            -0.0,
+            -1.0,
+            1.0,
+            5e-324,
+            f64::MIN_POSITIVE,
+            1.0 + f64::EPSILON,
+            4_503_599_627_370_496.5,
+            f64::MAX,
+            f64::MIN,
+            f64::INFINITY,
+            f64::NAN,
+        ];
+        let quantities = [Quantity::Iops, Quantity::Latency, Quantity::Time];
+        let scales = [
+            Scale::FromZero,
+            Scale::Linear,
+            Scale::Log10,
+            Scale::Log2,
+            Scale::Nines,
+            Scale::Names(Vec::new()),
+        ];
+        for (quantity, scale) in quantities
+            .iter()
+            .flat_map(|quantity| scales.iter().map(move |scale| (quantity, scale)))
+        {
+            for (one, other) in ODD.iter().flat_map(|one| ODD.map(|other| (*one, other))) {
+                for wanted in [0, 1, 5, 9] {
+                    let axis = Axis {
+                        title: String::new(),
+                        quantity: *quantity,
+                        scale: scale.clone(),
+                    };
+                    let (range, ticks) = ticks(&axis, [one, other].into_iter(), wanted);
+                    let what = format!("{quantity:?} {scale:?} {one} {other} {range:?}");
+                    assert!(range[0] < range[1] && ticks.len() <= 100, "{what}");
+                    assert!(range.iter().all(|end| end.is_finite()), "{what}");
+                }
+            }
         }
     }
 

@@ -65,15 +65,20 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
         annotations: Vec::<Annotation>::new(),
     };
     let words = metric_words(metric);
+    let direction = if super::metric::is_latency(metric) {
+        " (lower is better)"
+    } else {
+        ""
+    };
     let panels = if kinds.len() <= TOGETHER_MAX {
         vec![panel(
             lines(kinds.len()).collect(),
-            &format!("Difference of {words}"),
+            &format!("Difference of {words}{direction}"),
         )]
     } else {
         lines(1)
             .map(|line| {
-                let title = stripewise_units::capitalised(&line.name);
+                let title = stripewise_units::capitalised(&line.name) + direction;
                 panel(vec![line], &title)
             })
             .collect()
@@ -154,8 +159,9 @@ pub(crate) fn metric_words(metric: &str) -> String {
         "iops" => "IOPS".to_owned(),
         "mib_per_s" => "MiB/s".to_owned(),
         other => match other.strip_prefix("latency_ns_") {
-            Some("p999") => "latency p99.9".to_owned(),
-            Some(statistic) => format!("latency {statistic}"),
+            Some("p999") => "p99.9 latency".to_owned(),
+            Some("max") => "longest latency".to_owned(),
+            Some(statistic) => format!("{statistic} latency"),
             None => other.replace('_', " "),
         },
     }

@@ -1,7 +1,7 @@
 //! The baseline of an experiment over its blocks: what changed while nothing was
 //! changed.
 
-use super::{axis, series};
+use super::{axis, metric, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
 use crate::identity::kind;
 use crate::quantity_text::percent;
@@ -25,12 +25,18 @@ pub(super) fn chart(
     let baseline = comparisons
         .first()
         .map_or(first.level.as_str(), |found| found.a.name.as_str());
+    let metric = metric::of(comparisons);
     let of_baseline: Vec<(u32, u32, f64, String)> = rows
         .iter()
         .filter_map(|row| {
             let place = row.run.experiment.as_ref()?;
             let name = name_of(row);
-            (place.level == baseline).then_some((place.cell, place.block, row.iops()?, name))
+            (place.level == baseline).then_some((
+                place.cell,
+                place.block,
+                metric::value(row, &metric)?,
+                name,
+            ))
         })
         .collect();
     let mut cells: Vec<u32> = of_baseline.iter().map(|row| row.0).collect();
@@ -83,6 +89,7 @@ fn drawn(
     if lines.len() > CELLS_MAX {
         lines = vec![("mean of all cells".to_owned(), averaged(&lines))];
     }
+    let what = metric::heading(&metric::of(comparisons));
     let drift = comparisons.iter().find_map(|comparison| comparison.drift);
     let summary = match drift {
         Some(drift) => {
@@ -95,7 +102,7 @@ fn drawn(
                 percent(high)
             )
         }
-        None => "IOPS of the baseline in each block, against their mean.".to_owned(),
+        None => format!("{what} of the baseline in each block, against their mean."),
     };
     let series = lines
         .into_iter()
@@ -109,7 +116,7 @@ fn drawn(
         x: axis("Block", Quantity::Count, Scale::Linear),
         panels: vec![Panel {
             y: axis(
-                "IOPS against their mean",
+                &format!("{what} against their mean"),
                 Quantity::Difference,
                 Scale::FromZero,
             ),

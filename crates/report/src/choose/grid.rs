@@ -1,74 +1,94 @@
 //! Grids and loose runs: a heat map where threads and outstanding both vary, a
-//! curve where only the work in flight does, else bars.
+//! curve where only the work in flight does, else bars. Of many runs there are
+//! several charts of a kind, one after the other, never none.
 
-use super::{axis, distinct, in_flight, middle_of, series};
+use super::{axis, distinct, in_flight, latency_sides, middle_of, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::{group_key, kind, names_of_groups, names_of_jobs};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use stripewise_results::JobRow;
+use stripewise_units::format_count;
 
 /// Steps that make a curve.
 const CURVE_MIN: usize = 3;
-/// Curves or heat maps beside each other.
-const GROUPS_MAX: usize = 6;
-/// Bars that can be told apart.
+/// Curves that can be told apart in one chart.
+const CURVES_MAX: usize = 6;
+/// Bars that can be told apart in one chart.
 const BARS_MAX: usize = 40;
+/// Groups that get charts; the tables have the others.
+const GROUPS_MAX: usize = 24;
+/// Charts of bars.
+const BAR_CHARTS_MAX: usize = 12;
 
 pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
     if rows.len() < 2 {
         return Vec::new();
     }
-    let mut charts = Vec::new();
-    if let Some(groups) = groups(rows) {
-        charts.extend(groups.iter().filter_map(|(group, rows)| {
-            let kind = kind(rows.first()?);
-            let named = if group.contains(&kind) {
-                group.clone()
-            } else {
-                format!("{kind} {group}")
-            };
-            threads_by_outstanding(&named, rows)
-        }));
-        let curves: Vec<&Group<'_>> = groups
-            .iter()
-            .filter(|(_, rows)| distinct(rows.iter().filter_map(in_flight)).len() >= CURVE_MIN)
-            .collect();
-        if !curves.is_empty() {
-            charts.push(against_load(&curves));
+    let (groups, all) = groups(rows);
+    let mut charts: Vec<Chart> = Vec::new();
+    for (group, rows) in &groups {
+        let Some(first) = rows.first() else { continue };
+        let kind = kind(first);
+        let named = if group.contains(&kind) {
+            group.clone()
+        } else {
+            format!("{kind} {group}")
+        };
+        charts.extend(threads_by_outstanding(&named, rows));
+    }
+    let curves: Vec<&Group<'_>> = groups
+        .iter()
+        .filter(|(_, rows)| distinct(rows.iter().filter_map(in_flight)).len() >= CURVE_MIN)
+        .collect();
+    let pages: Vec<&[&Group<'_>]> = curves.chunks(CURVES_MAX).collect();
+    let of_pages = pages.iter().enumerate();
+    charts.extend(of_pages.map(|(page, curves)| paged(against_load(curves), page, pages.len())));
+    if charts.is_empty() {
+        return side_by_side(rows);
+    }
+    if groups.len() < all {
+        for chart in &mut charts {
+            chart.summary.push_str(&format!(
+                " Charts are of the first {} of {} groups of runs; the tables have the others.",
+                groups.len(),
+                format_count(all as u64)
+            ));
         }
     }
-    if charts.is_empty() && rows.len() <= BARS_MAX {
-        charts.extend(side_by_side(rows));
-    }
     charts
+}
+
+/// `(2 of 3)` in the titles of charts that go on in others.
+fn paged(mut chart: Chart, page: usize, pages: usize) -> Chart {
+    if pages > 1 {
+        chart.title = format!("{} ({} of {pages})", chart.title, page + 1);
+    }
+    chart
 }
 
 /// Rows of one curve, with its name.
 type Group<'a> = (String, Vec<JobRow<'a>>);
 
-/// Rows by what they have in common beside their load; none where there are too
-/// many groups to be told apart. Repetitions of one day and another are apart.
-fn groups<'a>(rows: &[JobRow<'a>]) -> Option<Vec<Group<'a>>> {
-    let mut found: Vec<(Vec<String>, Vec<JobRow<'a>>)> = Vec::new();
+/// Rows by what they have in common beside their load, the first groups of them
+/// and how many there are. Repetitions of one day and another are apart.
+fn groups<'a>(rows: &[JobRow<'a>]) -> (Vec<Group<'a>>, usize) {
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut found: Vec<Vec<JobRow<'a>>> = Vec::new();
     for row in rows {
-        let key = group_key(row);
-        match found.iter().position(|(of, _)| *of == key) {
-            Some(index) => found[index].1.push(*row),
-            None if found.len() == GROUPS_MAX => return None,
-            None => found.push((key, vec![*row])),
+        let next = places.len();
+        let place = *places.entry(group_key(row)).or_insert(next);
+        match found.get_mut(place) {
+            Some(group) => group.push(*row),
+            None if place < GROUPS_MAX => found.push(vec![*row]),
+            None => {}
         }
     }
-    let firsts: Vec<JobRow<'a>> = found.iter().map(|(_, rows)| rows[0]).collect();
+    let firsts: Vec<JobRow<'a>> = found.iter().map(|rows| rows[0]).collect();
     let names = match &firsts[..] {
         [only] => vec![kind(only)],
         several => names_of_groups(several).names,
     };
-    Some(
-        names
-            .into_iter()
-            .zip(found.into_iter().map(|(_, rows)| rows))
-            .collect(),
-    )
+    (names.into_iter().zip(found).collect(), places.len())
 }
 
 fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
@@ -134,7 +154,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
 }
 
 fn against_load(curves: &[&Group<'_>]) -> Chart {
-    let line = |of: fn(&JobRow<'_>) -> Option<f64>| -> Vec<Series> {
+    let line = |of: &dyn Fn(&JobRow<'_>) -> Option<f64>| -> Vec<Series> {
         let lines = curves.iter().enumerate().map(|(tone, (name, rows))| {
             // As many in flight in another way, and repetitions, are one point.
             let mut by_load: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -150,28 +170,28 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
         });
         lines.filter(|line| !line.points.is_empty()).collect()
     };
-    let (iops, p99, mean) = (
-        line(|row| row.iops()),
-        line(|row| row.latency("p99")),
-        line(|row| row.latency("mean")),
-    );
+    let rows: Vec<JobRow<'_>> = curves
+        .iter()
+        .filter_map(|(_, rows)| rows.first().copied())
+        .collect();
     let mut panels = vec![Panel {
         y: axis("Throughput", Quantity::Iops, Scale::FromZero),
-        series: iops,
+        series: line(&|row| row.iops()),
         annotations: Vec::new(),
     }];
-    // The 99 %, or where a source lacks it the mean.
-    let (title, lines) = if p99.is_empty() {
-        ("Latency, mean", mean)
-    } else {
-        ("Latency, p99", p99)
-    };
-    if !lines.is_empty() {
-        panels.push(Panel {
-            y: axis(title, Quantity::Latency, Scale::Log10),
-            series: lines,
-            annotations: Vec::new(),
-        });
+    for side in latency_sides(&rows) {
+        // The 99 %, or where a source lacks it the mean.
+        let (name, lines) = match line(&|row| side.latency(row, "p99")) {
+            none if none.is_empty() => ("mean", line(&|row| side.latency(row, "mean"))),
+            p99 => ("p99", p99),
+        };
+        if !lines.is_empty() {
+            panels.push(Panel {
+                y: axis(&side.title(name), Quantity::Latency, Scale::Log10),
+                series: lines,
+                annotations: Vec::new(),
+            });
+        }
     }
     let words = panels[0].series.iter().filter_map(|line| {
         let most = line.points.iter().max_by(|a, b| a.y.total_cmp(&b.y))?;
@@ -200,46 +220,80 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
     }
 }
 
-fn side_by_side(rows: &[JobRow<'_>]) -> Option<Chart> {
-    let bars = |of: fn(&JobRow<'_>) -> Option<f64>| -> Vec<Point> {
+/// Bars for each run, on as many charts as it takes. A run alone has them, too.
+pub(super) fn side_by_side(rows: &[JobRow<'_>]) -> Vec<Chart> {
+    let shown = &rows[..rows.len().min(BARS_MAX * BAR_CHARTS_MAX)];
+    let names = match shown {
+        [only] => vec![kind(only)],
+        several => names_of_jobs(several).names,
+    };
+    let (pages, total) = (shown.len().div_ceil(BARS_MAX), rows.len());
+    let of_page = |(page, (rows, names)): (usize, (&[JobRow<'_>], &[String]))| {
+        let mut chart = bars_of(rows, names);
+        if pages > 1 {
+            let from = page * BARS_MAX;
+            let of = format_count(total as u64);
+            chart.summary = format!("Runs {} to {} of {of}.", from + 1, from + rows.len());
+        }
+        paged(chart, page, pages)
+    };
+    let both = shown.chunks(BARS_MAX).zip(names.chunks(BARS_MAX));
+    both.enumerate().map(of_page).collect()
+}
+
+fn bars_of(rows: &[JobRow<'_>], names: &[String]) -> Chart {
+    let bars = |of: &dyn Fn(&JobRow<'_>) -> Option<f64>| -> Vec<Point> {
         let values = rows.iter().enumerate();
         values
             .filter_map(|(index, row)| Some(Point::new(index as f64, of(row)?)))
             .collect()
     };
     let form = Form::Bars { slot: 0, slots: 1 };
-    let panels: Vec<Panel> = [
-        ("Throughput", Quantity::Iops, 0, bars(|row| row.iops())),
+    let mut panels: Vec<(String, Quantity, usize, Vec<Point>)> = vec![
         (
-            "Throughput",
+            "Throughput".to_owned(),
+            Quantity::Iops,
+            0,
+            bars(&|row| row.iops()),
+        ),
+        (
+            "Throughput".to_owned(),
             Quantity::MibPerSecond,
             2,
-            bars(|row| row.mib_per_s()),
+            bars(&|row| row.mib_per_s()),
         ),
-        (
-            "Latency, p99",
-            Quantity::Latency,
-            1,
-            bars(|row| row.latency("p99")),
-        ),
-    ]
-    .into_iter()
-    .filter(|(_, _, _, points)| !points.is_empty())
-    .map(|(title, quantity, tone, points)| Panel {
-        y: axis(title, quantity, Scale::FromZero),
-        series: vec![series(title, form, tone, points)],
-        annotations: Vec::new(),
-    })
-    .collect();
-    (!panels.is_empty()).then(|| Chart {
-        name: "side-by-side".to_owned(),
-        title: "Runs side by side".to_owned(),
-        summary: format!("{} runs.", rows.len()),
-        x: axis(
-            "Run",
-            Quantity::Name,
-            Scale::Names(names_of_jobs(rows).names),
-        ),
+    ];
+    for side in latency_sides(rows) {
+        // The 99 %, or where a source lacks it the mean.
+        let (name, points) = match bars(&|row| side.latency(row, "p99")) {
+            none if none.is_empty() => ("mean", bars(&|row| side.latency(row, "mean"))),
+            p99 => ("p99", p99),
+        };
+        panels.push((side.title(name), Quantity::Latency, 1, points));
+    }
+    let panels: Vec<Panel> = panels
+        .into_iter()
+        .filter(|(_, _, _, points)| !points.is_empty())
+        .map(|(title, quantity, tone, points)| Panel {
+            y: axis(&title, quantity, Scale::FromZero),
+            series: vec![series(&title, form, tone, points)],
+            annotations: Vec::new(),
+        })
+        .collect();
+    let several = rows.len() > 1;
+    Chart {
+        name: if several { "side-by-side" } else { "run" }.to_owned(),
+        title: if several {
+            "Runs side by side".to_owned()
+        } else {
+            stripewise_units::capitalised(&names[0])
+        },
+        summary: if several {
+            format!("{} runs.", rows.len())
+        } else {
+            "One run.".to_owned()
+        },
+        x: axis("Run", Quantity::Name, Scale::Names(names.to_vec())),
         panels,
-    })
+    }
 }

@@ -1,8 +1,8 @@
 //! Latency over time: how many operations took how long, in each stretch of a run.
 
-use super::{Named, axis};
+use super::{Told, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
-use crate::material::{LatencyInterval, Material};
+use crate::material::{LatencyInterval, LatencyOverTime, Material};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
@@ -11,37 +11,51 @@ use stripewise_units::format_duration;
 const COLUMNS_MAX: usize = 60;
 /// Cells of a map.
 const CELLS_MAX: usize = 1_000;
-/// They weigh more than all others together.
-const CHARTS_MAX: usize = 2;
+/// Fewer cells are no map.
+const CELLS_MIN: usize = 240;
+/// Cells of all maps together: they weigh more than all other charts.
+const CELLS_OF_ALL: usize = 2_400;
 const COLUMNS_MIN: usize = 5;
 /// Stretches of latency in each power of ten.
 const ROWS_OF_DECADE: f64 = 8.0;
 
-pub(super) fn charts(material: &Material, named: &[Named<'_>]) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    for (name, row) in named {
-        if charts.len() >= CHARTS_MAX {
-            break;
-        }
-        let over_time = material
-            .latencies
-            .iter()
-            .find(|latencies| latencies.run == row.run.id && latencies.job == row.job.name);
-        if let Some(over_time) = over_time {
-            charts.extend(chart(name, &over_time.intervals));
-        }
+/// A map for each job that is told of, of its reads and of its writes; writes
+/// first, because that is where latencies have tails.
+pub(super) fn charts(material: &Material, told: &[Told<'_>]) -> Vec<Chart> {
+    let mut wanted: Vec<(&Told<'_>, &LatencyOverTime)> = Vec::new();
+    for one in told {
+        let of_row = |latencies: &&LatencyOverTime| {
+            latencies.run == one.row.run.id && latencies.job == one.row.job.name
+        };
+        wanted.extend(material.latencies.iter().filter(of_row).map(|of| (one, of)));
     }
-    charts
+    wanted.sort_by_key(|(_, of)| !of.writes);
+    let cells_max = (CELLS_OF_ALL / wanted.len().max(1)).clamp(CELLS_MIN, CELLS_MAX);
+    let charts = wanted.iter().filter_map(|(one, of)| {
+        let mixed = one.row.is_mixed();
+        let name = match (mixed, of.writes) {
+            (false, _) => one.name.clone(),
+            (true, false) => format!("{}: reads", one.name),
+            (true, true) => format!("{}: writes", one.name),
+        };
+        chart(&name, &one.sentence(), &of.intervals, cells_max)
+    });
+    charts.collect()
 }
 
-fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
+fn chart(
+    name: &str,
+    sentence: &str,
+    intervals: &[LatencyInterval],
+    cells_max: usize,
+) -> Option<Chart> {
     let mut columns = columns(intervals, COLUMNS_MAX);
     if columns.len() < COLUMNS_MIN {
         return None;
     }
     let mut points = cells(&columns);
     // Where latencies spread far, longer stretches of time keep the page light.
-    while points.len() > CELLS_MAX && columns.len() > COLUMNS_MIN * 2 {
+    while points.len() > cells_max && columns.len() > COLUMNS_MIN * 2 {
         columns = self::columns(intervals, columns.len() * 3 / 4);
         points = cells(&columns);
     }
@@ -53,10 +67,11 @@ fn chart(name: &str, intervals: &[LatencyInterval]) -> Option<Chart> {
         name: format!("{}-latency-over-time", super::slug(name)),
         title: format!("{}: latency over time", stripewise_units::capitalised(name)),
         summary: format!(
-            "How many operations took how long, in each {} of the run. The slowest took {}, and \
-             completed in the stretch from {} on.",
+            "{sentence}Operations by latency, for each {} of the run. The slowest took {} and \
+             finished in the {} from {} on. Shades are by the cube root of the count, so that rare slow operations are seen.",
             format_duration(columns[0].1 - columns[0].0),
             format_duration(slowest.0),
+            format_duration(columns[0].1 - columns[0].0),
             format_duration(slowest.1),
         ),
         x: axis(

@@ -3,6 +3,7 @@
 //! stick.
 
 use super::{axis, series};
+use crate::answers::{judged, value};
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::NamedSeries;
 use crate::number::rate;
@@ -50,10 +51,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
 fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     let first = ladders[0].series;
     let in_bytes = told_in_bytes(&first.name);
-    let statistic = first
-        .slo
-        .parse::<Slo>()
-        .map_or(LatencyStatistic::P99, |slo| slo.percentile);
+    let statistic = judged(first);
     let lines = |of: &dyn Fn(&StepRecord) -> Option<f64>| -> Vec<Series> {
         let each = ladders.iter().enumerate().map(|(tone, ladder)| {
             let steps = ladder.series.steps.iter();
@@ -170,10 +168,11 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         series: vec![series("Throughput", Form::Line, 0, points)],
         annotations: marked,
     };
+    let lines = latency_lines(ladder);
     let below = Panel {
         y: axis("Latency", Quantity::Latency, Scale::Log10),
-        series: latency_lines(ladder),
-        annotations: limit_mark(&ladder.slo).into_iter().collect(),
+        annotations: limit_among(&ladder.slo, &lines).into_iter().collect(),
+        series: lines,
     };
     Chart {
         name: format!("{}-load", super::slug(&ladder.name)),
@@ -200,49 +199,58 @@ fn knee_mark(knee: &KneeRecord) -> Annotation {
     }
 }
 
-/// The horizontal line of a latency limit.
-pub(super) fn limit_mark(slo: &str) -> Option<Annotation> {
+/// The horizontal line of a latency limit, where all lines are what it judges.
+fn limit_mark(slo: &str) -> Option<Annotation> {
+    limit_of(slo, |_| Some(None))
+}
+
+/// The same among lines of several statistics: in the colour of the one that it
+/// judges, and not at all where that is not shown.
+pub(super) fn limit_among(slo: &str, lines: &[Series]) -> Option<Annotation> {
+    limit_of(slo, |judged| {
+        let line = lines.iter().find(|line| line.name == judged)?;
+        Some(Some(line.tone))
+    })
+}
+
+fn limit_of(slo: &str, tone: impl Fn(&str) -> Option<Option<usize>>) -> Option<Annotation> {
     let limit: Slo = slo.parse().ok()?;
     Some(Annotation::AtY {
         y: limit.limit_ns as f64,
         label: format!("limit: {}", limit.describe()),
+        tone: tone(limit.percentile.name())?,
     })
 }
 
-type Statistic = (&'static str, usize, fn(&LatencySummary) -> Option<f64>);
-
-const STATISTICS: [Statistic; 5] = [
-    ("mean", 6, |latency| Some(latency.mean)),
-    ("p50", 2, |latency| Some(latency.p50 as f64)),
-    ("p99", 1, |latency| Some(latency.p99 as f64)),
-    ("p99.9", 3, |latency| latency.p999.map(|ns| ns as f64)),
-    ("max", 4, |latency| Some(latency.max as f64)),
+/// Statistics with their tones; p90 only where a limit judges it.
+const STATISTICS: [(LatencyStatistic, usize); 6] = [
+    (LatencyStatistic::Mean, 6),
+    (LatencyStatistic::P50, 2),
+    (LatencyStatistic::P90, 5),
+    (LatencyStatistic::P99, 1),
+    (LatencyStatistic::P999, 3),
+    (LatencyStatistic::Max, 4),
 ];
 
 fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
-    let lines = STATISTICS.map(|(name, tone, of)| {
+    let judged = judged(ladder);
+    let shown = STATISTICS
+        .into_iter()
+        .filter(|(statistic, _)| *statistic != LatencyStatistic::P90 || *statistic == judged);
+    let lines = shown.map(|(statistic, tone)| {
         let points = ladder.steps.iter().filter_map(|step| {
-            let value = of(step.latency_ns.as_ref()?)?;
+            let value = value(step.latency_ns.as_ref()?, statistic)?;
             (value > 0.0).then(|| Point::new(in_flight(step), value))
         });
-        series(name, Form::Line, tone, points.collect())
+        series(statistic.name(), Form::Line, tone, points.collect())
     });
-    lines
-        .into_iter()
-        .filter(|line| !line.points.is_empty())
-        .collect()
+    lines.filter(|line| !line.points.is_empty()).collect()
 }
 
-/// One value of a latency summary by the limit that asks for it.
+/// What the limit judges, for a line of it: of a percentile that the number of
+/// operations does not allow the largest, which it is below.
 fn of_limit(latency: &LatencySummary, statistic: LatencyStatistic) -> f64 {
-    match statistic {
-        LatencyStatistic::Mean => latency.mean,
-        LatencyStatistic::P50 => latency.p50 as f64,
-        LatencyStatistic::P90 => latency.p90 as f64,
-        LatencyStatistic::P99 => latency.p99 as f64,
-        LatencyStatistic::P999 => latency.p999.unwrap_or(latency.max) as f64,
-        LatencyStatistic::Max => latency.max as f64,
-    }
+    value(latency, statistic).unwrap_or(latency.max as f64)
 }
 
 fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {

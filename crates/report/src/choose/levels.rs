@@ -1,7 +1,7 @@
 //! Levels of a factor side by side: partition offsets, allocation units, arrays.
 //! Bars for each load, as in the articles of 2007 and 2009.
 
-use super::{axis, distinct, in_flight, middle_of, series};
+use super::{axis, distinct, in_flight, metric, middle_of, series};
 use crate::chart::{Chart, Form, Panel, Quantity, Scale};
 use crate::identity::kind;
 use crate::rows::order_levels;
@@ -61,6 +61,7 @@ pub(super) fn charts(
         return Vec::new();
     }
     let kinds = distinct(rows.iter().map(kind));
+    let metric = metric::of(comparisons);
     kinds
         .iter()
         .map(|kind_of| {
@@ -69,7 +70,12 @@ pub(super) fn charts(
                 .copied()
                 .filter(|row| kind(row) == *kind_of)
                 .collect();
-            let mut chart = chart(kind_of, &levels, offsets_vary(rows), &of_kind);
+            let chart_of = Of {
+                kind: kind_of,
+                metric: &metric,
+                offsets_vary: offsets_vary(rows),
+            };
+            let mut chart = chart(&chart_of, &levels, &of_kind);
             if !of.is_empty() {
                 chart.title = format!("{} (experiment {of})", chart.title);
             }
@@ -90,7 +96,14 @@ fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
     }
 }
 
-fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -> Chart {
+/// What a chart of levels is of.
+struct Of<'a> {
+    kind: &'a str,
+    metric: &'a str,
+    offsets_vary: bool,
+}
+
+fn chart(of: &Of<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
     let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
     // Small loads first, whatever the order in which they ran or were planned.
     let mut rows = rows.to_vec();
@@ -99,7 +112,10 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
     // Looked at once each: there may be thousands of rows.
     let placed: Vec<(Option<String>, String, Option<f64>)> = rows
         .iter()
-        .map(|row| (level(row, offsets_vary), load(row, several), row.iops()))
+        .map(|row| {
+            let value = metric::value(row, of.metric);
+            (level(row, of.offsets_vary), load(row, several), value)
+        })
         .collect();
     let mut bars = Vec::new();
     for (slot, name) in levels.iter().enumerate() {
@@ -107,7 +123,7 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
             let values: Vec<f64> = placed
                 .iter()
                 .filter(|(level, load, _)| level.as_ref() == Some(name) && load == wanted)
-                .filter_map(|(_, _, iops)| *iops)
+                .filter_map(|(_, _, value)| *value)
                 .collect();
             middle_of(index as f64, &values)
         });
@@ -120,12 +136,12 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
     let repeated = bars
         .iter()
         .any(|line| line.points.iter().any(|point| point.span.is_some()));
-    let word = crate::chart::Quantity::Iops.unit();
+    let word = metric::heading(of.metric);
     Chart {
-        name: format!("{}-levels", super::slug(of)),
+        name: format!("{}-levels", super::slug(of.kind)),
         title: format!(
             "{}: {} side by side",
-            stripewise_units::capitalised(of),
+            stripewise_units::capitalised(of.kind),
             levels.join(", ")
         ),
         summary: if repeated {
@@ -145,7 +161,11 @@ fn chart(of: &str, levels: &[String], offsets_vary: bool, rows: &[JobRow<'_>]) -
             Scale::Names(loads),
         ),
         panels: vec![Panel {
-            y: axis("Throughput", Quantity::Iops, Scale::FromZero),
+            y: axis(
+                &metric::axis_title(of.metric),
+                metric::quantity(of.metric),
+                Scale::FromZero,
+            ),
             series: bars,
             annotations: Vec::new(),
         }],

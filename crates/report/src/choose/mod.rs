@@ -8,19 +8,24 @@ mod comparison;
 mod drift;
 mod grid;
 mod heat;
+mod histogram;
 mod ladder;
 mod levels;
+mod metric;
 mod percentiles;
+mod sound;
 mod time;
 mod together;
 
+use crate::answers::{Answer, Place, answer, in_flight as in_flight_of};
 use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
 use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
 use crate::rows::in_order_of_design;
 use std::collections::BTreeSet;
-use stripewise_results::{ComparisonRecord, JobRow};
+use stripewise_results::{ComparisonRecord, JobRow, OperationKind, SeriesRecord};
 use stripewise_stats::median;
+use stripewise_units::Slo;
 
 /// Runs of which every one gets charts of its own.
 const SINGLES_MAX: usize = 4;
@@ -38,24 +43,32 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     outside.retain(|row| row.run.series_part.as_deref() != Some("precondition"));
     in_order_of_design(&mut outside);
     let experiments = experiments(&outside);
+    let mut levelled = false;
     for (of, rows) in &experiments {
         let own = comparisons_of(comparisons, rows);
-        charts.extend(levels::charts(of, rows, &own));
+        let of_levels = levels::charts(of, rows, &own);
+        levelled |= !of_levels.is_empty();
+        charts.extend(of_levels);
         charts.extend(drift::chart(of, rows, &own));
     }
     charts.extend(ladder::charts(&ladders[..ladders.len().min(LADDERS_MAX)]));
-    let levelled = experiments
-        .iter()
-        .any(|(_, rows)| levels::levels(rows, &[]).len() > 1);
     if outside.iter().any(|row| row.run.jobs.len() > 1) {
         charts.extend(together::charts(&outside));
     } else if !levelled {
         charts.extend(grid::charts(&outside));
     }
     let telling = telling(material, &ladders, &outside);
+    charts.extend(histogram::charts(&outside));
     charts.extend(percentiles::chart(&telling));
     charts.extend(time::charts(&telling));
     charts.extend(heat::charts(material, &telling));
+    sound::keep(&mut charts);
+    if charts.is_empty() {
+        // Whatever has a rate has a bar.
+        let all: Vec<JobRow<'_>> = material.rows().collect();
+        charts.extend(grid::side_by_side(&all));
+        sound::keep(&mut charts);
+    }
     make_names_unique(&mut charts);
     charts
 }
@@ -101,14 +114,40 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
     let outside = material.rows_outside_ladders();
     let mut ids: Vec<String> = telling(material, &ladders, &outside)
         .iter()
-        .map(|(_, row)| row.run.id.clone())
+        .map(|told| told.row.run.id.clone())
         .collect();
     ids.dedup();
     ids
 }
 
-/// A job with the name that it has among those shown beside it.
-type Named<'a> = (String, JobRow<'a>);
+/// A job that is worth a closer look, with the name that it has among those shown
+/// beside it.
+struct Told<'a> {
+    name: String,
+    /// Of a step of a ladder, how it answers; nothing of a single run.
+    answers: Option<(Place, String)>,
+    row: JobRow<'a>,
+}
+
+impl Told<'_> {
+    /// Which step of its ladder this is: `Measured with 8 in flight, the knee:
+    /// nothing meets p99 < 5 ms. `; empty of single runs.
+    fn sentence(&self) -> String {
+        match &self.answers {
+            Some((_, words)) => format!("Measured {words}. "),
+            None => String::new(),
+        }
+    }
+
+    /// The name, and where nothing meets the limit which step this is instead.
+    fn name_with_place(&self) -> String {
+        match &self.answers {
+            Some((Place::Knee, _)) => format!("{}, at the knee", self.name),
+            Some((Place::Ceiling, _)) => format!("{}, at the ceiling", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
 
 /// Jobs that are worth a closer look: the answer of each ladder, and single runs
 /// where there are few of them.
@@ -116,19 +155,22 @@ fn telling<'a>(
     material: &'a Material,
     ladders: &[NamedSeries<'_>],
     outside: &[JobRow<'a>],
-) -> Vec<Named<'a>> {
-    let mut named: Vec<Named<'a>> = Vec::new();
+) -> Vec<Told<'a>> {
+    let mut told: Vec<Told<'a>> = Vec::new();
     for ladder in ladders.iter().take(SINGLES_MAX + 2) {
-        let series = ladder.series;
-        let answer = series.within_limit.or(series.ceiling);
-        let Some(step) = answer.and_then(|index| series.steps.get(index)) else {
+        let Some(answer) = answer(ladder.series) else {
             continue;
         };
+        let step = answer.step;
         let run = material.document.runs.iter().find(|run| run.id == step.run);
         if let Some(run) = run
             && let Some(job) = run.jobs.first()
         {
-            named.push((ladder.title(), JobRow { run, job }));
+            told.push(Told {
+                name: ladder.title(),
+                answers: Some((answer.place, words_of(ladder.series, answer))),
+                row: JobRow { run, job },
+            });
         }
     }
     let runs: BTreeSet<&str> = outside.iter().map(|row| row.run.id.as_str()).collect();
@@ -137,10 +179,28 @@ fn telling<'a>(
             [only] => vec![kind(only)],
             several => names_of_jobs(several).names,
         };
-        named.extend(names.into_iter().zip(outside.iter().copied()));
+        let singles = names.into_iter().zip(outside.iter().copied());
+        told.extend(singles.map(|(name, row)| Told {
+            name,
+            answers: None,
+            row,
+        }));
     }
-    named.retain(|(_, row)| row.latencies().is_some());
-    named
+    told.retain(|told| told.row.latencies().is_some() || told.row.is_mixed());
+    told
+}
+
+/// `with 8 in flight, the most within p99 < 5 ms`.
+fn words_of(series: &SeriesRecord, answer: Answer<'_>) -> String {
+    let load = format!("with {} in flight", in_flight_of(answer.step));
+    let limit = series.slo.parse::<Slo>();
+    let limit = limit.map_or_else(|_| "the limit".to_owned(), |slo| slo.describe());
+    match answer.place {
+        Place::Only => load,
+        Place::Within => format!("{load}, the most within {limit}"),
+        Place::Knee => format!("{load}, the knee: nothing meets {limit}"),
+        Place::Ceiling => format!("{load}, the ceiling: nothing meets {limit}"),
+    }
 }
 
 /// Work in flight; where a source does not say how many threads there were, what
@@ -186,6 +246,38 @@ fn middle_of(x: f64, values: &[f64]) -> Option<Point> {
         span: (values.len() > 1).then_some([low, high]),
         ..Point::new(x, median(values)?)
     })
+}
+
+/// Latencies of these rows: of reads and of writes apart where any of them does
+/// both, as no value is that of both.
+fn latency_sides(rows: &[JobRow<'_>]) -> Vec<Side> {
+    if !rows.iter().any(JobRow::is_mixed) {
+        return vec![Side(None)];
+    }
+    OperationKind::BOTH.map(|kind| Side(Some(kind))).to_vec()
+}
+
+/// Whose latencies are meant; nothing where a job has one kind only.
+#[derive(Clone, Copy)]
+struct Side(Option<OperationKind>);
+
+impl Side {
+    fn latency(self, row: &JobRow<'_>, name: &str) -> Option<f64> {
+        let ns = match self.0 {
+            Some(kind) => row.latency_of(kind, name),
+            None => row.latency(name),
+        };
+        // Below one millisecond, and nobody knows how much: no bar is that long.
+        ns.filter(|ns| *ns > 0.0 || !crate::number::in_whole_milliseconds(row.run))
+    }
+
+    /// `Latency, p99`, `Latency of writes, p99`.
+    fn title(self, name: &str) -> String {
+        match self.0 {
+            Some(kind) => format!("Latency of {}, {name}", kind.plural()),
+            None => format!("Latency, {name}"),
+        }
+    }
 }
 
 /// Letters, digits and hyphens only.

@@ -1,10 +1,11 @@
 //! Percentiles on an axis of nines.
 
-use super::{Named, axis, series};
+use super::{Told, axis, series};
+use crate::answers::Place;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
 use stripewise_results::{JobRow, KindOutcome};
 use stripewise_stats::Histogram;
-use stripewise_units::format_duration;
+use stripewise_units::{LatencyStatistic, Slo, format_duration};
 
 /// Percentiles that are asked of a histogram.
 const ASKED: [f64; 16] = [
@@ -15,44 +16,77 @@ const ASKED: [f64; 16] = [
 const BEYOND_MIN: f64 = 10.0;
 const LINES_MAX: usize = 8;
 
-pub(super) fn chart(named: &[Named<'_>]) -> Option<Chart> {
+pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
-    for (name, row) in named {
-        for (kind, points) in kinds(row) {
-            let name = format!("{name}{kind}");
+    for one in told {
+        for (kind, points) in kinds(&one.row) {
+            let name = format!("{}{kind}", one.name_with_place());
             lines.push(series(&name, Form::Line, lines.len(), points));
         }
     }
     lines.retain(|line| line.points.len() > 1);
-    if lines.is_empty() || lines.len() > LINES_MAX {
+    // More cannot be told apart; the first are the most telling.
+    lines.truncate(LINES_MAX);
+    if lines.is_empty() {
         return None;
     }
     let limits: Vec<_> =
-        super::distinct(named.iter().map(|(_, row)| row.run.latency_limit.clone()));
+        super::distinct(told.iter().map(|one| one.row.run.latency_limit.as_deref()));
     let limit = match &limits[..] {
-        [Some(limit)] => super::ladder::limit_mark(limit),
+        [Some(limit)] => limit_mark(limit, &lines),
         _ => None,
     };
-    let ladder = limit.is_some() && lines.len() > 1;
+    let places = told.iter().filter_map(|one| Some(one.answers.as_ref()?.0));
+    let places: Vec<Place> = places.collect();
+    let answers = |at: &Place| matches!(at, Place::Within | Place::Only);
+    let title = match (places.len(), places.iter().all(answers)) {
+        (0 | 1, _) => "Percentiles of latency",
+        (_, true) => "Percentiles of latency, each series at its answer",
+        (_, false) => {
+            "Percentiles of latency, each series at its answer, or at its knee or ceiling \
+             where nothing meets the limit"
+        }
+    };
+    let measured = told.iter().map(|one| match &one.answers {
+        Some((_, words)) => format!(" {} was measured {words}.", one.name),
+        None => String::new(),
+    });
     Some(Chart {
         name: "percentiles".to_owned(),
-        title: if ladder {
-            "Percentiles of latency, each series at its answer".to_owned()
-        } else {
-            "Percentiles of latency".to_owned()
-        },
-        summary: summary(&lines),
+        title: title.to_owned(),
+        summary: summary(&lines) + &measured.collect::<String>(),
         x: axis(
-            "Share of operations that took at most so long",
+            "Percentile (share of operations that took at most this long)",
             Quantity::Percentile,
             Scale::Nines,
         ),
         panels: vec![Panel {
             y: axis("Latency", Quantity::Latency, Scale::Log10),
             series: lines,
-            annotations: limit.into_iter().collect::<Vec<Annotation>>(),
+            annotations: limit.into_iter().collect(),
         }],
     })
+}
+
+/// A limit holds at its own percentile only; the mean and the longest have no
+/// place among percentiles, and what the lines do not reach is not marked.
+fn limit_mark(slo: &str, lines: &[Series]) -> Option<Annotation> {
+    let limit: Slo = slo.parse().ok()?;
+    let x = nines(match limit.percentile {
+        LatencyStatistic::P50 => 50.0,
+        LatencyStatistic::P90 => 90.0,
+        LatencyStatistic::P99 => 99.0,
+        LatencyStatistic::P999 => 99.9,
+        LatencyStatistic::Mean | LatencyStatistic::Max => return None,
+    });
+    let mut points = lines.iter().flat_map(|line| &line.points);
+    points
+        .any(|point| point.x >= x - 1e-9)
+        .then(|| Annotation::Bound {
+            x,
+            y: limit.limit_ns as f64,
+            label: format!("limit: {}", limit.describe()),
+        })
 }
 
 fn summary(lines: &[Series]) -> String {
@@ -77,8 +111,7 @@ fn summary(lines: &[Series]) -> String {
 
 fn kinds(row: &JobRow<'_>) -> Vec<(&'static str, Vec<Point>)> {
     let outcome = &row.job.outcome;
-    let mixed = !matches!(row.job.workload.read_percent, 0 | 100);
-    if mixed {
+    if row.is_mixed() {
         return vec![
             (": reads", of_kind(&outcome.read)),
             (": writes", of_kind(&outcome.write)),

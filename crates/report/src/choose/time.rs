@@ -1,8 +1,8 @@
 //! A run over time: throughput with its steady window, steps and failures, and
 //! latency below.
 
-use super::{Named, axis, series};
-use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
+use super::{Told, axis, series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::quantity_text::percent;
 use stripewise_results::{Interval, JobRow, Status};
 use stripewise_stats::{ChangePointRule, SteadyRule, change_points, mean};
@@ -12,19 +12,19 @@ use stripewise_units::{format_count, format_duration};
 const INTERVALS_MIN: usize = 5;
 /// More points than this nobody can tell apart.
 const POINTS_MAX: usize = 160;
+/// The shortest round that SNIA's rule is asked about.
+const ROUND_NS_MIN: u64 = 1_000_000_000;
 /// Steps smaller than this share are not worth a word.
 const STEP_MIN: f64 = 0.10;
 /// More words than this cannot be read.
 const MARKS_MAX: usize = 4;
 
-pub(super) fn charts(named: &[Named<'_>]) -> Vec<Chart> {
-    named
-        .iter()
-        .filter_map(|(name, row)| chart(name, row))
-        .collect()
+pub(super) fn charts(told: &[Told<'_>]) -> Vec<Chart> {
+    told.iter().filter_map(chart).collect()
 }
 
-fn chart(name: &str, row: &JobRow<'_>) -> Option<Chart> {
+fn chart(told: &Told<'_>) -> Option<Chart> {
+    let Told { name, row, .. } = told;
     let intervals = thinned(whole(&row.job.outcome.intervals));
     if intervals.len() < INTERVALS_MIN || row.run.imported.is_some() {
         return None;
@@ -34,6 +34,12 @@ fn chart(name: &str, row: &JobRow<'_>) -> Option<Chart> {
         .iter()
         .map(|interval| Point::new(middle(interval), rate_of(interval)));
     let (marks, words) = marks(row, &intervals, &rates);
+    // Intervals have one summary of both.
+    let latency_title = if row.is_mixed() {
+        "Latency, reads and writes together"
+    } else {
+        "Latency"
+    };
     let latency = |label: &str, tone: usize, of: fn(&Interval) -> Option<f64>| {
         let points = intervals.iter().filter_map(|interval| {
             let value = of(interval).filter(|value| *value > 0.0)?;
@@ -48,15 +54,16 @@ fn chart(name: &str, row: &JobRow<'_>) -> Option<Chart> {
         }),
         latency("max", 4, |interval| Some(interval.latency_ns_max as f64)),
     ];
-    let limit = row
-        .run
-        .latency_limit
-        .as_deref()
-        .and_then(super::ladder::limit_mark);
+    let lines: Vec<Series> = lines
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .collect();
+    let limit = row.run.latency_limit.as_deref();
+    let limit = limit.and_then(|limit| super::ladder::limit_among(limit, &lines));
     Some(Chart {
         name: format!("{}-time", super::slug(name)),
         title: format!("{}: over time", stripewise_units::capitalised(name)),
-        summary: words,
+        summary: format!("{}{words}", told.sentence()),
         x: axis(
             "Time since the start of measuring",
             Quantity::Time,
@@ -69,11 +76,8 @@ fn chart(name: &str, row: &JobRow<'_>) -> Option<Chart> {
                 annotations: marks,
             },
             Panel {
-                y: axis("Latency", Quantity::Latency, Scale::Log10),
-                series: lines
-                    .into_iter()
-                    .filter(|line| !line.points.is_empty())
-                    .collect(),
+                y: axis(latency_title, Quantity::Latency, Scale::Log10),
+                series: lines,
                 annotations: limit.into_iter().collect(),
             },
         ],
@@ -108,6 +112,23 @@ fn thinned(intervals: &[Interval]) -> Vec<Interval> {
     intervals.chunks(together).map(join).collect()
 }
 
+/// The index of the interval from which on the rate is steady by SNIA's rule, and
+/// whether it settles at all. Nothing where less was measured than the rule takes:
+/// it is about rounds, and a round shorter than a second shows the scheduler.
+fn settled_from(intervals: &[Interval]) -> Option<Option<usize>> {
+    let rule = SteadyRule::SNIA;
+    let shortest = intervals.iter().map(|one| one.duration_ns).min()?.max(1);
+    let of_round = usize::try_from(ROUND_NS_MIN.div_ceil(shortest)).ok()?;
+    let rounds: Vec<f64> = intervals
+        .chunks_exact(of_round)
+        .filter_map(|round| mean(&round.iter().map(rate_of).collect::<Vec<_>>()))
+        .collect();
+    if rounds.len() < rule.window {
+        return None;
+    }
+    Some(rule.settled_from(&rounds).map(|round| round * of_round))
+}
+
 /// What is worth pointing at, and the same in a few sentences.
 fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annotation>, String) {
     let mut marks = Vec::new();
@@ -115,8 +136,8 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
     let end = intervals
         .last()
         .map_or(0.0, |last| (last.start_ns + last.duration_ns) as f64);
-    match SteadyRule::SNIA.settled_from(rates) {
-        Some(index) => {
+    match settled_from(intervals) {
+        Some(Some(index)) => {
             let from = intervals[index].start_ns;
             if index > 0 {
                 marks.push(Annotation::RangeX {
@@ -136,7 +157,8 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
                 crate::number::rate(average)
             ));
         }
-        None => words.push("The rate never settles within SNIA's rule.".to_owned()),
+        Some(None) => words.push("The rate never settles within SNIA's rule.".to_owned()),
+        None => {}
     }
     let rule = ChangePointRule {
         magnitude_min: STEP_MIN,

@@ -1,11 +1,11 @@
 //! Several jobs at once, beside each of them alone where that was measured.
 
-use super::{axis, distinct, middle_of, series};
+use super::{axis, distinct, latency_sides, middle_of, series};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
 use crate::quantity_text::percent;
 use stripewise_results::JobRow;
 
-type Value = fn(&JobRow<'_>) -> Option<f64>;
+type Value<'a> = &'a dyn Fn(&JobRow<'_>) -> Option<f64>;
 
 pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
     let names = distinct(rows.iter().map(|row| row.job.name.clone()));
@@ -13,7 +13,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
         .into_iter()
         .filter(|(_, together)| rows.iter().any(|row| (row.run.jobs.len() > 1) == *together))
         .collect();
-    let points = |together: bool, of: Value| -> Vec<Point> {
+    let points = |together: bool, of: Value<'_>| -> Vec<Point> {
         let each = names.iter().enumerate().filter_map(|(index, name)| {
             let values: Vec<f64> = rows
                 .iter()
@@ -24,7 +24,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
         });
         each.collect()
     };
-    let panel = |title: &str, quantity: Quantity, of: Value| Panel {
+    let panel = |title: &str, quantity: Quantity, of: Value<'_>| Panel {
         y: axis(title, quantity, Scale::FromZero),
         series: ways
             .iter()
@@ -39,10 +39,13 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
             .collect(),
         annotations: Vec::new(),
     };
-    let (iops, p99): (Value, Value) = (|row| row.iops(), |row| row.latency("p99"));
+    let iops: Value<'_> = &|row| row.iops();
     let mut panels = vec![panel("Throughput", Quantity::Iops, iops)];
-    if rows.iter().any(|row| p99(row).is_some()) {
-        panels.push(panel("Latency, p99", Quantity::Latency, p99));
+    for side in latency_sides(rows) {
+        let p99 = |row: &JobRow<'_>| side.latency(row, "p99");
+        if rows.iter().any(|row| p99(row).is_some()) {
+            panels.push(panel(&side.title("p99"), Quantity::Latency, &p99));
+        }
     }
     Some(Chart {
         name: "jobs".to_owned(),
@@ -63,7 +66,7 @@ fn summary(names: &[String], alone: &[Point], together: &[Point]) -> String {
             .iter()
             .find(|other| other.x == point.x)
             .filter(|other| other.y > 0.0)?;
-        let change = (point.y / before.y - 1.0) * 100.0;
+        let change = Some((point.y / before.y - 1.0) * 100.0).filter(|share| share.is_finite())?;
         Some(format!(
             "{}: {} IOPS beside the others.",
             names[point.x as usize],

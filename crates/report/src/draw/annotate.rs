@@ -1,10 +1,13 @@
 //! What is worth pointing at: limits, knees, steady windows, steps.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{INK, MUTED, SHADE, WHITE};
 use super::place::Frame;
 use super::{SMALL_SIZE, font};
 use crate::chart::{Annotation, Panel};
+
+/// Half of the bar of a limit that holds at one place.
+const BOUND: f64 = 16.0;
 
 /// Stretches, under everything else.
 pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
@@ -42,11 +45,24 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
                 words(canvas, x, area.top + 4.0 + row * 16.0, label, frame);
                 row += 1.0;
             }
-            Annotation::AtY { y, label } => {
+            Annotation::AtY { y, label, tone } => {
                 let y = frame.y(*y);
-                canvas.dashes((area.left, y), (area.right, y), INK);
+                let colour = tone.map_or(INK, super::palette::tone);
+                canvas.dashes((area.left, y), (area.right, y), colour);
                 // At the right end and below: loads grow to the right, and latencies up.
-                backed(canvas, (area.right - 6.0, y + 4.0), label, Anchor::End);
+                let place = (area.right - 6.0, y + 4.0);
+                coloured(canvas, place, label, colour, Anchor::End);
+            }
+            Annotation::Bound { x, y, label } => {
+                let (x, y) = (frame.x(*x), frame.y(*y));
+                canvas.line(&[(x - BOUND, y), (x + BOUND, y)], INK, 2.5);
+                // Curves of percentiles come from the left and below.
+                let room = x - BOUND - 6.0 - font::width(label, SMALL_SIZE) > area.left;
+                if room {
+                    backed(canvas, (x - BOUND - 6.0, y - 12.0), label, Anchor::End);
+                } else {
+                    backed(canvas, (x + BOUND + 6.0, y - 12.0), label, Anchor::Start);
+                }
             }
             Annotation::AtPoint { x, y, label } => {
                 let (x, y) = (frame.x(*x), frame.y(*y));
@@ -76,7 +92,11 @@ fn words(canvas: &mut Canvas, x: f64, y: f64, label: &str, frame: &Frame<'_>) {
 }
 
 /// Words on a light ground, readable over lines.
-fn backed(canvas: &mut Canvas, (x, y): (f64, f64), label: &str, anchor: Anchor) {
+fn backed(canvas: &mut Canvas, place: (f64, f64), label: &str, anchor: Anchor) {
+    coloured(canvas, place, label, INK, anchor);
+}
+
+fn coloured(canvas: &mut Canvas, (x, y): (f64, f64), label: &str, colour: Colour, anchor: Anchor) {
     let width = font::width(label, SMALL_SIZE);
     let left = match anchor {
         Anchor::Start => x,
@@ -88,5 +108,5 @@ fn backed(canvas: &mut Canvas, (x, y): (f64, f64), label: &str, anchor: Anchor) 
         (left + width + 2.0, y + SMALL_SIZE + 1.0),
     ];
     canvas.rectangle(ground, WHITE, 0.82);
-    canvas.text((x, y), label, SMALL_SIZE, INK, anchor);
+    canvas.text((x, y), label, SMALL_SIZE, colour, anchor);
 }

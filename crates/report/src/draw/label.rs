@@ -1,7 +1,7 @@
 //! Names of series: at the ends of lines, else in a row above the panel.
 
 use super::canvas::{Anchor, Canvas};
-use super::marks::mark;
+use super::marks::{mark, share_of_value};
 use super::palette::{MUTED, shade, tone};
 use super::place::Frame;
 use super::{MARGIN, SMALL_SIZE, WIDTH, font};
@@ -82,7 +82,8 @@ pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
-/// What light and dark mean.
+/// What light, middle and dark mean. Counts of latencies go by their cube root, so
+/// that the middle shade is far below half of the most.
 fn shades(canvas: &mut Canvas, panel: &Panel, (right, y): (f64, f64), even: bool) {
     let series = &panel.series[0];
     let largest = series
@@ -97,13 +98,18 @@ fn shades(canvas: &mut Canvas, panel: &Panel, (right, y): (f64, f64), even: bool
         high.trim_end(),
         if even { "" } else { series.name.as_str() }
     );
-    let mut x = right - font::width(high.trim_end(), SMALL_SIZE);
-    canvas.text_centred((x, y), high.trim_end(), SMALL_SIZE, MUTED, Anchor::Start);
-    x -= 8.0;
-    for step in (0..20).rev() {
-        let share = f64::from(step) / 19.0;
-        canvas.rectangle([(x - 5.0, y - 5.0), (x, y + 5.0)], shade(share), 1.0);
-        x -= 5.0;
+    let middle = quantity.format(largest * share_of_value(0.5, even));
+    let mut x = right;
+    for (words, steps) in [(high.trim_end(), 10..20), (middle.as_str(), 0..10)] {
+        x -= font::width(words, SMALL_SIZE);
+        canvas.text_centred((x, y), words, SMALL_SIZE, MUTED, Anchor::Start);
+        x -= 6.0;
+        for step in steps.rev() {
+            let share = f64::from(step) / 19.0;
+            canvas.rectangle([(x - 5.0, y - 5.0), (x, y + 5.0)], shade(share), 1.0);
+            x -= 5.0;
+        }
+        x -= 6.0;
     }
-    canvas.text_centred((x - 6.0, y), "0", SMALL_SIZE, MUTED, Anchor::End);
+    canvas.text_centred((x, y), "0", SMALL_SIZE, MUTED, Anchor::End);
 }

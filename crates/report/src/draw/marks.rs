@@ -130,12 +130,13 @@ fn cells(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, labelled: bool
 }
 
 /// How dark a cell is. Counts of latencies span orders of magnitude, so that
-/// their shade goes by the root; it is the rare slow ones that one looks for.
+/// their shade goes by the cube root; it is the rare slow ones that one looks for.
 fn cell_share(value: f64, largest: f64, even: bool) -> f64 {
     let share = if largest > 0.0 { value / largest } else { 0.0 };
-    if even {
-        share
-    } else {
-        share.max(0.0).powf(0.33)
-    }
+    if even { share } else { share.max(0.0).cbrt() }
+}
+
+/// The share of the largest value that is as dark as `darkness`, 0 to 1.
+pub(crate) fn share_of_value(darkness: f64, even: bool) -> f64 {
+    if even { darkness } else { darkness.powi(3) }
 }

@@ -282,7 +282,7 @@ pub(crate) fn y_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
         .annotations
         .iter()
         .filter_map(|annotation| match annotation {
-            crate::Annotation::AtY { y, .. } => Some(*y),
+            crate::Annotation::AtY { y, .. } | crate::Annotation::Bound { y, .. } => Some(*y),
             _ => None,
         });
     points.chain(limits)

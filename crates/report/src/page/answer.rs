@@ -1,13 +1,13 @@
 //! Page one: what was asked, answered; then warnings and conditions.
 
 use super::{conditions, escaped, tables};
+use crate::answers::{Answer, Place, amount, answer, at_other_limits, in_flight, judged_words};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::number::rate;
 use crate::warnings::{collected, of_runs};
-use crate::words::{Said, requirement_words, series_title, told_in_bytes};
+use crate::words::{Said, requirement_words, series_title};
 use std::fmt::Write;
-use stripewise_results::{JobRow, RequirementRecord, Severity, Status, StepRecord, Verdict};
+use stripewise_results::{JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict};
 use stripewise_units::{Slo, format_duration};
 
 /// Runs in the table of page one.
@@ -78,7 +78,7 @@ fn verdict_line(verdict: Verdict, title: &str) -> String {
     format!("<span class=\"{class}\">{word}:</span> {}", escaped(title))
 }
 
-/// A line for each series: what it gives within the limit.
+/// A line for each series: what it gives within the limit, else at its knee.
 fn ladders(all: &[NamedSeries<'_>]) -> String {
     let mut headings: Vec<&str> = Vec::new();
     for named in all.iter().filter(|named| !named.what.is_empty()) {
@@ -94,7 +94,7 @@ fn ladders(all: &[NamedSeries<'_>]) -> String {
     };
     let mut html = format!(
         "<table class=\"answers\"><thead><tr><th scope=\"col\">Series</th>{what}\
-         <th scope=\"col\">Within the limit</th><th scope=\"col\">There</th>\
+         <th scope=\"col\">Throughput</th><th scope=\"col\">At</th>\
          <th scope=\"col\">Ceiling</th><th scope=\"col\">Verdict</th></tr></thead><tbody>\n"
     );
     for named in all {
@@ -106,52 +106,23 @@ fn ladders(all: &[NamedSeries<'_>]) -> String {
 
 fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
     let series = named.series;
-    let in_bytes = told_in_bytes(&series.name);
-    let amount = |step: &StepRecord| {
-        if in_bytes {
-            format!("{} MiB/s", rate(step.mib_per_s))
-        } else {
-            format!("{} IOPS", rate(step.iops))
-        }
-    };
-    let load = |step: &StepRecord| {
-        format!(
-            "{} in flight",
-            step.threads.saturating_mul(step.outstanding)
-        )
-    };
     let limit = series
         .slo
         .parse::<Slo>()
         .map_or_else(|_| series.slo.clone(), |slo| slo.describe());
-    let within = series
-        .within_limit
-        .and_then(|index| series.steps.get(index));
-    let there = |step: &StepRecord| match &step.latency_ns {
-        Some(latency) => format!("{}, p99 {}", load(step), format_duration(latency.p99)),
-        None => load(step),
-    };
-    let (big, place) = match (within, series.steps.first()) {
-        (Some(step), _) => (amount(step), there(step)),
-        (None, Some(first)) => (
-            "\u{2013}".to_owned(),
-            format!("already with {}", there(first)),
-        ),
-        (None, None) => ("\u{2013}".to_owned(), String::new()),
-    };
+    let found = answer(series);
+    let big = found.map_or_else(
+        || "nothing measured".to_owned(),
+        |found| amount(series, found.step),
+    );
+    let place = found.map_or_else(String::new, |found| place(series, found));
     let ceiling = series
         .ceiling
         .and_then(|index| series.steps.get(index))
         .filter(|_| series.steps.len() > 1)
-        .map(|step| {
-            format!(
-                "{} at {}",
-                amount(step),
-                step.threads.saturating_mul(step.outstanding)
-            )
-        })
+        .map(|step| format!("{} at {}", amount(series, step), in_flight(step)))
         .unwrap_or_default();
-    let verdict = if within.is_some() {
+    let verdict = if series.within_limit.is_some() {
         format!("<span class=\"met\">\u{2713} {}</span>", escaped(&limit))
     } else {
         format!(
@@ -165,12 +136,40 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
         String::new()
     };
     format!(
-        "<tr><th scope=\"row\">{}</th>{what}<td class=\"big\">{}</td><td>{}</td><td data-of=\"Ceiling\">{}</td><td>{verdict}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th>{what}<td class=\"big\">{}</td><td>{place}</td><td data-of=\"Ceiling\">{}</td><td>{verdict}</td></tr>\n",
         escaped(&series_title(&series.name)),
         escaped(&big),
-        escaped(&place),
         escaped(&ceiling),
     )
+}
+
+/// Where a series gives its answer, as HTML: the load, and the latency that the
+/// limit judges. Of the log, how long a commit waits.
+fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
+    let step = found.step;
+    let load = match found.place {
+        Place::Only | Place::Within => format!("{} in flight", in_flight(step)),
+        Place::Knee => format!("{} in flight (the knee)", in_flight(step)),
+        Place::Ceiling => format!("{} in flight (the ceiling)", in_flight(step)),
+    };
+    let durable = step
+        .latency_ns
+        .as_ref()
+        .filter(|_| series.name == "log")
+        .map(|latency| {
+            let median = format_duration(latency.p50);
+            format!("a durable write takes {median} (p50)")
+        });
+    let words: Vec<String> = std::iter::once(load)
+        .chain(durable)
+        .chain(judged_words(series, step))
+        .collect();
+    let mut html = escaped(&words.join(", "));
+    let others = at_other_limits(series);
+    if matches!(found.place, Place::Knee | Place::Ceiling) && !others.is_empty() {
+        let _ = write!(html, "<span class=\"others\">{}</span>", escaped(&others));
+    }
+    html
 }
 
 /// What was required, missed ones first: they are the news.

@@ -37,6 +37,14 @@ pub(super) fn under_title(material: &Material) -> String {
     words.join(" \u{b7} ")
 }
 
+/// What a picture says that leaves the page: title, date, host, version.
+pub(super) fn about(material: &Material) -> String {
+    let versions = distinct(material.document.runs.iter().map(maker));
+    let words = [material.title.clone(), under_title(material)];
+    let all = words.into_iter().chain(told(versions, "programs"));
+    crate::plain::plain(&all.collect::<Vec<_>>().join(" \u{b7} "))
+}
+
 /// `2026-11-21 20:15 UTC` of an RFC 3339 time.
 fn moment(time: &str) -> String {
     match (time.get(..10), time.get(11..16)) {

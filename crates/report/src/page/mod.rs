@@ -58,7 +58,7 @@ pub fn html(material: &Material) -> String {
 
 fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> String {
     let mut page = String::with_capacity(ECHARTS.len() + 400_000);
-    head(&mut page, material);
+    head(&mut page, material, !charts.is_empty());
     page.push_str("<main>\n");
     page.push_str(&answer::section(material));
     if !charts.is_empty() {
@@ -73,11 +73,18 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
     page.push_str(&records::section(material, records));
     page.push_str("</main>\n");
     page.push_str(&conditions::footer(material));
-    scripts(&mut page, charts, records.packed.as_deref());
+    let about = conditions::about(material);
+    scripts(&mut page, charts, &about, records.packed.as_deref());
     page
 }
 
-fn head(page: &mut String, material: &Material) {
+/// The parts of the page that `nav` leads to are there.
+fn head(page: &mut String, material: &Material, has_charts: bool) {
+    let charts = if has_charts {
+        "<a href=\"#charts\">Charts</a> "
+    } else {
+        ""
+    };
     let title = escaped(&material.title);
     let _ = write!(
         page,
@@ -88,7 +95,7 @@ fn head(page: &mut String, material: &Material) {
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
          <header><h1>{title}</h1>\n<p class=\"under\">{}</p>\n\
-         <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> <a href=\"#charts\">Charts</a> \
+         <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> {charts}\
          <a href=\"#tables\">Tables</a> <a href=\"#repeat\">To repeat it</a> <a href=\"#data\">Data</a></nav></header>\n",
         policy::policy(),
         escaped(&conditions::under_title(material)),
@@ -119,15 +126,18 @@ fn figure(page: &mut String, chart: &Chart) {
 }
 
 /// Data first, so that the scripts find it.
-fn scripts(page: &mut String, charts: &[Chart], records: Option<&str>) {
+fn scripts(page: &mut String, charts: &[Chart], about: &str, records: Option<&str>) {
     #[derive(serde::Serialize)]
     struct Data<'a> {
         charts: &'a [Chart],
+        /// What was measured, for pictures that leave the page.
+        about: &'a str,
         light: [&'static str; 8],
         dark: [&'static str; 8],
     }
     let data = Data {
         charts,
+        about,
         light: PALETTE_LIGHT,
         dark: PALETTE_DARK,
     };

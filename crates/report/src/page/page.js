@@ -47,13 +47,14 @@ function bytes(n) {
   while (i < 4 && n >= 1024) { n /= 1024; i++; }
   return shortened(n.toFixed(3)) + letters[i];
 }
-var UNITS = { 'iops': 'IOPS', 'mib-per-second': 'MiB/s', 'difference': '%' };
+var UNITS = { 'iops': 'IOPS', 'mib-per-second': 'MiB/s', 'difference': '%', 'share': '%' };
 function format(quantity, value) {
   switch (quantity) {
     case 'iops': case 'mib-per-second': return rate(value);
     case 'latency': case 'time': return duration(value);
     case 'count': return count(value);
     case 'difference': return signed(value, 2);
+    case 'share': return shortened(value.toFixed(2));
     case 'percentile': return percentile(value);
     case 'bytes': return bytes(value);
     default: return String(value);
@@ -70,6 +71,7 @@ function tick(quantity, value) {
     case 'latency': case 'time':
       return value === 0 ? '0' : duration(value).replace(/^[\d.]+/, shortened);
     case 'difference': return shortened(signed(value, 2)) + ' %';
+    case 'share': return format(quantity, value) + ' %';
     default: return format(quantity, value);
   }
 }
@@ -144,21 +146,21 @@ function whiskers(points, placeOf, colour) {
       'M' + (x - 4) + ' ' + low[1] + 'h8M' + (x - 4) + ' ' + high[1] + 'h8' }, style: { stroke: colour, lineWidth: 1.5, fill: 'none' } };
   };
 }
-function seriesOf(chart, panel, index, ink) {
+function seriesOf(chart, panel, number, index, ink, zoom) {
   var out = [], place = { xAxisIndex: index, yAxisIndex: index };
   function add(item) { item.xAxisIndex = index; item.yAxisIndex = index; item.animation = false; out.push(item); }
-  panel.series.forEach(function (s, number) {
-    var colour = ink.tones[s.tone % ink.tones.length], form = s.form, id = index + '-' + number;
+  panel.series.forEach(function (s, k) {
+    var colour = ink.tones[s.tone % ink.tones.length], form = s.form, id = number + '-' + k, points = seen(chart, s, zoom);
     if (form === 'line' || form === 'trace' || form === 'steps') {
       add({
-        id: 'v' + id, name: s.name, type: 'line', data: s.points.map(function (p) { return [p.x, p.y]; }),
-        showSymbol: form === 'line' || s.points.length < 2, symbol: MARKS[s.tone % 4], symbolSize: 7, step: form === 'steps' ? 'end' : false,
+        id: 'v' + id, name: s.name, type: 'line', data: points.map(function (p) { return [p.x, p.y]; }),
+        showSymbol: form === 'line' || points.length < 2, symbol: MARKS[s.tone % 4], symbolSize: 7, step: form === 'steps' ? 'end' : false,
         lineStyle: { width: form === 'trace' ? 1.5 : 2, color: colour }, itemStyle: { color: colour }, emphasis: { disabled: true }
       });
-      if (s.points.some(function (p) { return p.span; })) {
+      if (points.some(function (p) { return p.span; })) {
         add({ id: 'w' + id, name: s.name, type: 'custom', silent: true, tooltip: { show: false }, z: 3,
-          data: s.points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.y, p.span ? p.span[1] : p.y]; }),
-          encode: { x: 0, y: [1, 2, 3] }, renderItem: whiskers(s.points, function (p) { return p.x; }, colour) });
+          data: points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.y, p.span ? p.span[1] : p.y]; }),
+          encode: { x: 0, y: [1, 2, 3] }, renderItem: whiskers(points, function (p) { return p.x; }, colour) });
       }
     } else if (form.bars) {
       add({
@@ -184,7 +186,7 @@ function seriesOf(chart, panel, index, ink) {
           var p = s.points[params.dataIndex];
           var a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(2), api.value(3)]), gap = cells.labelled ? 1 : 0;
           var share = largest > 0 ? p.value / largest : 0;
-          if (!cells.labelled) share = Math.pow(share, 0.33);
+          if (!cells.labelled) share = Math.cbrt(share);
           var box = { x: a[0] + gap, y: b[1] + gap, width: Math.max(b[0] - a[0] - 2 * gap, 0.5), height: Math.max(a[1] - b[1] - 2 * gap, 0.5) };
           var rect = { type: 'rect', shape: box, style: { fill: shade(share) } };
           if (!cells.labelled || box.width < 46 || box.height < 15) return rect;
@@ -196,11 +198,11 @@ function seriesOf(chart, panel, index, ink) {
       });
     }
   });
-  var marked = annotations(panel, ink);
+  var marked = annotations(chart, panel, ink, zoom);
   if (marked) add(marked);
   return out;
 }
-function annotations(panel, ink) {
+function annotations(chart, panel, ink, zoom) {
   if (!panel.annotations.length) return null;
   var lines = [], areas = [], points = [], held = [], row = 0;
   function label(text, more) {
@@ -211,9 +213,14 @@ function annotations(panel, ink) {
     if (a.kind === 'at-x') {
       lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, 4 + 16 * row++], align: 'left' }) });
     } else if (a.kind === 'at-y') {
-      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideEndBottom' }), lineStyle: { color: ink.ink } });
+      var tone = a.tone === undefined ? ink.ink : ink.tones[a.tone % ink.tones.length];
+      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideEndBottom', color: tone }), lineStyle: { color: tone } });
       var x = panel.series.length && panel.series[0].points.length ? panel.series[0].points[0].x : 0;
       held.push([x, a.y]);
+    } else if (a.kind === 'bound') {
+      lines.push([{ coord: [a.x - 0.1, a.y], label: label(a.label, { position: 'start', distance: 4 }), lineStyle: { color: ink.ink, type: 'solid', width: 3 } },
+        { coord: [a.x + 0.1, a.y] }]);
+      held.push([a.x, a.y]);
     } else if (a.kind === 'range-x') {
       areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideBottom', distance: 6 }) }, { xAxis: a.to }]);
     } else {
@@ -223,6 +230,8 @@ function annotations(panel, ink) {
       points.push({ coord: [a.x, a.y], label: label(a.label, { position: last || points.length % 2 ? 'top' : 'bottom', distance: 4, align: last ? 'right' : first ? 'left' : 'center', offset: [last ? 12 : first ? -4 : 0, 0] }) });
     }
   });
+  // A limit far above what is zoomed in on does not press it flat.
+  if (!isWhole(zoom)) held = [];
   return {
     id: 'a' + Math.random(), type: 'line', name: '', silent: true, data: held, symbol: 'none', lineStyle: { opacity: 0 }, tooltip: { show: false }, z: 4,
     markLine: { silent: true, symbol: 'none', animation: false, data: lines, lineStyle: { color: ink.muted, type: 'dashed', width: 1 } },
@@ -244,12 +253,12 @@ function tipRow(box, colour, name, value) {
   row.appendChild(left); row.appendChild(element('span', 'value', value));
   box.appendChild(row);
 }
-function tip(chart, ink, byAxis) {
+function tip(chart, ink, zoom) {
   return function (params) {
     var list = (Array.isArray(params) ? params : [params]).filter(function (p) { return p.seriesId.charAt(0) === 'v'; });
     var box = element('div', 'tip'), first = true;
     list.forEach(function (p) {
-      var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = s.points[p.dataIndex];
+      var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = seen(chart, s, zoom)[p.dataIndex];
       if (first) {
         var head = chart.x.title + ': ' + at(chart.x, point.x);
         if (s.form.cells && point.span) head += ' to ' + format(chart.x.quantity, point.span[0]);
@@ -269,69 +278,113 @@ function tip(chart, ink, byAxis) {
     return first ? '' : box;
   };
 }
+var ruler = document.createElement('canvas').getContext('2d');
+function widthOf(text, font) { ruler.font = font; return ruler.measureText(text).width; }
+var FONT = 'system-ui, "Segoe UI", Roboto, Arial, sans-serif';
+// Room for the labels of the y axes: of round steps over the values, as the axis
+// will have them, signs and decimals included.
 function leftOf(chart) {
-  var widest = 3;
+  var widest = 20;
+  function see(text) { widest = Math.max(widest, widthOf(text, '12px ' + FONT)); }
   chart.panels.forEach(function (panel) {
     var all = names(panel.y);
-    if (all) all.forEach(function (name) { widest = Math.max(widest, name.length); });
-    else if (panel.y.quantity === 'latency') widest = Math.max(widest, 6);
-    else panel.series.forEach(function (s) { s.points.forEach(function (p) {
-      [p.y].concat(p.span || []).forEach(function (y) { widest = Math.max(widest, tick(panel.y.quantity, Math.round(y)).length); });
-    }); });
+    if (all) { all.forEach(see); return; }
+    if (panel.y.quantity === 'latency') see('999 ms');
+    var ys = [0];
+    panel.series.forEach(function (s) { s.points.forEach(function (p) { ys = ys.concat(p.y, p.span || []); }); });
+    var low = ys.reduce(function (a, b) { return Math.min(a, b); }), high = ys.reduce(function (a, b) { return Math.max(a, b); });
+    var rough = (high - low) / 10 || 1, power = Math.pow(10, Math.floor(Math.log10(rough)));
+    [1, 2, 5].forEach(function (factor) {
+      var step = factor * power;
+      for (var k = Math.floor(low / step), n = 0; k <= Math.ceil(high / step) && n < 60; k++, n++) see(tick(panel.y.quantity, k * step));
+    });
   });
-  return Math.min(widest, 16) * 7 + 14;
+  return Math.min(Math.ceil(widest), 140) + 16;
+}
+// ---- zoom: places on an axis as shares of what is to be seen ----
+// Powers are even on an axis of powers, so that half of it is half of its decades.
+function place(axis, value) { return axis.scale === 'log2' ? Math.log2(value) : axis.scale === 'log10' ? Math.log10(value) : value; }
+function value(axis, at) { return axis.scale === 'log2' ? Math.pow(2, at) : axis.scale === 'log10' ? Math.pow(10, at) : at; }
+function wholeOf(chart) {
+  var low = Infinity, high = -Infinity;
+  chart.panels.forEach(function (panel) { panel.series.forEach(function (s) { s.points.forEach(function (p) {
+    var right = s.form.cells && p.span ? p.span[0] : p.x;
+    low = Math.min(low, place(chart.x, p.x)); high = Math.max(high, place(chart.x, right));
+  }); }); });
+  if (chart.x.scale === 'from-zero' || chart.x.scale === 'nines') low = Math.min(low, 0);
+  return high > low ? [low, high] : [low - 0.5, low + 0.5];
+}
+function windowOf(chart, zoom) {
+  var whole = wholeOf(chart), span = whole[1] - whole[0];
+  return [whole[0] + span * zoom[0] / 100, whole[0] + span * zoom[1] / 100];
+}
+function isWhole(zoom) { return zoom[0] <= 0 && zoom[1] >= 100; }
+// The points of a line inside the window and their neighbours, so that lines go on
+// to its edges and the y axis follows what is seen.
+function seen(chart, s, zoom) {
+  if (isWhole(zoom) || names(chart.x) || typeof s.form !== 'string') return s.points;
+  var range = windowOf(chart, zoom);
+  function inside(p) { var at = place(chart.x, p.x); return at >= range[0] && at <= range[1]; }
+  return s.points.filter(function (p, i) {
+    return inside(p) || (i > 0 && inside(s.points[i - 1])) || (i + 1 < s.points.length && inside(s.points[i + 1]));
+  });
+}
+// Panels of which something is shown; all where nothing is.
+function panelsShown(chart, state) {
+  var all = chart.panels.map(function (panel, number) { return { panel: panel, number: number }; });
+  var shown = all.filter(function (one) { return one.panel.series.some(function (s) { return state.shown[s.name] !== false; }); });
+  return shown.length ? shown : all;
 }
 function options(chart, state, width) {
-  var ink = colours(), n = chart.panels.length, narrow = width < 520;
-  var time = chart.x.quantity === 'time', foot = time ? 84 : 50;
+  var ink = colours(), panels = panelsShown(chart, state), n = panels.length, narrow = width < 520;
+  var foot = 50;
   var byAxis = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string'; }); }) &&
     chart.x.quantity !== 'iops' && chart.x.quantity !== 'mib-per-second';
   var height = state.height, inside = (height - foot) / n, left = leftOf(chart);
   var bars = chart.panels.some(function (p) { return p.series.some(function (s) { return typeof s.form !== 'string'; }); });
   var result = {
-    animation: false, textStyle: { color: ink.ink, fontFamily: 'system-ui, "Segoe UI", Roboto, Arial, sans-serif' }, backgroundColor: 'transparent',
-    title: chart.panels.map(function (p, i) {
-      return { text: title(p.y), left: 0, top: i * inside, textStyle: { fontSize: 13, fontWeight: 'normal', color: ink.ink } };
+    animation: false, textStyle: { color: ink.ink, fontFamily: FONT }, backgroundColor: 'transparent',
+    title: panels.map(function (one, i) {
+      return { text: title(one.panel.y), left: 0, top: i * inside, textStyle: { fontSize: 13, fontWeight: 'normal', color: ink.ink } };
     }),
-    grid: chart.panels.map(function (p, i) {
+    grid: panels.map(function (one, i) {
       return { left: left, right: narrow ? 14 : 26, top: i * inside + 28, height: inside - 44, outerBoundsMode: 'none' };
     }),
-    xAxis: chart.panels.map(function (p, i) {
+    xAxis: panels.map(function (one, i) {
       var axis = axisOf(chart.x, null, ink, true);
       axis.gridIndex = i;
+      if (!names(chart.x) && !isWhole(state.zoom)) {
+        var range = windowOf(chart, state.zoom);
+        axis.min = value(chart.x, range[0]); axis.max = value(chart.x, range[1]);
+      }
       if (i < n - 1) axis.axisLabel.show = false;
       else { axis.name = title(chart.x); axis.nameLocation = 'middle'; axis.nameGap = 28; axis.nameTextStyle = { color: ink.ink, width: width - left - 30, overflow: 'break' }; }
       return axis;
     }),
-    yAxis: chart.panels.map(function (p, i) {
-      var usual = p.y.scale === 'log10' || p.y.scale === 'from-zero';
-      var axis = axisOf(p.y, usual && state.log !== null && !bars ? state.log : null, ink, false);
+    yAxis: panels.map(function (one, i) {
+      var usual = one.panel.y.scale === 'log10' || one.panel.y.scale === 'from-zero';
+      var axis = axisOf(one.panel.y, usual && state.log !== null && !bars ? state.log : null, ink, false);
       axis.gridIndex = i; axis.splitNumber = n > 1 ? 4 : 5;
       return axis;
     }),
     legend: { show: false, selected: state.shown },
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: ink.muted }, label: { show: false } },
     tooltip: {
-      trigger: byAxis ? 'axis' : 'item', confine: true, renderMode: 'html', formatter: tip(chart, ink, byAxis), transitionDuration: 0,
+      trigger: byAxis ? 'axis' : 'item', confine: true, renderMode: 'html', formatter: tip(chart, ink, state.zoom), transitionDuration: 0,
       backgroundColor: ink.raised, borderColor: ink.rule, textStyle: { color: ink.ink, fontSize: 13 }
     },
     series: [], aria: { enabled: false }
   };
-  chart.panels.forEach(function (p, i) { result.series = result.series.concat(seriesOf(chart, p, i, ink)); });
-  if (!names(chart.x)) {
-    var all = chart.panels.map(function (_, i) { return i; });
-    result.dataZoom = [{ type: 'inside', xAxisIndex: all, zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, moveOnMouseMove: false, filterMode: 'none', start: state.zoom[0], end: state.zoom[1] }];
-    if (time) result.dataZoom.push({ type: 'slider', xAxisIndex: all, height: 18, bottom: 6, filterMode: 'none', brushSelect: false, start: state.zoom[0], end: state.zoom[1],
-      borderColor: ink.rule, fillerColor: ink.shade, textStyle: { color: ink.muted }, labelFormatter: '', showDataShadow: false });
-  }
+  panels.forEach(function (one, i) { result.series = result.series.concat(seriesOf(chart, one.panel, one.number, i, ink, state.zoom)); });
   return result;
 }
 
 // ---- the page ----
+var OUTLINES = ['M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', 'M1 1h8v8h-8z', 'M5 1l4.5 8h-9z', 'M5 0.3l4.7 4.7l-4.7 4.7l-4.7 -4.7z'];
 function swatch(colour, tone) {
   var space = 'http://www.w3.org/2000/svg', svg = document.createElementNS(space, 'svg'), path = document.createElementNS(space, 'path');
   svg.setAttribute('viewBox', '0 0 10 10'); svg.setAttribute('aria-hidden', 'true');
-  path.setAttribute('d', ['M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', 'M1 1h8v8h-8z', 'M5 1l4.5 8h-9z', 'M5 0.3l4.7 4.7l-4.7 4.7l-4.7 -4.7z'][tone % 4]);
+  path.setAttribute('d', OUTLINES[tone % 4]);
   path.setAttribute('fill', colour);
   svg.appendChild(path);
   return svg;
@@ -348,6 +401,66 @@ function save(name, url) {
   a.href = url; a.download = name;
   document.body.appendChild(a); a.click(); a.remove();
 }
+// What light, middle and dark of a heat map mean.
+function shadesOf(chart) {
+  var s = chart.panels.length === 1 && chart.panels[0].series.length === 1 && chart.panels[0].series[0];
+  if (!s || !s.form.cells) return null;
+  var largest = s.points.reduce(function (most, p) { return Math.max(most, p.value || 0); }, 0), labelled = s.form.cells.labelled;
+  return [0, 0.25, 0.5, 0.75, 1].map(function (share) {
+    var words = format(s.value, largest * (labelled ? share : Math.pow(share, 3)));
+    var unit = share === 1 ? ' ' + (UNITS[s.value] || s.name) : '';
+    return { share: share, words: share % 0.5 ? '' : share ? words + unit : '0' };
+  });
+}
+// A chart as it is seen, with what is beside it on the page: title, target, legend.
+function picture(chart, drawn, legend) {
+  var FINE = 2, MARGIN = 20, ink = colours(), plot = drawn.getRenderedCanvas({ pixelRatio: FINE, backgroundColor: ink.ground });
+  var width = Math.max(plot.width / FINE, 320), rows = [];
+  function wrap(text, font, colour, height) {
+    var line = '';
+    text.split(' ').forEach(function (word) {
+      var longer = line ? line + ' ' + word : word;
+      if (line && widthOf(longer, font) > width) { rows.push({ text: line, font: font, colour: colour, height: height }); line = word; } else line = longer;
+    });
+    rows.push({ text: line, font: font, colour: colour, height: height });
+  }
+  wrap(chart.title, '600 18px ' + FONT, ink.ink, 26);
+  if (data.about) wrap(data.about, '13px ' + FONT, ink.muted, 19);
+  var font = '13px ' + FONT, x = 0, line = [];
+  legend.filter(function (one) { return one.shown; }).forEach(function (one) {
+    var wide = widthOf(one.name, font) + 32;
+    if (line.length && x + wide > width) { rows.push({ legend: line, height: 22 }); line = []; x = 0; }
+    line.push({ x: x, name: one.name, tone: one.tone }); x += wide;
+  });
+  if (line.length) rows.push({ legend: line, height: 22 });
+  var shades = shadesOf(chart);
+  if (shades) rows.push({ shades: shades, height: 22 });
+  var head = rows.reduce(function (sum, row) { return sum + row.height; }, 0) + 8;
+  var canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+  canvas.width = (width + 2 * MARGIN) * FINE; canvas.height = (head + 2 * MARGIN) * FINE + plot.height;
+  pen.fillStyle = ink.ground; pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(plot, MARGIN * FINE, (MARGIN + head) * FINE);
+  pen.scale(FINE, FINE); pen.translate(MARGIN, MARGIN); pen.textBaseline = 'middle';
+  var y = 0;
+  rows.forEach(function (row) {
+    var middle = y + row.height / 2;
+    pen.font = row.font || font; pen.fillStyle = row.colour || ink.ink;
+    if (row.text) pen.fillText(row.text, 0, middle);
+    (row.legend || []).forEach(function (one) {
+      var colour = ink.tones[one.tone % ink.tones.length];
+      pen.save(); pen.translate(one.x, middle - 5); pen.fillStyle = colour; pen.fill(new Path2D(OUTLINES[one.tone % 4])); pen.restore();
+      pen.fillText(one.name, one.x + 15, middle);
+    });
+    var at = 0;
+    (row.shades || []).forEach(function (one) {
+      pen.fillStyle = shade(one.share); pen.fillRect(at, middle - 6, 18, 12); at += 18;
+      pen.fillStyle = ink.ink;
+      if (one.words) { pen.fillText(one.words, at + 5, middle); at += widthOf(one.words, font) + 14; }
+    });
+    y += row.height;
+  });
+  return canvas.toDataURL('image/png');
+}
 function start(figure, chart) {
   var plot = figure.querySelector('.plot'), tools = figure.querySelector('.tools');
   figure.classList.add('live');
@@ -361,50 +474,82 @@ function start(figure, chart) {
       var on = b.getAttribute('aria-pressed') !== 'true';
       b.setAttribute('aria-pressed', String(on));
       state.shown[name] = on;
-      drawn.dispatchAction({ type: on ? 'legendSelect' : 'legendUnSelect', name: name });
+      draw();
     });
     b.className = 'toggle'; b.setAttribute('aria-pressed', 'true');
     return { button: b, name: name };
   }) : [];
+  var shades = shadesOf(chart), key = shades ? element('span', 'shades') : null;
+  if (key) tools.appendChild(key);
   function paint() {
     toggles.forEach(function (t) {
       t.button.textContent = '';
       t.button.appendChild(swatch(colours().tones[named[t.name] % 8], named[t.name]));
       t.button.appendChild(document.createTextNode(t.name));
     });
+    if (key) {
+      key.textContent = '';
+      shades.forEach(function (one) {
+        var box = element('i');
+        box.style.backgroundColor = shade(one.share);
+        key.appendChild(box);
+        if (one.words) key.appendChild(element('span', '', one.words));
+      });
+    }
   }
   paint();
   tools.appendChild(element('span', 'gap'));
   var lines = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string'; }); });
   if (lines) {
-    var log = chart.panels.some(function (p) { return p.y.scale === 'log10'; });
+    var scales = [], hasLog = chart.panels.some(function (p) { return p.y.scale === 'log10'; });
+    // One of them, or neither: the usual scale of each panel.
+    var scale = function (text, log) {
+      var b = button(tools, text, function () {
+        state.log = state.log === log ? null : log;
+        scales.forEach(function (one) { one.button.setAttribute('aria-pressed', String(state.log === one.log)); });
+        draw();
+      });
+      b.className = 'scale'; b.setAttribute('aria-pressed', 'false');
+      scales.push({ button: b, log: log });
+    };
     if (chart.panels.some(function (p) { return p.y.scale === 'log10' || (p.y.scale === 'from-zero' && p.y.quantity !== 'difference'); })) {
-      button(tools, 'Log axes', function (b) {
-        state.log = state.log === true ? null : true;
-        b.setAttribute('aria-pressed', String(state.log === true)); draw();
-      }).className = 'scale';
-      if (log) button(tools, 'Axes from 0', function (b) {
-        state.log = state.log === false ? null : false;
-        b.setAttribute('aria-pressed', String(state.log === false)); draw();
-      }).className = 'scale';
+      scale('Log axes', true);
+      if (hasLog) scale('Axes from 0', false);
     }
   }
   if (!names(chart.x)) {
-    var zoom = function (factor) {
-      var middle = (state.zoom[0] + state.zoom[1]) / 2, half = (state.zoom[1] - state.zoom[0]) / 2 * factor;
-      state.zoom = factor === 0 ? [0, 100] : [Math.max(0, middle - half), Math.min(100, middle + half)];
-      drawn.dispatchAction({ type: 'dataZoom', start: state.zoom[0], end: state.zoom[1] });
+    // Around a place of the axis that stays where it is, 0 to 1 of what is seen.
+    var zoom = function (factor, around) {
+      var from = state.zoom[0], span = state.zoom[1] - from, size = Math.min(Math.max(span * factor, 1), 100);
+      var start = Math.min(Math.max(from + (span - size) * around, 0), 100 - size);
+      state.zoom = factor === 0 ? [0, 100] : [start, start + size];
+      draw();
     };
-    button(tools, '+', function () { zoom(0.5); }).setAttribute('aria-label', 'Zoom in');
-    button(tools, '\u2212', function () { zoom(2); }).setAttribute('aria-label', 'Zoom out');
-    button(tools, 'Whole', function () { zoom(0); }).setAttribute('aria-label', 'Show the whole range');
-    drawn.on('datazoom', function () {
-      var option = drawn.getOption();
-      if (option.dataZoom && option.dataZoom[0]) state.zoom = [option.dataZoom[0].start, option.dataZoom[0].end];
+    button(tools, '+', function () { zoom(0.5, 0.5); }).setAttribute('aria-label', 'Zoom in');
+    button(tools, '\u2212', function () { zoom(2, 0.5); }).setAttribute('aria-label', 'Zoom out');
+    button(tools, 'Whole', function () { zoom(0, 0.5); }).setAttribute('aria-label', 'Show the whole range');
+    // The wheel scrolls the page; with Ctrl, as browsers have it, it zooms.
+    plot.addEventListener('wheel', function (event) {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      var left = leftOf(chart), at = (event.clientX - plot.getBoundingClientRect().left - left) / Math.max(plot.clientWidth - left - 26, 1);
+      zoom(event.deltaY < 0 ? 0.8 : 1.25, Math.min(Math.max(at, 0), 1));
+    }, { passive: false });
+    // What is zoomed in on is dragged along.
+    var held = null;
+    plot.addEventListener('pointerdown', function (event) { held = isWhole(state.zoom) ? null : { x: event.clientX, from: state.zoom[0] }; });
+    plot.addEventListener('pointermove', function (event) {
+      if (!held || !(event.buttons & 1)) return;
+      var size = state.zoom[1] - state.zoom[0], by = (held.x - event.clientX) / Math.max(plot.clientWidth - leftOf(chart) - 26, 1) * size;
+      var start = Math.min(Math.max(held.from + by, 0), 100 - size);
+      state.zoom = [start, start + size];
+      draw();
     });
   }
   button(tools, 'PNG', function () {
-    save(chart.name + '.png', drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: colours().ground }));
+    save(chart.name + '.png', picture(chart, drawn, toggles.map(function (t) {
+      return { name: t.name, tone: named[t.name], shown: state.shown[t.name] !== false };
+    })));
   }).setAttribute('aria-label', 'Save this chart as a PNG picture');
   draw();
   new ResizeObserver(function () {

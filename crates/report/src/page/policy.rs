@@ -7,9 +7,9 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "tmslrrTfhOMxmdwhaUAU0zbSIsvZ3rDlp8FL1qoND9A=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "Ye29Uqiv26Szt4FD//NQJb2rIvF2AAwMPXr3PoNw854=";
+const SCRIPT_HASH: &str = "lt6yUwgr5l2a/sFNwWIN+TXv0sAoELW03ewyXmBlN0s=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "5jDDWavjMYwja2zgduPk/4kOcxZeRML5gUIS9kAU+YI=";
+const STYLE_HASH: &str = "nj/LmHmgq24u9ZpTasDUuh6ofDT/DUQ4RnYp+9o60Uk=";
 
 /// The value of the page's `Content-Security-Policy`.
 pub(super) fn policy() -> String {

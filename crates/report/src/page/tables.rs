@@ -25,6 +25,25 @@ pub(super) fn table(
     rows: &[Vec<String>],
     numbers_from: usize,
 ) -> String {
+    table_of(caption, headings, rows, numbers_from, false)
+}
+
+/// The same; as cards, where the window is narrow each row is a paragraph in which
+/// every value stands behind the name of its column.
+fn table_of(
+    caption: &str,
+    headings: &[String],
+    rows: &[Vec<String>],
+    numbers_from: usize,
+    cards: bool,
+) -> String {
+    let name = |index: usize| {
+        if cards && !headings[index].is_empty() {
+            format!(" data-of=\"{}\"", escaped(&headings[index]))
+        } else {
+            String::new()
+        }
+    };
     let class = |index: usize| {
         if index >= numbers_from {
             " class=\"n\""
@@ -34,7 +53,8 @@ pub(super) fn table(
     };
     let caption = escaped(caption);
     let mut html = format!(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table><thead><tr>"
+        "<div class=\"scroll{}\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table><thead><tr>",
+        if cards { " cards" } else { "" }
     );
     for (index, heading) in headings.iter().enumerate() {
         let _ = write!(
@@ -48,7 +68,8 @@ pub(super) fn table(
     for row in rows {
         html.push_str("<tr>");
         for (index, cell) in row.iter().enumerate() {
-            let _ = write!(html, "<td{}>{}</td>", class(index), escaped(cell));
+            let (class, name) = (class(index), name(index));
+            let _ = write!(html, "<td{class}{name}>{}</td>", escaped(cell));
         }
         html.push_str("</tr>\n");
     }
@@ -123,18 +144,19 @@ fn of_series(named: &NamedSeries<'_>) -> String {
 /// A row for each job; what a source does not say stays empty.
 pub(super) fn of_rows(rows: &[JobRow<'_>], limit: usize) -> String {
     let of = rows_table(rows, limit, Room::Wide);
-    written(&of, rows.len(), limit, "in the records")
+    written(&of, rows.len(), limit, ("in the records", false))
 }
 
 /// The same for page one: without ids, which stand further down.
 pub(super) fn of_answers(rows: &[JobRow<'_>], limit: usize) -> String {
     let of = rows_table(rows, limit, Room::Page);
-    written(&of, rows.len(), limit, "under Tables")
+    written(&of, rows.len(), limit, ("under Tables", true))
 }
 
-fn written(of: &RowsTable, rows: usize, limit: usize, place: &str) -> String {
+fn written(of: &RowsTable, rows: usize, limit: usize, (place, cards): (&str, bool)) -> String {
     let words = of.numbers.iter().take_while(|is_number| !**is_number);
-    let mut html = table("Runs", &headings(&of.headings), &of.cells, words.count());
+    let names = headings(&of.headings);
+    let mut html = table_of("Runs", &names, &of.cells, words.count(), cards);
     if rows > limit {
         let _ = writeln!(
             html,

@@ -1,0 +1,230 @@
+//! What a ladder answers with: its step within the limit, else the knee, so that
+//! an array that misses the limit still shows what it can do.
+
+use crate::number::rate;
+use crate::words::told_in_bytes;
+use stripewise_results::{LatencySummary, SeriesRecord, StepRecord};
+use stripewise_units::{LatencyStatistic, Slo, format_duration};
+
+/// Why a step is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// There is no other: the log is one step.
+    Only,
+    /// The most within the latency limit.
+    Within,
+    /// Where more load stops paying off; nothing meets the limit.
+    Knee,
+    /// The most of all; nothing meets the limit and no knee was found.
+    Ceiling,
+}
+
+/// The step that answers for a ladder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) step: &'a StepRecord,
+    pub(crate) place: Place,
+}
+
+/// Limits at which a ladder is read off where its own is not met.
+const LIMITS_MS: [u64; 4] = [1, 5, 20, 100];
+
+/// The answer; nothing where nothing was measured.
+pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
+    if let [step] = &series.steps[..] {
+        return Some(Answer {
+            step,
+            place: Place::Only,
+        });
+    }
+    let at = |index: Option<usize>, place: Place| {
+        let step = series.steps.get(index?)?;
+        Some(Answer { step, place })
+    };
+    let knee = series.knee.as_ref().and_then(|knee| {
+        let mut steps = series.steps.iter();
+        steps.position(|step| in_flight(step) == knee.kneedle_in_flight)
+    });
+    at(series.within_limit, Place::Within)
+        .or_else(|| at(knee, Place::Knee))
+        .or_else(|| at(series.ceiling, Place::Ceiling))
+}
+
+/// Threads times outstanding.
+pub(crate) fn in_flight(step: &StepRecord) -> u32 {
+    step.threads.saturating_mul(step.outstanding)
+}
+
+/// `9,800 IOPS`, `512 MiB/s`, `1,234 writes/s` of a log.
+pub(crate) fn amount(series: &SeriesRecord, step: &StepRecord) -> String {
+    if told_in_bytes(&series.name) {
+        format!("{} MiB/s", rate(step.mib_per_s))
+    } else if series.name == "log" {
+        format!("{} writes/s", rate(step.iops))
+    } else {
+        format!("{} IOPS", rate(step.iops))
+    }
+}
+
+/// What the limit of a series judges; p99 where the limit cannot be read.
+pub(crate) fn judged(series: &SeriesRecord) -> LatencyStatistic {
+    let limit = series.slo.parse::<Slo>();
+    limit.map_or(LatencyStatistic::P99, |slo| slo.percentile)
+}
+
+/// One value of a summary in nanoseconds; a percentile beyond what the number of
+/// operations allows is unknown.
+pub(crate) fn value(latency: &LatencySummary, statistic: LatencyStatistic) -> Option<f64> {
+    Some(match statistic {
+        LatencyStatistic::Mean => latency.mean,
+        LatencyStatistic::P50 => latency.p50 as f64,
+        LatencyStatistic::P90 => latency.p90 as f64,
+        LatencyStatistic::P99 => latency.p99 as f64,
+        LatencyStatistic::P999 => latency.p999? as f64,
+        LatencyStatistic::Max => latency.max as f64,
+    })
+}
+
+/// `p99.9 1.8 ms`: the value that the limit judges, as far as it is known.
+pub(crate) fn judged_words(series: &SeriesRecord, step: &StepRecord) -> Option<String> {
+    let latency = step.latency_ns.as_ref()?;
+    let statistic = judged(series);
+    let words = |ns: f64| format_duration(ns.round().max(0.0) as u64);
+    Some(match value(latency, statistic) {
+        Some(ns) => format!("{statistic} {}", words(ns)),
+        None => format!("{statistic} unknown, max {}", words(latency.max as f64)),
+    })
+}
+
+/// What the ladder gives at other limits, as far as its steps tell: `p99 < 20 ms:
+/// 1,207 IOPS with 4 in flight; p99 < 100 ms: ...`. Limits that no step meets are
+/// left out, and where none is met the text is empty.
+pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
+    let statistic = judged(series);
+    let best = |limit_ns: u64| {
+        let within = series.steps.iter().filter(|step| {
+            let latency = step.latency_ns.as_ref();
+            latency
+                .and_then(|latency| value(latency, statistic))
+                .is_some_and(|ns| ns < limit_ns as f64)
+        });
+        within.max_by(|a, b| a.iops.total_cmp(&b.iops))
+    };
+    let words = LIMITS_MS.into_iter().filter_map(|limit| {
+        let step = best(limit * 1_000_000)?;
+        Some(format!(
+            "{statistic} < {limit} ms: {} with {} in flight",
+            amount(series, step),
+            in_flight(step)
+        ))
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// What stands behind the sentence of a ladder that misses its limit: ` At the
+/// knee: 700 IOPS with 8 in flight, p99 19 ms. p99 < 20 ms: ...`. Empty of others.
+pub(crate) fn instead(series: &SeriesRecord) -> String {
+    let Some(Answer { step, place }) = answer(series) else {
+        return String::new();
+    };
+    let place = match place {
+        Place::Only | Place::Within => return String::new(),
+        Place::Knee => "knee",
+        Place::Ceiling => "ceiling",
+    };
+    let judged = judged_words(series, step).map(|words| format!(", {words}"));
+    let others = at_other_limits(series);
+    format!(
+        " At the {place}: {} with {} in flight{}.{}",
+        amount(series, step),
+        in_flight(step),
+        judged.unwrap_or_default(),
+        if others.is_empty() {
+            String::new()
+        } else {
+            format!(" {others}.")
+        }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::KneeRecord;
+
+    fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
+        StepRecord {
+            run: String::new(),
+            threads: 1,
+            outstanding,
+            iops,
+            mib_per_s: iops / 128.0,
+            latency_ns: Some(LatencySummary {
+                min: 1,
+                mean: 2.0,
+                p50: 3,
+                p90: 4,
+                p99: p99_ms * 1_000_000,
+                p999: None,
+                max: 900_000_000,
+            }),
+            bisection: false,
+        }
+    }
+
+    fn disk(slo: &str) -> SeriesRecord {
+        SeriesRecord {
+            id: String::new(),
+            name: "random-read".to_owned(),
+            slo: slo.to_owned(),
+            steps: vec![
+                step(1, 120.0, 12),
+                step(8, 700.0, 19),
+                step(64, 1_500.0, 90),
+            ],
+            knee: Some(KneeRecord {
+                kneedle_in_flight: 8,
+                kneedle_bracket: [8, 8],
+                plateau_in_flight: 64,
+                plateau_bracket: [64, 64],
+            }),
+            within_limit: None,
+            ceiling: Some(2),
+            stopped: String::new(),
+            sentence: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_missed_limit_is_answered_at_the_knee_and_at_limits_that_are_met() {
+        let mut series = disk("p99<5ms");
+        let found = answer(&series).unwrap();
+        assert_eq!((found.place, found.step.outstanding), (Place::Knee, 8));
+        assert_eq!(
+            at_other_limits(&series),
+            "p99 < 20 ms: 700 IOPS with 8 in flight; p99 < 100 ms: 1,500 IOPS with 64 in flight"
+        );
+        series.knee = None;
+        assert_eq!(answer(&series).unwrap().place, Place::Ceiling);
+        series.within_limit = Some(0);
+        assert_eq!(answer(&series).unwrap().place, Place::Within);
+        series.steps.clear();
+        assert!(answer(&series).is_none());
+    }
+
+    #[test]
+    fn the_judged_percentile_is_told_and_not_another() {
+        for (slo, words) in [
+            ("p99<5ms", "p99 12 ms"),
+            ("p99.9<5ms", "p99.9 unknown, max 900 ms"),
+            ("max<5ms", "max 900 ms"),
+            ("p90<5ms", "p90 4 ns"),
+        ] {
+            let series = disk(slo);
+            assert_eq!(
+                judged_words(&series, &series.steps[0]).as_deref(),
+                Some(words)
+            );
+        }
+    }
+}

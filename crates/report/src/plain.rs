@@ -1,0 +1,61 @@
+//! Text of users without signs that act: control characters move a terminal's
+//! cursor and hide lines, and bidirectional overrides turn the order of letters
+//! round. Every format of a report goes through here, because all of them may be
+//! printed.
+
+/// It moves the cursor, or turns the order of letters round.
+pub(crate) fn acts(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text with a replacement character for each sign that acts. Line ends and
+/// tabs stay.
+pub(crate) fn plain(text: &str) -> String {
+    let stays = |letter: char| !acts(letter) || matches!(letter, '\n' | '\t');
+    let letters = text.chars();
+    letters
+        .map(|letter| {
+            if stays(letter) {
+                letter
+            } else {
+                char::REPLACEMENT_CHARACTER
+            }
+        })
+        .collect()
+}
+
+/// JSON in which no sign acts: those inside its strings become escapes, which JSON
+/// reads as the same letters. Line ends between values stay.
+#[must_use]
+pub fn plain_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if acts(letter) && letter != '\n' {
+            // All of them are below U+10000.
+            safe.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            safe.push(letter);
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ODD: &str = "a\u{1b}[2Jb\u{7f}c\u{9b}d\u{202e}e\u{2067}f\r";
+
+    #[test]
+    fn no_sign_that_acts_is_left_and_json_says_the_same() {
+        assert_eq!(
+            plain(ODD),
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}"
+        );
+        assert_eq!(plain("two\nlines\tand more"), "two\nlines\tand more");
+        let json = serde_json::to_string_pretty(&vec![ODD]).unwrap();
+        let safe = plain_json(&json);
+        assert!(safe.chars().all(|letter| !acts(letter) || letter == '\n'));
+        assert_eq!(serde_json::from_str::<Vec<String>>(&safe).unwrap(), [ODD]);
+    }
+}

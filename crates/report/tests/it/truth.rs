@@ -1,0 +1,658 @@
+//! What a reader is told: of mixed loads, of an experiment's metric, of limits, of
+//! many runs and of records that hold next to nothing.
+
+use std::collections::BTreeSet;
+use stripewise_report::{
+    Annotation, Chart, Material, charts, csv_rows, html, imported_rows_table, markdown, svg,
+};
+use stripewise_results::{
+    ComparisonRecord, ComparisonRow, Document, ExperimentPlace, Imported, Interval, JobRecord,
+    KneeRecord, LatencySummary, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts,
+    Verdict,
+};
+
+fn latency(ms: u64) -> LatencySummary {
+    LatencySummary {
+        min: 1_000,
+        mean: ms as f64 * 0.5e6,
+        p50: ms * 400_000,
+        p90: ms * 800_000,
+        p99: ms * 1_000_000,
+        p999: Some(ms * 1_500_000),
+        max: ms * 2_000_000,
+    }
+}
+
+fn run(id: &str) -> RunRecord {
+    let mut target = TargetFacts::unknown();
+    target.name = "/data".to_owned();
+    let mut run = RunRecord {
+        id: id.to_owned(),
+        jobs: vec![JobRecord {
+            name: "job".to_owned(),
+            target,
+            further_targets: Vec::new(),
+            workload: Default::default(),
+            engine: Default::default(),
+            outcome: Default::default(),
+            warnings: Vec::new(),
+        }],
+        ..RunRecord::empty()
+    };
+    let outcome = &mut run.jobs[0].outcome;
+    outcome.duration_ns = 1_000_000_000;
+    outcome.operations = 1_000;
+    outcome.iops = 1_000.0;
+    outcome.mib_per_s = 7.8125;
+    outcome.read.operations = 1_000;
+    outcome.read.bytes = 1_000 * 8_192;
+    outcome.read.latency_ns = Some(latency(1));
+    run
+}
+
+/// 700 reads of 1 ms at the 99 % and 300 writes of 104 ms.
+fn mixed(id: &str, outstanding: u32) -> RunRecord {
+    let mut run = run(id);
+    let job = &mut run.jobs[0];
+    job.workload.read_percent = 70;
+    job.workload.outstanding = outstanding;
+    job.outcome.read.operations = 700;
+    job.outcome.write.operations = 300;
+    job.outcome.write.bytes = 300 * 8_192;
+    job.outcome.write.latency_ns = Some(latency(104));
+    run
+}
+
+fn material(runs: Vec<RunRecord>) -> Material {
+    Material::new("Report", Document::new(runs))
+}
+
+fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
+    StepRecord {
+        run: format!("run-{outstanding}"),
+        threads: 1,
+        outstanding,
+        iops,
+        mib_per_s: iops / 128.0,
+        latency_ns: Some(latency(p99_ms)),
+        bisection: false,
+    }
+}
+
+/// Spinning disks: the limit is missed from the first step on.
+fn disks(slo: &str) -> SeriesRecord {
+    SeriesRecord {
+        id: "series".to_owned(),
+        name: "random-read".to_owned(),
+        slo: slo.to_owned(),
+        steps: vec![
+            step(1, 170.0, 12),
+            step(8, 700.0, 19),
+            step(64, 1_200.0, 90),
+        ],
+        knee: Some(KneeRecord {
+            kneedle_in_flight: 8,
+            kneedle_bracket: [8, 8],
+            plateau_in_flight: 64,
+            plateau_bracket: [64, 64],
+        }),
+        within_limit: None,
+        ceiling: Some(2),
+        stopped: "of it".to_owned(),
+        sentence: "Random read: not within the limit.".to_owned(),
+    }
+}
+
+fn of_series(series: SeriesRecord) -> Material {
+    let runs = series.steps.iter().map(|step| {
+        let mut run = run(&step.run);
+        run.latency_limit = Some(series.slo.clone());
+        run.jobs[0].outcome.read.latency_ns = step.latency_ns;
+        run
+    });
+    let document = Document {
+        series: vec![series.clone()],
+        ..Document::new(runs.collect())
+    };
+    Material::new("Bench", document)
+}
+
+fn chart<'a>(charts: &'a [Chart], name: &str) -> &'a Chart {
+    let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
+    let found = charts.iter().find(|chart| chart.name == name);
+    found.unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+}
+
+#[test]
+fn a_mixed_load_has_a_row_for_reads_one_for_writes_and_latencies_only_there() {
+    let material = material(vec![mixed("one", 1)]);
+    let text = markdown(&material);
+    let row = |of: &str| {
+        let found = text.lines().find(|line| line.contains(of));
+        found.unwrap_or_else(|| panic!("{of}: {text}")).to_owned()
+    };
+    assert!(row("read: both").contains("| 1,000 |") && !row("read: both").contains("ms"));
+    assert!(row("read: reads").contains("| 700 |") && row("read: reads").contains("| 1 ms |"));
+    assert!(row("read: writes").contains("| 300 |") && row("read: writes").contains("| 104 ms |"));
+    let page = html(&material);
+    for words in [
+        "random 70 % read: reads",
+        "random 70 % read: writes",
+        "104 ms",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn charts_of_mixed_loads_have_the_latencies_of_reads_and_of_writes() {
+    let grid = [1, 2, 4].map(|outstanding| mixed(&format!("run-{outstanding}"), outstanding));
+    let all = charts(&material(grid.to_vec()));
+    let of = chart(&all, "against-load");
+    let titles: Vec<&str> = of
+        .panels
+        .iter()
+        .map(|panel| panel.y.title.as_str())
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "Throughput",
+            "Latency of reads, p99",
+            "Latency of writes, p99"
+        ]
+    );
+    assert_eq!(of.panels[2].series[0].points[0].y, 104e6);
+    let two = charts(&material(grid[..2].to_vec()));
+    assert!(svg(chart(&two, "side-by-side")).contains("Latency of writes, p99"));
+}
+
+#[test]
+fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
+    let level = |level: &str, block: u32, ms: u64| {
+        let mut run = run(&format!("{level}-{block}"));
+        run.jobs[0].outcome.read.latency_ns = Some(latency(ms));
+        run.experiment = Some(ExperimentPlace {
+            experiment: "e".to_owned(),
+            block,
+            level: level.to_owned(),
+            cell: 0,
+            position: 0,
+        });
+        run
+    };
+    let runs: Vec<RunRecord> = (0..4)
+        .flat_map(|block| [level("1", block, 29), level("4", block, 114)])
+        .collect();
+    let comparison = ComparisonRecord {
+        title: "outstanding".to_owned(),
+        a: SideRecord {
+            name: "1".to_owned(),
+            from: runs.iter().map(|run| run.id.clone()).collect(),
+        },
+        b: SideRecord {
+            name: "4".to_owned(),
+            from: Vec::new(),
+        },
+        level: 0.95,
+        rows: vec![ComparisonRow {
+            operation: "read".to_owned(),
+            pattern: "random".to_owned(),
+            block_size_bytes: Some(8_192),
+            threads: Some(1),
+            outstanding: None,
+            metric: "latency_ns_p99".to_owned(),
+            a: 29e6,
+            b: 114e6,
+            difference_percent: 293.0,
+            estimate_percent: None,
+            interval_percent: None,
+            p_value: None,
+            blocks: 4,
+            verdict: Verdict::Worse,
+            difference_percent_max: None,
+            published_difference_percent: None,
+        }],
+        groups: Vec::new(),
+        verdict: Verdict::Worse,
+        sentences: Vec::new(),
+        notes: Vec::new(),
+        drift: None,
+    };
+    let document = Document {
+        comparisons: vec![comparison],
+        ..Document::new(runs)
+    };
+    let all = charts(&Material::new("Experiment", document));
+    let levels = chart(&all, "random-read-levels");
+    assert_eq!(levels.panels[0].y.title, "p99 latency (lower is better)");
+    assert_eq!(levels.panels[0].series[1].points[0].y, 114e6);
+    let difference = chart(&all, "difference-latency-ns-p99");
+    assert!(
+        difference.panels[0]
+            .y
+            .title
+            .contains("p99 latency (lower is better)")
+    );
+    let drift = chart(&all, "baseline-drift");
+    assert!(drift.panels[0].y.title.starts_with("p99 latency"));
+}
+
+#[test]
+fn a_limit_is_marked_at_its_percentile_and_in_the_colour_of_its_line() {
+    let mut within = disks("p99<20ms");
+    within.within_limit = Some(1);
+    let all = charts(&of_series(within.clone()));
+    let marks = &chart(&all, "percentiles").panels[0].annotations;
+    let [Annotation::Bound { x, y, .. }] = marks[..] else {
+        panic!("{marks:?}");
+    };
+    assert!((x - 2.0).abs() < 1e-9 && y == 20e6, "{x} {y}");
+    let below = &chart(&all, "random-read-load").panels[1];
+    let p99 = below.series.iter().find(|line| line.name == "p99");
+    let tone = p99.map(|line| line.tone);
+    assert!(
+        matches!(below.annotations[..], [Annotation::AtY { tone: of, .. }] if of == tone),
+        "{:?}",
+        below.annotations
+    );
+    // A limit of the longest has no place among percentiles.
+    within.slo = "max<20ms".to_owned();
+    let all = charts(&of_series(within.clone()));
+    assert!(chart(&all, "percentiles").panels[0].annotations.is_empty());
+    // What is judged is among the lines, 90 % too.
+    within.slo = "p90<20ms".to_owned();
+    let all = charts(&of_series(within));
+    let lines = &chart(&all, "random-read-load").panels[1].series;
+    assert!(lines.iter().any(|line| line.name == "p90"));
+}
+
+#[test]
+fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
+    let material = of_series(disks("p99<5ms"));
+    let page = html(&material);
+    for words in [
+        "<td class=\"big\">700 IOPS</td>",
+        "8 in flight (the knee), p99 19 ms",
+        "p99 &lt; 20 ms: 700 IOPS with 8 in flight; p99 &lt; 100 ms: 1,200 IOPS with 64 in flight",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("<td class=\"big\">\u{2013}</td>"));
+    assert!(markdown(&material).contains("At the knee: 700 IOPS with 8 in flight, p99 19 ms."));
+    let all = charts(&material);
+    let percentiles = chart(&all, "percentiles");
+    assert_eq!(
+        percentiles.panels[0].series[0].name,
+        "Random read, at the knee"
+    );
+    assert!(
+        percentiles
+            .summary
+            .contains("with 8 in flight, the knee: nothing meets p99 < 5 ms"),
+        "{}",
+        percentiles.summary
+    );
+}
+
+#[test]
+fn the_judged_percentile_is_what_is_shown_beside_the_answer() {
+    let mut series = disks("p99.9<60ms");
+    series.within_limit = Some(1);
+    let page = html(&of_series(series));
+    assert!(page.contains("8 in flight, p99.9 28.5 ms"));
+}
+
+#[test]
+fn the_log_answers_with_durable_writes() {
+    let mut log = disks("p99<5ms");
+    log.name = "log".to_owned();
+    log.steps.truncate(1);
+    (log.knee, log.ceiling) = (None, Some(0));
+    let page = html(&of_series(log));
+    assert!(page.contains("<td class=\"big\">170 writes/s</td>"));
+    assert!(page.contains("a durable write takes 4.80 ms (p50), p99 12 ms"));
+}
+
+/// `count` intervals of so many milliseconds at an even rate.
+fn even(count: u64, milliseconds: u64) -> RunRecord {
+    let mut run = run("even");
+    let intervals = (0..count).map(|index| Interval {
+        start_ns: index * milliseconds * 1_000_000,
+        duration_ns: milliseconds * 1_000_000,
+        read_operations: 100 * milliseconds,
+        bytes: 1,
+        latency_ns_mean: 1e6,
+        latency_ns_p99: Some(2_000_000),
+        latency_ns_max: 3_000_000,
+        ..Interval::default()
+    });
+    run.jobs[0].outcome.intervals = intervals.collect();
+    run
+}
+
+#[test]
+fn steadiness_is_not_claimed_of_less_than_five_rounds_of_a_second() {
+    for (count, milliseconds, claimed) in [
+        (10, 100, false),
+        (49, 100, false),
+        (60, 100, true),
+        (5, 1_000, true),
+    ] {
+        let all = charts(&material(vec![even(count, milliseconds)]));
+        let time = chart(&all, "random-read-time");
+        assert_eq!(
+            time.summary.contains("SNIA"),
+            claimed,
+            "{count} of {milliseconds} ms: {}",
+            time.summary
+        );
+    }
+}
+
+#[test]
+fn a_grid_of_any_size_has_charts_and_only_no_charts_have_no_link() {
+    let mut runs = Vec::new();
+    for block in 0..30_u32 {
+        for (threads, outstanding) in [(1, 1), (1, 2), (2, 1), (2, 4)] {
+            let mut run = run(&format!("{block}-{threads}-{outstanding}"));
+            let workload = &mut run.jobs[0].workload;
+            workload.block_size_bytes = 4_096 * u64::from(block + 1);
+            (workload.threads, workload.outstanding) = (threads, outstanding);
+            runs.push(run);
+        }
+    }
+    let all = charts(&material(runs.clone()));
+    let maps = all
+        .iter()
+        .filter(|chart| chart.name.ends_with("-grid"))
+        .count();
+    assert_eq!(maps, 24);
+    assert!(all[0].summary.contains("the first 24 of 30 groups"));
+    assert!(all.iter().any(|chart| chart.title.ends_with("(2 of 4)")));
+    // Without a load that varies: bars, on several charts.
+    runs.retain(|run| run.jobs[0].workload.outstanding == 1 && run.jobs[0].workload.threads == 1);
+    let more = runs.clone().into_iter().map(|mut run| {
+        run.jobs[0].workload.base_offset_bytes = 512;
+        run.experiment = None;
+        run
+    });
+    runs.extend(more);
+    let all = charts(&material(runs));
+    let bars = all
+        .iter()
+        .filter(|chart| chart.name.starts_with("side-by-side"))
+        .count();
+    assert!(
+        bars == 2 || all.iter().any(|chart| chart.name.ends_with("-levels")),
+        "{bars}"
+    );
+    assert!(!charts(&material(vec![run("alone")])).is_empty());
+    let empty = RunRecord {
+        jobs: Vec::new(),
+        ..run("empty")
+    };
+    let page = html(&material(vec![empty]));
+    assert!(!page.contains("href=\"#charts\""));
+}
+
+/// A result of SQLIO with a mean of 0 ms and a histogram.
+fn sqlio() -> RunRecord {
+    let mut run = run("sqlio");
+    let shares: Vec<u64> = std::iter::once(97)
+        .chain((1..25).map(|ms| u64::from(ms < 4)))
+        .collect();
+    run.imported = Some(Imported {
+        tool: "sqlio".to_owned(),
+        tool_version: None,
+        source: "log.txt".to_owned(),
+        line: None,
+        details: Some(serde_json::json!({ "histogram_percent": shares })),
+        absent: ["p50", "p90", "p99", "p999"]
+            .map(|name| format!("jobs.outcome.read.latency_ns.{name}"))
+            .into_iter()
+            .collect(),
+    });
+    run.jobs[0].outcome.read.latency_ns = Some(LatencySummary {
+        max: 611_000_000,
+        ..LatencySummary::default()
+    });
+    run
+}
+
+#[test]
+fn a_result_of_sqlio_has_its_histogram_and_its_0_ms_is_less_than_one() {
+    let material = material(vec![sqlio()]);
+    let all = charts(&material);
+    let histogram = chart(&all, "latency-histogram");
+    assert_eq!(histogram.panels[0].series[0].points.len(), 25);
+    assert!(
+        histogram
+            .summary
+            .contains("97 % of operations took from 0 ms to 1 ms")
+    );
+    assert!(svg(histogram).contains("24+"));
+    let (text, page) = (markdown(&material), html(&material));
+    assert!(
+        text.contains("| Mean |") && text.contains("| &lt; 1 ms |"),
+        "{text}"
+    );
+    assert!(page.contains("&lt; 1 ms</td>"));
+    let terminal = imported_rows_table(&material.document.runs);
+    assert!(terminal.contains("< 1 ms"), "{terminal}");
+    assert!(csv_rows(&material.document.runs[0]).contains(",<1000000,"));
+    for text in [text, page, terminal] {
+        assert!(!text.contains("0 ns"));
+    }
+}
+
+#[test]
+fn no_format_has_a_sign_that_acts() {
+    const LABEL: &str = "a\u{1b}[2Jb\u{9b}c\u{202e}d\u{7f}";
+    let mut one = run("one");
+    one.label = Some(LABEL.to_owned());
+    one.command = vec!["stripewise".to_owned(), LABEL.to_owned()];
+    one.jobs[0].name = LABEL.to_owned();
+    let mut other = one.clone();
+    other.label = Some(format!("{LABEL}2"));
+    let material = material(vec![one.clone(), other]);
+    let pictures: String = charts(&material).iter().map(svg).collect();
+    for (format, text) in [
+        ("md", markdown(&material)),
+        ("html", html(&material)),
+        ("csv", csv_rows(&one).replace("\r\n", "")),
+        ("svg", pictures),
+        (
+            "json",
+            stripewise_report::plain_json(&material.document.to_json()),
+        ),
+    ] {
+        let odd = |sign: char| {
+            (sign.is_control() && !matches!(sign, '\n' | '\t'))
+                || ('\u{202a}'..='\u{202e}').contains(&sign)
+        };
+        // ECharts has such signs in its own text, as patterns of its own.
+        let own = include_str!("../../assets/echarts/echarts.min.js");
+        let text = text.replace(own, "");
+        assert!(!text.contains(odd), "{format}: {:?}", text.find(odd));
+    }
+}
+
+/// The same numbers on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % sides
+    }
+
+    fn real(&mut self) -> f64 {
+        const ODD: [f64; 9] = [
+            0.0,
+            -1.0,
+            1.0,
+            5e-324,
+            1e-9,
+            1e9,
+            f64::MAX,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+        ];
+        ODD[self.roll(ODD.len())]
+    }
+
+    fn whole(&mut self) -> u64 {
+        const ODD: [u64; 6] = [0, 0, 1, 1_000, 1_000_000_000, u64::MAX];
+        ODD[self.roll(ODD.len())]
+    }
+
+    fn count(&mut self) -> u32 {
+        const ODD: [u32; 5] = [0, 1, 2, 64, u32::MAX];
+        ODD[self.roll(ODD.len())]
+    }
+
+    fn latency(&mut self) -> Option<LatencySummary> {
+        (self.roll(4) > 0).then(|| LatencySummary {
+            min: self.whole(),
+            mean: self.real(),
+            p50: self.whole(),
+            p90: self.whole(),
+            p99: self.whole(),
+            p999: Some(self.whole()).filter(|ns| *ns != 1),
+            max: self.whole(),
+        })
+    }
+
+    fn run(&mut self, index: usize) -> RunRecord {
+        let mut run = run(&format!("run-{index}"));
+        let job = &mut run.jobs[0];
+        job.workload.read_percent = [0, 70, 100][self.roll(3)];
+        job.workload.threads = self.count();
+        job.workload.outstanding = self.count();
+        job.workload.block_size_bytes = self.whole();
+        job.workload.base_offset_bytes = self.whole();
+        let outcome = &mut job.outcome;
+        outcome.iops = self.real();
+        outcome.mib_per_s = self.real();
+        outcome.duration_ns = self.whole();
+        outcome.read.operations = self.whole();
+        outcome.read.latency_ns = self.latency();
+        outcome.write.latency_ns = self.latency();
+        for interval in 0..self.roll(12) as u64 {
+            outcome.intervals.push(Interval {
+                start_ns: interval * 1_000_000_000,
+                duration_ns: [0, 1, 1_000_000_000][self.roll(3)],
+                read_operations: [0, 1, 1_000_000][self.roll(3)],
+                latency_ns_mean: self.real(),
+                latency_ns_p99: Some(self.whole()),
+                latency_ns_max: self.whole(),
+                ..Interval::default()
+            });
+        }
+        if self.roll(3) == 0 {
+            let absent: BTreeSet<String> = match self.roll(3) {
+                0 => ["jobs".to_owned()].into(),
+                1 => ["jobs.workload".to_owned()].into(),
+                _ => BTreeSet::new(),
+            };
+            run.imported = Some(Imported {
+                tool: ["sqlio", "fio", "dataset"][self.roll(3)].to_owned(),
+                tool_version: None,
+                source: String::new(),
+                line: None,
+                details: (self.roll(2) == 0)
+                    .then(|| serde_json::json!({ "histogram_percent": [0, 0] })),
+                absent,
+            });
+        }
+        if self.roll(4) == 0 {
+            run.experiment = Some(ExperimentPlace {
+                experiment: "e".to_owned(),
+                block: self.roll(4) as u32,
+                level: self.roll(12).to_string(),
+                cell: self.roll(2) as u32,
+                position: 0,
+            });
+        }
+        if self.roll(6) == 0 {
+            let job = run.jobs[0].clone();
+            run.jobs.push(job);
+        }
+        run
+    }
+
+    fn series(&mut self, runs: &[RunRecord]) -> SeriesRecord {
+        let steps: Vec<StepRecord> = runs
+            .iter()
+            .map(|run| StepRecord {
+                run: run.id.clone(),
+                threads: self.count(),
+                outstanding: self.count(),
+                iops: self.real(),
+                mib_per_s: self.real(),
+                latency_ns: self.latency(),
+                bisection: false,
+            })
+            .collect();
+        let index = |dice: &mut Dice| {
+            (dice.roll(2) == 0)
+                .then(|| dice.roll(steps.len().max(1)))
+                .filter(|index| *index < steps.len())
+        };
+        let (within_limit, ceiling) = (index(self), index(self));
+        SeriesRecord {
+            id: "s".to_owned(),
+            name: ["random-read", "sequential-write", "log"][self.roll(3)].to_owned(),
+            slo: ["p99<5ms", "p99.9<1us", "max<1h", ""][self.roll(4)].to_owned(),
+            steps,
+            knee: (self.roll(2) == 0).then(|| KneeRecord {
+                kneedle_in_flight: self.count(),
+                kneedle_bracket: [self.count(), self.count()],
+                plateau_in_flight: self.count(),
+                plateau_bracket: [1, 1],
+            }),
+            within_limit,
+            ceiling,
+            stopped: String::new(),
+            sentence: String::new(),
+        }
+    }
+}
+
+#[test]
+fn records_of_next_to_nothing_and_of_extremes_are_drawn_or_left_out() {
+    let mut dice = Dice(7);
+    for round in 0..500 {
+        let runs: Vec<RunRecord> = (0..dice.roll(9)).map(|index| dice.run(index)).collect();
+        let of_series = dice.roll(runs.len() + 1);
+        let series = (dice.roll(2) == 0).then(|| dice.series(&runs[..of_series]));
+        let document = Document {
+            series: series.into_iter().collect(),
+            ..Document::new(runs)
+        };
+        let material = Material::new("Report", document);
+        let all = charts(&material);
+        for chart in &all {
+            let picture = svg(chart);
+            assert!(
+                !picture.contains("NaN") && !picture.contains("inf\""),
+                "{round}: {}",
+                picture
+                    .lines()
+                    .filter(|line| line.contains("NaN") || line.contains("inf\""))
+                    .collect::<String>()
+            );
+            for row in chart.table().rows {
+                assert!(!row.is_empty());
+            }
+        }
+        if round % 50 == 0 {
+            assert!(html(&material).len() < 2 << 20);
+            let _ = markdown(&material);
+        }
+    }
+}
