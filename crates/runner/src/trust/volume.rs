@@ -152,6 +152,10 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
         "the file system or thin volume is full: make room and run again"
     } else if names("EIO") {
         "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
+    } else if names("EAGAIN") {
+        // The kernel's log has nothing about it: no device failed.
+        "the kernel answered instead of waiting for a layer of the storage that has to wait; run it with \
+         `--engine threads`; `doctor` shows which engines can read the target"
     } else {
         "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
     };

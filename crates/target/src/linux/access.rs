@@ -108,6 +108,28 @@ pub(super) fn reopen_quietly(
     reopen(handle, identity, flags, name)
 }
 
+/// [`reopen_quietly`] for the descriptor that operations go through.
+///
+/// Opening and operating are two things. A lease on the file (Samba, NFS) would
+/// make the opening wait for its owner, so it is opened with `O_NONBLOCK`. Under
+/// Linux before 6.4, io_uring takes that same flag as "fail instead of waiting"
+/// and ends every operation with EAGAIN where the layer below may have to wait:
+/// dm-crypt, thin volumes, snapshots, and file systems on them. So the flag is
+/// cleared again. The kernel reads it when an operation is issued, and nobody else
+/// has this open file description, so nobody can set it again.
+pub(super) fn reopen_for_operations(
+    handle: &impl AsRawFd,
+    identity: &Identity,
+    flags: OFlags,
+    name: &str,
+) -> Result<File> {
+    let file = reopen_quietly(handle, identity, flags | OFlags::NONBLOCK, name)?;
+    rustix::fs::fcntl_getfl(&file)
+        .and_then(|now| rustix::fs::fcntl_setfl(&file, now.difference(OFlags::NONBLOCK)))
+        .map_err(|os| failed(name, "cannot be opened for blocking operations", os.into()))?;
+    Ok(file)
+}
+
 fn describe_open(flags: OFlags) -> &'static str {
     if flags.intersects(OFlags::WRONLY | OFlags::RDWR) {
         "cannot be opened for writing"
@@ -184,10 +206,45 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
             ErrorKind::Unusable,
             "Raise the limit of open files (`ulimit -n`).",
         ),
+        // Files are opened so that a lease refuses it at once.
+        Some(libc::EAGAIN) => (
+            ErrorKind::Refused,
+            "Another program holds a lease on it (Samba and NFS servers take them): \
+             close it there, or choose another target.",
+        ),
         _ => (
             ErrorKind::Io,
             "Look at the end of `dmesg` for what the device or file system reports.",
         ),
     };
     Error::new(kind, target, what).with_hint(hint).with_os(os)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A blocking open waits for the holder of a lease, 45 seconds by default.
+    #[test]
+    fn a_file_under_a_lease_is_refused_at_once_and_says_so() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("leased");
+        std::fs::write(&path, [1; 4096]).expect("written");
+        let found = find(&path).expect("there");
+        let holder = File::options().read(true).write(true).open(&path);
+        let holder = holder.expect("opens");
+        // Some file systems grant no leases; then there is nothing to show.
+        if super::super::ioctl::take_write_lease(&holder).is_err() {
+            return;
+        }
+        let identity = &found.status.identity;
+        let error = reopen_for_operations(&found.handle, identity, OFlags::RDONLY, "leased")
+            .expect_err("leased");
+        assert_eq!(error.os_number(), Some(libc::EAGAIN));
+        assert!(error.hint.contains("lease"), "{}", error.hint);
+        drop(holder);
+        let file = reopen_for_operations(&found.handle, identity, OFlags::RDONLY, "leased");
+        let flags = rustix::fs::fcntl_getfl(file.expect("free again")).expect("flags");
+        assert!(!flags.contains(OFlags::NONBLOCK));
+    }
 }

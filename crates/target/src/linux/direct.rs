@@ -1,6 +1,6 @@
 //! Whether a file takes direct I/O, and in what units.
 
-use super::access::reopen_quietly;
+use super::access::reopen_for_operations;
 use super::identity::{Identity, Status};
 use crate::Result;
 use rustix::fs::{FileType, OFlags};
@@ -38,8 +38,8 @@ pub(super) fn probe(
         sector_bytes: SECTOR_BYTES,
         refused: Some(why.to_owned()),
     };
-    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK;
-    let direct = match reopen_quietly(file, identity, flags, name) {
+    let flags = OFlags::RDONLY | OFlags::DIRECT;
+    let direct = match reopen_for_operations(file, identity, flags, name) {
         Ok(direct) => direct,
         Err(error) if error.os_number() == Some(libc::EINVAL) => {
             return Ok(refused("its file system refuses O_DIRECT"));

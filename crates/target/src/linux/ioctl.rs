@@ -26,24 +26,32 @@ pub(super) enum Sole {
 /// once in this process.
 pub(super) fn sole_opener(file: &File) -> Sole {
     let descriptor = file.as_raw_fd();
+    match take_write_lease(file) {
+        Ok(()) => {}
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Sole::No,
+        Err(error) => return Sole::Unknown(error),
+    }
+    // SAFETY: `fcntl` with integer arguments touches no memory of ours. It cannot fail
+    // for a lease that is held.
+    unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_UNLCK as libc::c_int) };
+    Sole::Yes
+}
+
+/// Takes a write lease, which lasts until it is given back or the file is closed.
+pub(super) fn take_write_lease(file: &File) -> io::Result<()> {
+    let descriptor = file.as_raw_fd();
     // If somebody opens the file in the microseconds while we hold the lease,
     // the kernel sends a signal; the default one, SIGIO, would end the process,
     // while SIGURG is ignored unless somebody asked for it.
     // SAFETY: `fcntl` with integer arguments touches no memory of ours.
     let prepared = unsafe { libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) };
     if prepared < 0 {
-        return Sole::Unknown(io::Error::last_os_error());
+        return Err(io::Error::last_os_error());
     }
     // SAFETY: as above.
     let result = unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_WRLCK as libc::c_int) };
     if result < 0 {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            Some(libc::EAGAIN) => Sole::No,
-            _ => Sole::Unknown(error),
-        };
+        return Err(io::Error::last_os_error());
     }
-    // SAFETY: as above. It cannot fail for a lease that is held.
-    unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_UNLCK as libc::c_int) };
-    Sole::Yes
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The open side of a target: one guard descriptor, from which all others derive.
 
-use super::access::reopen_quietly;
+use super::access::reopen_for_operations;
 use super::device_rules;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
@@ -89,8 +89,8 @@ impl Opened {
         if access.writes() {
             self.still_ours_alone()?;
         }
-        let flags = access_flags | cache_flags | OFlags::NONBLOCK;
-        reopen_quietly(self.file(), &self.identity, flags, &self.name)
+        let flags = access_flags | cache_flags;
+        reopen_for_operations(self.file(), &self.identity, flags, &self.name)
             .map_err(|error| explain_direct(error, cache))
     }
 

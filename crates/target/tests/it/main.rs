@@ -14,6 +14,7 @@ mod linux {
     mod growing_files;
     mod kept_files;
     mod odd_paths;
+    mod open_flags;
     mod overlays;
     mod places;
     mod test_files;

@@ -432,6 +432,19 @@ pub const CASES: &[Case] = &[
     Case {
         code: Errors,
         severity: Void,
+        says: &["read EAGAIN 40,000", "`--engine threads`", "`doctor`"],
+        fires: |e| {
+            e.outcome.errors.total = 40_000;
+            e.outcome
+                .errors
+                .by_reason
+                .insert("read EAGAIN".into(), 40_000);
+        },
+        near_miss: |_| {},
+    },
+    Case {
+        code: Errors,
+        severity: Void,
         says: &["40,000 of 80,000", "50 %"],
         fires: |e| e.outcome.errors.total = 40_000,
         near_miss: |_| {},

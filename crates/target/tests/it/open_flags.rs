@@ -1,0 +1,76 @@
+//! What engines are handed: descriptors that wait for the device. Under Linux before
+//! 6.4 io_uring ends operations with EAGAIN where one has `O_NONBLOCK` and a layer
+//! below may have to wait (dm-crypt, thin volumes, snapshots); `tests/vm/run mapper`
+//! shows that on such kernels.
+
+use crate::support::*;
+use rustix::fs::OFlags;
+use stripewise_target::{Access, Intent, Target};
+use stripewise_workload::CacheMode;
+
+const BYTES: u64 = 256 << 10;
+const CACHES: [CacheMode; 4] = [
+    CacheMode::Direct,
+    CacheMode::DirectSync,
+    CacheMode::Buffered,
+    CacheMode::BufferedSync,
+];
+
+/// Every way to open it: nothing else about the descriptor changes.
+fn check(target: &Target, accesses: &[Access]) {
+    for cache in CACHES {
+        for &access in accesses {
+            let file = target.open(cache, access).expect("opens");
+            let flags = rustix::fs::fcntl_getfl(&file).expect("flags");
+            let mode = match access {
+                Access::Read => OFlags::RDONLY,
+                Access::Write => OFlags::WRONLY,
+                Access::ReadWrite => OFlags::RDWR,
+            };
+            let direct = matches!(cache, CacheMode::Direct | CacheMode::DirectSync);
+            let sync = matches!(cache, CacheMode::DirectSync | CacheMode::BufferedSync);
+            assert!(
+                !flags.contains(OFlags::NONBLOCK),
+                "{cache:?}, {access:?}: {flags:?}"
+            );
+            assert_eq!(flags & OFlags::RWMODE, mode, "{cache:?}, {access:?}");
+            assert_eq!(flags.contains(OFlags::DIRECT), direct, "{cache:?}");
+            assert_eq!(flags.contains(OFlags::DSYNC), sync, "{cache:?}");
+        }
+    }
+}
+
+const ALL: [Access; 3] = [Access::Read, Access::Write, Access::ReadWrite];
+
+#[test]
+fn operations_on_files_wait_for_the_device() {
+    let top = directory();
+    let path = users_file(top.path(), "data", BYTES);
+    check(&target(&path, &reading()), &[Access::Read]);
+    check(&target(&path, &overwriting()), &ALL);
+}
+
+#[test]
+fn operations_on_test_files_wait_for_the_device() {
+    let top = directory();
+    check(&target(top.path(), &filling(1)), &ALL);
+    let kept = Intent {
+        create: true,
+        ..filling(1)
+    };
+    check(&target(top.path().join("kept"), &kept), &ALL);
+    check(
+        &target(top.path().join("kept"), &reading()),
+        &[Access::Read],
+    );
+}
+
+#[test]
+fn operations_on_devices_wait_for_the_device() {
+    if !can_run("operations_on_devices_wait_for_the_device", &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    check(&target(&device.device, &reading()), &[Access::Read]);
+    check(&target(&device.device, &destroying(device.name())), &ALL);
+}
