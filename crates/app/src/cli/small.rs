@@ -99,7 +99,7 @@ pub enum SimAction {
 /// What this machine offers.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Also judge the volume of this path
+    /// Also judge the volume of this path, and read one block of a file or device
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
+use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::host::Host;
@@ -13,7 +14,8 @@ use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_io_engine::EngineName;
 use stripewise_report::wrapped;
 use stripewise_results::SCHEMA_VERSION;
-use stripewise_runner::session::own_cost_ns;
+use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
+use stripewise_target::{FillProgress, Intent, Knowledge, Progress, TargetName};
 use stripewise_units::format_bytes;
 
 /// One finding.
@@ -65,12 +67,15 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
         }
     })?;
     checks.extend(volume(path, &storage));
+    let reading = reading(path);
+    let exit = reading.exit;
+    checks.extend(reading.checks);
     if context.global.json {
         print_json(&Report {
             schema_version: SCHEMA_VERSION,
             checks,
         })?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     let mut text = String::new();
     for check in &checks {
@@ -87,7 +92,83 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
         }
     }
     print_text(&text);
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// What came of trying to read the target.
+struct Reading {
+    checks: Vec<Check>,
+    exit: Exit,
+}
+
+/// Reads one block through each engine, opened as for a run; nothing is written. A
+/// directory has nothing to read.
+fn reading(path: &Path) -> Reading {
+    let good = |found: &str| Reading {
+        checks: vec![check("read", true, found, "")],
+        exit: Exit::Done,
+    };
+    if path.is_dir() {
+        return good("not tried: a run makes a test file in this directory");
+    }
+    // One read disturbs nobody, so a busy device or a live database is no obstacle.
+    let intent = Intent {
+        reads: false,
+        busy_ok: true,
+        ..Intent::default()
+    };
+    let target = stripewise_target::plan(
+        &TargetName::Path(path.to_owned()),
+        &intent,
+        &Knowledge::none(),
+    )
+    .and_then(|plan| stripewise_target::prepare(plan, &Knowledge::none(), &mut Silent));
+    let target = match target {
+        Ok(target) => target,
+        Err(error) => {
+            return Reading {
+                checks: vec![check("read", false, error.to_string(), &error.hint)],
+                exit: Exit::Target,
+            };
+        }
+    };
+    judge_reads(&trial_reads(&target))
+}
+
+/// The first is the engine that a run chooses: without it the target cannot be read.
+fn judge_reads(trials: &[Trial]) -> Reading {
+    let failed = trials.first().is_some_and(|first| first.outcome.is_err());
+    let checks = trials.iter().map(|trial| match &trial.outcome {
+        Ok(()) => check(
+            "read",
+            true,
+            format!("one block through {} works", trial.engine),
+            "",
+        ),
+        Err(why) => check(
+            "read",
+            false,
+            format!("one block through {} failed: {why}", trial.engine),
+            trial.hint,
+        ),
+    });
+    Reading {
+        checks: checks.collect(),
+        exit: if failed { Exit::Target } else { Exit::Done },
+    }
+}
+
+/// There is no filling whose progress could be shown.
+struct Silent;
+
+impl Progress for Silent {
+    fn now_ns(&mut self) -> u64 {
+        0
+    }
+
+    fn report(&mut self, _: FillProgress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 fn check(name: &'static str, good: bool, found: impl Into<String>, hint: &str) -> Check {
@@ -268,4 +349,41 @@ fn device(device: &BlockDevice) -> Check {
         .is_some_and(|looped| looped.direct_io == Some(false));
     let hint = "a loop device without direct I/O measures the page cache; attach it with losetup --direct-io=on";
     check("device", !cached_loop, facts.join(", "), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(engine: EngineName, outcome: Result<(), &str>) -> Trial {
+        Trial {
+            engine,
+            hint: if outcome.is_ok() { "" } else { "do this" },
+            outcome: outcome.map_err(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_target_that_the_chosen_engine_cannot_read_is_unusable() {
+        let cases = [
+            (Ok(()), Ok(()), Exit::Done),
+            (Ok(()), Err("read EIO"), Exit::Done),
+            (Err("read EAGAIN"), Ok(()), Exit::Target),
+            (Err("read EIO"), Err("read EIO"), Exit::Target),
+        ];
+        for (first, second, exit) in cases {
+            let trials = [
+                trial(EngineName::Uring, first),
+                trial(EngineName::Threads, second),
+            ];
+            let reading = judge_reads(&trials);
+            assert_eq!(reading.exit, exit, "{first:?} {second:?}");
+            for (check, outcome) in reading.checks.iter().zip([first, second]) {
+                assert_eq!(check.good, outcome.is_ok());
+                assert_eq!(check.hint.is_empty(), outcome.is_ok());
+                let why = outcome.err().unwrap_or("works");
+                assert!(check.found.contains(why), "{}", check.found);
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod check;
 mod compare;
 mod convert;
 mod disks;
+mod doctor;
 mod documents;
 mod engines;
 mod faults;

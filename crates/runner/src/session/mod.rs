@@ -12,11 +12,13 @@ mod listen;
 mod memory;
 mod policy;
 mod record;
+mod trial;
 
 pub use engine::own_cost_ns;
 pub use host::host_facts;
 pub use listen::Listener;
 pub use memory::check_memory;
+pub use trial::{Trial, trial_reads};
 
 use crate::drive::virtual_time::{self, SimulatedJob};
 use crate::trust;

@@ -1,0 +1,179 @@
+//! One read of a target through an engine: whether measuring it can work at all.
+//! Nothing is written.
+
+use std::fs::File;
+use std::sync::Arc;
+use stripewise_io_engine::backend::{
+    linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
+};
+use stripewise_io_engine::{
+    Clock, Completion, Engine, EngineName, Kind, Next, OpenPlan, Operation, Source, error_name,
+};
+use stripewise_target::{Access, Target};
+use stripewise_workload::CacheMode;
+
+/// How long an answer is waited for. A disk that has to spin up takes some seconds.
+const WAIT_NS: u64 = 30_000_000_000;
+/// How long a read that was given up may take to come back.
+const CLOSE_NS: u64 = 1_000_000_000;
+/// Bytes of the read, where the target has them.
+const LENGTH_BYTES: u64 = 4096;
+
+/// One read and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Through which engine; never [`EngineName::Auto`].
+    pub engine: EngineName,
+    /// `Ok` where the bytes arrived, else why not: `read EIO`.
+    pub outcome: Result<(), String>,
+    /// What to do about it; empty where it worked.
+    pub hint: &'static str,
+}
+
+/// Reads the target's first block once through the engine that a run would choose,
+/// and once through the threads engine where that is another. The descriptors are
+/// opened as for a run. Takes no longer than half a minute for each.
+#[must_use]
+pub fn trial_reads(target: &Target) -> Vec<Trial> {
+    let chosen = EngineName::Auto.choose().engine;
+    let mut engines = vec![chosen];
+    if chosen != EngineName::Threads {
+        engines.push(EngineName::Threads);
+    }
+    engines
+        .into_iter()
+        .map(|engine| trial_read(engine, target))
+        .collect()
+}
+
+fn trial_read(engine: EngineName, target: &Target) -> Trial {
+    let sector = u64::from(target.logical_sector_bytes()).max(1);
+    let wanted = target.size_bytes().min(LENGTH_BYTES).max(sector);
+    let length_bytes = u32::try_from(wanted / sector * sector).unwrap_or(512);
+    let outcome = match target.open(CacheMode::Direct, Access::Read) {
+        Ok(file) => by_name(engine, file, length_bytes),
+        Err(error) => Err((error.to_string(), "")),
+    };
+    let (outcome, hint) = match outcome {
+        Ok(()) => (Ok(()), ""),
+        Err((why, hint)) => (Err(why), hint),
+    };
+    Trial {
+        engine,
+        outcome,
+        hint,
+    }
+}
+
+type Why = (String, &'static str);
+
+fn by_name(engine: EngineName, file: File, length_bytes: u32) -> Result<(), Why> {
+    match engine {
+        EngineName::Iocp => through::<Iocp>(file, length_bytes),
+        EngineName::Uring => through::<Uring>(file, length_bytes),
+        _ => through::<Threads>(file, length_bytes),
+    }
+}
+
+fn through<E: Engine>(file: File, length_bytes: u32) -> Result<(), Why> {
+    let failed = |error: stripewise_io_engine::Error| (error.to_string(), HINT_ENGINE);
+    let clock = Clock::start();
+    let plan = OpenPlan::new(vec![Arc::new(file)], 1, length_bytes, clock);
+    let mut engine = E::open(&plan).map_err(failed)?;
+    let mut one = OneRead {
+        length_bytes,
+        issued: false,
+        result: None,
+    };
+    let until_ns = engine.now_ns().saturating_add(WAIT_NS);
+    let now_ns = engine.now_ns();
+    engine.fill(&mut one, now_ns);
+    while one.result.is_none() && engine.now_ns() < until_ns {
+        engine.submit_and_wait(1, Some(until_ns)).map_err(failed)?;
+        engine.reap(&mut one);
+    }
+    let result = one.result;
+    engine.close(CLOSE_NS);
+    judge(result, length_bytes)
+}
+
+const HINT_ENGINE: &str = "measure through another engine: `stripewise run --engine threads`";
+
+fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
+    let why = |what: String, hint| Err((what, hint));
+    match result {
+        None => why(
+            "the read did not come back within 30 s".to_owned(),
+            "find out why the device does not answer: `dmesg`, `dmsetup info` (suspended?)",
+        ),
+        Some(number) if number < 0 => {
+            let name = error_name(number.saturating_neg());
+            let hint = match name.as_str() {
+                "EAGAIN" => HINT_ENGINE,
+                "EIO" | "EREMOTEIO" | "EILSEQ" | "ENODATA" => {
+                    "look at the kernel's log (`dmesg`) and the disk's own (`smartctl -a`): the \
+                     first block cannot be read"
+                }
+                "ENXIO" | "ENODEV" => "check that the device is still there (`lsblk`)",
+                _ => "look at the kernel's log (`dmesg`) for what the device reports",
+            };
+            why(format!("read {name}"), hint)
+        }
+        Some(got) if got.unsigned_abs() != length_bytes => why(
+            format!("the read ended after {got} of {length_bytes} bytes"),
+            "check that nobody cuts the file, and that its file system is healthy",
+        ),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Asks for the first block, once.
+struct OneRead {
+    length_bytes: u32,
+    issued: bool,
+    result: Option<i32>,
+}
+
+impl Source for OneRead {
+    fn next(&mut self, _now_ns: u64) -> Next {
+        if std::mem::replace(&mut self.issued, true) {
+            return Next::Finished;
+        }
+        Next::Operation(Operation {
+            slot: 0,
+            file: 0,
+            kind: Kind::Read,
+            offset_bytes: 0,
+            length_bytes: self.length_bytes,
+        })
+    }
+
+    fn data(&mut self, _operation: &Operation, _buffer: &mut [u8]) {}
+
+    fn complete(&mut self, done: Completion) {
+        self.result = Some(done.result);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_fails_says_how_and_what_to_do() {
+        let cases = [
+            (Some(-5), "read EIO", "dmesg"),
+            (Some(-11), "read EAGAIN", "--engine"),
+            (Some(-6), "read ENXIO", "lsblk"),
+            (Some(-200), "read error 200", "dmesg"),
+            (Some(512), "512 of 4096 bytes", "file"),
+            (None, "within 30 s", "dmsetup info"),
+        ];
+        for (result, says, hint) in cases {
+            let (what, told) = judge(result, 4096).expect_err(says);
+            assert!(what.contains(says), "{what}");
+            assert!(told.contains(hint), "{told}");
+        }
+        assert_eq!(judge(Some(4096), 4096), Ok(()));
+    }
+}
