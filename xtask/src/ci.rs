@@ -66,12 +66,12 @@ fn virtual_machine(root: &Path) -> Result<()> {
     scenarios_in_vm(root, &[])
 }
 
-/// Boots a kernel for each of these scenarios; for all that are timed where none is
-/// named.
-pub fn scenarios_in_vm(root: &Path, scenarios: &[&str]) -> Result<()> {
+/// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels.
+/// None are what every change has to pass: counts, nothing that a busy machine changes.
+pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
     let binary = release_binary(root)?;
     let status = Command::new(root.join("tests/vm/run"))
-        .args(scenarios)
+        .args(arguments)
         .env("STRIPEWISE", binary)
         .env("VM_WORK", crate::root::target_directory().join("vm"))
         .status()
