@@ -54,7 +54,7 @@ function expect(kind, offset,    chunk, share, touched) {
 function judge(kind, at, tool,    n, label, member, each) {
     n = operations[kind, at, tool]
     label = kind " at " at ", " tool
-    if (!check_all(n >= 1000, label ": " n " operations")) return
+    if (!check_all(n >= 800, label ": " n " operations")) return
     expect(kind, bytes[at])
     slack = 5 * copies * deviation / sqrt(n)
     # Operations that find the pages of their stripe in memory read nothing; in the

@@ -3,7 +3,7 @@
 #   count CASE OFFSET TOOL OPERATIONS READS SECTORS_READ WRITES SECTORS_WRITTEN SHARES
 # One operation is in flight, so that none finds in memory what another left there.
 # SHARES are the writes of each member, joined by commas.
-enough=2000
+enough=1000
 
 members() { cat /sys/block/vd[abcd]/stat | awk '{ printf "%s %s %s %s ", $1, $3, $5, $7 }'; }
 
@@ -36,10 +36,12 @@ with_stripewise() { # CASE OFFSET read|write
     run_for "$1" "$2" "$3" 20ms > /tmp/short
     while :; do
         run_for "$1" "$2" "$3" ${tenths}00ms > /tmp/long
-        [ "$(awk '{ print $5 }' /tmp/long)" -ge $enough ] && break
+        got=$(awk '{ print $5 }' /tmp/long)
+        [ "$got" -ge $enough ] && break
+        [ $tenths -ge 6000 ] && failure "$got operations in ten minutes, $enough are needed" && break
         # A slow or busy machine takes longer for them.
-        tenths=$((tenths * 3))
-        [ $tenths -gt 3000 ] && failure "no $enough operations" && break
+        tenths=$((tenths * enough * 3 / 2 / (got + 20) + 5))
+        [ $tenths -le 6000 ] || tenths=6000
     done
     cat /tmp/short /tmp/long | awk '
         NR == 1 { for (i = 5; i <= 9; i++) short[i] = $i; split($10, shares, ",") }
