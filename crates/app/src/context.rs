@@ -7,14 +7,16 @@ use crate::interrupt::Interrupt;
 use crate::show::style::Style;
 use crate::show::terminal::say;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use stripewise_disk_inspect::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
-use stripewise_store::{ErrorKind, KeptDocument, Owner, Store};
+use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -28,6 +30,8 @@ pub struct Context {
     /// Of the next id; from the system at the start, then counted on, so that
     /// no two ids of this process are the same.
     next_id: AtomicU64,
+    /// Damaged runs of the store that were named.
+    damaged: Mutex<BTreeSet<String>>,
 }
 
 impl Context {
@@ -40,6 +44,7 @@ impl Context {
             // The standard library's hasher is seeded from the system: enough to
             // tell processes of one second apart.
             next_id: AtomicU64::new(RandomState::new().hash_one(std::process::id())),
+            damaged: Mutex::new(BTreeSet::new()),
         })
     }
 
@@ -118,6 +123,43 @@ impl Context {
             return Ok(None);
         }
         self.open_store_to_read().map(Some)
+    }
+
+    /// Stored runs, what was stored last first; damaged ones are named and left out.
+    pub fn stored_runs(&self, store: &Store, filter: &Filter) -> Outcome<Vec<RunSummary>> {
+        let listing = store.list_readable(filter).map_err(store_failure)?;
+        for unreadable in listing.unreadable {
+            self.unless_damaged::<()>(Err(unreadable.error))?;
+        }
+        Ok(listing.runs)
+    }
+
+    /// What was read of a run; none where it is damaged, which is told once: the
+    /// other runs can be shown all the same.
+    pub fn unless_damaged<T>(&self, read: stripewise_store::Result<T>) -> Outcome<Option<T>> {
+        let error = match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(error) => error,
+        };
+        let ErrorKind::DamagedRun { run, .. } = error.kind() else {
+            return Err(store_failure(error));
+        };
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        if damaged.insert(run.clone()) {
+            let failure = store_failure(error);
+            failure.print();
+        }
+        Ok(None)
+    }
+
+    /// What the process returns when a command is done: that something in the store
+    /// is damaged is not hidden behind the rest.
+    pub fn exit_with_damage(&self, exit: Exit) -> Exit {
+        let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        match exit {
+            Exit::Done | Exit::Finding if !damaged.is_empty() => Exit::Store,
+            other => other,
+        }
     }
 
     /// Something is where the store would be, or it cannot be told.

@@ -61,7 +61,7 @@ fn dispatch(cli: Cli) -> Outcome {
             "this system is short of something; see its log",
         )
     })?;
-    match &cli.command {
+    let done = match &cli.command {
         Command::Bench(arguments) => commands::bench::bench(&context, arguments),
         Command::Run(arguments) => commands::run::run(&context, arguments),
         Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
@@ -83,5 +83,6 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
         Command::Completions(arguments) => commands::manual::completions(&context, arguments),
         Command::Man(arguments) => commands::manual::man(&context, arguments),
-    }
+    };
+    done.map(|exit| context.exit_with_damage(exit))
 }

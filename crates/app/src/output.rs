@@ -1,11 +1,11 @@
 //! Files that the user asked for by name: reports, exports, plans.
 //!
 //! A file that is there already stays as it is: it is refused, never
-//! overwritten or truncated, because nobody can tell whether it is wanted.
+//! overwritten or truncated, because nobody can tell whether it is wanted. A new
+//! one has the mode and owner that results have, see `stripewise_store::create_new`.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -22,11 +22,7 @@ pub fn write_new_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Outcome<()>,
 ) -> Outcome<()> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| refused(path, &error))?;
+    let file = stripewise_store::create_new(path).map_err(|error| refused(path, &error))?;
     let mut out = std::io::BufWriter::new(file);
     // Some file systems find out only when they are synced that there is no room.
     let whole = |out: &mut std::io::BufWriter<_>| {
@@ -106,6 +102,23 @@ mod tests {
         }
         assert!(check_new(&directory.path().join("new")).is_ok());
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn what_root_writes_is_for_root_only_or_for_the_owner_of_the_directory() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        for (name, owner) in [("of-root", 0), ("of-nobody", 65_534)] {
+            chown(directory.path(), Some(owner), Some(owner)).unwrap();
+            let path = directory.path().join(name);
+            write_new(&path, b"serial numbers").unwrap();
+            let made = std::fs::metadata(&path).unwrap();
+            assert_eq!(made.mode() & 0o7777, 0o600, "{name}");
+            assert_eq!(made.uid(), owner, "{name}");
+        }
     }
 
     #[test]

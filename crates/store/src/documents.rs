@@ -2,8 +2,11 @@
 //! experiments by id, baselines by name, what the user said of a volume. The
 //! store does not look into them; who keeps a kind owns its shape.
 
+use crate::checksum;
 use crate::error::Result;
 use crate::open::Store;
+use crate::read::damaged;
+use crate::write::Decision::Commit;
 use rusqlite::{OptionalExtension, params};
 
 /// A document as it was kept.
@@ -23,13 +26,14 @@ impl Store {
     /// # Errors
     /// The failure of the store.
     pub fn keep_document(&mut self, kind: &str, document: &KeptDocument) -> Result<()> {
+        let crc32 = checksum::of_document(kind, &document.name, &document.kept_at, &document.json);
         self.write("keep a document", |transaction, _| {
             transaction
                 .execute(
-                    "INSERT OR REPLACE INTO documents VALUES (?1, ?2, ?3, ?4)",
-                    params![kind, document.name, document.kept_at, document.json],
+                    "INSERT OR REPLACE INTO documents VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![kind, document.name, document.kept_at, document.json, crc32],
                 )
-                .map(drop)
+                .map(|_| Commit(()))
         })
     }
 
@@ -40,7 +44,7 @@ impl Store {
     pub fn document(&self, kind: &str, name: &str) -> Result<Option<KeptDocument>> {
         self.connection
             .query_row(
-                "SELECT name, kept_at, json FROM documents WHERE kind = ?1 AND name = ?2",
+                "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 AND name = ?2",
                 (kind, name),
                 document_at,
             )
@@ -55,7 +59,7 @@ impl Store {
     pub fn documents(&self, kind: &str) -> Result<Vec<KeptDocument>> {
         let read = || -> rusqlite::Result<Vec<KeptDocument>> {
             let mut statement = self.connection.prepare(
-                "SELECT name, kept_at, json FROM documents WHERE kind = ?1 \
+                "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
                  ORDER BY kept_at DESC, name",
             )?;
             statement.query_map([kind], document_at)?.collect()
@@ -73,15 +77,28 @@ impl Store {
                 "DELETE FROM documents WHERE kind = ?1 AND name = ?2",
                 (kind, name),
             )?;
-            Ok(forgotten > 0)
+            Ok(Commit(forgotten > 0))
         })
     }
 }
 
 fn document_at(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptDocument> {
-    Ok(KeptDocument {
+    let document = KeptDocument {
         name: row.get(0)?,
         kept_at: row.get(1)?,
         json: row.get(2)?,
-    })
+    };
+    let kind: String = row.get(4)?;
+    let KeptDocument {
+        name,
+        kept_at,
+        json,
+    } = &document;
+    match row.get::<_, Option<i64>>(3)? {
+        Some(crc32) if crc32 != checksum::of_document(&kind, name, kept_at, json) => Err(damaged(
+            2,
+            format!("the {kind} {name} does not match its checksum"),
+        )),
+        _ => Ok(document),
+    }
 }

@@ -5,6 +5,7 @@
 //! nothing or too much ([`Error::is_about_a_name`]), all of these mean that the
 //! store could not be used (exit code 5).
 
+use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,14 @@ pub enum ErrorKind {
         /// What does not fit.
         detail: String,
     },
+    /// One run cannot be read; others can.
+    #[error("run {run} is damaged ({detail})")]
+    DamagedRun {
+        /// Its id, or its number where that cannot be read either.
+        run: String,
+        /// What does not fit.
+        detail: String,
+    },
     /// The file is not a SQLite file, or another program's.
     #[error("the file is not a store of Stripewise ({detail})")]
     Foreign {
@@ -65,6 +74,22 @@ pub enum ErrorKind {
         /// What the system said.
         detail: String,
     },
+    /// This process, or the system, may open no more files.
+    #[error("{detail}")]
+    TooManyOpenFiles {
+        /// What the system said.
+        detail: String,
+    },
+    /// The disk below the store fails.
+    #[error("reading or writing it failed ({detail})")]
+    InputOutput {
+        /// What the system or SQLite said.
+        detail: String,
+    },
+    /// The file was deleted, or another one has its name, since it was opened:
+    /// what is written to it now is gone when it is closed.
+    #[error("the file was deleted or replaced while it was open")]
+    Displaced,
     /// The file system of the store is full.
     #[error("its file system is full")]
     Full,
@@ -104,16 +129,7 @@ impl Error {
     }
 
     pub(crate) fn from_io(path: &Path, doing: &'static str, error: &std::io::Error) -> Error {
-        use std::io::ErrorKind as Io;
-        let kind = match error.kind() {
-            Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::ReadOnly {
-                detail: error.to_string(),
-            },
-            Io::StorageFull | Io::QuotaExceeded => ErrorKind::Full,
-            Io::NotFound => ErrorKind::Missing,
-            _ => ErrorKind::Other(error.to_string()),
-        };
-        Error::new(path, doing, kind)
+        Error::new(path, doing, kind_of_io(error))
     }
 
     pub(crate) fn from_sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Error {
@@ -128,7 +144,7 @@ impl Error {
                     detail: "not a SQLite file, or its first page is damaged".to_owned(),
                 },
                 ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-                    ErrorKind::ReadOnly { detail }
+                    why_not_opened(path).unwrap_or(ErrorKind::ReadOnly { detail })
                 }
                 ErrorCode::DiskFull => ErrorKind::Full,
                 // SQLite extends the index of its log before it maps it, and
@@ -138,6 +154,7 @@ impl Error {
                 _ if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ => {
                     ErrorKind::Damaged { detail }
                 }
+                ErrorCode::SystemIoFailure => ErrorKind::InputOutput { detail },
                 _ => ErrorKind::Other(detail),
             },
             None if matches!(source, rusqlite::Error::ToSqlConversionFailure(_)) => {
@@ -152,6 +169,18 @@ impl Error {
             kind,
             source: Some(Box::new(source)),
         }
+    }
+
+    /// The same, naming the run that is damaged.
+    pub(crate) fn of_run(mut self, run: &str) -> Error {
+        if let ErrorKind::Damaged { detail } = &self.kind {
+            let detail = detail.clone();
+            self.kind = ErrorKind::DamagedRun {
+                run: run.to_owned(),
+                detail,
+            };
+        }
+        self
     }
 
     /// Why it failed.
@@ -185,8 +214,11 @@ impl Error {
                 "let the other process finish or end it, or keep this result elsewhere with `--store FILE`".to_owned()
             }
             ErrorKind::Damaged { .. } => format!(
-                "the file is left as it is; save what can be saved with `sqlite3 {path} .recover | sqlite3 saved.db`, \
-                 and go on with another store: `--store FILE`"
+                "go on with another store, `--store FILE`; this one is left as it is, and `{}` saves what SQLite can still read",
+                salvage(&self.path)
+            ),
+            ErrorKind::DamagedRun { run, .. } => format!(
+                "delete it with `stripewise history delete {run}`, or put a copy of the store from before the damage in its place; other runs are not affected"
             ),
             ErrorKind::Foreign { .. } => format!(
                 "{path} was not touched; name another file with `--store FILE`"
@@ -198,8 +230,21 @@ impl Error {
             ErrorKind::Newer { .. } => {
                 "use the newer program that wrote it, or another store with `--store FILE`; the file was not touched".to_owned()
             }
-            ErrorKind::ReadOnly { .. } => {
-                "check the permissions of the file and its directory, or name a place that can be written to with `--store FILE`".to_owned()
+            ErrorKind::ReadOnly { .. } => match system::foreign_owner(&self.path) {
+                Some(owner) => format!(
+                    "it belongs to {owner}: take it over with `sudo chown \"$USER\" {path}*`, \
+                     or name a file of yours with `--store FILE`"
+                ),
+                None => "check the permissions of the file and its directory, or name a place that can be written to with `--store FILE`".to_owned(),
+            },
+            ErrorKind::TooManyOpenFiles { .. } => {
+                "raise the limit with `ulimit -n`, or close programs that keep many files open".to_owned()
+            }
+            ErrorKind::InputOutput { .. } => {
+                "look for errors of the disk with `dmesg`, and keep results on another one with `--store FILE`".to_owned()
+            }
+            ErrorKind::Displaced => {
+                "print the result with --json and redirect it to keep it; run it again where the store stays in place".to_owned()
             }
             ErrorKind::Full => {
                 "make room there, or name a file on another file system with `--store FILE`".to_owned()
@@ -215,6 +260,45 @@ impl Error {
                 "if it happens again, go on with another store: `--store FILE`".to_owned()
             }
         }
+    }
+}
+
+/// A command that copies what can be read into a new store. `.recover` of SQLite
+/// 3.40, which Debian 12 has, fails on files with `auto_vacuum`.
+fn salvage(path: &Path) -> String {
+    let path = path.display().to_string().replace('\'', "'\\''");
+    format!(
+        "(sqlite3 '{path}' .dump | sed 's/^ROLLBACK.*/COMMIT;/'; \
+         echo \"PRAGMA application_id = {}; PRAGMA user_version = $(sqlite3 '{path}' 'PRAGMA user_version');\") \
+         | sqlite3 saved.db",
+        crate::APPLICATION_ID
+    )
+}
+
+fn kind_of_io(error: &std::io::Error) -> ErrorKind {
+    use std::io::ErrorKind as Io;
+    let detail = error.to_string();
+    match error.kind() {
+        _ if system::is_out_of_files(error) => ErrorKind::TooManyOpenFiles { detail },
+        _ if system::is_disk_failure(error) => ErrorKind::InputOutput { detail },
+        Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::ReadOnly { detail },
+        Io::StorageFull | Io::QuotaExceeded => ErrorKind::Full,
+        Io::NotFound => ErrorKind::Missing,
+        _ => ErrorKind::Other(detail),
+    }
+}
+
+/// SQLite does not say why a file could not be opened (for writing): asks the
+/// system again. `None` where it does not mind, or where there is no such file.
+pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
+    let error = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .err()?;
+    match kind_of_io(&error) {
+        ErrorKind::Missing => None,
+        kind => Some(kind),
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::open::Store;
 use crate::types::MadeFile;
+use crate::write::Decision::Commit;
 use rusqlite::{OptionalExtension, Row, params};
 
 const COLUMNS: &str =
@@ -32,7 +33,7 @@ impl Store {
                         file.made_at,
                     ],
                 )
-                .map(drop)
+                .map(|_| Commit(()))
         })
     }
 
@@ -82,7 +83,7 @@ impl Store {
     pub fn forget_file(&mut self, id: &str) -> Result<bool> {
         self.write("forget a test file", |transaction, _| {
             let forgotten = transaction.execute("DELETE FROM made_files WHERE id = ?1", [id])?;
-            Ok(forgotten > 0)
+            Ok(Commit(forgotten > 0))
         })
     }
 }

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod blob;
+mod checksum;
 mod compact;
 mod documents;
 mod error;
@@ -19,6 +20,7 @@ mod files;
 mod location;
 mod open;
 mod owner;
+mod private;
 mod read;
 mod recover;
 mod rows;
@@ -27,13 +29,24 @@ mod sidecars;
 mod types;
 mod write;
 
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as system;
+
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(not(unix))]
+use elsewhere as system;
+
 pub use documents::KeptDocument;
 pub use error::{Error, ErrorKind, Result};
 pub use location::default_path;
 pub use open::Store;
 pub use owner::Owner;
+pub use private::{create_directories, create_new};
 pub use schema::{APPLICATION_ID, USER_VERSION};
 pub use types::{
-    Filter, IntervalHistograms, JobSummary, MadeFile, RunHandle, RunSummary, StoredHistograms,
-    StoredInterval,
+    Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunHandle, RunSummary,
+    StoredHistograms, StoredInterval, Unreadable,
 };

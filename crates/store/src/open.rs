@@ -8,17 +8,24 @@
 //! beginning and finishing a run flush. On network file systems a rollback
 //! journal is used instead (see `location`), where each commit flushes.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, why_not_opened};
 use crate::location::{Journal, journal_for};
 use crate::owner::Owner;
 use crate::schema::{self, Identity};
 use crate::sidecars;
+use crate::system::{self, FileId};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long [`Store::open`] and what follows wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// While a store is being made, each of those who wait for it waits so many times
+/// longer: twenty programs that begin at once all get their turn.
+const MAKING_FACTOR: u32 = 6;
 
 /// Pages in the log (4 KiB each) before they are moved into the file, which
 /// flushes and may take long on a busy disk: rare while a run is under way.
@@ -32,6 +39,8 @@ pub struct Store {
     pub(crate) owner: Owner,
     pub(crate) patience: Duration,
     pub(crate) recovered: Vec<String>,
+    /// Given up after the connection.
+    file: OpenFile,
 }
 
 impl Store {
@@ -54,18 +63,13 @@ impl Store {
     pub fn open_with_patience(path: &Path, owner: Owner, patience: Duration) -> Result<Store> {
         const DOING: &str = "open the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
-        refuse_foreign(path, DOING)?;
+        refuse_foreign(path, DOING, patience)?;
         sidecars::refuse_orphans(path, DOING)?;
         let directory = make_directory(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let (mut connection, identity) = connect(path, flags, patience).map_err(sqlite)?;
-        // SQLite opens a file that may not be written to for reading, silently.
-        if connection.is_readonly("main").map_err(sqlite)? {
-            let detail = "the file or its file system is read-only".to_owned();
-            return Err(Error::new(path, DOING, ErrorKind::ReadOnly { detail }));
-        }
+        begin_file(path, DOING)?;
+        // Whoever makes the tables is done in a moment, and there is no store until then.
+        let making = patience.saturating_mul(MAKING_FACTOR);
+        let (mut connection, identity) = connect_to_write(path, DOING, making)?;
         identity.check(path, DOING)?;
         if identity.is_new() {
             // Space of deleted runs can be given back; only a new file can choose this.
@@ -78,8 +82,11 @@ impl Store {
         }
         let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").ok();
         let journal = journal_for(mountinfo.as_deref(), &directory);
-        set_journal(&connection, journal, patience).map_err(sqlite)?;
+        let file = OpenFile::at(path);
+        set_journal(&connection, journal, making).map_err(sqlite)?;
+        connection.busy_timeout(patience).map_err(sqlite)?;
         let mut store = Store {
+            file,
             connection,
             path: path.to_owned(),
             owner,
@@ -98,7 +105,7 @@ impl Store {
         const DOING: &str = "read the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
         std::fs::metadata(path).map_err(|error| Error::from_io(path, DOING, &error))?;
-        refuse_foreign(path, DOING)?;
+        refuse_foreign(path, DOING, PATIENCE)?;
         sidecars::refuse_orphans(path, DOING)?;
         let (connection, identity) = open_for_reading(path).map_err(sqlite)?;
         identity.check(path, DOING)?;
@@ -112,7 +119,9 @@ impl Store {
             );
             return Err(Error::new(path, DOING, kind));
         }
+        let file = OpenFile::at(path);
         Ok(Store {
+            file,
             connection,
             path: path.to_owned(),
             owner: Owner::default(),
@@ -150,6 +159,19 @@ impl Store {
         Err(self.error(DOING, ErrorKind::Damaged { detail }))
     }
 
+    /// Whether what is written reaches the file that has the store's name: not when
+    /// that was deleted or replaced since it was opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Displaced`].
+    pub(crate) fn check_in_place(&self, doing: &'static str) -> Result<()> {
+        // On Windows a file that is open keeps its name.
+        if self.file.0.is_none() || self.file.0 == file_at(&self.path) {
+            return Ok(());
+        }
+        Err(self.error(doing, ErrorKind::Displaced))
+    }
+
     pub(crate) fn sqlite_error(&self, doing: &'static str, error: rusqlite::Error) -> Error {
         Error::from_sqlite(&self.path, doing, error)
     }
@@ -159,14 +181,95 @@ impl Store {
     }
 }
 
+fn file_at(path: &Path) -> Option<FileId> {
+    system::file_id(&std::fs::metadata(path).ok()?)
+}
+
+/// Stores that this process has open. Opening one of them a second time just to
+/// look at it and closing that again would give up the locks of the first: those of
+/// POSIX belong to the process.
+static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
+
+fn open_here() -> MutexGuard<'static, Vec<FileId>> {
+    OPEN_HERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file that a store has open, where the system numbers files.
+#[derive(Debug)]
+struct OpenFile(Option<FileId>);
+
+impl OpenFile {
+    fn at(path: &Path) -> OpenFile {
+        let file = file_at(path);
+        open_here().extend(file);
+        OpenFile(file)
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let mut open = open_here();
+        if let Some(index) = open.iter().position(|file| Some(*file) == self.0) {
+            open.swap_remove(index);
+        }
+    }
+}
+
+/// An empty file with the right mode and owner: SQLite gives those to the files
+/// that it makes beside it.
+fn begin_file(path: &Path, doing: &'static str) -> Result<()> {
+    let real = sidecars::behind_links(path);
+    if real.exists() {
+        return Ok(());
+    }
+    match crate::create_new(&real) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(Error::from_io(path, doing, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn connect_to_write(
+    path: &Path,
+    doing: &'static str,
+    patience: Duration,
+) -> Result<(Connection, Identity)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sqlite = |error| Error::from_sqlite(path, doing, error);
+    let mut tries = 2;
+    loop {
+        tries -= 1;
+        let (connection, identity) = connect(path, flags, patience).map_err(sqlite)?;
+        // SQLite opens a file that it could not open for writing for reading, whatever
+        // the reason was, and does not say so.
+        if !connection.is_readonly("main").map_err(sqlite)? {
+            return Ok((connection, identity));
+        }
+        drop(connection);
+        if let Some(kind) = why_not_opened(path) {
+            return Err(Error::new(path, doing, kind));
+        }
+        if tries == 0 {
+            let detail = "SQLite can open it for reading only".to_owned();
+            return Err(Error::new(path, doing, ErrorKind::ReadOnly { detail }));
+        }
+    }
+}
+
 /// Looks into an existing file without leaving a trace, so that one which is not
 /// ours is not even given a journal. What cannot be told here is left to the
 /// real opening, which asks again before it writes.
-fn refuse_foreign(path: &Path, doing: &'static str) -> Result<()> {
+fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Result<()> {
     let foreign = |detail: &str| {
         let detail = detail.to_owned();
         Err(Error::new(path, doing, ErrorKind::Foreign { detail }))
     };
+    if file_at(path).is_some_and(|file| open_here().contains(&file)) {
+        return Ok(());
+    }
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return foreign("a directory"),
         // SQLite would take it for an empty file and write over it.
@@ -181,32 +284,42 @@ fn refuse_foreign(path: &Path, doing: &'static str) -> Result<()> {
         Ok(metadata) if metadata.len() > 0 => {}
         _ => return Ok(()),
     }
-    // Nobody is locked out by this look, so a store that another process makes at
-    // this moment may be half there. What is not ours stays so.
-    let mut verdict = look(path, doing);
-    for _ in 0..LOOKS_MORE {
-        if verdict.is_ok() {
-            break;
-        }
-        std::thread::sleep(BETWEEN_LOOKS);
-        verdict = look(path, doing);
+    if has_log(path) {
+        // Its last commits may be in the log, and who they are from with them.
+        return match connect(path, READ_ONLY, Duration::ZERO) {
+            Ok((_, identity)) => identity.check(path, doing),
+            Err(_) => Ok(()),
+        };
     }
-    verdict
+    let Ok((_, identity)) = connect_immutable(path) else {
+        return Ok(());
+    };
+    // That look locked nobody out: a store that another process makes at this
+    // moment may be half there. Its tables and its mark come together, and a log
+    // only then, so that a file with one of those is what it seems to be.
+    match identity.check(path, doing) {
+        Err(seen) if identity.has_no_mark() && !wants_log(path) => {
+            look_with_lock(path, doing, patience, seen)
+        }
+        certain => certain,
+    }
 }
 
-const LOOKS_MORE: u32 = 5;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// The file says that its commits go to a write-ahead log: "file format write
+/// version" in SQLite's file format.
+fn wants_log(path: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[18] == 2
+}
 
-/// Whether a file is ours, as far as it can be told without a lock.
-fn look(path: &Path, doing: &'static str) -> Result<()> {
-    let identity = if has_log(path) {
-        connect(path, READ_ONLY, Duration::ZERO)
-    } else {
-        connect_immutable(path)
-    };
-    match identity {
+/// Asks again when nobody is writing. A file with a rollback journal shows no trace
+/// of being read.
+fn look_with_lock(path: &Path, doing: &'static str, patience: Duration, seen: Error) -> Result<()> {
+    match connect(path, READ_ONLY, patience) {
         Ok((_, identity)) => identity.check(path, doing),
-        Err(_) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        Err(_) => Err(seen),
     }
 }
 
@@ -275,7 +388,7 @@ fn make_directory(path: &Path) -> Result<PathBuf> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(io)?;
+    crate::create_directories(parent).map_err(io)?;
     parent.canonicalize().map_err(io)
 }
 

@@ -1,11 +1,14 @@
 //! Reading: lists, records, histograms, intervals.
 
 use crate::blob;
+use crate::checksum::{self, Sum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Store;
-use crate::types::{Filter, JobSummary, RunSummary, StoredHistograms, StoredInterval};
+use crate::types::{
+    Filter, JobSummary, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable,
+};
 use rusqlite::types::{FromSqlError, Type};
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{ErrorCode, OptionalExtension, Row, params};
 use stripewise_results::{Interval, RunRecord, Status};
 
 /// Columns in the order of [`interval_at`].
@@ -14,54 +17,175 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
      latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2 \
      FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
 
-/// One statement for all filters: absent ones are NULL and let everything pass.
-/// The order is that of storing, backwards: an import of something old was still
-/// added last, and one without a date has its place too. Nothing is sorted.
-const LIST: &str = "\
-SELECT run_number, id, started_at, status, label, series, series_part, host, warnings, tool \
-FROM runs \
+/// Values of a row of [`INTERVALS_OF_JOB`].
+pub(crate) const INTERVAL_COLUMNS: usize = 13;
+
+/// What a list shows of a run, in the order of [`run_at`].
+const RUN: &str = "SELECT run_number, id, started_at, status, label, series, series_part, host, \
+     warnings, tool FROM runs ";
+
+/// The same of one run.
+pub(crate) const ROW_OF_RUN: &str = "SELECT run_number, id, started_at, status, label, series, \
+     series_part, host, warnings, tool FROM runs WHERE run_number = ?1";
+
+/// Values of a row of [`ROW_OF_RUN`].
+pub(crate) const RUN_COLUMNS: usize = 10;
+
+/// One condition for all filters: absent ones are NULL and let everything pass.
+const FILTERED: &str = "\
 WHERE (:label IS NULL OR label = :label) AND (:series IS NULL OR series = :series) \
   AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
   AND (:target IS NULL OR EXISTS (SELECT 1 FROM jobs \
        WHERE jobs.run_number = runs.run_number AND instr(jobs.target, :target) > 0)) \
-  AND (:tool IS NULL OR tool = :tool) \
-ORDER BY run_number DESC LIMIT :limit";
+  AND (:tool IS NULL OR tool = :tool) ";
 
-const JOBS_OF_RUN: &str = "\
+/// The order is that of storing, backwards: an import of something old was still
+/// added last, and one without a date has its place too. Nothing is sorted.
+const NEWEST_FIRST: &str = "ORDER BY run_number DESC LIMIT :limit";
+
+/// For one run; the limit is there for [`Store::rows`].
+const ONLY: &str = "AND run_number = :number LIMIT :limit";
+
+pub(crate) const JOBS_OF_RUN: &str = "\
 SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
        duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors \
 FROM jobs WHERE run_number = ?1 ORDER BY job_index";
+
+/// Values of a row of [`JOBS_OF_RUN`].
+pub(crate) const JOB_COLUMNS: usize = 14;
+
+pub(crate) const RECORD_OF_RUN: &str = "SELECT json FROM records WHERE run_number = ?1";
+
+pub(crate) const LATENCIES_OF_RUN: &str = "SELECT job_index, kind, latency_ns_v2 FROM histograms \
+     WHERE run_number = ?1 ORDER BY job_index, kind";
+
+/// Values of a row of [`LATENCIES_OF_RUN`].
+pub(crate) const LATENCY_COLUMNS: usize = 3;
 
 impl Store {
     /// Runs with their jobs, what was stored last first.
     ///
     /// # Errors
-    /// The failure of the store.
+    /// The failure of the store; [`ErrorKind::Damaged`] when one of these runs
+    /// cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>> {
-        self.try_list(filter)
-            .map_err(|error| self.sqlite_error("list the runs", error))
+        let listing = self.list_readable(filter)?;
+        match listing.unreadable.into_iter().next() {
+            Some(unreadable) => Err(unreadable.error),
+            None => Ok(listing.runs),
+        }
     }
 
-    fn try_list(&self, filter: &Filter) -> rusqlite::Result<Vec<RunSummary>> {
-        let mut statement = self.connection.prepare_cached(LIST)?;
-        let mut jobs_of_run = self.connection.prepare_cached(JOBS_OF_RUN)?;
-        let mut rows = statement.query(named_params! {
-            ":label": filter.label,
-            ":series": filter.series,
-            ":status": filter.status.map(status_text),
-            ":since": filter.since,
-            ":target": filter.target,
-            ":tool": filter.tool,
-            ":limit": filter.limit.map_or(-1, i64::from),
-        })?;
-        let mut runs: Vec<RunSummary> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let mut run = run_at(row)?;
-            let jobs = jobs_of_run.query_map([row.get::<_, i64>(0)?], job_at)?;
-            run.jobs = jobs.collect::<rusqlite::Result<_>>()?;
-            runs.push(run);
+    /// As [`Store::list`], but what is damaged is left out and named: it keeps
+    /// nobody from the other runs.
+    ///
+    /// # Errors
+    /// The failure of the store, when not even the runs' ids can be read.
+    pub fn list_readable(&self, filter: &Filter) -> Result<Listing> {
+        const DOING: &str = "list the runs";
+        let mut listing = Listing::default();
+        let sqlite = |error| self.sqlite_error(DOING, error);
+        match self.rows(filter, None, &mut listing) {
+            Err(error) if is_damage(&error) => {}
+            done => return done.map(|()| listing).map_err(sqlite),
         }
-        Ok(runs)
+        // A page of the table itself: each run is looked for apart.
+        listing = Listing::default();
+        for (number, id) in self.numbers().map_err(sqlite)? {
+            if let Err(error) = self.rows(filter, Some(number), &mut listing) {
+                let run = id.unwrap_or_else(|| format!("number {number}"));
+                let error = self.damaged_run(DOING, &run, error);
+                listing.unreadable.push(Unreadable { run, error });
+            }
+        }
+        let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
+        listing.runs.truncate(limit);
+        Ok(listing)
+    }
+
+    /// Adds the rows of one run or of all; the error is that of finding them.
+    fn rows(
+        &self,
+        filter: &Filter,
+        number: Option<i64>,
+        listing: &mut Listing,
+    ) -> rusqlite::Result<()> {
+        const DOING: &str = "list the runs";
+        let which = if number.is_some() { ONLY } else { NEWEST_FIRST };
+        let query = format!("{RUN}{FILTERED}{which}");
+        let mut statement = self.connection.prepare_cached(&query)?;
+        if let Some(number) = number {
+            statement.raw_bind_parameter(":number", number)?;
+        }
+        for (name, value) in [
+            (":label", filter.label.as_deref()),
+            (":series", filter.series.as_deref()),
+            (":status", filter.status.map(status_text)),
+            (":since", filter.since.as_deref()),
+            (":target", filter.target.as_deref()),
+            (":tool", filter.tool.as_deref()),
+        ] {
+            statement.raw_bind_parameter(name, value)?;
+        }
+        statement.raw_bind_parameter(":limit", filter.limit.map_or(-1, i64::from))?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            match self.summary_at(row) {
+                Ok(run) => listing.runs.push(run),
+                Err(error) if is_damage(&error) => {
+                    let number: i64 = row.get(0)?;
+                    let run = row.get(1).unwrap_or_else(|_| format!("number {number}"));
+                    let error = self.damaged_run(DOING, &run, error);
+                    listing.unreadable.push(Unreadable { run, error });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn summary_at(&self, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+        let mut run = run_at(row)?;
+        let mut sum = Sum::default();
+        sum.add(row, RUN_COLUMNS)?;
+        let run_number: i64 = row.get(0)?;
+        let mut statement = self.connection.prepare_cached(JOBS_OF_RUN)?;
+        let mut jobs = statement.query([run_number])?;
+        while let Some(job) = jobs.next()? {
+            sum.add(job, JOB_COLUMNS)?;
+            run.jobs.push(job_at(job)?);
+        }
+        checksum::check(&self.connection, run_number, checksum::SUMMARY, sum)?;
+        Ok(run)
+    }
+
+    /// Numbers of all runs, the newest first, and their ids: from the index of ids,
+    /// which may be whole where the table is not; else all numbers that were given.
+    fn numbers(&self) -> rusqlite::Result<Vec<(i64, Option<String>)>> {
+        let by_id = || -> rusqlite::Result<Vec<(i64, Option<String>)>> {
+            let mut statement = self.connection.prepare(
+                "SELECT run_number, id FROM runs INDEXED BY sqlite_autoindex_runs_1 ORDER BY id",
+            )?;
+            let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        let mut numbers = match by_id() {
+            Err(error) if is_damage(&error) => {
+                let last: i64 = self.connection.query_row(
+                    "SELECT seq FROM sqlite_sequence WHERE name = 'runs'",
+                    (),
+                    |row| row.get(0),
+                )?;
+                // More than anybody has measured is itself a flipped bit.
+                if !(0..=NUMBERS_MAX).contains(&last) {
+                    return Err(error);
+                }
+                (1..=last).map(|number| (number, None)).collect()
+            }
+            found => found?,
+        };
+        numbers.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+        Ok(numbers)
     }
 
     /// The id that a name means: a whole id, the beginning of exactly one, or
@@ -82,17 +206,18 @@ impl Store {
     pub fn load(&self, name: &str) -> Result<RunRecord> {
         const DOING: &str = "read a run";
         let (run_number, id) = self.find(name)?;
-        let json: String = self
-            .connection
-            .query_row(
-                "SELECT json FROM records WHERE run_number = ?1",
-                [run_number],
-                |row| row.get(0),
-            )
-            .map_err(|error| self.sqlite_error(DOING, error))?;
-        let mut record: RunRecord = serde_json::from_str(&json).map_err(|error| {
-            let detail = format!("record of run {id}: {error}");
-            self.error(DOING, ErrorKind::Damaged { detail })
+        self.record_of(run_number)
+            .map_err(|error| self.damaged_run(DOING, &id, error))
+    }
+
+    fn record_of(&self, run_number: i64) -> rusqlite::Result<RunRecord> {
+        let mut statement = self.connection.prepare_cached(RECORD_OF_RUN)?;
+        let mut record: RunRecord = statement.query_row([run_number], |row| {
+            let mut sum = Sum::default();
+            sum.add(row, 1)?;
+            checksum::check(&self.connection, run_number, checksum::RECORD, sum)?;
+            let json = row.get_ref(0)?.as_str()?;
+            serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
         })?;
         let histograms = self.histograms_of(run_number, record.jobs.len())?;
         for (job, stored) in record.jobs.iter_mut().zip(histograms) {
@@ -111,7 +236,7 @@ impl Store {
     /// As [`Store::load`].
     pub fn load_histograms(&self, name: &str) -> Result<Vec<StoredHistograms>> {
         const DOING: &str = "read histograms";
-        let (run_number, _) = self.find(name)?;
+        let (run_number, id) = self.find(name)?;
         let jobs: i64 = self
             .connection
             .query_row(
@@ -121,6 +246,7 @@ impl Store {
             )
             .map_err(|error| self.sqlite_error(DOING, error))?;
         self.histograms_of(run_number, usize::try_from(jobs).unwrap_or(0))
+            .map_err(|error| self.damaged_run(DOING, &id, error))
     }
 
     /// The intervals of one job in order, with their latencies.
@@ -128,47 +254,59 @@ impl Store {
     /// # Errors
     /// As [`Store::load`]. A job that does not exist has no intervals.
     pub fn load_intervals(&self, name: &str, job_index: usize) -> Result<Vec<StoredInterval>> {
-        let (run_number, _) = self.find(name)?;
+        let (run_number, id) = self.find(name)?;
         self.intervals_of(run_number, job_index)
-            .map_err(|error| self.sqlite_error("read intervals", error))
+            .map_err(|error| self.damaged_run("read intervals", &id, error))
     }
 
-    pub(crate) fn intervals_of(
+    fn intervals_of(
         &self,
         run_number: i64,
         job_index: usize,
     ) -> rusqlite::Result<Vec<StoredInterval>> {
         let mut statement = self.connection.prepare_cached(INTERVALS_OF_JOB)?;
-        let rows =
-            statement.query_map(params![run_number, job_index.cast_signed()], interval_at)?;
-        rows.collect()
+        let mut rows = statement.query(params![run_number, job_index.cast_signed()])?;
+        let mut sum = Sum::default();
+        let mut intervals = Vec::new();
+        while let Some(row) = rows.next()? {
+            sum.add(row, INTERVAL_COLUMNS)?;
+            intervals.push(interval_at(row)?);
+        }
+        let part = checksum::intervals_part(job_index);
+        checksum::check(&self.connection, run_number, &part, sum)?;
+        Ok(intervals)
     }
 
-    fn histograms_of(&self, run_number: i64, jobs: usize) -> Result<Vec<StoredHistograms>> {
-        let read = || -> rusqlite::Result<Vec<StoredHistograms>> {
-            let mut all = vec![StoredHistograms::default(); jobs];
-            let mut statement = self.connection.prepare_cached(
-                "SELECT job_index, kind, latency_ns_v2 FROM histograms WHERE run_number = ?1",
-            )?;
-            let mut rows = statement.query([run_number])?;
-            while let Some(row) = rows.next()? {
-                let job_index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
-                let Some(job) = all.get_mut(job_index) else {
-                    return Err(damaged(
-                        0,
-                        format!("latencies of job {job_index} of {jobs}"),
-                    ));
-                };
-                let histogram = histogram_at(row, 2)?;
-                match row.get_ref(1)?.as_str()? {
-                    "read" => job.read = histogram,
-                    "write" => job.write = histogram,
-                    _ => job.sync = histogram,
-                }
+    fn histograms_of(
+        &self,
+        run_number: i64,
+        jobs: usize,
+    ) -> rusqlite::Result<Vec<StoredHistograms>> {
+        let mut all = vec![StoredHistograms::default(); jobs];
+        let mut statement = self.connection.prepare_cached(LATENCIES_OF_RUN)?;
+        let mut rows = statement.query([run_number])?;
+        let mut sum = Sum::default();
+        while let Some(row) = rows.next()? {
+            sum.add(row, LATENCY_COLUMNS)?;
+            let job_index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+            let Some(job) = all.get_mut(job_index) else {
+                let text = format!("latencies of job {job_index} of {jobs}");
+                return Err(damaged(0, text));
+            };
+            let histogram = histogram_at(row, 2)?;
+            match row.get_ref(1)?.as_str()? {
+                "read" => job.read = histogram,
+                "write" => job.write = histogram,
+                _ => job.sync = histogram,
             }
-            Ok(all)
-        };
-        read().map_err(|error| self.sqlite_error("read histograms", error))
+        }
+        checksum::check(&self.connection, run_number, checksum::LATENCIES, sum)?;
+        Ok(all)
+    }
+
+    /// The failure to read a run, with its name in it where it is damaged.
+    fn damaged_run(&self, doing: &'static str, run: &str, error: rusqlite::Error) -> Error {
+        self.sqlite_error(doing, error).of_run(run)
     }
 
     fn find(&self, name: &str) -> Result<(i64, String)> {
@@ -320,6 +458,20 @@ fn histogram_at(
     let blob = row.get_ref(column)?.as_blob_or_null()?;
     blob::decode(blob).map_err(|text| damaged(column, text))
 }
+
+/// The file is inconsistent there; what failed is not the system.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    match error.sqlite_error() {
+        Some(error) => {
+            error.code == ErrorCode::DatabaseCorrupt
+                || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ
+        }
+        None => true,
+    }
+}
+
+/// Runs that are looked for one by one in a damaged file, at most.
+const NUMBERS_MAX: i64 = 1 << 24;
 
 /// Counters above the range of SQL's integers wrap on the way in and back again
 /// on the way out.

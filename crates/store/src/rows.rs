@@ -98,7 +98,7 @@ pub(crate) fn finish(
         store_histogram(transaction, run_number, job_index, "sync", sync)?;
         crate::compact::compact(transaction, run_number, job_index)?;
     }
-    Ok(())
+    crate::checksum::store(transaction, run_number, record.jobs.len())
 }
 
 fn store_record(

@@ -14,10 +14,11 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"STRW");
 /// The schema's version that this program writes.
 pub const USER_VERSION: i64 = MIGRATIONS.len() as i64;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
+    include_str!("schema/v4.sql"),
 ];
 
 /// What a file says it is.
@@ -29,7 +30,15 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// All of it at one moment: another process may be making the store.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Identity> {
+        let moment = connection.unchecked_transaction()?;
+        let identity = Identity::read_inside(&moment)?;
+        moment.finish()?;
+        Ok(identity)
+    }
+
+    fn read_inside(connection: &Connection) -> rusqlite::Result<Identity> {
         Ok(Identity {
             application_id: connection.query_row("PRAGMA application_id", (), |row| row.get(0))?,
             user_version: connection.query_row("PRAGMA user_version", (), |row| row.get(0))?,
@@ -69,6 +78,11 @@ impl Identity {
         Err(Error::new(path, doing, kind))
     }
 
+    /// No program has set its mark: also what is just being made looks like this.
+    pub(crate) fn has_no_mark(self) -> bool {
+        self.application_id == 0
+    }
+
     pub(crate) fn needs_migration(self) -> bool {
         self.user_version < USER_VERSION
     }
@@ -83,8 +97,11 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(sqlite)?;
     // Only now is nobody else writing: look again.
-    let identity = Identity::read(&transaction).map_err(sqlite)?;
+    let identity = Identity::read_inside(&transaction).map_err(sqlite)?;
     identity.check(path, DOING)?;
+    if !identity.needs_migration() {
+        return Ok(());
+    }
     let from = usize::try_from(identity.user_version).unwrap_or(0);
     for step in &MIGRATIONS[from..] {
         transaction.execute_batch(step).map_err(sqlite)?;

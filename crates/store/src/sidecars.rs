@@ -34,7 +34,7 @@ pub(crate) fn refuse_orphans(path: &Path, doing: &'static str) -> Result<()> {
 }
 
 /// SQLite names the files beside a store after what links lead to, there or not.
-fn behind_links(path: &Path) -> PathBuf {
+pub(crate) fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
         let Ok(to) = std::fs::read_link(&path) else {
@@ -56,7 +56,7 @@ fn size(path: &Path) -> u64 {
 /// The journal of the very first transaction, of a process that begins the store
 /// right now or was killed while it did: it says that the file it undoes to had
 /// no page, and so holds nothing of anybody's.
-fn begins_a_store(journal: &Path) -> bool {
+pub(crate) fn begins_a_store(journal: &Path) -> bool {
     if !journal.as_os_str().to_string_lossy().ends_with("-journal") {
         return false;
     }

@@ -104,6 +104,24 @@ pub struct RunSummary {
     pub warnings: u64,
 }
 
+/// Runs that could be read, and those that could not.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// What was stored last first.
+    pub runs: Vec<RunSummary>,
+    /// Those that are damaged; whether they fit the filter is not known.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A run that is there and cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// Its id, or `number N` where that cannot be read either.
+    pub run: String,
+    /// Why.
+    pub error: crate::Error,
+}
+
 /// A job in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {

@@ -14,6 +14,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord, Status};
 
+use Decision::{Commit, RollBack};
+
 /// Hand intervals over when they reach so far beyond the first of them.
 const BATCH_NS: u64 = 1_000_000_000;
 /// ... or when there are so many.
@@ -33,7 +35,11 @@ impl Store {
         let mut skeleton = skeleton.clone();
         skeleton.status = Status::Running;
         let run_number = self.write(DOING, |transaction, owner| {
-            insert_run(transaction, &skeleton, owner)
+            let inserted = insert_run(transaction, &skeleton, owner)?;
+            Ok(match inserted {
+                Some(_) => Commit(inserted),
+                None => RollBack(None),
+            })
         })?;
         let Some(run_number) = run_number else {
             let text = format!("there is a run {} already", skeleton.id);
@@ -118,7 +124,7 @@ impl Store {
         // The record is worth more than the last second's intervals.
         let flushed = self.flush(&mut run);
         self.write(DOING, |transaction, _| {
-            finish(transaction, run.run_number, record)
+            finish(transaction, run.run_number, record).map(Commit)
         })?;
         self.move_log();
         flushed
@@ -132,10 +138,10 @@ impl Store {
         const DOING: &str = "save a run";
         let saved = self.write(DOING, |transaction, owner| {
             let Some(run_number) = insert_run(transaction, record, owner)? else {
-                return Ok(false);
+                return Ok(RollBack(false));
             };
             finish(transaction, run_number, record)?;
-            Ok(true)
+            Ok(Commit(true))
         })?;
         if saved {
             return Ok(());
@@ -159,7 +165,7 @@ impl Store {
                 }
                 new.push(inserted.is_some());
             }
-            Ok(new)
+            Ok(Commit(new))
         })
     }
 
@@ -187,10 +193,12 @@ impl Store {
                     )
                     .optional()?;
                 match found {
-                    None => return Ok(Some(ErrorKind::NotFound { name: id.clone() })),
+                    None => {
+                        return Ok(RollBack(Some(ErrorKind::NotFound { name: id.clone() })));
+                    }
                     Some((_, true, owner)) if here.sees_alive(&owner) => {
                         let text = format!("run {id} is under way in process {}", owner.pid);
-                        return Ok(Some(ErrorKind::Misuse(text)));
+                        return Ok(RollBack(Some(ErrorKind::Misuse(text))));
                     }
                     Some((run_number, ..)) => {
                         transaction
@@ -204,7 +212,7 @@ impl Store {
                  (SELECT series FROM runs WHERE series IS NOT NULL)",
                 (),
             )?;
-            Ok(None)
+            Ok(Commit(None))
         })?;
         if let Some(kind) = refused {
             return Err(self.error(DOING, kind));
@@ -223,26 +231,24 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `body` in one transaction that is on the disk when this returns. A
-    /// `None`, `false` or refusal of the body commits nothing it has not done.
+    /// Runs `body` in one transaction. What it commits is on the disk, in the file
+    /// that has the store's name, when this returns.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
-        body: impl FnOnce(&Transaction<'_>, &Owner) -> rusqlite::Result<T>,
-    ) -> Result<T>
-    where
-        T: Verdict,
-    {
+        body: impl FnOnce(&Transaction<'_>, &Owner) -> rusqlite::Result<Decision<T>>,
+    ) -> Result<T> {
         let done = durable(&mut self.connection, |connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let value = body(&transaction, &self.owner)?;
-            if value.keep() {
-                transaction.commit()?;
+            match body(&transaction, &self.owner)? {
+                Commit(value) => transaction.commit().map(|()| value),
+                RollBack(value) => Ok(value),
             }
-            Ok(value)
         });
-        done.map_err(|error| self.sqlite_error(doing, error))
+        let value = done.map_err(|error| self.sqlite_error(doing, error))?;
+        self.check_in_place(doing)?;
+        Ok(value)
     }
 
     fn hand_over(&mut self, run: &mut RunHandle, patience: Duration) -> Result<()> {
@@ -287,42 +293,12 @@ impl Store {
     }
 }
 
-/// Whether what a transaction's body returned means that it shall be kept.
-pub(crate) trait Verdict {
-    fn keep(&self) -> bool;
-}
-
-impl Verdict for () {
-    fn keep(&self) -> bool {
-        true
-    }
-}
-
-impl Verdict for bool {
-    fn keep(&self) -> bool {
-        *self
-    }
-}
-
-/// The number of a run that was inserted.
-impl Verdict for Option<i64> {
-    fn keep(&self) -> bool {
-        self.is_some()
-    }
-}
-
-/// Which of several runs were new.
-impl Verdict for Vec<bool> {
-    fn keep(&self) -> bool {
-        self.contains(&true)
-    }
-}
-
-/// A refusal.
-impl Verdict for Option<ErrorKind> {
-    fn keep(&self) -> bool {
-        self.is_none()
-    }
+/// What becomes of a transaction when its body is done, and what the body found.
+pub(crate) enum Decision<T> {
+    /// Keep what it wrote.
+    Commit(T),
+    /// Undo all of it.
+    RollBack(T),
 }
 
 /// Commits inside `body` are flushed to the disk, also with a write-ahead log.

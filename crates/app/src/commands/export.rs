@@ -2,7 +2,7 @@
 //! one, so that a store of any size passes through little memory.
 
 use crate::cli::export::{Export, ExportFormat};
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new_with;
@@ -131,9 +131,11 @@ fn for_each(
         return runs.try_for_each(take);
     }
     let store = context.open_store_to_read()?;
-    let listed = store.list(&Filter::default()).map_err(store_failure)?;
+    let listed = context.stored_runs(&store, &Filter::default())?;
     for id in listed.into_iter().rev().map(|run| run.id) {
-        take(&store.load(&id).map_err(store_failure)?)?;
+        if let Some(run) = context.unless_damaged(store.load(&id))? {
+            take(&run)?;
+        }
     }
     Ok(())
 }

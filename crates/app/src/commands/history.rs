@@ -42,10 +42,10 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     let store = context.open_store_if_any()?;
     let mut runs = Vec::new();
     if let Some(store) = &store {
-        let listed = store.list(&filter).map_err(store_failure)?;
-        for run in listed {
-            let loads = loads(store, &run)?;
-            runs.push((run, loads));
+        for run in context.stored_runs(store, &filter)? {
+            if let Some(loads) = loads(context, store, &run)? {
+                runs.push((run, loads));
+            }
         }
     }
     if context.global.json {
@@ -99,17 +99,18 @@ fn since(text: &str) -> Outcome<String> {
 /// measured here says both, an imported result may not.
 type Loads = Vec<(Option<u32>, Option<u32>)>;
 
-fn loads(store: &Store, run: &RunSummary) -> Outcome<Loads> {
+fn loads(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Loads>> {
     if run.tool.is_none() {
         let jobs = run.jobs.iter();
-        return Ok(jobs
-            .map(|job| (Some(job.threads), Some(job.outstanding)))
-            .collect());
+        let loads = jobs.map(|job| (Some(job.threads), Some(job.outstanding)));
+        return Ok(Some(loads.collect()));
     }
-    let record = store.load(&run.id).map_err(store_failure)?;
-    Ok(JobRow::of(std::slice::from_ref(&record))
-        .map(|row| (row.threads(), row.outstanding()))
-        .collect())
+    let record = context.unless_damaged(store.load(&run.id))?;
+    Ok(record.map(|record| {
+        JobRow::of(std::slice::from_ref(&record))
+            .map(|row| (row.threads(), row.outstanding()))
+            .collect()
+    }))
 }
 
 /// The list as `--json` prints it.

@@ -23,6 +23,7 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     let store = context.open_store_to_read();
     let subjects = if arguments.all {
         vec![light(
+            context,
             store.as_ref().map_err(again)?,
             &Filter::default(),
             format,
@@ -101,7 +102,7 @@ fn one(
         };
         let listed = store.list(&filter).map_err(store_failure)?;
         if listed.len() > RUNS_IN_FULL_MAX {
-            let mut many = light(store, &filter, format)?;
+            let mut many = light(context, store, &filter, format)?;
             many.name = name.to_owned();
             let of_experiment = many.runs.iter().any(|run| run.experiment.is_some());
             many.kind = if of_experiment {
@@ -117,13 +118,20 @@ fn one(
 
 /// Stored runs, the oldest first; without what a report on many runs does not
 /// show where there are many.
-fn light(store: &Store, filter: &Filter, format: ReportFormat) -> Outcome<Subject> {
-    let listed = store.list(filter).map_err(store_failure)?;
+fn light(
+    context: &Context,
+    store: &Store,
+    filter: &Filter,
+    format: ReportFormat,
+) -> Outcome<Subject> {
+    let listed = context.stored_runs(store, filter)?;
     let many = listed.len() > RUNS_IN_FULL_MAX;
     let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     let mut runs = Vec::with_capacity(ids.len());
     for id in &ids {
-        let mut run = store.load(id).map_err(store_failure)?;
+        let Some(mut run) = context.unless_damaged(store.load(id))? else {
+            continue;
+        };
         if many {
             lighten(&mut run, format == ReportFormat::Json);
         }

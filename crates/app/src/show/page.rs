@@ -327,7 +327,7 @@ pub fn write_beside_store(store: &Store, document: Document) -> Outcome<PathBuf>
         .parent()
         .unwrap_or(Path::new(""))
         .join("reports");
-    std::fs::create_dir_all(&directory).map_err(|error| {
+    stripewise_store::create_directories(&directory).map_err(|error| {
         Failure::new(
             Exit::Target,
             format!("cannot make {}: {error}", directory.display()),

@@ -54,10 +54,15 @@ fn damage_is_noticed_named_and_never_made_worse_by_reading() {
         if let Err(error) = result {
             let expected = matches!(
                 error.kind(),
-                ErrorKind::Damaged { .. } | ErrorKind::Foreign { .. } | ErrorKind::Missing
+                ErrorKind::Damaged { .. }
+                    | ErrorKind::DamagedRun { .. }
+                    | ErrorKind::Foreign { .. }
+                    | ErrorKind::Missing
             );
             assert!(expected, "attempt {attempt}: {error:?}");
-            assert!(error.hint().contains("--store"), "{}", error.hint());
+            let hint = error.hint();
+            let names = hint.contains("--store") || hint.contains("history delete");
+            assert!(names, "{hint}");
             noticed += 1;
         }
         assert!(
@@ -65,8 +70,8 @@ fn damage_is_noticed_named_and_never_made_worse_by_reading() {
             "attempt {attempt} changed the file"
         );
     }
-    // SQLite has no checksums: damage inside of blobs and texts may pass.
-    assert!(noticed > 30, "only {noticed} of 60 were noticed");
+    // What is hit may be a free page.
+    assert!(noticed > 40, "only {noticed} of 60 were noticed");
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn a_damaged_store_that_cannot_be_opened_for_writing_keeps_its_bytes() {
         matches!(error.kind(), ErrorKind::Damaged { .. }),
         "{error:?}"
     );
-    assert!(error.hint().contains(".recover"), "{}", error.hint());
+    assert!(error.hint().contains(".dump"), "{}", error.hint());
     assert!(std::fs::read(&path).unwrap() == bytes);
 }
 

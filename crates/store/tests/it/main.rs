@@ -1,10 +1,13 @@
 //! The store from outside: what comes back, what survives, what is refused.
 
+mod damage;
 mod faults;
 mod history;
 mod killed;
 mod migrations;
 mod refused;
+#[cfg(unix)]
+mod rights;
 mod roundtrip;
 #[path = "../../../../tests/support/skips.rs"]
 mod skips;

@@ -55,6 +55,22 @@ fn a_store_of_version_3_is_read_as_it_is() {
     assert_eq!(store.documents("baseline").unwrap().len(), 1);
 }
 
+#[test]
+fn a_store_of_version_4_has_checksums_and_those_before_have_none() {
+    for (version, damaged) in [(3, false), (4, true)] {
+        let (directory, store) = brought_up_to_date(version);
+        drop(store);
+        let path = directory.path().join("store.db");
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute("UPDATE jobs SET iops = 1", ())
+            .unwrap();
+        let listing = open(&path).unwrap().list_readable(&Filter::default());
+        let unreadable = listing.unwrap().unreadable.len();
+        assert_eq!(unreadable, if damaged { 2 } else { 0 }, "version {version}");
+    }
+}
+
 /// Opens a copy of the fixture of a version and looks at all that every version had.
 fn brought_up_to_date(version: u32) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();

@@ -19,6 +19,13 @@ fn child_beside_others() {
         std::io::stdin().read_line(&mut String::new()).unwrap();
         return;
     }
+    if let Some(id) = role.strip_prefix("first:") {
+        // All begin together, at the parent's word.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        let mut store = open(&path).unwrap();
+        store.save_run(&finished(id, 1, 1)).unwrap();
+        return;
+    }
     let mut store = open(&path).unwrap();
     for number in 0..5 {
         let id = format!("{role}-{number}");
@@ -58,6 +65,33 @@ fn two_processes_write_at_once_and_a_third_reads() {
         assert_eq!(store.load_intervals(&run.id, 0).unwrap().len(), 200);
     }
     store.check().unwrap();
+}
+
+#[test]
+fn twenty_processes_that_make_the_store_at_once_all_find_one() {
+    const ROUNDS: usize = 8;
+    const PROCESSES: usize = 20;
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..ROUNDS {
+        let path = directory.path().join(format!("store-{round}.db"));
+        let mut children: Vec<_> = (0..PROCESSES)
+            .map(|number| {
+                let role = format!("first:{number:02}");
+                child("together::child_beside_others", &role, &path)
+            })
+            .collect();
+        for child in &mut children {
+            drop(child.stdin.take());
+        }
+        let failed = children
+            .iter_mut()
+            .filter_map(|child| (!child.wait().unwrap().success()).then_some(()))
+            .count();
+        assert_eq!(failed, 0, "round {round}: {failed} of {PROCESSES} failed");
+        let store = open(&path).unwrap();
+        assert_eq!(store.list(&Filter::default()).unwrap().len(), PROCESSES);
+        store.check().unwrap();
+    }
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! Checksums: SQLite notices a broken page, but not a bit that has flipped inside of
+//! a text or number.
+//!
+//! A sum goes over the values of rows as they are stored, so that reading needs no
+//! second query: who reads a row to use it adds it to the sum on the way.
+
+use crate::read;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// The row of a run and those of its jobs, as lists show them.
+pub(crate) const SUMMARY: &str = "summary";
+/// The JSON of the record.
+pub(crate) const RECORD: &str = "record";
+/// All histograms of the run.
+pub(crate) const LATENCIES: &str = "latencies";
+
+/// The stored intervals of one job.
+pub(crate) fn intervals_part(job_index: usize) -> String {
+    format!("intervals {job_index}")
+}
+
+/// A sum that rows are added to.
+#[derive(Default)]
+pub(crate) struct Sum(crc32fast::Hasher);
+
+impl Sum {
+    /// Adds the first `columns` values of a row, each with its type and length.
+    pub(crate) fn add(&mut self, row: &Row<'_>, columns: usize) -> rusqlite::Result<()> {
+        for column in 0..columns {
+            self.add_value(row.get_ref(column)?);
+        }
+        Ok(())
+    }
+
+    fn add_value(&mut self, value: ValueRef<'_>) {
+        let mut typed = |tag: u8, bytes: &[u8]| {
+            self.0.update(&[tag]);
+            self.0.update(&(bytes.len() as u64).to_le_bytes());
+            self.0.update(bytes);
+        };
+        match value {
+            ValueRef::Null => typed(0, &[]),
+            ValueRef::Integer(number) => typed(1, &number.to_le_bytes()),
+            ValueRef::Real(number) => typed(2, &number.to_bits().to_le_bytes()),
+            ValueRef::Text(text) => typed(3, text),
+            ValueRef::Blob(bytes) => typed(4, bytes),
+        }
+    }
+
+    /// As it is stored.
+    pub(crate) fn value(self) -> i64 {
+        i64::from(self.0.finalize())
+    }
+}
+
+/// The sum over all rows that a query gives for a run.
+fn sum_of(
+    connection: &Connection,
+    sum: &mut Sum,
+    query: &str,
+    values: impl rusqlite::Params,
+    columns: usize,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query(values)?;
+    while let Some(row) = rows.next()? {
+        sum.add(row, columns)?;
+    }
+    Ok(())
+}
+
+/// Stores the sums of a run that is finished, in place of any before.
+pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> rusqlite::Result<()> {
+    let run = [run_number];
+    let mut parts = Vec::with_capacity(jobs + 3);
+    let mut sum = Sum::default();
+    sum_of(
+        connection,
+        &mut sum,
+        read::ROW_OF_RUN,
+        run,
+        read::RUN_COLUMNS,
+    )?;
+    sum_of(
+        connection,
+        &mut sum,
+        read::JOBS_OF_RUN,
+        run,
+        read::JOB_COLUMNS,
+    )?;
+    parts.push((SUMMARY.to_owned(), sum.value()));
+    for (part, query, columns) in [
+        (RECORD, read::RECORD_OF_RUN, 1),
+        (LATENCIES, read::LATENCIES_OF_RUN, read::LATENCY_COLUMNS),
+    ] {
+        let mut sum = Sum::default();
+        sum_of(connection, &mut sum, query, run, columns)?;
+        parts.push((part.to_owned(), sum.value()));
+    }
+    for job_index in 0..jobs {
+        let mut sum = Sum::default();
+        let of_job = params![run_number, job_index.cast_signed()];
+        sum_of(
+            connection,
+            &mut sum,
+            read::INTERVALS_OF_JOB,
+            of_job,
+            read::INTERVAL_COLUMNS,
+        )?;
+        parts.push((intervals_part(job_index), sum.value()));
+    }
+    connection.execute("DELETE FROM checksums WHERE run_number = ?1", run)?;
+    let mut statement = connection.prepare_cached("INSERT INTO checksums VALUES (?1, ?2, ?3)")?;
+    for (part, crc32) in parts {
+        statement.execute(params![run_number, part, crc32])?;
+    }
+    Ok(())
+}
+
+/// The sum that was stored; `None` for runs under way and of earlier versions.
+fn stored(connection: &Connection, run_number: i64, part: &str) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT crc32 FROM checksums WHERE run_number = ?1 AND part = ?2")?
+        .query_row(params![run_number, part], |row| row.get(0))
+        .optional()
+}
+
+/// Compares what was read with the stored sum, if there is one.
+pub(crate) fn check(
+    connection: &Connection,
+    run_number: i64,
+    part: &str,
+    found: Sum,
+) -> rusqlite::Result<()> {
+    match stored(connection, run_number, part)? {
+        Some(crc32) if crc32 != found.value() => Err(mismatch(part)),
+        _ => Ok(()),
+    }
+}
+
+/// What was read is not what was stored.
+pub(crate) fn mismatch(what: &str) -> rusqlite::Error {
+    read::damaged(0, format!("its {what} does not match its checksum"))
+}
+
+/// The sum of a document.
+pub(crate) fn of_document(kind: &str, name: &str, kept_at: &str, json: &str) -> i64 {
+    let mut sum = Sum::default();
+    for text in [kind, name, kept_at, json] {
+        sum.add_value(ValueRef::Text(text.as_bytes()));
+    }
+    sum.value()
+}

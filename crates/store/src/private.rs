@@ -1,0 +1,36 @@
+//! Files and directories that results are kept in.
+
+use crate::system;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Makes a new file, open for writing. Made by root it has mode 0600 and belongs
+/// to the owner of its directory (with `sudo` in a user's home to that user);
+/// made by others it has the mode that the umask leaves.
+///
+/// # Errors
+/// That of the system; [`io::ErrorKind::AlreadyExists`] also for a symbolic link
+/// that leads nowhere.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    system::create_new(path)
+}
+
+/// Makes a directory and those above it that are missing. What root makes belongs
+/// to the owner of the directory that it is in.
+///
+/// # Errors
+/// That of the system.
+pub fn create_directories(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        create_directories(parent)?;
+    }
+    match system::create_directory(path) {
+        // Another process was quicker, or something else has the name.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made,
+    }
+}

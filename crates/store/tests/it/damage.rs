@@ -1,0 +1,250 @@
+//! A flipped bit is noticed and named, and keeps nobody from the other runs.
+
+use crate::common::*;
+use crate::skips::skip;
+use std::path::Path;
+use std::process::Command;
+use stripewise_store::{ErrorKind, Filter, KeptDocument, Store};
+
+const RUNS: u64 = 6;
+
+fn id(number: u64) -> String {
+    format!("20261122-101112-run{number}")
+}
+
+/// A store with a few runs, in one file without a log.
+fn filled(path: &Path) {
+    let mut store = open(path).unwrap();
+    for number in 0..RUNS {
+        let mut run = store.begin_run(&skeleton(&id(number), 2)).unwrap();
+        for index in 0..40 {
+            append(&mut store, &mut run, 0, index).unwrap();
+        }
+        store
+            .finish_run(run, &finished(&id(number), 2, 40))
+            .unwrap();
+    }
+    let document = KeptDocument {
+        name: "nightly".to_owned(),
+        kept_at: "2026-11-21T20:15:30Z".to_owned(),
+        json: r#"{"limit": 12345}"#.to_owned(),
+    };
+    store.keep_document("baseline", &document).unwrap();
+}
+
+/// Changes one thing behind the store's back, as a flipped bit would.
+fn changed(path: &Path, sql: &str) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    assert_eq!(connection.execute(sql, ()).unwrap(), 1, "{sql}");
+    connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+        .unwrap();
+}
+
+#[test]
+fn a_value_that_changed_is_noticed_in_every_part_of_a_run() {
+    type Read = fn(&Store) -> stripewise_store::Result<()>;
+    let load: Read = |store| store.load(&id(2)).map(drop);
+    let list: Read = |store| store.list(&Filter::default()).map(drop);
+    let intervals: Read = |store| store.load_intervals(&id(2), 0).map(drop);
+    let cases: [(&str, &str, Read); 6] = [
+        (
+            "UPDATE records SET json = replace(json, 'a message', 'a massage') WHERE run_number = 3",
+            "record",
+            load,
+        ),
+        (
+            "UPDATE histograms SET latency_ns_v2 = CAST(latency_ns_v2 || x'00' AS BLOB) \
+             WHERE run_number = 3 AND job_index = 1 AND kind = 'write'",
+            "latencies",
+            load,
+        ),
+        (
+            "DELETE FROM histograms WHERE run_number = 3 AND job_index = 1 AND kind = 'read'",
+            "latencies",
+            load,
+        ),
+        (
+            "UPDATE jobs SET iops = iops + 1 WHERE run_number = 3 AND job_index = 1",
+            "summary",
+            list,
+        ),
+        (
+            "UPDATE runs SET label = 'a \"quoted\" mabel' WHERE run_number = 3",
+            "summary",
+            list,
+        ),
+        (
+            "UPDATE intervals SET bytes = bytes + 1 WHERE run_number = 3 AND interval_index = 7",
+            "intervals 0",
+            intervals,
+        ),
+    ];
+    for (sql, part, read) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store.db");
+        filled(&path);
+        read(&Store::open_read_only(&path).unwrap()).unwrap();
+        changed(&path, sql);
+        let store = Store::open_read_only(&path).unwrap();
+        let error = read(&store).unwrap_err();
+        let ErrorKind::DamagedRun { run, detail } = error.kind() else {
+            panic!("{sql}: {error:?}");
+        };
+        assert_eq!(*run, id(2));
+        assert!(detail.contains(part), "{sql}: {detail}");
+        assert!(error.to_string().contains(&id(2)), "{error}");
+        assert!(error.hint().contains(&id(2)), "{}", error.hint());
+        // The others are as they were.
+        let others = store.list_readable(&Filter::default()).unwrap();
+        for run in others.runs.iter().filter(|run| run.id != id(2)) {
+            assert_eq!(store.load(&run.id).unwrap(), finished(&run.id, 2, 40));
+        }
+        assert_eq!(others.runs.len() + others.unreadable.len(), RUNS as usize);
+    }
+}
+
+#[test]
+fn a_document_that_changed_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    changed(
+        &path,
+        "UPDATE documents SET json = replace(json, '12345', '12745')",
+    );
+    let store = Store::open_read_only(&path).unwrap();
+    for error in [
+        store.document("baseline", "nightly").unwrap_err(),
+        store.documents("baseline").unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("baseline nightly"), "{error}");
+    }
+}
+
+/// Each bit flip shows: what is read is what was stored, or it is an error. And
+/// whatever is hit, the runs that are not can still be read.
+#[test]
+fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let whole = std::fs::read(&path).unwrap();
+    let mut dice = Dice(19);
+    let (mut noticed, mut opened) = (0, 0);
+    for attempt in 0..400 {
+        let mut bytes = whole.clone();
+        // What is before is the header and the tables' own page.
+        let at = 4096 + usize::try_from(dice.below(bytes.len() as u64 - 4096)).unwrap();
+        bytes[at] ^= 1 << dice.below(8);
+        std::fs::write(&path, &bytes).unwrap();
+        let Ok(store) = Store::open_read_only(&path) else {
+            noticed += 1;
+            continue;
+        };
+        opened += 1;
+        let Ok(listing) = store.list_readable(&Filter::default()) else {
+            noticed += 1;
+            continue;
+        };
+        let mut bad = listing.unreadable.len();
+        for run in &listing.runs {
+            match store.load(&run.id) {
+                Ok(record) => assert_eq!(record, finished(&run.id, 2, 40), "attempt {attempt}"),
+                Err(_) => bad += 1,
+            }
+            for job in 0..2 {
+                if let Ok(intervals) = store.load_intervals(&run.id, job) {
+                    let all = intervals.iter().enumerate();
+                    for (index, stored) in all {
+                        assert_eq!(stored.interval, interval(index as u64), "attempt {attempt}");
+                    }
+                }
+            }
+        }
+        noticed += usize::from(bad > 0);
+        assert!(bad <= listing.runs.len() + listing.unreadable.len());
+    }
+    assert!(opened > 350, "only {opened} could be opened");
+    assert!(noticed > 40, "only {noticed} were noticed");
+}
+
+#[test]
+fn a_lost_page_of_the_table_costs_its_own_runs_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    for number in 0..200 {
+        store
+            .save_run(&finished(&format!("run-{number:03}"), 1, 1))
+            .unwrap();
+    }
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+        .unwrap();
+    let root: u64 = connection
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'runs'",
+            (),
+            |row| row.get::<_, i64>(0),
+        )
+        .unwrap() as u64;
+    drop(connection);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = |number: u64| (number as usize - 1) * 4096;
+    // The first child of the root is a leaf: see "B-tree Pages" of SQLite's format.
+    let at = page(root);
+    assert_eq!(bytes[at], 5, "the table has more than a page");
+    let cell = at + usize::from(u16::from_be_bytes([bytes[at + 12], bytes[at + 13]]));
+    let leaf = u32::from_be_bytes(bytes[cell..cell + 4].try_into().unwrap());
+    bytes[page(u64::from(leaf))..][..4096].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+
+    let store = Store::open_read_only(&path).unwrap();
+    let listing = store.list_readable(&Filter::default()).unwrap();
+    assert_eq!(listing.runs.len() + listing.unreadable.len(), 200);
+    assert!(listing.runs.len() > 100, "{}", listing.runs.len());
+    assert!(!listing.unreadable.is_empty());
+    for unreadable in &listing.unreadable {
+        assert!(unreadable.run.starts_with("run-"), "{}", unreadable.run);
+    }
+    assert_eq!(listing.runs[0].id, "run-199");
+}
+
+/// What the hint says is what a shell can do.
+#[test]
+fn the_command_of_the_hint_saves_what_can_be_read() {
+    let test = "the_command_of_the_hint_saves_what_can_be_read";
+    if Command::new("sqlite3").arg("-version").output().is_err() {
+        skip(test, "sqlite3");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("it's a store.db");
+    filled(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() / 4096 / 2;
+    bytes[last * 4096..][..4096].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = Store::open_read_only(&path)
+        .and_then(|store| store.check())
+        .unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Damaged { .. }));
+    let hint = error.hint();
+    let command = hint.split('`').nth(3).expect("a command in the hint");
+    let ran = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    let store = open(&directory.path().join("saved.db")).unwrap();
+    let listing = store.list_readable(&Filter::default()).unwrap();
+    assert!(
+        listing.runs.len() > RUNS as usize / 2,
+        "{} saved; {}",
+        listing.runs.len(),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}

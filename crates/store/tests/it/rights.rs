@@ -1,0 +1,218 @@
+//! Whose the files are, who may read them, and what the system refuses to open.
+
+use crate::common::*;
+use crate::skips::skip;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use stripewise_store::ErrorKind;
+
+const NOBODY: u32 = 65_534;
+
+/// The child: makes a store and stops with it open, so that the files beside it
+/// can be looked at; or opens one and says why it could not.
+#[test]
+#[ignore = "the child of other tests"]
+fn child_with_rights() {
+    let Some((role, path)) = child_role() else {
+        return;
+    };
+    let mut out = std::io::stdout();
+    if role == "starved" || role == "refused" {
+        // Descriptors run out before the store's file is opened.
+        let mut hoard = Vec::new();
+        while role == "starved"
+            && let Ok(file) = std::fs::File::open("/dev/null")
+        {
+            hoard.push(file);
+        }
+        let error = open(&path).unwrap_err();
+        drop(hoard);
+        writeln!(out, "failed {error} / {}", error.hint()).unwrap();
+        return;
+    }
+    let mut store = open(&path).unwrap();
+    let id = format!("by-{}", std::process::id());
+    store.save_run(&finished(&id, 1, 1)).unwrap();
+    writeln!(out, "made").unwrap();
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+/// Where tests are built others may not look; a copy can be run by anybody.
+fn copy_for_all() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::copy(std::env::current_exe().unwrap(), place.path().join("it")).unwrap();
+    place
+}
+
+/// The child above as another user and under another umask.
+fn run_as(uid: u32, umask: &str, role: &str, program: &tempfile::TempDir, store: &Path) -> Child {
+    Command::new("setpriv")
+        .args([format!("--reuid={uid}"), format!("--regid={uid}")])
+        .args(["--clear-groups", "--", "sh", "-c"])
+        .arg(format!("umask {umask}; exec \"$0\" \"$@\""))
+        .arg(program.path().join("it"))
+        .args(["--ignored", "--exact", "--nocapture", "--quiet"])
+        .arg("rights::child_with_rights")
+        .env("STRIPEWISE_TEST_ROLE", role)
+        .env("STRIPEWISE_TEST_STORE", store)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Makes a store so, and looks at it while it is open.
+fn made_by(uid: u32, umask: &str, path: &Path, look: impl FnOnce()) {
+    let program = copy_for_all();
+    let mut child = run_as(uid, umask, "make", &program, path);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(
+        lines.any(|line| line.unwrap().ends_with("made")),
+        "no store was made at {}",
+        path.display()
+    );
+    look();
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+fn can_change_user(test: &str) -> bool {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let tool = Command::new("setpriv").arg("--version").output().is_ok();
+    if !root || !tool {
+        skip(test, "root (setpriv)");
+    }
+    root && tool
+}
+
+/// Mode and owner of the store's file and of all beside it.
+#[track_caller]
+fn check_files(store: &Path, mode: u32, uid: u32) {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(store.parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        let metadata = entry.metadata().unwrap();
+        let name = entry.file_name();
+        assert_eq!(metadata.mode() & 0o7777, mode, "{}", name.display());
+        assert_eq!(metadata.uid(), uid, "{}", name.display());
+        seen += 1;
+    }
+    assert!(seen >= 3, "the file, its log and the log's index");
+}
+
+#[test]
+fn what_root_makes_is_for_root_only_whatever_the_umask() {
+    let test = "what_root_makes_is_for_root_only_whatever_the_umask";
+    if !can_change_user(test) {
+        return;
+    }
+    for umask in ["000", "022"] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store.db");
+        made_by(0, umask, &path, || check_files(&path, 0o600, 0));
+    }
+}
+
+#[test]
+fn what_others_make_follows_the_umask() {
+    if !can_change_user("what_others_make_follows_the_umask") {
+        return;
+    }
+    for (umask, mode) in [("077", 0o600), ("027", 0o640)] {
+        let directory = tempfile::tempdir().unwrap();
+        chown(directory.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        let path = directory.path().join("store.db");
+        made_by(NOBODY, umask, &path, || check_files(&path, mode, NOBODY));
+    }
+}
+
+#[test]
+fn a_store_that_root_makes_in_a_users_home_belongs_to_the_user() {
+    let test = "a_store_that_root_makes_in_a_users_home_belongs_to_the_user";
+    if !can_change_user(test) {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let path = home.path().join(".local/share/stripewise/store.db");
+    made_by(0, "022", &path, || check_files(&path, 0o600, NOBODY));
+    for above in path.ancestors().skip(1).take(3) {
+        let metadata = std::fs::metadata(above).unwrap();
+        assert_eq!(metadata.uid(), NOBODY, "{}", above.display());
+    }
+    // And goes on working for both.
+    made_by(NOBODY, "022", &path.with_file_name("store.db"), || {});
+}
+
+#[test]
+fn a_directory_that_somebody_put_a_link_in_place_of_is_not_given_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("target");
+    std::fs::create_dir(&target).unwrap();
+    let link = directory.path().join("link");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    stripewise_store::create_directories(&link.join("below")).unwrap();
+    assert!(target.join("below").is_dir());
+    let error = stripewise_store::create_new(&link).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+}
+
+#[test]
+fn a_store_of_another_user_names_the_owner_and_what_to_do() {
+    let test = "a_store_of_another_user_names_the_owner_and_what_to_do";
+    if !can_change_user(test) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = directory.path().join("store.db");
+    drop(open(&path).unwrap());
+    let program = copy_for_all();
+    let output = run_as(NOBODY, "022", "refused", &program, &path)
+        .wait_with_output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.contains("belongs to root"), "{output}");
+    assert!(output.contains("sudo chown"), "{output}");
+}
+
+#[test]
+fn descriptors_that_run_out_are_named_as_that() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    for there in [false, true] {
+        if there {
+            drop(open(&path).unwrap());
+        }
+        let child = child("rights::child_with_rights", "starved", &path);
+        let output = child.wait_with_output().unwrap();
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.contains("Too many open files"), "{output}");
+        assert!(output.contains("ulimit -n"), "{output}");
+        assert!(!output.contains("cannot be written"), "{output}");
+        assert!(!output.contains("read-only"), "{output}");
+    }
+}
+
+#[test]
+fn a_store_that_is_deleted_or_replaced_while_open_is_noticed() {
+    for replaced in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store.db");
+        let mut store = open(&path).unwrap();
+        let run = store.begin_run(&skeleton("one", 1)).unwrap();
+        let elsewhere = directory.path().join("elsewhere.db");
+        std::fs::rename(&path, &elsewhere).unwrap();
+        if replaced {
+            std::fs::write(&path, b"something else").unwrap();
+        }
+        let error = store.finish_run(run, &finished("one", 1, 1)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Displaced, "{error:?}");
+        let error = store.save_run(&finished("two", 1, 1)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Displaced, "{error:?}");
+    }
+}
