@@ -157,7 +157,7 @@ impl Context {
     pub fn exit_with_damage(&self, exit: Exit) -> Exit {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         match exit {
-            Exit::Done | Exit::Finding if !damaged.is_empty() => Exit::Store,
+            Exit::Done if !damaged.is_empty() => Exit::Store,
             other => other,
         }
     }

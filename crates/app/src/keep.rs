@@ -2,21 +2,24 @@
 //! record before the drain, and shows progress.
 
 use crate::context::{Context, store_failure};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::show::progress::Progress;
 use std::sync::atomic::{AtomicU8, Ordering};
 use stripewise_io_engine::Kind;
 use stripewise_results::{Interval, RunRecord, Status};
 use stripewise_runner::session::Listener;
+use stripewise_runner::trust::store_behind;
 use stripewise_runner::{IntervalSummary, JobCounts};
-use stripewise_store::{IntervalHistograms, RunHandle, Store};
+use stripewise_store::{IntervalHistograms, RunWriter};
 use stripewise_units::format_iops;
 
-/// Listens to one run.
-pub struct Keeper<'a> {
+/// Listens to one run. Whatever the store does, it does on a thread of its own:
+/// nothing here waits for a disk before measuring is over.
+pub struct Keeper<'a, 'scope, 'store> {
     context: &'a Context,
-    store: &'a mut Store,
-    handle: Option<RunHandle>,
+    writer: RunWriter<'scope, 'store>,
+    /// The store has failed on the way.
+    has_failed: bool,
     stop: &'a AtomicU8,
     progress: &'a Progress,
     /// What the progress line begins with.
@@ -28,7 +31,6 @@ pub struct Keeper<'a> {
     /// Expected length of this run.
     expected_ns: u64,
     last: String,
-    failure: Option<Failure>,
 }
 
 /// Where a run stands among others, for the ETA.
@@ -39,18 +41,18 @@ pub struct Place<'a> {
     pub after_ns: u64,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     pub fn new(
         context: &'a Context,
-        store: &'a mut Store,
+        writer: RunWriter<'scope, 'store>,
         stop: &'a AtomicU8,
         progress: &'a Progress,
         place: &Place<'_>,
     ) -> Self {
         Keeper {
             context,
-            store,
-            handle: None,
+            writer,
+            has_failed: false,
             stop,
             progress,
             title: place.title.to_owned(),
@@ -58,74 +60,57 @@ impl<'a> Keeper<'a> {
             after_ns: place.after_ns,
             expected_ns: place.expected_ns,
             last: String::new(),
-            failure: None,
         }
     }
 
-    /// Stores the final record. The first failure of the store on the way is
-    /// told here: measuring went on without it.
-    pub fn finish(mut self, record: &RunRecord) -> Outcome<()> {
-        // Also where an interval could not be kept: the record is worth more.
-        let kept = match self.handle.take() {
-            Some(handle) => self.store.finish_run(handle, record),
-            None => self.store.save_run(record),
-        };
-        match (kept, self.failure.take()) {
-            (Err(error), _) => Err(store_failure(error)),
-            (Ok(()), Some(failure)) => Err(failure),
-            (Ok(()), None) => Ok(()),
-        }
-    }
-
-    fn note_failure(&mut self, result: Result<(), stripewise_store::Error>) {
-        if let Err(error) = result
-            && self.failure.is_none()
-        {
-            let failure = store_failure(error);
+    /// Stores the final record, with a warning where the store fell behind. What
+    /// failed on the way does not matter any more once that is kept.
+    pub fn finish(mut self, record: &mut RunRecord) -> Outcome<()> {
+        self.writer.flush();
+        self.note_failure();
+        record.warnings.extend(store_behind(self.writer.joined()));
+        self.writer.finish(record).map_err(store_failure)?;
+        if self.has_failed {
             self.progress
-                .line(&format!("warning: {}; measuring goes on", failure.error));
-            self.failure = Some(failure);
+                .line(&format!("note: the run is kept in the end: {}", record.id));
+        }
+        Ok(())
+    }
+
+    fn note_failure(&mut self) {
+        if let Some(error) = self.writer.failure() {
+            self.has_failed = true;
+            self.progress
+                .line(&format!("warning: {error}; measuring goes on"));
         }
     }
 }
 
-impl Listener for Keeper<'_> {
+impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     fn begin(&mut self, skeleton: &RunRecord) {
-        match self.store.begin_run(skeleton) {
-            Ok(handle) => self.handle = Some(handle),
-            Err(error) => self.note_failure(Err(error)),
-        }
+        self.writer.begin(skeleton);
     }
 
     fn interval(&mut self, summary: &IntervalSummary, intervals: &[Interval]) {
         let operations: u64 = summary.jobs.iter().map(JobCounts::operations).sum();
         let iops = operations as f64 * 1e9 / summary.duration_ns.max(1) as f64;
         self.last = format!(", {} IOPS", format_iops(iops));
-        let Some(mut handle) = self.handle.take() else {
-            return;
-        };
         for (index, (counts, interval)) in summary.jobs.iter().zip(intervals).enumerate() {
             let histograms = IntervalHistograms {
                 read: Some(&counts.kind(Kind::Read).latency_ns),
                 write: Some(&counts.kind(Kind::Write).latency_ns),
                 sync: Some(&counts.kind(Kind::Sync).latency_ns),
             };
-            let kept = self
-                .store
-                .append_interval(&mut handle, index, interval, histograms);
-            self.note_failure(kept);
+            self.writer.append(index, interval, histograms);
         }
-        self.handle = Some(handle);
+        self.note_failure();
     }
 
     fn measured(&mut self, _record: &RunRecord) {
         // All intervals are safe before anything is waited for: a run that is
         // killed in its drain is rebuilt from them.
-        if let Some(mut handle) = self.handle.take() {
-            let kept = self.store.flush(&mut handle);
-            self.note_failure(kept);
-            self.handle = Some(handle);
-        }
+        self.writer.flush();
+        self.note_failure();
     }
 
     fn tick(&mut self, now_ns: u64) {

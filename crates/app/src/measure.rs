@@ -6,6 +6,7 @@ use crate::context::{Context, VERSION};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::{Keeper, Place};
+use crate::parallel::no_thread;
 use crate::show::progress::Progress;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
@@ -13,7 +14,7 @@ use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord};
 use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
-use stripewise_store::Store;
+use stripewise_store::{RunWriter, Store, WhenFull};
 use stripewise_workload::{Workload, validate};
 
 /// How long operations in flight are waited for after the stop.
@@ -113,16 +114,25 @@ pub fn measure(
 ) -> Outcome<Measured> {
     let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
     let stop = AtomicU8::new(u8::from(context.interrupt.signal().is_some()));
-    let mut keeper = Keeper::new(context, store, &stop, progress, place);
     let mut used = wishes.iter().flat_map(|wish| &wish.targets);
-    let record = if used.any(|&target| aimed[target].simulated().is_some()) {
-        simulate(aimed, &jobs, &settings, &mut keeper, &stop)
-    } else {
-        run_real(&jobs, &settings, &mut keeper, &stop)
-    }
-    .map_err(run_failure)?;
-    let kept = keeper.finish(&record);
-    Ok(Measured { record, kept })
+    let simulated = used.any(|&target| aimed[target].simulated().is_some());
+    let when_full = match simulated {
+        true => WhenFull::Wait,
+        false => WhenFull::Join,
+    };
+    std::thread::scope(|scope| {
+        let writer = RunWriter::start(scope, store, when_full)
+            .map_err(|error| no_thread("to keep results", &error))?;
+        let mut keeper = Keeper::new(context, writer, &stop, progress, place);
+        let mut record = if simulated {
+            simulate(aimed, &jobs, &settings, &mut keeper, &stop)
+        } else {
+            run_real(&jobs, &settings, &mut keeper, &stop)
+        }
+        .map_err(run_failure)?;
+        let kept = keeper.finish(&mut record);
+        Ok(Measured { record, kept })
+    })
 }
 
 /// The jobs of a run, checked against their targets, and its settings.

@@ -61,7 +61,7 @@ pub(crate) fn compact(
 }
 
 /// Makes one interval of the group and empties it.
-fn join(group: &mut Vec<StoredInterval>) -> StoredInterval {
+pub(crate) fn join(group: &mut Vec<StoredInterval>) -> StoredInterval {
     let mut parts = group.drain(..);
     let mut whole = parts.next().unwrap_or_else(|| StoredInterval {
         interval: Interval::default(),

@@ -28,6 +28,7 @@ mod schema;
 mod sidecars;
 mod types;
 mod write;
+mod writer;
 
 #[cfg(unix)]
 mod unix;
@@ -50,3 +51,4 @@ pub use types::{
     Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunHandle, RunSummary,
     StoredHistograms, StoredInterval, Unreadable,
 };
+pub use writer::{RunWriter, WhenFull};

@@ -188,6 +188,18 @@ impl Store {
         Ok(numbers)
     }
 
+    /// Whether the record of this run is here for good: finished, and in the file that
+    /// has the store's name. `false` also where that cannot be read.
+    #[must_use]
+    pub fn keeps(&self, id: &str) -> bool {
+        let finished = self.connection.query_row(
+            "SELECT count(*) FROM runs WHERE id = ?1 AND status <> 'running'",
+            [id],
+            |row| row.get::<_, i64>(0),
+        );
+        self.check_in_place("find a run").is_ok() && finished.is_ok_and(|count| count == 1)
+    }
+
     /// The id that a name means: a whole id, the beginning of exactly one, or
     /// `last` (the newest that was measured here and is not under way), `last~1`
     /// (the one before it) and so on. Imported results have ids only.

@@ -17,6 +17,8 @@ pub struct RunHandle {
     pub(crate) pending: Vec<PendingInterval>,
     /// As many must wait before the next try, after one that failed.
     pub(crate) next_try_rows: usize,
+    /// Intervals that were joined with a neighbour.
+    pub(crate) joined: u64,
 }
 
 impl RunHandle {

@@ -4,7 +4,6 @@
 //! small transaction that does not flush and does not wait for other processes:
 //! the caller drives a measurement and must not stall.
 
-use crate::blob;
 use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
@@ -20,7 +19,7 @@ use Decision::{Commit, RollBack};
 const BATCH_NS: u64 = 1_000_000_000;
 /// ... or when there are so many.
 const BATCH_ROWS: usize = 256;
-/// While somebody else is writing, keep at most so many before waiting for them.
+/// While nothing can be written, at most so many wait; more are joined.
 const BACKLOG_ROWS: usize = 16_384;
 
 impl Store {
@@ -51,6 +50,7 @@ impl Store {
             next_interval: vec![0; skeleton.jobs.len()],
             pending: Vec::new(),
             next_try_rows: 0,
+            joined: 0,
         })
     }
 
@@ -70,26 +70,42 @@ impl Store {
         interval: &Interval,
         histograms: IntervalHistograms<'_>,
     ) -> Result<()> {
-        let Some(next) = run.next_interval.get_mut(job_index) else {
+        if run.next_interval.len() <= job_index {
             let text = format!("run {} has no job {job_index}", run.id);
             return Err(self.error("add an interval", ErrorKind::Misuse(text)));
+        }
+        let pending = PendingInterval::new(job_index, interval, histograms);
+        self.append_pending(run, vec![pending])
+    }
+
+    /// As [`Store::append_interval`], several of jobs that the run has.
+    pub(crate) fn append_pending(
+        &mut self,
+        run: &mut RunHandle,
+        intervals: Vec<PendingInterval>,
+    ) -> Result<()> {
+        for mut pending in intervals {
+            let Some(next) = run.next_interval.get_mut(pending.job_index) else {
+                continue;
+            };
+            pending.interval_index = *next;
+            *next += 1;
+            // Only a store that has failed for long has so many wait.
+            if run.pending.len() >= BACKLOG_ROWS && crate::writer::join_shortest(&mut run.pending) {
+                run.joined += 1;
+            }
+            run.pending.push(pending);
+        }
+        let (Some(first), Some(last)) = (run.pending.first(), run.pending.last()) else {
+            return Ok(());
         };
-        let interval_index = *next;
-        *next += 1;
-        run.pending.push(PendingInterval {
-            job_index,
-            interval_index,
-            interval: *interval,
-            blobs: [histograms.read, histograms.write, histograms.sync].map(blob::encode),
-        });
-        let first_ns = run.pending[0].interval.start_ns;
-        let due = interval.start_ns.saturating_add(interval.duration_ns)
-            >= first_ns.saturating_add(BATCH_NS);
+        let end_ns = last
+            .interval
+            .start_ns
+            .saturating_add(last.interval.duration_ns);
+        let due = end_ns >= first.interval.start_ns.saturating_add(BATCH_NS);
         if !due && run.pending.len() < BATCH_ROWS || run.pending.len() < run.next_try_rows {
             return Ok(());
-        }
-        if run.pending.len() >= BACKLOG_ROWS {
-            return self.flush(run);
         }
         match self.hand_over(run, Duration::ZERO) {
             Err(error) if matches!(error.kind(), ErrorKind::Locked { .. }) => Ok(()),
@@ -110,7 +126,8 @@ impl Store {
     /// Stores the final record with its histograms (those inside the outcomes),
     /// joins intervals down to 4,096 a job, and flushes. The record's status
     /// must not be running. On an error the run stays as it was: keep the record
-    /// and tell the user.
+    /// and tell the user. The last second's intervals may be missing where only they
+    /// could not be stored: the record is worth more, and has them too.
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`] when the record is not that of the handle's run;
@@ -121,13 +138,13 @@ impl Store {
             let text = format!("record {} does not finish run {}", record.id, run.id);
             return Err(self.error(DOING, ErrorKind::Misuse(text)));
         }
-        // The record is worth more than the last second's intervals.
         let flushed = self.flush(&mut run);
+        drop(flushed);
         self.write(DOING, |transaction, _| {
             finish(transaction, run.run_number, record).map(Commit)
         })?;
         self.move_log();
-        flushed
+        Ok(())
     }
 
     /// Stores a whole record that was made elsewhere or earlier (an import).
@@ -274,7 +291,8 @@ impl Store {
             // there is room again, an eighth of what waits is waited for at most.
             if !matches!(error.kind(), ErrorKind::Locked { .. }) {
                 let waiting = run.pending.len();
-                run.next_try_rows = waiting + waiting.min(BATCH_ROWS).max(waiting / 8);
+                let next = waiting + waiting.min(BATCH_ROWS).max(waiting / 8);
+                run.next_try_rows = next.min(BACKLOG_ROWS);
             }
             return Err(error);
         }

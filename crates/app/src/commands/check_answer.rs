@@ -9,7 +9,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use crate::show::page::material_of;
-use crate::show::runs::kept_line;
+use crate::show::runs::all_kept_line;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use stripewise_lab::compare::{CompareOptions, Side, compare};
@@ -206,7 +206,7 @@ impl<'a> Answer<'a> {
         }
         text.push_str(&warnings_text(&told));
         if self.made {
-            text.push_str(&kept_line(self.records));
+            text.push_str(&all_kept_line(self.records));
         }
         text
     }

@@ -77,7 +77,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     if context.global.json {
         print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &document);
+        runs::print_made(context, &store, &document);
     }
     // What was measured before a failure is shown; then the failure.
     outcome?;

@@ -148,7 +148,7 @@ fn run(
     if let Some(per_processor) = command.utilisation {
         report.other_results = utilisation.lines(&record, per_processor);
     }
-    tell(context, &report, record);
+    tell(context, &store, &report, record);
     measured.kept?;
     Ok(exit)
 }
@@ -261,7 +261,7 @@ fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
 }
 
 /// SQLIO's lines on stdout; everything of ours on stderr.
-fn tell(context: &Context, report: &Report, record: RunRecord) {
+fn tell(context: &Context, store: &Store, report: &Report, record: RunRecord) {
     let document = runs::document(vec![record]);
     if context.global.json {
         print_exact(&document.to_json());
@@ -272,7 +272,7 @@ fn tell(context: &Context, report: &Report, record: RunRecord) {
     let warnings = warnings_text(&document.runs);
     say_part!("{warnings}{}", switches_here(&warnings));
     if !context.global.quiet {
-        say_part!("{}", runs::kept_line(&document.runs));
+        say_part!("{}", runs::kept_line(store, &document.runs));
     }
 }
 

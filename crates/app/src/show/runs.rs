@@ -9,6 +9,7 @@ use stripewise_report::{
     warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
+use stripewise_store::Store;
 use stripewise_units::format_bytes;
 
 /// The document of runs, with summaries of the series that they belong to.
@@ -53,11 +54,11 @@ fn header_of(run: &RunRecord) -> String {
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
-pub fn print_made(context: &Context, document: &Document) {
+pub fn print_made(context: &Context, store: &Store, document: &Document) {
     print_text(&format!(
         "{}{}",
         whole(context, document),
-        kept_line(&document.runs)
+        kept_line(store, &document.runs)
     ));
 }
 
@@ -124,18 +125,38 @@ pub fn partial_lines(runs: &[RunRecord]) -> String {
         .collect()
 }
 
-pub fn kept_line(runs: &[RunRecord]) -> String {
-    match runs {
+/// Where runs that were just made are kept, by what the store says now: nothing of
+/// those that it does not have.
+pub fn kept_line(store: &Store, runs: &[RunRecord]) -> String {
+    let kept: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
+    kept_words(&kept, runs.len())
+}
+
+/// The same of runs that are known to be kept, all of them.
+pub fn all_kept_line(runs: &[RunRecord]) -> String {
+    kept_words(&runs.iter().collect::<Vec<_>>(), runs.len())
+}
+
+fn kept_words(kept: &[&RunRecord], made: usize) -> String {
+    let all = kept.len() == made;
+    let of_all = format!("{} of {made} runs", kept.len());
+    match kept {
         [] => String::new(),
-        [one] => format!(
+        [one] if all => format!(
             "Kept as {}; `stripewise history show {}` shows it again.\n",
             one.id, one.id
         ),
-        [first, .., last] => match &first.series {
+        [first, .., last] if all => match &first.series {
             Some(series) => format!(
                 "Kept as series {series}; `stripewise history show {series}` shows it again.\n"
             ),
             None => format!("Kept as {} to {}.\n", first.id, last.id),
+        },
+        [first, ..] => match &first.series {
+            Some(series) => format!(
+                "Kept {of_all} as series {series}; `stripewise history show {series}` shows them again.\n"
+            ),
+            None => format!("Kept {of_all}; `stripewise history` lists them.\n"),
         },
     }
 }

@@ -113,6 +113,8 @@ codes! {
     FlatBandwidth = "flat-bandwidth",
     /// Something that was asked for was left out.
     Skipped = "skipped",
+    /// The store could not take the intervals as fast as they came.
+    StoreBehind = "store-behind",
 }
 
 impl Code {

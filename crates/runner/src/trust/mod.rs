@@ -41,6 +41,7 @@ pub use size::{narrow_span, smaller_than_cache};
 pub use steadiness::{fell_once, not_steady, quick_run};
 pub use volume::{
     abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, stalled_at_end,
+    store_behind,
 };
 
 use stripewise_disk_inspect::storage::Throttle;

@@ -238,3 +238,19 @@ pub fn skipped(evidence: &Evidence) -> Option<Warning> {
     );
     Some(Code::Skipped.warning(Severity::Note, format!("left out: {first}{more}"), hint))
 }
+
+/// Intervals that were joined on their way to the store: nothing that is counted is
+/// missing, and the record has its own.
+#[must_use]
+pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
+    if intervals_joined == 0 {
+        return None;
+    }
+    let message = format!(
+        "the store could not keep up: {} stored intervals were joined with their neighbours, so \
+         latencies over time have less detail; the totals are complete",
+        format_count(intervals_joined)
+    );
+    let hint = "keep results on another disk with --store FILE, or use a longer --interval";
+    Some(Code::StoreBehind.warning(Severity::Note, message, hint))
+}

@@ -56,7 +56,7 @@ fn a_value_that_changed_is_noticed_in_every_part_of_a_run() {
         (
             "UPDATE histograms SET latency_ns_v2 = CAST(latency_ns_v2 || x'00' AS BLOB) \
              WHERE run_number = 3 AND job_index = 1 AND kind = 'write'",
-            "latencies",
+            "histogram",
             load,
         ),
         (

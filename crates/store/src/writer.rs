@@ -1,0 +1,387 @@
+//! A thread of its own that writes a run while it goes on.
+//!
+//! Who measures must not wait for a disk: the one that results are kept on is often
+//! the one that is measured, and a commit there takes as long as the load lets it.
+//! The caller only puts intervals into a queue; the thread takes all there are and
+//! hands them to the store.
+//!
+//! The queue is bounded. Where time is real and it is full, each new interval joins
+//! two neighbours that wait, the shortest first, into one of twice the length: the
+//! store loses detail over time, and no operation. Where time is simulated the caller
+//! waits instead.
+
+use crate::blob;
+use crate::compact::join;
+use crate::error::{Error, Result};
+use crate::open::Store;
+use crate::rows::PendingInterval;
+use crate::types::{IntervalHistograms, RunHandle, StoredHistograms, StoredInterval};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use stripewise_results::{Interval, RunRecord};
+
+/// Intervals of jobs that wait at most: over two hours of one job at a second each.
+const QUEUE_MAX: usize = 8_192;
+
+/// What a full queue means for who measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Neighbouring intervals are joined: nobody waits.
+    Join,
+    /// Wait for the store: where time is simulated, waiting changes nothing.
+    Wait,
+}
+
+/// Where the thread puts what it takes.
+pub(crate) trait Sink: Send {
+    /// The run begins.
+    fn begin(&mut self, skeleton: &RunRecord) -> Result<()>;
+    /// More of the run, in order.
+    fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()>;
+    /// All of it is to be stored now.
+    fn flush(&mut self) -> Result<()>;
+    /// Intervals that were joined because too many waited.
+    fn joined(&self) -> u64;
+}
+
+/// A run on its way into a store.
+#[derive(Debug)]
+struct StoreSink<'store> {
+    store: &'store mut Store,
+    /// Absent where the run could not be begun.
+    run: Option<RunHandle>,
+}
+
+impl Sink for StoreSink<'_> {
+    fn begin(&mut self, skeleton: &RunRecord) -> Result<()> {
+        self.run = Some(self.store.begin_run(skeleton)?);
+        Ok(())
+    }
+
+    fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()> {
+        match &mut self.run {
+            Some(run) => self.store.append_pending(run, intervals),
+            None => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match &mut self.run {
+            Some(run) => self.store.flush(run),
+            None => Ok(()),
+        }
+    }
+
+    fn joined(&self) -> u64 {
+        self.run.as_ref().map_or(0, |run| run.joined)
+    }
+}
+
+/// Writes one run from a thread of its own. Dropped without
+/// [`RunWriter::finish`], it leaves the run as running.
+#[derive(Debug)]
+pub struct RunWriter<'scope, 'store>(Writer<'scope, StoreSink<'store>>);
+
+impl<'scope, 'store: 'scope> RunWriter<'scope, 'store> {
+    /// Starts the thread; the store is its own until [`RunWriter::finish`].
+    ///
+    /// # Errors
+    /// That of the system where no thread can be made.
+    pub fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        store: &'store mut Store,
+        when_full: WhenFull,
+    ) -> std::io::Result<Self> {
+        let sink = StoreSink { store, run: None };
+        Writer::start(scope, sink, when_full, QUEUE_MAX).map(RunWriter)
+    }
+
+    /// Enters the run, as [`Store::begin_run`] does, without waiting for it.
+    pub fn begin(&self, skeleton: &RunRecord) {
+        self.0.begin(skeleton);
+    }
+
+    /// Adds the next interval of a job, see [`Store::append_interval`].
+    pub fn append(&self, job_index: usize, interval: &Interval, latencies: IntervalHistograms<'_>) {
+        self.0.append(job_index, interval, latencies);
+    }
+
+    /// Waits until all that was appended is stored, or has failed to be. Call it when
+    /// measuring ends, before operations in flight are waited for.
+    pub fn flush(&self) {
+        self.0.flush();
+    }
+
+    /// The first failure of the store, once. Measuring may go on without it.
+    pub fn failure(&self) -> Option<Error> {
+        self.0.failure()
+    }
+
+    /// Intervals that were joined with a neighbour so far because the store took too
+    /// long. What they count is stored.
+    pub fn joined(&self) -> u64 {
+        self.0.joined()
+    }
+
+    /// Ends the thread and stores the final record: [`Store::finish_run`], or
+    /// [`Store::save_run`] where the run could not be begun. It is kept then, whatever
+    /// failed before.
+    ///
+    /// # Errors
+    /// The failure of the store: the record is not kept.
+    pub fn finish(self, record: &RunRecord) -> Result<()> {
+        let StoreSink { store, run } = self.0.close();
+        match run {
+            Some(run) => store.finish_run(run, record),
+            None => store.save_run(record),
+        }
+    }
+}
+
+/// What the caller and the thread share.
+#[derive(Debug, Default)]
+struct State {
+    skeleton: Option<RunRecord>,
+    queue: Queue,
+    /// Taken by the thread and not yet handed over.
+    is_writing: bool,
+    flush_asked: bool,
+    closing: bool,
+    failure: Option<Error>,
+    has_failed: bool,
+    /// By the sink.
+    joined: u64,
+}
+
+impl State {
+    fn is_idle(&self) -> bool {
+        self.skeleton.is_none() && self.queue.waiting.is_empty() && !self.flush_asked
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// The state has changed.
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Writer<'scope, S> {
+    shared: Arc<Shared>,
+    thread: Option<ScopedJoinHandle<'scope, S>>,
+    when_full: WhenFull,
+    queue_max: usize,
+}
+
+impl<'scope, S: Sink + 'scope> Writer<'scope, S> {
+    fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        mut sink: S,
+        when_full: WhenFull,
+        queue_max: usize,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        let thread = Builder::new()
+            .name("store".to_owned())
+            .spawn_scoped(scope, move || {
+                write_all(&theirs, &mut sink);
+                sink
+            })?;
+        Ok(Writer {
+            shared,
+            thread: Some(thread),
+            when_full,
+            queue_max,
+        })
+    }
+
+    fn begin(&self, skeleton: &RunRecord) {
+        self.shared.lock().skeleton = Some(skeleton.clone());
+        self.shared.changed.notify_all();
+    }
+
+    fn append(&self, job_index: usize, interval: &Interval, latencies: IntervalHistograms<'_>) {
+        let waiting = PendingInterval::new(job_index, interval, latencies);
+        let mut state = self.shared.lock();
+        while self.when_full == WhenFull::Wait && state.queue.waiting.len() >= self.queue_max {
+            state = self.shared.wait(state);
+        }
+        state.queue.push(waiting, self.queue_max);
+        self.shared.changed.notify_all();
+    }
+
+    fn flush(&self) {
+        let mut state = self.shared.lock();
+        state.flush_asked = true;
+        self.shared.changed.notify_all();
+        while !state.is_idle() || state.is_writing {
+            state = self.shared.wait(state);
+        }
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.shared.lock().failure.take()
+    }
+
+    fn joined(&self) -> u64 {
+        let state = self.shared.lock();
+        state.joined + state.queue.joined
+    }
+
+    fn close(mut self) -> S {
+        self.shared.lock().closing = true;
+        self.shared.changed.notify_all();
+        let thread = self.thread.take().expect("taken only here");
+        match thread.join() {
+            Ok(sink) => sink,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// A run that could not start never gets to [`Writer::close`], and the thread's scope
+/// waits for the thread.
+impl<S> Drop for Writer<'_, S> {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+/// The thread: all that waits goes to the sink at once, until nothing does and the
+/// writer is closed.
+fn write_all(shared: &Shared, sink: &mut impl Sink) {
+    loop {
+        let mut state = shared.lock();
+        while state.is_idle() && !state.closing {
+            state = shared.wait(state);
+        }
+        if state.is_idle() {
+            return;
+        }
+        let skeleton = state.skeleton.take();
+        let intervals = state.queue.take();
+        let flush = std::mem::take(&mut state.flush_asked);
+        state.is_writing = true;
+        // Those who wait for room have it now.
+        shared.changed.notify_all();
+        drop(state);
+
+        let mut done = skeleton.map_or(Ok(()), |skeleton| sink.begin(&skeleton));
+        let appended = sink.append(intervals);
+        done = done.and(appended);
+        if flush {
+            done = done.and(sink.flush());
+        }
+
+        let mut state = shared.lock();
+        state.is_writing = false;
+        state.joined = sink.joined();
+        if let Err(error) = done
+            && !state.has_failed
+        {
+            state.has_failed = true;
+            state.failure = Some(error);
+        }
+        shared.changed.notify_all();
+    }
+}
+
+/// Intervals that wait, and how many of them were joined.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<PendingInterval>,
+    joined: u64,
+}
+
+impl Queue {
+    /// Adds one; where as many as `most` wait, two others are joined first.
+    fn push(&mut self, interval: PendingInterval, most: usize) {
+        if self.waiting.len() >= most && join_shortest(&mut self.waiting) {
+            self.joined += 1;
+        }
+        self.waiting.push(interval);
+    }
+
+    fn take(&mut self) -> Vec<PendingInterval> {
+        std::mem::take(&mut self.waiting)
+    }
+}
+
+/// Joins the two neighbours of one job that are shortest together, of equals the
+/// oldest: all become longer evenly. `false` where no job has two.
+pub(crate) fn join_shortest(waiting: &mut Vec<PendingInterval>) -> bool {
+    // By job: the interval behind the one that is looked at.
+    let mut behind: Vec<Option<usize>> = Vec::new();
+    let mut shortest: Option<(u64, usize, usize)> = None;
+    for (index, one) in waiting.iter().enumerate().rev() {
+        if behind.len() <= one.job_index {
+            behind.resize(one.job_index + 1, None);
+        }
+        if let Some(next) = behind[one.job_index].replace(index) {
+            let length_ns = one.interval.duration_ns + waiting[next].interval.duration_ns;
+            if shortest.is_none_or(|(shortest_ns, ..)| length_ns <= shortest_ns) {
+                shortest = Some((length_ns, index, next));
+            }
+        }
+    }
+    let Some((_, first, second)) = shortest else {
+        return false;
+    };
+    let second = waiting.remove(second);
+    waiting[first].join(&second);
+    true
+}
+
+impl PendingInterval {
+    pub(crate) fn new(
+        job_index: usize,
+        interval: &Interval,
+        latencies: IntervalHistograms<'_>,
+    ) -> Self {
+        PendingInterval {
+            job_index,
+            interval_index: 0,
+            interval: *interval,
+            blobs: [latencies.read, latencies.write, latencies.sync].map(blob::encode),
+        }
+    }
+
+    /// Takes the next interval of the same job in.
+    fn join(&mut self, next: &PendingInterval) {
+        let joined = join(&mut vec![self.stored(), next.stored()]);
+        let latencies = &joined.histograms;
+        self.interval = joined.interval;
+        self.blobs = [&latencies.read, &latencies.write, &latencies.sync]
+            .map(|histogram| blob::encode(histogram.as_ref()));
+    }
+
+    /// As it will be read from the store.
+    fn stored(&self) -> StoredInterval {
+        let [read, write, sync] = self
+            .blobs
+            .each_ref()
+            .map(|blob| blob::decode(blob.as_deref()).ok().flatten());
+        StoredInterval {
+            interval: self.interval,
+            histograms: StoredHistograms { read, write, sync },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

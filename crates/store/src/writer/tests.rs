@@ -1,0 +1,186 @@
+//! The queue is bounded, nobody who measures waits, and nothing is lost.
+
+use super::*;
+use std::sync::mpsc::{Receiver, channel};
+use stripewise_stats::Histogram;
+
+const MOST: usize = 16;
+
+/// Writes only when it is let: each word lets one batch through. A disk that hangs.
+struct Slow {
+    words: Receiver<()>,
+    kept: Vec<PendingInterval>,
+    flushes: u32,
+    fails: bool,
+}
+
+impl Sink for Slow {
+    fn begin(&mut self, _skeleton: &RunRecord) -> Result<()> {
+        Ok(())
+    }
+
+    fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()> {
+        // Where nobody speaks any more, the disk works again.
+        let _ = self.words.recv();
+        self.kept.extend(intervals);
+        match self.fails {
+            true => Err(Error::new(
+                std::path::Path::new("store.db"),
+                "add intervals",
+                crate::ErrorKind::Full,
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.flushes += 1;
+        Ok(())
+    }
+
+    fn joined(&self) -> u64 {
+        0
+    }
+}
+
+fn slow(fails: bool) -> (std::sync::mpsc::Sender<()>, Slow) {
+    let (sender, words) = channel();
+    let sink = Slow {
+        words,
+        kept: Vec::new(),
+        flushes: 0,
+        fails,
+    };
+    (sender, sink)
+}
+
+fn append(writer: &Writer<'_, Slow>, job_index: usize, index: u64) {
+    let mut read = Histogram::new();
+    read.record_n(1_000 + index, 10);
+    let interval = Interval {
+        start_ns: index * 1_000,
+        duration_ns: 1_000,
+        read_operations: 10,
+        bytes: 80,
+        errors: 1,
+        ..Interval::default()
+    };
+    let latencies = IntervalHistograms {
+        read: Some(&read),
+        ..IntervalHistograms::default()
+    };
+    writer.append(job_index, &interval, latencies);
+}
+
+#[test]
+fn a_store_that_hangs_stops_nobody_and_its_queue_stays_bounded() {
+    const INTERVALS: u64 = 1_000;
+    let (word, sink) = slow(false);
+    let sink = std::thread::scope(|scope| {
+        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
+        // The disk hangs from the first batch on: this comes to its end all the same.
+        for index in 0..INTERVALS {
+            for job in 0..2 {
+                append(&writer, job, index);
+                assert!(writer.shared.lock().queue.waiting.len() <= MOST);
+            }
+        }
+        assert!(writer.joined() > 2 * INTERVALS - 100, "{}", writer.joined());
+        drop(word);
+        writer.flush();
+        assert_eq!(writer.shared.lock().queue.waiting.len(), 0);
+        writer.close()
+    });
+    assert_eq!(sink.flushes, 1);
+    for job in 0..2 {
+        let of_job = sink.kept.iter().filter(|kept| kept.job_index == job);
+        let all: Vec<StoredInterval> = of_job.map(PendingInterval::stored).collect();
+        // No operation, error, byte or latency is lost, and there is no gap.
+        let mut end_ns = 0;
+        let mut read = Histogram::new();
+        for stored in &all {
+            assert_eq!(stored.interval.start_ns, end_ns, "job {job}");
+            end_ns += stored.interval.duration_ns;
+            read.merge(stored.histograms.read.as_ref().unwrap());
+        }
+        assert_eq!(end_ns, INTERVALS * 1_000);
+        let sum = |of: fn(&Interval) -> u64| all.iter().map(|one| of(&one.interval)).sum::<u64>();
+        assert_eq!(sum(|one| one.read_operations), INTERVALS * 10);
+        assert_eq!(sum(|one| one.bytes), INTERVALS * 80);
+        assert_eq!(sum(|one| one.errors), INTERVALS);
+        assert_eq!(read.count(), INTERVALS * 10);
+        assert_eq!(read.min(), Some(1_000));
+        assert_eq!(read.max(), Some(1_000 + INTERVALS - 1));
+    }
+}
+
+#[test]
+fn intervals_become_longer_evenly() {
+    let mut queue = Queue::default();
+    for index in 0..64 {
+        let interval = Interval {
+            start_ns: index * 1_000,
+            duration_ns: 1_000,
+            ..Interval::default()
+        };
+        let waiting = PendingInterval::new(0, &interval, IntervalHistograms::default());
+        queue.push(waiting, MOST);
+    }
+    let lengths: Vec<u64> = queue
+        .take()
+        .iter()
+        .map(|one| one.interval.duration_ns / 1_000)
+        .collect();
+    assert_eq!(lengths.len(), MOST);
+    assert_eq!(lengths.iter().sum::<u64>(), 64);
+    assert!(lengths.iter().all(|length| *length <= 8), "{lengths:?}");
+}
+
+#[test]
+fn where_time_is_simulated_the_caller_waits_and_nothing_is_joined() {
+    let (word, sink) = slow(false);
+    let sink = std::thread::scope(|scope| {
+        let writer = Writer::start(scope, sink, WhenFull::Wait, MOST).unwrap();
+        scope.spawn(move || {
+            for _ in 0..1_000 {
+                if word.send(()).is_err() {
+                    break;
+                }
+            }
+        });
+        for index in 0..500 {
+            append(&writer, 0, index);
+        }
+        assert_eq!(writer.joined(), 0);
+        writer.close()
+    });
+    assert_eq!(sink.kept.len(), 500);
+}
+
+#[test]
+fn the_first_failure_is_told_once_and_writing_goes_on() {
+    let (word, sink) = slow(true);
+    drop(word);
+    let sink = std::thread::scope(|scope| {
+        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
+        append(&writer, 0, 0);
+        writer.flush();
+        let failure = writer.failure().expect("a failure");
+        assert_eq!(*failure.kind(), crate::ErrorKind::Full);
+        append(&writer, 0, 1);
+        writer.flush();
+        assert!(writer.failure().is_none(), "told twice");
+        writer.close()
+    });
+    assert_eq!(sink.kept.len(), 2);
+}
+
+#[test]
+fn a_run_that_never_started_lets_the_thread_go() {
+    let (word, sink) = slow(false);
+    std::thread::scope(|scope| {
+        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
+        drop(writer);
+    });
+    drop(word);
+}
