@@ -80,7 +80,7 @@ fn a_damaged_store_is_told_with_what_can_be_saved() {
     bytes[4096..length].fill(0xa5);
     std::fs::write(desk.store(), &bytes).expect("damaged");
     desk.run(&["history"])
-        .failed(5, &["damaged", ".recover", "--store"]);
+        .failed(5, &["damaged", ".dump", "--store"]);
     desk.run(&["run", "sim:nvme", "--duration", "10ms"])
         .failed(5, &["damaged"]);
     assert!(
@@ -123,6 +123,115 @@ fn with_a_locked_store_the_result_is_not_lost() {
     assert_eq!(desk.ids().len(), 1);
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     assert_eq!(desk.ids().len(), 2);
+}
+
+#[test]
+fn nothing_is_called_kept_that_was_not_kept() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let lock = lock(&desk);
+    let answer = desk
+        .run(&["run", "sim:nvme", "--duration", "10ms"])
+        .ended(5);
+    drop(lock);
+    assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("IOPS"), "{}", answer.stdout);
+    assert_eq!(desk.ids().len(), 1);
+}
+
+#[test]
+fn a_run_that_is_kept_in_the_end_is_called_kept() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let lock = lock(&desk);
+    let mut running = desk.start(&["run", "sim:nvme", "--duration", "10ms"]);
+    running.until("cannot begin");
+    drop(lock);
+    let answer = running.wait().done();
+    assert!(answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(!answer.stderr.contains("elsewhere"), "{}", answer.stderr);
+    assert!(
+        answer.stderr.contains("kept in the end"),
+        "{}",
+        answer.stderr
+    );
+    assert_eq!(desk.ids().len(), 2);
+}
+
+#[test]
+fn a_store_that_is_deleted_or_replaced_during_a_run_is_told() {
+    for replaced in [false, true] {
+        let desk = Desk::new();
+        desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+        let volume = desk.volume();
+        let arguments = [
+            "run",
+            &volume,
+            "--size",
+            "1M",
+            "--duration",
+            "2s",
+            "--busy-ok",
+        ];
+        let mut running = desk.start(&arguments);
+        running.until("Measuring");
+        for name in names(desk.path()) {
+            if name.starts_with("results.db") {
+                std::fs::remove_file(desk.file(&name)).expect("removed");
+            }
+        }
+        if replaced {
+            let other = Desk::new();
+            other.json(&["run", "sim:nvme", "--duration", "10ms"]);
+            std::fs::copy(other.store(), desk.store()).expect("another one");
+        }
+        let answer = running.wait().ended(5).said(&["deleted or replaced"]);
+        assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+        assert!(answer.stdout.contains("IOPS"), "{}", answer.stdout);
+    }
+}
+
+#[test]
+fn a_damaged_run_is_named_and_the_others_are_shown() {
+    let desk = Desk::new();
+    for _ in 0..3 {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    }
+    let ids = desk.ids();
+    let bad = &ids[1];
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    let changed = connection.execute(
+        "UPDATE records SET json = replace(json, '\"iops\":', '\"iops\":1') \
+         WHERE run_number = (SELECT run_number FROM runs WHERE id = ?1)",
+        [bad],
+    );
+    assert_eq!(changed.expect("a record"), 1);
+    drop(connection);
+
+    let export = desk.run(&["export"]).ended(5).said(&[bad, "checksum"]);
+    assert_eq!(export.stdout.lines().count(), 2);
+    assert!(!export.stdout.contains(bad.as_str()));
+    let report = desk.run(&["report", "--all", "--format", "csv"]);
+    let report = report.ended(5).said(&[bad, "checksum"]);
+    assert!(report.stdout.contains(ids[0].as_str()));
+    desk.run(&["history", "show", bad])
+        .failed(5, &[bad, "checksum"]);
+    desk.run(&["history", "show", &ids[0]]).done();
+
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    let changed = connection.execute(
+        "UPDATE jobs SET iops = iops + 1 WHERE run_number = \
+         (SELECT run_number FROM runs WHERE id = ?1)",
+        [bad],
+    );
+    assert_eq!(changed.expect("a row"), 1);
+    drop(connection);
+    let history = desk.run(&["history"]).ended(5).said(&[bad, "checksum"]);
+    for good in [&ids[0], &ids[2]] {
+        assert!(history.stdout.contains(good.as_str()), "{}", history.stdout);
+    }
+    desk.run(&["history", "delete", bad]).done();
+    desk.run(&["export"]).done();
 }
 
 #[test]
