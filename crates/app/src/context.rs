@@ -88,6 +88,10 @@ impl Context {
                 store.recovered().join(", ")
             );
         }
+        for unreadable in store.unrecovered() {
+            let hint = unreadable.error.hint();
+            say!("warning: {}\nhint: {hint}", unreadable.error);
+        }
         Ok(store)
     }
 

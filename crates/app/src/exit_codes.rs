@@ -8,10 +8,6 @@ pub enum Exit {
     /// Done.
     Done,
     /// Something was found: misaligned, an effect, a requirement missed.
-    #[allow(
-        dead_code,
-        reason = "for the commands that judge: align, compare, check, disks"
-    )]
     Finding,
     /// The command line or a file that it names can't be understood.
     Usage,

@@ -105,7 +105,8 @@ pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
             .map_err(store_failure)?
             .is_some()
     {
-        return experiment(store, name);
+        // Nothing was measured yet, or all of it was deleted.
+        return Ok(Subject::new(name, SubjectKind::Experiment, Vec::new()));
     }
     if ids.is_empty() {
         let run = store.load(name).map_err(store_failure)?;
@@ -124,18 +125,6 @@ pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
         SubjectKind::Series
     };
     Ok(Subject::new(name, kind, runs))
-}
-
-/// Runs that carry an experiment's id but no series.
-fn experiment(store: &Store, name: &str) -> Outcome<Subject> {
-    let mut ids = ids(store, &Filter::default())?;
-    ids.reverse();
-    let mut runs = load_all(store, &ids)?;
-    runs.retain(|run| {
-        let place = run.experiment.as_ref();
-        place.is_some_and(|place| place.experiment == name)
-    });
-    Ok(Subject::new(name, SubjectKind::Experiment, runs))
 }
 
 fn ids(store: &Store, filter: &Filter) -> Outcome<Vec<String>> {

@@ -31,6 +31,16 @@ pub fn run_id(started_at: &str, entropy: u64) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// Who counts the entropy on gets no id twice, however many runs begin at once.
+    #[test]
+    fn a_million_ids_of_one_second_differ_where_the_entropy_counts_on() {
+        let from = u64::MAX - 500_000;
+        let ids: std::collections::HashSet<String> = (0..1 << 20)
+            .filter_map(|step| run_id("2026-11-21T20:15:30.123Z", from.wrapping_add(step)))
+            .collect();
+        assert_eq!(ids.len(), 1 << 20);
+    }
+
     #[test]
     fn an_id_is_the_time_without_marks_and_four_characters_of_entropy() {
         let cases = [

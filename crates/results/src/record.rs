@@ -121,6 +121,29 @@ pub struct JobRecord {
 }
 
 impl RunRecord {
+    /// The record without the intervals of its jobs, which are most of its size.
+    #[must_use]
+    pub fn without_intervals(mut self) -> RunRecord {
+        for job in &mut self.jobs {
+            job.outcome.intervals = Vec::new();
+        }
+        self
+    }
+
+    /// The record without its histograms; what was derived from them stays.
+    #[must_use]
+    pub fn without_histograms(mut self) -> RunRecord {
+        for job in &mut self.jobs {
+            let outcome = &mut job.outcome;
+            outcome.read.histogram = None;
+            outcome.write.histogram = None;
+            if let Some(sync) = &mut outcome.sync {
+                sync.histogram = None;
+            }
+        }
+        self
+    }
+
     /// A record that says nothing yet: for importers, which then fill in what
     /// their source gives.
     #[must_use]

@@ -143,9 +143,12 @@ impl Error {
                 ErrorCode::NotADatabase => ErrorKind::Foreign {
                     detail: "not a SQLite file, or its first page is damaged".to_owned(),
                 },
-                ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
+                ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
                     why_not_opened(path).unwrap_or(ErrorKind::ReadOnly { detail })
                 }
+                ErrorCode::CannotOpen => why_not_opened(path)
+                    .or_else(|| why_not_beside(path))
+                    .unwrap_or(ErrorKind::ReadOnly { detail }),
                 ErrorCode::DiskFull => ErrorKind::Full,
                 // SQLite extends the index of its log before it maps it, and
                 // has no other code for a file system that is full then.
@@ -300,6 +303,29 @@ pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
         ErrorKind::Missing => None,
         kind => Some(kind),
     }
+}
+
+/// Why SQLite can open the file, but not all those that it needs beside it; `None`
+/// where none can be made there.
+fn why_not_beside(path: &Path) -> Option<ErrorKind> {
+    /// The file, its journal or log, the log's index, and a directory that is flushed.
+    const FILES: usize = 4;
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    let directory = parent.unwrap_or(Path::new("."));
+    let opened: std::io::Result<Vec<std::fs::File>> =
+        (0..FILES).map(|_| std::fs::File::open(directory)).collect();
+    if let Err(error) = opened
+        && system::is_out_of_files(&error)
+    {
+        return Some(kind_of_io(&error));
+    }
+    let beside = ["-journal", "-wal", "-shm"].iter().find_map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        why_not_opened(Path::new(&name))
+    });
+    let unknown = || ErrorKind::Other("a file beside it could not be opened".to_owned());
+    beside.or_else(|| system::may_write(directory).then(unknown))
 }
 
 /// The first other process that has the file open, as far as `/proc` shows it

@@ -14,6 +14,7 @@ use crate::owner::Owner;
 use crate::schema::{self, Identity};
 use crate::sidecars;
 use crate::system::{self, FileId};
+use crate::types::Unreadable;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub struct Store {
     pub(crate) owner: Owner,
     pub(crate) patience: Duration,
     pub(crate) recovered: Vec<String>,
+    unrecovered: Vec<Unreadable>,
     /// Given up after the connection.
     file: OpenFile,
 }
@@ -92,8 +94,9 @@ impl Store {
             owner,
             patience,
             recovered: Vec::new(),
+            unrecovered: Vec::new(),
         };
-        store.recovered = store.recover()?;
+        (store.recovered, store.unrecovered) = store.recover()?;
         Ok(store)
     }
 
@@ -127,6 +130,7 @@ impl Store {
             owner: Owner::default(),
             patience: PATIENCE,
             recovered: Vec::new(),
+            unrecovered: Vec::new(),
         })
     }
 
@@ -141,6 +145,13 @@ impl Store {
     #[must_use]
     pub fn recovered(&self) -> &[String] {
         &self.recovered
+    }
+
+    /// Runs whose process was found gone when the store was opened, and which are too
+    /// damaged to be finished.
+    #[must_use]
+    pub fn unrecovered(&self) -> &[Unreadable] {
+        &self.unrecovered
     }
 
     /// Reads the whole file and checks that it is consistent.

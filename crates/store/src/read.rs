@@ -317,7 +317,12 @@ impl Store {
     }
 
     /// The failure to read a run, with its name in it where it is damaged.
-    fn damaged_run(&self, doing: &'static str, run: &str, error: rusqlite::Error) -> Error {
+    pub(crate) fn damaged_run(
+        &self,
+        doing: &'static str,
+        run: &str,
+        error: rusqlite::Error,
+    ) -> Error {
         self.sqlite_error(doing, error).of_run(run)
     }
 
@@ -472,7 +477,7 @@ fn histogram_at(
 }
 
 /// The file is inconsistent there; what failed is not the system.
-fn is_damage(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     match error.sqlite_error() {
         Some(error) => {
             error.code == ErrorCode::DatabaseCorrupt

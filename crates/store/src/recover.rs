@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::open::Store;
 use crate::read;
 use crate::rows::{finish, owner_at};
-use crate::types::StoredInterval;
+use crate::types::{StoredInterval, Unreadable};
 use rusqlite::{Connection, TransactionBehavior, params};
 use stripewise_results::{
     Errors, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord, Status,
@@ -17,28 +17,40 @@ use stripewise_results::{
 
 impl Store {
     /// Finishes runs that are under way according to the file but whose process
-    /// is certainly gone. Returns their ids. Runs of other hosts or containers
-    /// are left alone.
-    pub(crate) fn recover(&mut self) -> Result<Vec<String>> {
+    /// is certainly gone. Returns their ids, and those that are damaged: these stay as
+    /// they are. Runs of other hosts or containers are left alone.
+    pub(crate) fn recover(&mut self) -> Result<(Vec<String>, Vec<Unreadable>)> {
         const DOING: &str = "recover a run that was cut short";
-        let sqlite = |error| crate::Error::from_sqlite(&self.path, DOING, error);
         // Almost always there are none: find out without asking for the right to write.
-        let orphans = orphans(&self.connection, &self.owner).map_err(sqlite)?;
-        let mut recovered = Vec::new();
+        let orphans = orphans(&self.connection, &self.owner)
+            .map_err(|error| self.sqlite_error(DOING, error))?;
+        let (mut recovered, mut damaged) = (Vec::new(), Vec::new());
         for (run_number, id) in orphans {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(sqlite)?;
-            // Another process may have been quicker.
-            if still_running(&transaction, run_number).map_err(sqlite)? {
-                let record = rebuild(&transaction, run_number).map_err(sqlite)?;
-                finish(&transaction, run_number, &record).map_err(sqlite)?;
-                transaction.commit().map_err(sqlite)?;
-                recovered.push(id);
+            match self.recover_one(run_number) {
+                Ok(true) => recovered.push(id),
+                // Another process was quicker.
+                Ok(false) => {}
+                Err(error) if read::is_damage(&error) => {
+                    let error = self.damaged_run(DOING, &id, error);
+                    damaged.push(Unreadable { run: id, error });
+                }
+                Err(error) => return Err(self.sqlite_error(DOING, error)),
             }
         }
-        Ok(recovered)
+        Ok((recovered, damaged))
+    }
+
+    fn recover_one(&mut self, run_number: i64) -> rusqlite::Result<bool> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if !still_running(&transaction, run_number)? {
+            return Ok(false);
+        }
+        let record = rebuild(&transaction, run_number)?;
+        finish(&transaction, run_number, &record)?;
+        transaction.commit()?;
+        Ok(true)
     }
 }
 

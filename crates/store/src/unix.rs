@@ -70,6 +70,12 @@ fn give_to_owner_of(path: &Path, made: &File) {
     }
 }
 
+/// Files can be made in this directory, as far as rights go.
+pub(crate) fn may_write(directory: &Path) -> bool {
+    use rustix::fs::Access;
+    rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
 /// This process, or the system, may open no more files.
 pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;

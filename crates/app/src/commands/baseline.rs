@@ -79,13 +79,25 @@ impl KeptBaseline {
     }
 
     fn of_json(document: &KeptDocument) -> Outcome<KeptBaseline> {
-        serde_json::from_str(&document.json).map_err(|error| {
+        let unreadable = |why: String| {
             Failure::new(
                 Exit::Store,
-                format!("the baseline {} cannot be read: {error}", document.name),
-                "set it anew with `stripewise baseline set`",
+                format!("the baseline {} cannot be read: {why}", document.name),
+                format!(
+                    "use the version of Stripewise that set it, or remove it with `stripewise baseline remove {}` and set it again",
+                    document.name
+                ),
             )
-        })
+        };
+        let kept: KeptBaseline =
+            serde_json::from_str(&document.json).map_err(|error| unreadable(error.to_string()))?;
+        if kept.schema_version != SCHEMA_VERSION {
+            return Err(unreadable(format!(
+                "it has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.schema_version
+            )));
+        }
+        Ok(kept)
     }
 
     /// All of them, newest first.
@@ -124,14 +136,6 @@ impl KeptBaseline {
             )),
         }
     }
-}
-
-/// A run without what no comparison needs.
-pub fn without_intervals(mut run: RunRecord) -> RunRecord {
-    for job in &mut run.jobs {
-        job.outcome.intervals.clear();
-    }
-    run
 }
 
 pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
@@ -178,7 +182,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         name: wanted.name.clone(),
         from,
         set_at: context.timestamp(),
-        runs: runs.into_iter().map(without_intervals).collect(),
+        runs: runs.into_iter().map(RunRecord::without_intervals).collect(),
         asked,
         gentle_runs: Vec::new(),
         changes: Vec::new(),

@@ -5,7 +5,7 @@
 //! chance of single runs in it. What changes from one day to the next for no
 //! reason of the storage's own is part of that difference; `--tolerate` is for it.
 
-use super::baseline::{Change, KeptBaseline, without_intervals};
+use super::baseline::{Change, KeptBaseline};
 use super::check_answer::{Answer, judge_change};
 use super::check_rerun::{Ready, Repetitions, Work, aim_all, expected_records, rerun};
 use super::check_work::work;
@@ -291,7 +291,11 @@ fn keep_gentle(
     if !arguments.gentle || !baseline.gentle_runs.is_empty() {
         return Ok(false);
     }
-    baseline.gentle_runs = records.iter().cloned().map(without_intervals).collect();
+    baseline.gentle_runs = records
+        .iter()
+        .cloned()
+        .map(RunRecord::without_intervals)
+        .collect();
     baseline.keep(context, store)?;
     Ok(true)
 }

@@ -11,7 +11,7 @@ use crate::cli::{Cli, Command};
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, in_turn_ns, length_ns, measure, prepare_run, workload_failure};
+use crate::measure::{How, JobWish, in_turn_ns, length_ns, measure, workload_failure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
 use crate::show::terminal::say;
@@ -400,19 +400,10 @@ fn simulate(
     runs: &[(Vec<JobWish>, How)],
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let mut ids: HashSet<String> = HashSet::new();
-    let mut cells = Vec::new();
-    for (jobs, how) in runs {
-        let (jobs, mut settings) = prepare_run(context, &ready.aimed, jobs, how)?;
-        while !ids.insert(settings.id.clone()) {
-            settings.id = context.new_id(&settings.started_at);
-        }
-        cells.push(SimulatedCell {
-            aimed: &ready.aimed,
-            jobs,
-            settings,
-        });
-    }
+    let cells = runs
+        .iter()
+        .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.aimed, jobs, how))
+        .collect::<Outcome<Vec<_>>>()?;
     simulate_cells(context, &cells, &mut |record| {
         let kept = store.save_run(&record).map_err(store_failure);
         records.push(record);

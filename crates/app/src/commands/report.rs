@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::document::print_json;
 use crate::show::page::{
-    EVERYTHING, RUNS_IN_FULL_MAX, document_of, format_of, lighten, material, rendered, title_of,
+    EVERYTHING, RUNS_IN_FULL_MAX, document_of, format_of, material, rendered, title_of,
 };
 use crate::show::requirements;
 use crate::show::terminal;
@@ -133,7 +133,10 @@ fn light(
             continue;
         };
         if many {
-            lighten(&mut run, format == ReportFormat::Json);
+            run = run.without_histograms();
+            if format != ReportFormat::Json {
+                run = run.without_intervals();
+            }
         }
         runs.push(run);
     }

@@ -122,7 +122,8 @@ impl Kept {
             .iter()
             .map(|id| {
                 let record = store.load(id).map_err(store_failure)?;
-                Ok(without_details(record))
+                // Hundreds are held at once, and nothing here looks at the details.
+                Ok(record.without_histograms().without_intervals())
             })
             .collect()
     }
@@ -185,15 +186,4 @@ fn read(document: &KeptDocument) -> Outcome<Kept> {
         ));
     }
     Ok(kept)
-}
-
-/// Hundreds of runs are held at once: their intervals and histograms are in the
-/// store, and nothing here looks at them.
-pub fn without_details(mut record: RunRecord) -> RunRecord {
-    for job in &mut record.jobs {
-        job.outcome.intervals = Vec::new();
-        job.outcome.read.histogram = None;
-        job.outcome.write.histogram = None;
-    }
-    record
 }

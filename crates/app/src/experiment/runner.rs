@@ -1,7 +1,7 @@
 //! Makes the runs of an experiment, one after the other on real targets, a block
 //! at a time on all cores on simulated ones, and keeps each of them.
 
-use super::kept::{Kept, without_details};
+use super::kept::Kept;
 use crate::aim::Aimed;
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
@@ -9,7 +9,7 @@ use crate::keep::Place;
 use crate::measure::{How, JobWish, measure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress as Bar;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
@@ -34,8 +34,6 @@ pub struct Runner<'a> {
     bar: Bar,
     /// Runs of the block under way that were made ahead.
     ready: VecDeque<RunRecord>,
-    /// Ids that are taken: many runs start in one second here.
-    ids: HashSet<String>,
     /// Of earlier sittings; of this one too, on simulated arrays.
     elapsed_ns: u64,
     started_ns: u64,
@@ -55,7 +53,6 @@ impl<'a> Runner<'a> {
     ) -> Self {
         let expected_ns = kept.plan.time_budget_ns.unwrap_or(0).max(1);
         Runner {
-            ids: records.iter().map(|record| record.id.clone()).collect(),
             elapsed_ns: kept.elapsed_ns,
             started_ns: context.now_ns(),
             blocks_before: usize::try_from(kept.blocks).unwrap_or(usize::MAX),
@@ -136,12 +133,7 @@ impl<'a> Runner<'a> {
         let mut cells = Vec::with_capacity(runs.len());
         for (run, aimed) in runs.iter().zip(&met) {
             let (wish, how) = (self.wish(run), self.how(run));
-            let mut cell = SimulatedCell::prepare(self.context, aimed, &[wish], &how)?;
-            let settings = &mut cell.settings;
-            while !self.ids.insert(settings.id.clone()) {
-                settings.id = self.context.new_id(&settings.started_at);
-            }
-            cells.push(cell);
+            cells.push(SimulatedCell::prepare(self.context, aimed, &[wish], &how)?);
         }
         let (store, ready) = (&mut *self.store, &mut self.ready);
         simulate_cells(self.context, &cells, &mut |record| {
@@ -190,7 +182,7 @@ impl ExperimentRunner for Runner<'_> {
                 .saturating_add(duration_ns.unwrap_or(0));
             self.elapsed_ns = self.elapsed_ns.saturating_add(taken_ns);
         }
-        let record = without_details(record);
+        let record = record.without_histograms().without_intervals();
         self.records.push(record.clone());
         Ok(record)
     }

@@ -189,21 +189,6 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     (document, notes)
 }
 
-/// Takes out of a record what a report on many runs does not show. The records
-/// themselves have their intervals.
-pub fn lighten(run: &mut RunRecord, keep_intervals: bool) {
-    for job in &mut run.jobs {
-        if !keep_intervals {
-            job.outcome.intervals = Vec::new();
-        }
-        job.outcome.read.histogram = None;
-        job.outcome.write.histogram = None;
-        if let Some(sync) = &mut job.outcome.sync {
-            sync.histogram = None;
-        }
-    }
-}
-
 /// A report in a format. `chart` picks one for pictures.
 pub fn rendered(
     material: &Material,

@@ -132,7 +132,7 @@ fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
     let whole = std::fs::read(&path).unwrap();
     let mut dice = Dice(19);
     let (mut noticed, mut opened) = (0, 0);
-    for attempt in 0..400 {
+    for attempt in 0..120 {
         let mut bytes = whole.clone();
         // What is before is the header and the tables' own page.
         let at = 4096 + usize::try_from(dice.below(bytes.len() as u64 - 4096)).unwrap();
@@ -165,8 +165,8 @@ fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
         noticed += usize::from(bad > 0);
         assert!(bad <= listing.runs.len() + listing.unreadable.len());
     }
-    assert!(opened > 350, "only {opened} could be opened");
-    assert!(noticed > 40, "only {noticed} were noticed");
+    assert!(opened > 100, "only {opened} could be opened");
+    assert!(noticed > 12, "only {noticed} were noticed");
 }
 
 #[test]
@@ -247,4 +247,28 @@ fn the_command_of_the_hint_saves_what_can_be_read() {
         listing.runs.len(),
         String::from_utf8_lossy(&ran.stderr)
     );
+}
+
+#[test]
+fn a_damaged_run_that_was_cut_short_keeps_nobody_from_the_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let gone = stripewise_store::Owner {
+        process_start: "1".to_owned(),
+        ..stripewise_store::Owner::of_this_process("here")
+    };
+    let mut store = Store::open(&path, gone).unwrap();
+    for id in ["whole", "damaged"] {
+        drop(store.begin_run(&skeleton(id, 1)).unwrap());
+    }
+    drop(store);
+    changed(&path, "UPDATE records SET json = '{' WHERE run_number = 2");
+    let mut store = open(&path).unwrap();
+    assert_eq!(store.recovered(), ["whole"]);
+    assert_eq!(store.unrecovered().len(), 1);
+    assert_eq!(store.unrecovered()[0].run, "damaged");
+    store.save_run(&finished("new", 1, 1)).unwrap();
+    store.delete(&["damaged".to_owned()]).unwrap();
+    drop(store);
+    assert!(open(&path).unwrap().unrecovered().is_empty());
 }
