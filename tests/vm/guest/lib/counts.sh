@@ -4,6 +4,7 @@
 # One operation is in flight, so that none finds in memory what another left there.
 # SHARES are the writes of each member, joined by commas.
 enough=1000
+seed=0
 
 members() { cat /sys/block/vd[abcd]/stat | awk '{ printf "%s %s %s %s ", $1, $3, $5, $7 }'; }
 
@@ -54,8 +55,10 @@ with_stripewise() { # CASE OFFSET read|write
 }
 
 run_for() { # CASE OFFSET read|write DURATION
+    # Never the positions of the run before, whose pages are still in memory.
+    seed=$((seed + 1))
     before=$(members)
-    stripewise --quiet --json --store $store run /dev/md0p1 "--$3" --block 8K --threads 1 --outstanding 1 \
+    stripewise --quiet --json --store $store run /dev/md0p1 "--$3" --block 8K --threads 1 --outstanding 1 --seed $seed \
         --duration "$4" $destroy > /tmp/run.json 2> /tmp/run.err || failure "run" /tmp/run.err
     after=$(members)
     operations=$(values /tmp/run.json | awk '
