@@ -42,7 +42,7 @@ const COLUMNS: [(&str, Cell); 51] = [
     ("host", |row| text(&row.run.host.name)),
     ("job", |row| text(&row.job.name)),
     ("jobs_at_once", |row| row.run.jobs.len().to_string()),
-    ("target", |row| text(&row.job.target.name)),
+    ("target", |row| text(&every_target(row))),
     ("target_size_bytes", |row| {
         given(row, "jobs.target.size_bytes", row.job.target.size_bytes)
     }),
@@ -172,6 +172,16 @@ fn text(text: &str) -> String {
         _ if text.starts_with(['\t', '\r', '\n']) => format!("'{text}"),
         _ => text,
     }
+}
+
+/// All targets of a job, `; ` between them.
+fn every_target(row: &JobRow<'_>) -> String {
+    let further = row.job.further_targets.iter().map(|target| &target.name);
+    let names: Vec<&str> = std::iter::once(&row.job.target.name)
+        .chain(further)
+        .map(String::as_str)
+        .collect();
+    names.join("; ")
 }
 
 fn optional(value: Option<&str>) -> String {

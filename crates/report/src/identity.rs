@@ -20,7 +20,7 @@ const OF_GROUP: [Property; 10] = [
             String::new()
         }
     }),
-    ("Target", |row| row.job.target.name.clone()),
+    ("Target", |row| row.target_names()),
     ("Starts at", starts_at),
     ("Workload", kind),
     ("Block", |row| {
@@ -32,7 +32,8 @@ const OF_GROUP: [Property; 10] = [
         measured(row, || format!("@{}", ByteSize(bytes)))
     }),
     ("Cache", |row| {
-        measured(row, || row.job.workload.cache.to_string())
+        row.cache()
+            .map_or_else(String::new, |cache| cache.to_string())
     }),
     ("Rate", |row| {
         let rate = row.job.workload.rate.as_ref();

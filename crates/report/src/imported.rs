@@ -1,10 +1,9 @@
 //! Other tools' results as a table: a row for each job, cells empty where the
 //! source says nothing. Sees records through [`JobRow`] only.
 
-use crate::number::latency_of_source;
+use crate::number::{count, latency_of_source, rate, size};
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRow, RunRecord};
-use stripewise_units::{format_bytes, format_count, format_iops};
 
 /// A row for each job of imported records.
 #[must_use]
@@ -36,18 +35,15 @@ fn cells(row: &JobRow<'_>) -> Vec<String> {
     let tool = row.run.imported.as_ref().map(|from| from.tool.clone());
     let workload = [row.pattern().map(str::to_owned), row.operation()];
     let workload: Vec<String> = workload.into_iter().flatten().collect();
-    let count = |number: Option<u32>| number.map(|number| format_count(u64::from(number)));
     vec![
         tool.unwrap_or_default(),
-        shortened(&row.job.target.name),
+        shortened(&row.target_names()),
         workload.join(" "),
-        row.block_size_bytes().map(format_bytes).unwrap_or_default(),
-        count(row.threads()).unwrap_or_default(),
-        count(row.outstanding()).unwrap_or_default(),
-        row.iops().map(format_iops).unwrap_or_default(),
-        row.mib_per_s()
-            .map(|rate| format!("{rate:.1}"))
-            .unwrap_or_default(),
+        size(row.block_size_bytes()),
+        count(row.threads()),
+        count(row.outstanding()),
+        row.iops().map(rate).unwrap_or_default(),
+        row.mib_per_s().map(rate).unwrap_or_default(),
         latency("mean"),
         latency("p50"),
         latency("p99"),

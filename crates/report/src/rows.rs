@@ -114,13 +114,11 @@ const COLUMNS: [Column; 21] = [
     }),
     ("Workload", "Workload", false, Always, workload),
     ("Target", "Target", false, Differing, |line| {
-        line.row.job.target.name.clone()
+        line.row.target_names()
     }),
     ("Cache", "Cache", false, Differing, |line| {
-        match line.row.run.imported {
-            None => line.row.job.workload.cache.to_string(),
-            Some(_) => String::new(),
-        }
+        let cache = line.row.cache();
+        cache.map_or_else(String::new, |cache| cache.to_string())
     }),
     ("Block", "Block", true, Always, |line| {
         size(line.row.block_size_bytes())

@@ -4,6 +4,7 @@
 //! parsing and printing again gives the same bytes: fields keep their order,
 //! floats are printed with the fewest digits that give the same value back.
 
+use crate::sound::impossible_number;
 use crate::{Document, RunRecord, SCHEMA_VERSION};
 
 /// A document that cannot be read.
@@ -12,6 +13,8 @@ use crate::{Document, RunRecord, SCHEMA_VERSION};
 pub enum DocumentError {
     /// Not JSON, or not of this shape.
     Malformed(serde_json::Error),
+    /// A record has a number that nobody can have measured: which, and where.
+    Impossible(String),
     /// Another version of the document.
     Version {
         /// The one that was found.
@@ -23,6 +26,9 @@ impl std::fmt::Display for DocumentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             DocumentError::Malformed(error) => write!(f, "not a document of runs: {error}"),
+            DocumentError::Impossible(what) => {
+                write!(f, "{what}, which nobody can have measured")
+            }
             DocumentError::Version { found } => write!(
                 f,
                 "the document has schema version {found}, and this program reads {SCHEMA_VERSION}"
@@ -35,7 +41,7 @@ impl std::error::Error for DocumentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             DocumentError::Malformed(error) => Some(error),
-            DocumentError::Version { .. } => None,
+            DocumentError::Impossible(_) | DocumentError::Version { .. } => None,
         }
     }
 }
@@ -47,6 +53,9 @@ impl DocumentError {
         match self {
             DocumentError::Malformed(_) => {
                 "give a file that `stripewise run --json` or `stripewise history show --json` printed"
+            }
+            DocumentError::Impossible(_) => {
+                "give the document as it was printed; somebody changed this number"
             }
             DocumentError::Version { .. } => "use the version of Stripewise that printed it",
         }
@@ -84,7 +93,7 @@ impl Document {
     /// # Errors
     /// [`DocumentError::Version`] for another version (looked at first, so that
     /// it is named even where the shape has changed), else
-    /// [`DocumentError::Malformed`].
+    /// [`DocumentError::Malformed`] or [`DocumentError::Impossible`].
     pub fn from_json(text: &str) -> Result<Document, DocumentError> {
         #[derive(serde::Deserialize)]
         struct Versioned {
@@ -96,6 +105,10 @@ impl Document {
                 found: versioned.schema_version,
             });
         }
-        serde_json::from_str(text).map_err(DocumentError::Malformed)
+        let document: Document = serde_json::from_str(text).map_err(DocumentError::Malformed)?;
+        match document.runs.iter().find_map(impossible_number) {
+            Some(what) => Err(DocumentError::Impossible(what)),
+            None => Ok(document),
+        }
     }
 }

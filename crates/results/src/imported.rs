@@ -33,7 +33,9 @@ pub struct Imported {
     /// (`started_at`, `host.name`) and, below `jobs.`, of all of its jobs
     /// (`jobs.outcome.operations`, `jobs.workload.seed`); below `jobs.0.`,
     /// `jobs.1.`... of that job alone, where jobs differ in what is said of them.
-    /// A path that names an object stands for everything in it.
+    /// A path that names an object stands for everything in it, and one below
+    /// `jobs.target.` for that field of every target of the job; a further target's
+    /// size is absent where it is 0, too.
     pub absent: BTreeSet<String>,
 }
 
@@ -67,6 +69,10 @@ impl Imported {
 
     /// Takes the absent fields out of a record's JSON.
     pub(crate) fn prune(&self, record: &mut Value) {
+        let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
+        for job in jobs.into_iter().flatten() {
+            prune_further_targets(job, "target.size_bytes");
+        }
         for path in &self.absent {
             match path.strip_prefix("jobs.") {
                 None => remove(record, path),
@@ -79,10 +85,27 @@ impl Imported {
                     for (index, job) in jobs.into_iter().flatten().enumerate() {
                         if only.is_none_or(|only| only == index) {
                             remove(job, rest);
+                            prune_further_targets(job, rest);
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// What a source does not say of the first target it does not say of the others;
+/// and a target without bytes is one whose size nobody said.
+fn prune_further_targets(job: &mut Value, path: &str) {
+    let Some(name) = path.strip_prefix("target.") else {
+        return;
+    };
+    let targets = job.get_mut("further_targets").and_then(Value::as_array_mut);
+    for target in targets.into_iter().flatten() {
+        // Each has a size of its own, which may be known where the first one's is not.
+        let known = name == "size_bytes" && target.get(name).is_some_and(|size| *size != 0);
+        if !known {
+            remove(target, name);
         }
     }
 }
@@ -129,6 +152,10 @@ fn complete(record: &mut Value) {
     let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
     for job in jobs.into_iter().flatten() {
         fill(job, &defaults["jobs"][0]);
+        let targets = job.get_mut("further_targets").and_then(Value::as_array_mut);
+        for target in targets.into_iter().flatten() {
+            fill(target, &defaults["jobs"][0]["target"]);
+        }
     }
     fill(record, &defaults);
 }
@@ -288,6 +315,41 @@ mod tests {
         };
         assert_eq!((row.threads(), row.pattern()), (None, None));
         assert_eq!(row.latency("max"), None);
+    }
+
+    #[test]
+    fn of_further_targets_only_what_the_source_says_is_in_the_json() {
+        let mut record = foreign(&["jobs.target.kind", "jobs.target.logical_sector_bytes"]);
+        let job = &mut record.jobs[0];
+        job.workload.threads = 4;
+        job.workload.outstanding = 2;
+        for (name, size_bytes) in [("E:\\b.dat", 0), ("F:\\c.dat", 1 << 30)] {
+            job.further_targets.push(TargetFacts {
+                name: name.to_owned(),
+                size_bytes,
+                ..TargetFacts::unknown()
+            });
+        }
+        let json = serde_json::to_value(&record).unwrap();
+        let targets = &json["jobs"][0]["further_targets"];
+        assert_eq!(targets[0], serde_json::json!({"name": "E:\\b.dat"}));
+        assert_eq!(targets[1]["size_bytes"], 1 << 30);
+        let back: RunRecord = serde_json::from_value(json).unwrap();
+        assert_eq!(back, record);
+        // Each of three targets has 4 threads with 2 outstanding.
+        let row = |record: &RunRecord| {
+            let job = &record.jobs[0];
+            let row = JobRow { run: record, job };
+            (row.in_flight(), row.target_names())
+        };
+        assert_eq!(row(&record).0, Some(24));
+        assert!(
+            row(&record).1.ends_with(" and 2 more"),
+            "{}",
+            row(&record).1
+        );
+        record.jobs[0].workload.in_turn = true;
+        assert_eq!(row(&record).0, Some(8));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod outcome;
 mod record;
 mod row;
 mod series;
+mod sound;
 mod warning;
 
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};

@@ -169,6 +169,17 @@ impl RunRecord {
 }
 
 impl JobRecord {
+    /// The targets as one text: the first, and the second or how many more there are.
+    #[must_use]
+    pub fn target_names(&self) -> String {
+        let first = &self.target.name;
+        match self.further_targets.as_slice() {
+            [] => first.clone(),
+            [second] => format!("{first} and {}", second.name),
+            more => format!("{first} and {} more", more.len()),
+        }
+    }
+
     /// `random`, `sequential` or `stride`: the workload's `pattern` in JSON.
     #[must_use]
     pub fn pattern_name(&self) -> &'static str {

@@ -3,6 +3,7 @@
 //! never shown as a zero.
 
 use crate::{JobRecord, KindOutcome, LatencySummary, RunRecord};
+use stripewise_workload::CacheMode;
 
 /// One job of one run, ready to be shown or compared.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +70,25 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.outstanding", self.job.workload.outstanding)
     }
 
-    /// Operations in flight in all: threads times outstanding. Absent, too, where
-    /// that is past `u32::MAX`: no such load was ever run.
+    /// Operations in flight in all: threads times outstanding times targets; of
+    /// targets that are visited in turn, a thread has its outstanding on all of
+    /// them together. Absent, too, where that is past `u32::MAX`: no such load was
+    /// ever run.
     #[must_use]
     pub fn in_flight(&self) -> Option<u32> {
-        self.threads()?.checked_mul(self.outstanding()?)
+        let targets = if self.job.workload.in_turn {
+            1
+        } else {
+            u32::try_from(self.job.further_targets.len() + 1).ok()?
+        };
+        let of_one = self.threads()?.checked_mul(self.outstanding()?)?;
+        of_one.checked_mul(targets)
+    }
+
+    /// [`JobRecord::target_names`].
+    #[must_use]
+    pub fn target_names(&self) -> String {
+        self.job.target_names()
     }
 
     /// Where the target starts plus the workload's base offset: what decides
@@ -86,6 +101,12 @@ impl<'a> JobRow<'a> {
             self.job.workload.base_offset_bytes,
         )?;
         start.checked_add(base)
+    }
+
+    /// The cache mode.
+    #[must_use]
+    pub fn cache(&self) -> Option<CacheMode> {
+        self.given("jobs.workload.cache", self.job.workload.cache)
     }
 
     /// Operations a second.

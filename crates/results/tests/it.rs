@@ -25,6 +25,15 @@ fn finite() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// Floats that somebody can have measured, odd ones included.
+fn measured() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        (0_u64..1 << 53).prop_map(|value| value as f64 / 3.0),
+        Just(-0.0),
+        Just(f64::MIN_POSITIVE / 2.0),
+    ]
+}
+
 fn kind() -> impl Strategy<Value = KindParts> {
     vec((0_u64..1 << 42, 1_u64..20_000), 0..4).prop_map(|latencies_ns| {
         let mut histogram = Histogram::new();
@@ -42,7 +51,7 @@ fn kind() -> impl Strategy<Value = KindParts> {
 fn interval() -> impl Strategy<Value = Interval> {
     (
         any::<[u32; 6]>(),
-        finite(),
+        measured(),
         option::of(any::<u64>()),
         any::<bool>(),
     )
@@ -311,4 +320,49 @@ fn the_keys_of_the_document_are_those_that_other_programs_read() {
         assert!(json["read"]["latency_ns"].get(key).is_some(), "{key}");
     }
     assert_eq!(json["write"].get("latency_ns"), None);
+}
+
+#[test]
+fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
+    let whole = Document::new(vec![RunRecord {
+        id: "20261121-201530-k3f9".to_owned(),
+        jobs: vec![JobRecord {
+            name: "log".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload::default(),
+            engine: EngineFacts::default(),
+            outcome: Outcome {
+                iops: 421.5,
+                mib_per_s: 7.25,
+                outstanding_mean: 3.5,
+                intervals: vec![Interval {
+                    latency_ns_mean: 1234.5,
+                    ..Interval::default()
+                }],
+                ..Outcome::default()
+            },
+            warnings: Vec::new(),
+        }],
+        ..RunRecord::empty()
+    }])
+    .to_json();
+    Document::from_json(&whole).unwrap();
+    for (sound, broken, name) in [
+        ("421.5", "-1", "iops is -1.0"),
+        ("421.5", "1e308", "iops is 1e308"),
+        ("7.25", "-7.25", "mib_per_s is -7.25"),
+        ("3.5", "1e13", "outstanding_mean is"),
+        ("1234.5", "-0.5", "intervals.0.latency_ns_mean is -0.5"),
+    ] {
+        assert!(whole.contains(sound), "{sound}");
+        let error = Document::from_json(&whole.replacen(sound, broken, 1)).unwrap_err();
+        assert!(matches!(error, DocumentError::Impossible(_)), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains(name) && said.contains("k3f9, job log"),
+            "{said}"
+        );
+        assert!(!error.hint().is_empty());
+    }
 }

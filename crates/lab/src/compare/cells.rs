@@ -1,6 +1,7 @@
 //! The cells of a side, and which of them are on the other side too.
 
 use serde_json::Value;
+use std::collections::HashSet;
 use stripewise_results::{JobRow, RunRecord, Status};
 
 /// What identifies a cell, as far as it is known.
@@ -87,13 +88,19 @@ fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
 pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
     let whole = runs.iter().any(|run| run.status == Status::Complete);
     let mut cells: Vec<Cell<'_>> = Vec::new();
-    for row in JobRow::of(runs) {
+    let mut seen = HashSet::new();
+    let once = runs.iter().filter(|run| seen.insert(identity_of(run)));
+    for row in once.flat_map(|run| JobRow::of(std::slice::from_ref(run))) {
         if whole && row.run.status != Status::Complete {
             continue;
         }
         let key = CellKey::of(&row);
         let workload = workload_but_seed(&row);
-        let variant = format!("{workload} on {}", row.job.target.name);
+        let mut variant = format!("{workload} on {}", row.job.target.name);
+        for target in &row.job.further_targets {
+            variant.push_str(", ");
+            variant.push_str(&target.name);
+        }
         match cells
             .iter_mut()
             .find(|cell| cell.key == key && cell.variant == variant)
@@ -108,6 +115,26 @@ pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
         }
     }
     cells
+}
+
+/// The runs of a side that are another one of them once more: no repetitions,
+/// whatever files they came in. What was measured here has an id of its own; of
+/// another tool's result, what it says counts.
+pub(super) fn copies_in(runs: &[RunRecord]) -> Vec<&RunRecord> {
+    let mut seen = HashSet::new();
+    runs.iter()
+        .filter(|run| !seen.insert(identity_of(run)))
+        .collect()
+}
+
+/// The same for copies of one result, and for nothing else.
+pub(super) fn identity_of(run: &RunRecord) -> String {
+    let Some(imported) = run.imported.as_ref().filter(|from| from.tool != "dataset") else {
+        let rates = run.jobs.iter().map(|job| job.outcome.iops);
+        return format!("{} {:?}", run.id, rates.collect::<Vec<_>>());
+    };
+    let said = (&imported.tool, &imported.details, &run.started_at);
+    serde_json::to_string(&(said, &run.jobs)).unwrap_or_else(|_| run.id.clone())
 }
 
 /// The workload without what may differ between repetitions: its seed, and for

@@ -98,7 +98,13 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         pattern: a.key.pattern.or(b.key.pattern)?.to_owned(),
         block_size_bytes: block.filter(|_| block == b.key.block_size_bytes),
         threads: both(a.key.threads, b.key.threads),
-        outstanding: both(a.key.outstanding, b.key.outstanding),
+        // Where one side does not know its threads, what it has outstanding is so in
+        // all, and it is by that number that the two belong together.
+        outstanding: match (a.key.threads, b.key.threads) {
+            (None, _) => a.key.outstanding,
+            (_, None) => b.key.outstanding,
+            _ => both(a.key.outstanding, b.key.outstanding),
+        },
         metric: options.metric.name().to_owned(),
         a: middle_a,
         b: middle_b,

@@ -103,8 +103,8 @@ pub enum NothingToCompare {
         /// Cells of B.
         of_b: String,
     },
-    /// Cells are shared, and the metric is unknown in all of them.
-    #[error("{metric} is not known on both sides of {a} and {b}")]
+    /// Cells are shared, and none of them gives a difference of the metric.
+    #[error("{a} and {b} cannot be compared by {metric}: {}", because.words())]
     NoValue {
         /// Name of A.
         a: String,
@@ -112,7 +112,56 @@ pub enum NothingToCompare {
         b: String,
         /// The metric.
         metric: &'static str,
+        /// Why.
+        because: Missing,
     },
+}
+
+/// Why cells of both sides give no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// One side at least has no value of the metric.
+    Value,
+    /// The value of A is 0, of which nothing is a percentage.
+    Zero,
+    /// Neither side says what was done: reads or writes, random or sequential.
+    Workload,
+}
+
+impl Missing {
+    fn words(self) -> &'static str {
+        match self {
+            Missing::Value => "it is not known on both sides",
+            Missing::Zero => "it is 0 on the first side, and nothing is a percentage of 0",
+            Missing::Workload => {
+                "neither side says whether it read or wrote, at random or sequentially"
+            }
+        }
+    }
+
+    /// Why the first pair of cells gives no row.
+    fn of(pairs: &[(&Cell<'_>, &Cell<'_>)], metric: Metric) -> Missing {
+        let says = |cell: &Cell<'_>| (cell.key.operation.is_some(), cell.key.pattern.is_some());
+        let values = |cell: &Cell<'_>| -> Vec<f64> {
+            cell.rows.iter().filter_map(|row| metric.of(row)).collect()
+        };
+        let lacks = |&(a, b): &(&Cell<'_>, &Cell<'_>)| {
+            let (of_a, of_b) = (says(a), says(b));
+            !((of_a.0 || of_b.0) && (of_a.1 || of_b.1))
+        };
+        if pairs.iter().all(lacks) {
+            return Missing::Workload;
+        }
+        let zero = |&(a, b): &(&Cell<'_>, &Cell<'_>)| {
+            let of_a = values(a);
+            !of_a.is_empty() && of_a.iter().all(|value| *value == 0.0) && !values(b).is_empty()
+        };
+        if pairs.iter().any(zero) {
+            Missing::Zero
+        } else {
+            Missing::Value
+        }
+    }
 }
 
 impl NothingToCompare {
@@ -123,7 +172,13 @@ impl NothingToCompare {
             NothingToCompare::NoSharedCell { .. } => {
                 "runs are compared where operation, pattern, block size, threads and outstanding are the same; measure one side again as the other was"
             }
-            NothingToCompare::NoValue { .. } => "choose another --metric: iops is in every record",
+            NothingToCompare::NoValue { because, .. } => match because {
+                Missing::Value => "choose another --metric: iops is in every record",
+                Missing::Zero => "choose another --metric; SQLIO cuts latencies below 1 ms to 0",
+                Missing::Workload => {
+                    "compare results that say what they did; fio before 2.12 does not print its options"
+                }
+            },
         }
     }
 }
@@ -187,6 +242,7 @@ pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, N
                     a: question.a.name.clone(),
                     b: question.b.name.clone(),
                     metric: question.options.metric.name(),
+                    because: Missing::of(&matched.pairs, question.options.metric),
                 });
             }
             Ok(record(*question, rows, matched, together))

@@ -244,6 +244,12 @@ fn a_load_whose_threads_are_unknown_is_matched_by_what_is_in_flight() {
     let other = run(3, 8, 1.0);
     let record = compared(vec![foreign], vec![other, own]);
     assert_eq!((record.rows.len(), record.rows[0].b), (1, 400.0));
+    let row = &record.rows[0];
+    assert_eq!(
+        (row.threads, row.outstanding),
+        (None, Some(64)),
+        "64 in all"
+    );
 }
 
 #[test]
@@ -344,11 +350,13 @@ fn verdicts_hold_over_the_whole_table() {
         (1..=40u32)
             .flat_map(|outstanding| {
                 (0..4u32).map(move |k| {
-                    run(
+                    let mut one = run(
                         first + k,
                         outstanding,
                         centre * (1.0 + f64::from(k) / 1_000.0),
-                    )
+                    );
+                    one.id = format!("{}-{outstanding}", one.id);
+                    one
                 })
             })
             .collect()
@@ -359,4 +367,76 @@ fn verdicts_hold_over_the_whole_table() {
         (40, Verdict::Undecided)
     );
     assert!(said(&record).contains("40 rows have an interval without 0, and may be chance"));
+}
+
+/// A result of another tool with these operations a second, as some file has it.
+fn foreign(file: u32, iops: f64) -> RunRecord {
+    let mut record = run(1, 8, iops);
+    record.id = format!("sqlio-{iops}-{file}");
+    record.started_at = String::new();
+    record.imported = Some(Imported {
+        tool: "sqlio".to_owned(),
+        source: format!("copy{file}.txt"),
+        ..Imported::default()
+    });
+    record
+}
+
+#[test]
+fn copies_of_one_result_are_one_result_and_no_repetitions() {
+    let copies = |iops: f64| (1..=7).map(|file| foreign(file, iops)).collect();
+    let record = compared(copies(100.0), copies(110.0));
+    assert_eq!(record.rows[0].interval_percent, None);
+    assert_eq!(record.verdict, Verdict::Undecided);
+    assert_eq!((record.a.from.len(), record.b.from.len()), (1, 1));
+    let note = "a: 6 of 7 results are copies of others and are not counted.";
+    assert!(said(&record).contains(note), "{}", said(&record));
+    // Results that differ in anything are repetitions, and so are runs of ours.
+    let different: Vec<RunRecord> = (1..=3).map(|n| foreign(n, 100.0 + f64::from(n))).collect();
+    assert!(!said(&compared(different.clone(), different)).contains("cop"));
+    let own = compared(vec![run(1, 8, 1.0), run(2, 8, 1.0)], vec![run(3, 8, 1.0)]);
+    assert_eq!(own.a.from.len(), 2);
+    assert!(!said(&own).contains("cop"), "{}", said(&own));
+}
+
+#[test]
+fn a_result_that_stands_on_both_sides_is_noted() {
+    let record = compared(vec![foreign(1, 100.0)], vec![foreign(2, 100.0)]);
+    assert!(
+        said(&record).contains("1 result stands on both sides"),
+        "{}",
+        said(&record)
+    );
+}
+
+#[test]
+fn why_nothing_can_be_compared_is_the_true_reason() {
+    let refused = |metric: &str, a: RunRecord, b: RunRecord| {
+        let options = CompareOptions {
+            metric: metric.parse().unwrap(),
+            ..CompareOptions::default()
+        };
+        let error = compare(&side("a", vec![a]), &side("b", vec![b]), options).unwrap_err();
+        let hint = error.hint();
+        assert!(!hint.is_empty());
+        match error {
+            NothingToCompare::NoValue { because, .. } => because,
+            other @ NothingToCompare::NoSharedCell { .. } => panic!("{other}"),
+        }
+    };
+    let (a, b) = (run(1, 8, 1.0), run(2, 8, 1.0));
+    assert_eq!(
+        refused("latency_ns_p99", a.clone(), b.clone()),
+        Missing::Value
+    );
+    assert_eq!(refused("iops", run(1, 8, 0.0), b.clone()), Missing::Zero);
+    let unsaid = |mut record: RunRecord| {
+        record.imported = Some(Imported {
+            tool: "fio".to_owned(),
+            absent: ["jobs.workload".to_owned()].into(),
+            ..Imported::default()
+        });
+        record
+    };
+    assert_eq!(refused("iops", unsaid(a), unsaid(b)), Missing::Workload);
 }

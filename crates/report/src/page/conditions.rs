@@ -78,7 +78,7 @@ pub(super) fn list(material: &Material) -> String {
     let rows: Vec<JobRow<'_>> = material.rows().collect();
     let of = |value: fn(&JobRow<'_>) -> String| distinct(rows.iter().map(value));
     let all: [(&str, Vec<String>); 12] = [
-        ("Target", of(|row| target(&row.job.target))),
+        ("Target", of(targets)),
         ("Layout", of(|row| layout(&row.job.target))),
         ("File system", of(|row| file_system(&row.job.target))),
         ("Device", of(|row| device(&row.job.target))),
@@ -165,6 +165,15 @@ fn maker(run: &RunRecord) -> String {
         None if run.version.is_empty() => String::new(),
         None => format!("Stripewise {}", run.version),
     }
+}
+
+fn targets(row: &JobRow<'_>) -> String {
+    let further = row.job.further_targets.iter();
+    let all: Vec<String> = std::iter::once(&row.job.target)
+        .chain(further)
+        .map(target)
+        .collect();
+    all.join("; ")
 }
 
 fn target(target: &TargetFacts) -> String {
