@@ -15,6 +15,10 @@ struct Load {
     outstanding: u64,
     threads: u64,
     threads_in_all: Option<u64>,
+    /// In flight for each of those threads, on all targets together (`-O`).
+    requests_of_thread: Option<u64>,
+    /// Threads start so far from each other (`-T`).
+    apart: bool,
     seconds: u64,
     ramp_seconds: u64,
     write_percent: u64,
@@ -23,7 +27,10 @@ struct Load {
     shared: bool,
     cache: CacheMode,
     offset: u64,
-    size: Option<u64>,
+    /// Bytes from the base offset on (`-B`).
+    length: Option<u64>,
+    /// Bytes from the start of the target on (`-f`): an end, whatever the offset is.
+    end: Option<u64>,
     seed: Option<u64>,
     targets: Vec<String>,
 }
@@ -35,6 +42,8 @@ impl Default for Load {
             outstanding: 2,
             threads: 1,
             threads_in_all: None,
+            requests_of_thread: None,
+            apart: false,
             seconds: 10,
             ramp_seconds: 5,
             write_percent: 0,
@@ -43,7 +52,8 @@ impl Default for Load {
             shared: false,
             cache: CacheMode::Buffered,
             offset: 0,
-            size: None,
+            length: None,
+            end: None,
             seed: None,
             targets: Vec::new(),
         }
@@ -57,7 +67,7 @@ pub(super) fn read(
     plan: &mut PlanText,
 ) -> Result<(), Error> {
     let words = Words {
-        bad_call: "mend these lines, or take them out",
+        bad_call: "fix these lines, or take them out",
         no_call: "calls no diskspd",
         example: "diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat",
     };
@@ -68,8 +78,7 @@ pub(super) fn read(
             Err(reason) => return Some(Err(reason)),
         };
         let job = job_of(&load, call, line.number, surroundings, plan);
-        plan.jobs.push(job);
-        Some(Ok(()))
+        Some(job.map(|job| plan.jobs.push(job)))
     })
 }
 
@@ -85,7 +94,7 @@ fn call_in(words: &str) -> Option<&str> {
         rest
     };
     let rest = rest.strip_prefix('"').unwrap_or(rest);
-    rest.starts_with(" -").then(|| rest.trim())
+    (rest.starts_with(" -") || rest.starts_with(" /")).then(|| rest.trim())
 }
 
 fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
@@ -97,11 +106,17 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
             "output is not sent to files: results are kept in the store",
         );
     }
+    // DiskSpd reads the block size first: other switches count in blocks.
+    for word in &words.words {
+        if let Some(size) = switch_of(word).and_then(|switch| switch.strip_prefix('b')) {
+            load.block = sized(size, 1).ok_or_else(|| format!("has no size in {word}"))?;
+        }
+    }
     for word in &words.words {
         if word.contains('%') {
             return Err(format!("has the variable {word}, whose value is not known"));
         }
-        let switch = word.strip_prefix('-');
+        let switch = switch_of(word);
         match switch.and_then(|switch| Some((switch.chars().next()?, switch))) {
             None => load.targets.push(word.clone()),
             Some((letter, switch)) => {
@@ -114,6 +129,15 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
         return Err("names no target".to_owned());
     }
     Ok(load)
+}
+
+/// What stands behind the `-` or `/` of a switch. A name with another slash or a
+/// dot in it is a path.
+fn switch_of(word: &str) -> Option<&str> {
+    word.strip_prefix('-').or_else(|| {
+        let switch = word.strip_prefix('/')?;
+        (!switch.contains(['/', '\\', '.'])).then_some(switch)
+    })
 }
 
 fn one(
@@ -132,14 +156,21 @@ fn one(
     let block = load.block;
     let size = |text: &str| sized(text, block).ok_or_else(|| format!("has no size in {word}"));
     match letter {
-        'b' => load.block = sized(value, 1).ok_or_else(|| format!("has no size in {word}"))?,
+        'b' => {}
         'o' => load.outstanding = number()?,
         't' => load.threads = number()?,
         'F' => load.threads_in_all = Some(number()?),
         'd' => load.seconds = number()?,
         'W' => load.ramp_seconds = number()?,
-        'w' if value.is_empty() => load.write_percent = 50,
-        'w' => load.write_percent = number()?,
+        'w' if value.is_empty() => {
+            return Err("-w has no percentage: some versions of DiskSpd take it for -w0, which only reads, others refuse it; say -w0, or how many percent are writes".to_owned());
+        }
+        'w' => {
+            load.write_percent = number()?;
+            if load.write_percent > 100 {
+                return Err(format!("{word} is more than 100 percent of writes"));
+            }
+        }
         'r' if value.starts_with('s') => {
             return Err(format!("{word}: partly random positions have no counterpart"));
         }
@@ -161,19 +192,27 @@ fn one(
             let (from, to) = value.split_once(':').unwrap_or((value, ""));
             load.offset = size(from)?;
             if !to.is_empty() {
-                load.size = Some(size(to)?.saturating_sub(load.offset));
+                load.length = Some(size(to)?);
             }
         }
         'f' => match sized(value, load.block) {
-            Some(bytes) => load.size = Some(bytes),
+            Some(bytes) => load.end = Some(bytes),
             None => plan.note(line, format!("{word} is left out")),
         },
+        'O' => load.requests_of_thread = Some(number()?),
+        'T' => {
+            load.apart = true;
+            plan.note(line, format!("{word}: DiskSpd starts its threads this far apart, here each starts at a share of its own"));
+        }
+        'X' => {
+            return Err(format!("{word} reads a profile in XML, which is not converted: write its load as a command line"));
+        }
         'z' if !value.is_empty() => load.seed = Some(number()?),
         'c' => plan.note(line, format!("{word}: files are not made by a plan; `stripewise prepare PATH --size {}` makes one", value.trim_end_matches('b'))),
         'a' | 'n' => plan.note(line, format!("{word}: give processors to the run with --cpus")),
         'g' => plan.note(line, format!("{word}: a limit on each thread's throughput is left out; `rate` is an open loop, which is another thing")),
-        'T' | 'O' | 'i' | 'j' | 'p' | 'P' | 'I' | 'X' => plan.note(line, format!("{word} has no counterpart, left out: the load differs")),
-        'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is told, or how it is done, not the load")),
+        'i' | 'j' | 'p' | 'P' | 'I' => plan.note(line, format!("{word} has no counterpart, left out: the load differs")),
+        'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is printed, or how it is done, not the load")),
         _ => return Err(format!("{word} is no switch of DiskSpd that is known")),
     }
     Ok(())
@@ -218,7 +257,7 @@ fn job_of(
     line: u64,
     surroundings: &Surroundings<'_>,
     plan: &mut PlanText,
-) -> JobText {
+) -> Result<JobText, String> {
     let mut job = JobText {
         name: format!("line{line}"),
         origin: format!("line {line}: diskspd {call}"),
@@ -242,23 +281,63 @@ fn job_of(
     }
     if load.shared && !load.random {
         job.text("cursor", "shared");
-    } else if !load.random && load.threads.max(load.threads_in_all.unwrap_or(1)) > 1 {
+    } else if !load.random && !load.apart && load.threads.max(load.threads_in_all.unwrap_or(1)) > 1
+    {
         plan.note(line, "-s: DiskSpd starts every thread at the first byte, here each starts at a share of its own");
     }
     job.size("block", load.block);
     job.number("threads", load.threads_in_all.unwrap_or(load.threads));
-    job.number("outstanding", load.outstanding);
+    job.number("outstanding", outstanding(load)?);
     job.time("duration", load.seconds.saturating_mul(NS_PER_S));
     job.time("ramp", load.ramp_seconds.saturating_mul(NS_PER_S));
     job.text("cache", &load.cache.to_string());
     if load.offset > 0 {
         job.size("base-offset", load.offset);
     }
-    if let Some(bytes) = load.size {
+    if let Some(bytes) = span(load)? {
         job.size("size", bytes);
     }
     if let Some(seed) = load.seed {
         job.number("seed", seed);
     }
-    job
+    Ok(job)
+}
+
+/// Outstanding of a thread on each target. With `-O` a thread of a pool has so many
+/// on all targets together.
+fn outstanding(load: &Load) -> Result<u64, String> {
+    let Some(requests) = load.requests_of_thread else {
+        return Ok(load.outstanding);
+    };
+    if load.threads_in_all.is_none() {
+        return Err(format!(
+            "-O{requests} goes with -F, the number of threads of all targets"
+        ));
+    }
+    let targets = load.targets.len() as u64;
+    if !requests.is_multiple_of(targets) || requests == 0 {
+        return Err(format!(
+            "-O{requests} is for {targets} targets together; a plan has a number for each of them: make it a multiple of {targets}"
+        ));
+    }
+    Ok(requests / targets)
+}
+
+/// Bytes in use from the base offset on: those of `-B`, and none behind the end
+/// that `-f` says.
+fn span(load: &Load) -> Result<Option<u64>, String> {
+    let Some(end) = load.end else {
+        return Ok(load.length);
+    };
+    let before_end = end.checked_sub(load.offset).filter(|bytes| *bytes > 0);
+    let before_end = before_end.ok_or_else(|| {
+        format!(
+            "-f ends at byte {end}, and -B begins at byte {}: nothing is between",
+            load.offset
+        )
+    })?;
+    Ok(Some(
+        load.length
+            .map_or(before_end, |length| length.min(before_end)),
+    ))
 }

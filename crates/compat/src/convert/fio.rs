@@ -2,7 +2,7 @@
 //! key for are named.
 
 use super::plan::{JobText, PlanText};
-use crate::fio::{Options, cache, size};
+use crate::fio::{Options, cache, names, size};
 use crate::text::lines;
 use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 /// Options that are carried over, or need nothing said.
 const KNOWN: [&str; 41] = [
     "rw",
-    "readwrite",
     "bs",
-    "blocksize",
     "iodepth",
     "numjobs",
     "size",
@@ -21,6 +19,7 @@ const KNOWN: [&str; 41] = [
     "direct",
     "buffered",
     "sync",
+    "fsync",
     "fdatasync",
     "filename",
     "directory",
@@ -48,8 +47,33 @@ const KNOWN: [&str; 41] = [
     "loops",
     "new_group",
     "bsrange",
-    "blocksize_range",
     "bssplit",
+    "wait_for",
+    "filesize",
+];
+
+/// Other names of the same options: the one that is given last counts, whichever
+/// name it has.
+const ALIASES: [(&str, &str); 3] = [
+    ("readwrite", "rw"),
+    ("blocksize", "bs"),
+    ("blocksize_range", "bsrange"),
+];
+
+/// Engines that read and write files and block devices. Others work on something
+/// else (clusters, networks, memory, nothing), and so would not be what they were.
+const ENGINES: [&str; 11] = [
+    "sync",
+    "psync",
+    "vsync",
+    "pvsync",
+    "pvsync2",
+    "libaio",
+    "posixaio",
+    "io_uring",
+    "windowsaio",
+    "solarisaio",
+    "mmap",
 ];
 
 struct Section {
@@ -63,8 +87,9 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
     let mut walls = 0;
     let mut problems = Vec::new();
     for (number, section) in sections.iter().enumerate() {
-        let waits =
-            section.options.is_on("stonewall") || section.options.is_on("wait_for_previous");
+        let waits = ["stonewall", "wait_for_previous", "wait_for"]
+            .iter()
+            .any(|option| section.options.is_on(option));
         walls += usize::from(waits && number > 0);
         match job_of(section, plan) {
             Ok(job) => plan.jobs.push(job),
@@ -78,7 +103,7 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
         return Err(Error::of_lines(
             source_name,
             problems,
-            "mend these jobs, or take them out",
+            "fix these jobs, or take them out",
         ));
     }
     if plan.jobs.is_empty() {
@@ -100,7 +125,7 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
     if walls > 0 && walls + 1 < plan.jobs.len() {
         plan.note(
             1,
-            "some jobs ran at once and some behind a stonewall; here all run one after the other",
+            "some jobs ran at once and some waited for others (stonewall, wait_for); here all run one after the other",
         );
     } else if walls == 0 && plan.jobs.len() > 1 && !same_times {
         plan.note(
@@ -138,8 +163,18 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             }
             continue;
         }
-        let (key, value) = words.split_once('=').unwrap_or((words, ""));
-        let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+        if let Some(file) = words.strip_prefix("include ") {
+            problems.push(LineProblem {
+                line: line.number,
+                reason: format!(
+                    "includes {}, which is not read: put its lines here",
+                    file.trim()
+                ),
+            });
+            continue;
+        }
+        let (key, value) = option_in(words);
+
         let sound = !key.is_empty()
             && key
                 .bytes()
@@ -172,9 +207,33 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     }
 }
 
+/// The name and the value of an option. As fio does it, a value ends before the
+/// first `;` or `#` in it.
+fn option_in(words: &str) -> (String, &str) {
+    let words = words.split([';', '#']).next().unwrap_or_default();
+    let (key, value) = words.split_once('=').unwrap_or((words, ""));
+    let key = key.trim().to_ascii_lowercase();
+    let known = ALIASES.iter().find(|(alias, _)| *alias == key);
+    let key = known.map_or(key, |(_, name)| (*name).to_owned());
+    (key, value.trim())
+}
+
 fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     let options = &section.options;
     let line = section.line;
+    if let Some(engine) = options
+        .get("ioengine")
+        .filter(|name| !ENGINES.contains(name))
+    {
+        return Err(format!(
+            "uses the engine {engine}, which does not read and write files and block devices as a plan does"
+        ));
+    }
+    if let Some(rw) = options.get("rw").filter(|rw| rw.contains(':')) {
+        return Err(format!(
+            "has rw={rw}: a plan cannot say what stands behind the colon (steps back, gaps, or how often a new position is drawn)"
+        ));
+    }
     let mut job = JobText {
         name: section.name.clone(),
         origin: format!("line {line}: [{}]", section.name),
@@ -200,11 +259,17 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     let threads = options
         .get("numjobs")
         .map_or(Some(1), |_| options.count("numjobs"));
-    job.number(
-        "threads",
-        u64::from(threads.ok_or("has no number in numjobs")?),
-    );
-    job.number("outstanding", u64::from(depth(options, line, plan)?));
+    let threads = threads.ok_or("has no number in numjobs")?;
+    if !rw.random && threads > 1 {
+        plan.note(line, "fio starts every process of a sequential job at the first byte, here each thread starts at a share of its own");
+    }
+    job.number("threads", u64::from(threads));
+    let files = job.targets.len() as u64;
+    let depth = u64::from(depth(options, line, plan)?);
+    if files > 1 && depth > 1 {
+        plan.note(line, format!("fio's iodepth of {depth} is for its {files} files together; here `outstanding` is for each of them"));
+    }
+    job.number("outstanding", (depth / files).max(1));
     match options.time_ns("runtime") {
         Some(ns) => job.time("duration", ns),
         None => plan.note(
@@ -222,10 +287,15 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         job.time("ramp", ns);
     }
     job.text("cache", &cache(options).to_string());
-    for (option, key) in [("size", "size"), ("offset", "base-offset")] {
+    // `size` is what the job does on all files together, `filesize` what each has.
+    let (span, shared) = match options.get("size") {
+        Some(_) => ("size", files),
+        None => ("filesize", 1),
+    };
+    for (option, key, shared) in [(span, "size", shared), ("offset", "base-offset", 1)] {
         match options.get(option).map(|text| (text, size(text))) {
             Some((_, Some(0))) | None => {}
-            Some((_, Some(bytes))) => job.size(key, bytes),
+            Some((_, Some(bytes))) => job.size(key, bytes / shared),
             Some((text, None)) => plan.note(
                 line,
                 format!("{option}={text} is left out: shares and ranges are no sizes here"),
@@ -264,8 +334,17 @@ fn further(
     job: &mut JobText,
     plan: &mut PlanText,
 ) -> Result<(), String> {
-    if let Some(every) = options.count("fdatasync").filter(|every| *every > 0) {
-        job.text("sync", &format!("fdatasync:{every}"));
+    for option in ["fsync", "fdatasync"] {
+        if let Some(every) = options.count(option).filter(|every| *every > 0) {
+            job.text("sync", &format!("fdatasync:{every}"));
+            if option == "fsync" {
+                plan.note(
+                    line,
+                    "fsync: a plan syncs with fdatasync, which leaves out the times of the file",
+                );
+            }
+            break;
+        }
     }
     if let Some(rate) = options.get("rate_iops") {
         let rate = rate
@@ -303,12 +382,11 @@ fn targets(section: &Section, plan: &mut PlanText) -> Result<Vec<String>, String
     let options = &section.options;
     let directory = options.get("directory").unwrap_or("").trim_end_matches('/');
     match options.get("filename") {
-        Some(names) if !names.is_empty() => Ok(names
-            .split(':')
-            .filter(|name| !name.is_empty())
+        Some(text) if !names(text).is_empty() => Ok(names(text)
+            .into_iter()
             .map(|name| {
                 if directory.is_empty() || name.starts_with('/') {
-                    name.to_owned()
+                    name
                 } else {
                     format!("{directory}/{name}")
                 }

@@ -19,7 +19,7 @@ pub(super) fn read(
     plan: &mut PlanText,
 ) -> Result<(), Error> {
     let words = Words {
-        bad_call: "mend these lines, or take them out; `sqlio -?` lists the switches",
+        bad_call: "fix these lines, or take them out; `sqlio -?` lists the switches",
         no_call: "calls no sqlio",
         example: "sqlio -kR -s60 -frandom -o8 -b8 -LS -Fparam.txt",
     };

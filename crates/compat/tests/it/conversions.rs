@@ -144,13 +144,21 @@ fn a_job_file_of_fio_keeps_its_common_options() {
             data.workload.threads,
             data.workload.outstanding
         ),
-        (70, 4, 16)
+        (70, 4, 8)
     );
     assert_eq!(
         (data.workload.duration_ns, data.workload.ramp_ns),
         (60_000_000_000, 5_000_000_000)
     );
-    assert_eq!(data.workload.size_bytes, Some(10 << 30));
+    assert_eq!(
+        data.workload.size_bytes,
+        Some(5 << 30),
+        "fio's size is for both files"
+    );
+    assert!(
+        notes.contains("iodepth of 16 is for its 2 files"),
+        "{notes}"
+    );
     assert_eq!(log.targets, ["/data"]);
     assert_eq!(
         (log.workload.cache, log.workload.sync.unwrap().every),
@@ -181,6 +189,42 @@ fn lines_that_cannot_be_understood_are_named() {
         (Tool::Fio, "[a]\nbs=4k\nsize=${SIZE}\n", "line 3"),
         (Tool::Fio, "[a]\nbsrange=4k-8k\n", "several block sizes"),
         (Tool::Fio, "rw=read\n", "has no job"),
+        (
+            Tool::Diskspd,
+            "diskspd -b8K -w t.dat\n",
+            "-w has no percentage",
+        ),
+        (Tool::Diskspd, "diskspd -b8K -w150 t.dat\n", "more than 100"),
+        (Tool::Diskspd, "diskspd -Xload.xml\n", "profile in XML"),
+        (Tool::Diskspd, "diskspd -O4 t.dat\n", "goes with -F"),
+        (
+            Tool::Diskspd,
+            "diskspd -O3 -F2 a.dat b.dat\n",
+            "2 targets together",
+        ),
+        (
+            Tool::Diskspd,
+            "diskspd -B64M -f16M t.dat\n",
+            "nothing is between",
+        ),
+        (Tool::Fio, "[a]\nioengine=rbd\nrw=randwrite\n", "engine rbd"),
+        (
+            Tool::Fio,
+            "[global]\nioengine=net\n[a]\nrw=read\n",
+            "engine net",
+        ),
+        (
+            Tool::Fio,
+            "[a]\nioengine=io_uring_cmd\n",
+            "engine io_uring_cmd",
+        ),
+        (Tool::Fio, "[a]\nrw=read:-8k\n", "rw=read:-8k"),
+        (Tool::Fio, "[a]\nreadwrite=randread:8\n", "rw=randread:8"),
+        (
+            Tool::Fio,
+            "include other.fio\n[a]\nrw=read\n",
+            "line 1: includes other.fio",
+        ),
     ] {
         let error = run(tool, text).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
@@ -195,4 +239,77 @@ fn names_of_any_signs_make_sound_toml() {
     assert_eq!(plan.jobs[0].targets, ["/mnt/l/dir/a 'b' \u{e4}.dat"]);
     assert_eq!(plan.jobs[1].targets, ["Q:x.dat"]);
     assert!(notes.contains("Q:x.dat: say where"), "{notes}");
+}
+
+#[test]
+fn spans_and_pools_of_diskspd_are_what_its_switches_mean() {
+    for (switches, offset, size, threads, outstanding) in [
+        ("-B16M:48M", 16 << 20, Some(48 << 20), 1, 2),
+        ("-B16M -f64M", 16 << 20, Some(48 << 20), 1, 2),
+        ("-f64M", 0, Some(64 << 20), 1, 2),
+        ("-B16M:8M -f64M", 16 << 20, Some(8 << 20), 1, 2),
+        ("-B10b -b8K", 81_920, None, 1, 2),
+        ("-O4 -F2 -o1", 0, None, 2, 4),
+        ("/b4K /o8 /w0", 0, None, 1, 8),
+    ] {
+        let (plan, _) = plan(Tool::Diskspd, &format!("diskspd {switches} L:\\t.dat\n"));
+        let load = &plan.jobs[0].workload;
+        assert_eq!(load.read_percent, 100, "{switches}");
+        assert_eq!(
+            (load.base_offset_bytes, load.size_bytes),
+            (offset, size),
+            "{switches}"
+        );
+        assert_eq!(
+            (load.threads, load.outstanding),
+            (threads, outstanding),
+            "{switches}"
+        );
+    }
+    let (_, notes) = plan(Tool::Diskspd, "diskspd -s -t4 -T1M -b64K L:\\t.dat\n");
+    assert!(
+        notes.contains("-T1M") && !notes.contains("first byte"),
+        "{notes}"
+    );
+    let (plan, _) = plan(Tool::Diskspd, "diskspd -O8 -F3 L:\\a.dat L:\\b.dat\n");
+    assert_eq!(plan.jobs[0].workload.outstanding, 4);
+}
+
+#[test]
+fn comments_behind_values_of_fio_are_no_part_of_them() {
+    let text = "[a]\nfilename=/data/t.dat\t; or a whole disk, /dev/sda\nrw=randread # x\nbs=64k;y\nnumjobs=2 ; z\nruntime=5\n";
+    let (plan, _) = plan(Tool::Fio, text);
+    let job = &plan.jobs[0];
+    assert_eq!(job.targets, ["/data/t.dat"]);
+    assert_eq!(
+        (job.workload.block_size_bytes, job.workload.threads),
+        (65_536, 2)
+    );
+    assert_eq!(job.workload.read_percent, 100);
+}
+
+#[test]
+fn the_last_name_of_an_option_of_fio_counts_and_a_reader_stays_one() {
+    let text =
+        "[global]\nrw=write\nblocksize=4k\n[a]\nreadwrite=read\nbs=8k\nfilename=/data/t.dat\n";
+    let (plan, _) = plan(Tool::Fio, text);
+    let load = &plan.jobs[0].workload;
+    assert_eq!((load.read_percent, load.block_size_bytes), (100, 8192));
+}
+
+#[test]
+fn waits_sizes_and_syncs_of_fio_are_carried_over() {
+    let text = "[writers]\nrw=write\nfilename=/d/t\nfilesize=1g\nbsrange=4k-4k\nfsync=8\nruntime=5\n\
+                [readers]\nwait_for=writers\nrw=read\nnumjobs=4\nfilename=/d/t\nruntime=5\n";
+    let (plan, notes) = plan(Tool::Fio, text);
+    assert_eq!(plan.order, PlanOrder::Alone);
+    let load = &plan.jobs[0].workload;
+    assert_eq!(
+        (load.size_bytes, load.block_size_bytes),
+        (Some(1 << 30), 4096)
+    );
+    assert_eq!(load.sync.unwrap().every, 8);
+    for said in ["starts every process", "fsync: a plan syncs"] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
 }
