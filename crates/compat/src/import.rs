@@ -1,6 +1,8 @@
 //! Results of other tools in, records out: recognises who wrote them.
 
+use crate::elsewhere::known_elsewhere;
 use crate::{Error, diskspd, fio, sqlio, text};
+use std::collections::HashSet;
 use std::fmt;
 use stripewise_results::RunRecord;
 
@@ -62,19 +64,63 @@ pub struct ImportedFile {
 /// named it. All of it, or nothing.
 ///
 /// # Errors
-/// When nobody known wrote it, or lines of it cannot be read.
+/// When nobody known wrote it, several tools did, or lines of it cannot be read.
 pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     let text = text::decode(bytes, source_name)?;
-    match format_of(&text) {
+    let marks = marks_of(&text);
+    if let [(first, of_first), .., (last, of_last)] = marks.as_slice() {
+        return Err(Error::new(
+            source_name,
+            format!(
+                "has results of several tools: {of_first} from line {} on and {of_last} from line {} on",
+                line_at(&text, *first),
+                line_at(&text, *last),
+            ),
+            "cut it into a file for each tool; nothing was imported",
+        ));
+    }
+    let mut file = match format_of(&text) {
         Some(Format::Sqlio) => sqlio::import_text(&text, source_name),
         Some(Format::DiskspdText) => diskspd::import_text(&text, source_name),
         Some(Format::DiskspdXml) => diskspd::import_xml(&text, source_name),
         Some(Format::FioJson) => fio::import_text(&text, source_name),
-        None => Err(Error::new(
-            source_name,
-            "was not written by a tool that is known here",
-            "results of SQLIO, DiskSpd (text or -Rxml) and fio (--output-format=json or json+) are read",
-        )),
+        None => {
+            let (problem, hint) = known_elsewhere(&text).unwrap_or((
+                "was not written by a tool that is known here",
+                "give results of SQLIO, DiskSpd (text or -Rxml) or fio (--output-format=json or json+)",
+            ));
+            Err(Error::new(source_name, problem, hint))
+        }
+    }?;
+    if text::is_of_a_code_page(bytes) {
+        let message = "is not UTF-8: bytes above 127 are read as Latin-1, so letters such as umlauts in names may be wrong; numbers are not affected";
+        file.notes.insert(
+            0,
+            Note {
+                line: None,
+                message: message.to_owned(),
+            },
+        );
+    }
+    leave_out_copies(&mut file);
+    Ok(file)
+}
+
+/// Copies of one result are one result, however often a file has it.
+fn leave_out_copies(file: &mut ImportedFile) {
+    let mut seen = HashSet::new();
+    let before = file.runs.len();
+    file.runs.retain(|run| seen.insert(run.id.clone()));
+    let copies = before - file.runs.len();
+    if copies > 0 {
+        let message = match copies {
+            1 => "1 result is a copy of another one in this file and is left out".to_owned(),
+            _ => format!("{copies} results are copies of others in this file and are left out"),
+        };
+        file.notes.push(Note {
+            line: None,
+            message,
+        });
     }
 }
 
@@ -85,13 +131,13 @@ pub fn recognise(bytes: &[u8]) -> Option<Format> {
     format_of(&text::decode(bytes, "").ok()?)
 }
 
-/// The id of a result with this content; `copies`: how many of the same content
-/// stand before it in its file. Ids of runs made here begin with a date, so the
+/// The id of a result with this content; `number`, from 0: which of the runs it is
+/// that came of one document. Ids of runs made here begin with a date, so the
 /// two are never mixed up.
-pub(crate) fn imported_id(tool: &str, content: u64, copies: u64) -> String {
-    match copies {
+pub(crate) fn imported_id(tool: &str, content: u64, number: u64) -> String {
+    match number {
         0 => format!("{tool}-{content:016x}"),
-        _ => format!("{tool}-{content:016x}-{}", copies + 1),
+        _ => format!("{tool}-{content:016x}-{}", number + 1),
     }
 }
 
@@ -105,8 +151,46 @@ fn sqlio_at(text: &str) -> Option<usize> {
     })
 }
 
+/// The tools whose results stand in a text, with where the first of each begins,
+/// in that order. Only marks that stand alone count: a log may quote another tool.
+fn marks_of(text: &str) -> Vec<(usize, Format)> {
+    let alone = |at: usize, mark: &str, to_its_end: bool| {
+        let before = text[..at].rsplit(['\n', '\r']).next().unwrap_or_default();
+        let after = text[at + mark.len()..].split(['\n', '\r']).next();
+        let rest = after.unwrap_or_default();
+        before.trim().is_empty() && (!to_its_end || rest.trim().is_empty())
+    };
+    let first = |mark: &str, to_its_end: bool| {
+        let mut found = text.match_indices(mark).map(|(at, _)| at);
+        found.find(|at| alone(*at, mark, to_its_end))
+    };
+    let marks = [
+        (
+            sqlio_at(text).filter(|at| alone(*at, "", false)),
+            Format::Sqlio,
+        ),
+        (first("<Results>", false), Format::DiskspdXml),
+        (first("Input parameters:", true), Format::DiskspdText),
+        (first("\"fio version\"", false), Format::FioJson),
+    ];
+    let mut found: Vec<(usize, Format)> = marks
+        .into_iter()
+        .filter_map(|(at, format)| Some((at?, format)))
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
+
+/// The number of the line at a byte, from 1.
+fn line_at(text: &str, at: usize) -> u64 {
+    text[..at].bytes().filter(|byte| *byte == b'\n').count() as u64 + 1
+}
+
 fn format_of(text: &str) -> Option<Format> {
-    // Whoever's mark comes first: a batch log may quote another tool's.
+    if let Some((_, format)) = marks_of(text).first() {
+        return Some(*format);
+    }
+    // On web pages marks do not stand alone; whoever's comes first.
     let marks = [
         (Format::Sqlio, sqlio_at(text)),
         (Format::DiskspdXml, text.find("<Results>")),

@@ -10,6 +10,7 @@
 mod absent;
 pub mod convert;
 mod diskspd;
+mod elsewhere;
 mod error;
 mod fio;
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! Bytes of a file as text, whatever wrote them: UTF-8 with and without mark,
 //! UTF-16 as PowerShell's `>` writes it, and the old code pages, of which only
-//! the ASCII half is sure.
+//! the ASCII half is sure. A file that changes its encoding on the way, as one that
+//! two shells wrote to does, is refused: half of it would be lost.
 
 use crate::Error;
 use std::borrow::Cow;
@@ -18,6 +19,15 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
         let hint = "cut it into files of less than 256 MiB, between results";
         return refuse("is larger than 256 MiB", hint);
     }
+    if let Some(at) = mixed_at(bytes) {
+        return Err(Error::new(
+            source_name,
+            format!(
+                "changes its encoding at byte {at}: UTF-16 and 8-bit text stand in one file, as two shells write it (PowerShell's `>` and then cmd's `>>`)"
+            ),
+            "cut it there into two files, or save all of it as UTF-8; nothing was read",
+        ));
+    }
     let text = match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest),
         [0xff, 0xfe, rest @ ..] => Cow::Owned(wide(rest, u16::from_le_bytes)),
@@ -29,10 +39,77 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
         return refuse("is empty", hint);
     }
     if text.contains('\0') {
+        if is_wide_without_mark(bytes) {
+            let hint = "save it as UTF-8, or as UTF-16 with a mark (BOM)";
+            return refuse("is UTF-16 without a byte order mark", hint);
+        }
         let hint = "give the tool's output as text, XML or JSON";
-        return refuse("is no text: it contains zero bytes", hint);
+        return refuse("is not text: it contains zero bytes", hint);
+    }
+    if text.contains('\u{fffe}') {
+        let hint = "cut it into files of one encoding, or save all of it as UTF-8";
+        return refuse(
+            "changes its byte order on the way: files of two encodings were joined",
+            hint,
+        );
+    }
+    // Files that were joined with `copy /b` have marks in the middle.
+    if text.contains('\u{feff}') {
+        return Ok(Cow::Owned(text.replace('\u{feff}', "")));
     }
     Ok(text)
+}
+
+/// Whether the bytes are in one of the old code pages: neither UTF-16 nor UTF-8.
+pub(crate) fn is_of_a_code_page(bytes: &[u8]) -> bool {
+    !matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) && std::str::from_utf8(bytes).is_err()
+}
+
+/// As many signs one after the other leave no doubt which encoding they have.
+const SURE: usize = 16;
+
+/// Letters, digits, marks and blanks of ASCII, and the ends of lines.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)
+}
+
+/// Where UTF-16 becomes 8-bit text or the other way round; `None` where the file
+/// has one encoding. Eight-bit text read as UTF-16 is a row of signs whose halves
+/// both are ASCII; UTF-16 read as 8-bit text has a zero after each sign.
+fn mixed_at(bytes: &[u8]) -> Option<usize> {
+    let run_of = |bytes: &[u8], sound: fn(&[u8]) -> bool| -> Option<usize> {
+        let mut length = 0;
+        for (number, two) in bytes.chunks_exact(2).enumerate() {
+            length = if sound(two) { length + 1 } else { 0 };
+            if length == SURE {
+                return Some(2 * (number + 1 - SURE));
+            }
+        }
+        None
+    };
+    let narrow: fn(&[u8]) -> bool = |two| is_plain(two[0]) && is_plain(two[1]);
+    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        // What was appended may begin at an odd byte.
+        return run_of(&bytes[2..], narrow).map(|at| at + 2);
+    }
+    let first = bytes.iter().position(|byte| *byte == 0)?;
+    let text = bytes[..first]
+        .iter()
+        .filter(|byte| is_plain(**byte))
+        .count()
+        >= SURE;
+    let from = first.saturating_sub(1);
+    let wide: fn(&[u8]) -> bool = |two| is_plain(two[0]) && two[1] == 0;
+    (text && run_of(&bytes[from..], wide) == Some(0)).then_some(from)
+}
+
+/// Whether signs of ASCII with zeros between begin the file.
+fn is_wide_without_mark(bytes: &[u8]) -> bool {
+    let begin = &bytes[..bytes.len().min(2 * SURE)];
+    let mut pairs = begin.chunks_exact(2);
+    let little = pairs.clone().all(|two| is_plain(two[0]) && two[1] == 0);
+    let big = pairs.all(|two| two[0] == 0 && is_plain(two[1]));
+    little || big
 }
 
 /// UTF-8; else every byte above 127 stands for the sign of that number, as in

@@ -2,6 +2,7 @@
 
 mod parameters;
 mod record;
+mod sound;
 mod text;
 mod tree;
 mod xml;

@@ -55,6 +55,8 @@ pub(super) fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
         span.asked_ns = seconds_ns(time);
     } else if let Some(time) = after("warm up time:") {
         span.ramp_ns = seconds_ns(time);
+    } else if words == "measuring latency" {
+        span.measures_latency = true;
     } else if let Some(seed) = after("random seed:") {
         span.seed = seed.parse().ok();
     } else if let Some(threads) = words.strip_prefix("thread pool with ") {

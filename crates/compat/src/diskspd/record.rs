@@ -4,8 +4,7 @@ use crate::absent::Absent;
 use crate::import::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    Imported, JobRecord, KindOutcome, LatencySummary, Outcome, P999_OPERATIONS_MIN, RunRecord,
-    TargetFacts,
+    Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -51,6 +50,8 @@ pub(super) struct TimeSpan {
     pub(super) asked_ns: Option<u64>,
     pub(super) ramp_ns: Option<u64>,
     pub(super) seed: Option<u64>,
+    /// The parameters announce latencies.
+    pub(super) measures_latency: bool,
     pub(super) measured_ns: Option<u64>,
     pub(super) read: Counted,
     pub(super) write: Counted,
@@ -280,7 +281,6 @@ fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
             "p50" => summary.p50 = ns.round() as u64,
             "p90" => summary.p90 = ns.round() as u64,
             "p99" => summary.p99 = ns.round() as u64,
-            "p999" if counted.operations < P999_OPERATIONS_MIN => continue,
             "p999" => summary.p999 = Some(ns.round() as u64),
             _ => summary.max = ns.round() as u64,
         }

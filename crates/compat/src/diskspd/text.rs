@@ -2,19 +2,22 @@
 //!
 //! Written by versions 2.0.11 to 2.2, whose lines differ: units, which latencies
 //! have a heading, how caches are named. Several results may stand in one file. A
-//! result without its totals is an error with its line; lines that are not needed
-//! are passed over.
+//! result that lacks a table or a row, or whose numbers contradict each other, is
+//! an error with its line; lines that are not needed are passed over.
 
 use super::parameters::{count, span_parameter, target_parameter};
 use super::record::{
     Counted, Frame, LATENCIES, Target, TimeSpan, milliseconds, record, seconds_ns,
 };
+use super::sound::{TotalRow, contradiction, of_totals, total_row};
 use crate::text::{Line, fingerprint, lines, squeezed};
 use crate::time::from_slashes;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
 
 const RUNS_MAX: usize = 10_000;
+/// Of one invocation, over all of its time spans.
 const TARGETS_MAX: usize = 4_096;
+const SPANS_MAX: usize = 1_000;
 
 pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
     let mut reader = Reader::new(source_name);
@@ -26,7 +29,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     }
     reader.close_result();
     if !reader.problems.is_empty() {
-        let hint = "nothing was taken; mend these lines, or take the results that they belong to out of the file";
+        let hint = "fix these lines, or take the results that they belong to out of the file; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     if reader.runs.is_empty() {
@@ -84,7 +87,15 @@ struct Reader {
 #[derive(Default)]
 struct Open {
     span: TimeSpan,
-    total: bool,
+    /// The last rows of the tables of all, of reads and of writes.
+    totals: [Option<TotalRow>; 3],
+    /// How many cells a row of the table has between `thread` and `file`.
+    columns: usize,
+    /// Latencies were measured: percentiles must follow.
+    latencies: bool,
+    /// The longest latencies of reads, of writes and of all, where the table that
+    /// counts has come to its end.
+    longest_ms: Option<[Option<f64>; 3]>,
     /// DiskSpd says that it was stopped before it measured.
     interrupted: bool,
     /// Which cell of a row behind `total:` is the mean latency; whether there is
@@ -171,6 +182,7 @@ impl Reader {
         let span = self.asked.get(self.number as usize).or(self.asked.last());
         let span = span.cloned().unwrap_or_default();
         let open = Open {
+            latencies: span.measures_latency,
             span,
             ..Open::default()
         };
@@ -191,11 +203,8 @@ impl Reader {
             self.number += 1;
             return;
         }
-        if !open.total || open.span.measured_ns.is_none() {
-            return self.problem(
-                line,
-                "begins results without their test time or total: they were cut off",
-            );
+        if let Err(reason) = whole(&open) {
+            return self.problem(line, format!("begins results that {reason}"));
         }
         if self.runs.len() >= RUNS_MAX {
             return self.problem(line, "is one result too many");
@@ -203,20 +212,15 @@ impl Reader {
         let mut frame = self.frame.clone();
         frame.line = line;
         frame.content = fingerprint(&self.content);
-        let made = record(&frame, &open.span, self.number);
-        if self.runs.iter().rev().take(64).any(|run| run.id == made.id) {
-            self.notes.push(Note {
-                line: Some(line),
-                message: "is the same result once more, left out".to_owned(),
-            });
-        } else {
-            self.runs.push(made);
-        }
+        self.runs.push(record(&frame, &open.span, self.number));
         self.number += 1;
     }
 
     fn parameter(&mut self, line: u64, words: &str) {
         if words.starts_with("timespan:") {
+            if self.asked.len() >= SPANS_MAX {
+                return self.problem(line, "is one time span too many");
+            }
             self.asked.push(TimeSpan::default());
             return;
         }
@@ -231,11 +235,12 @@ impl Reader {
         if self.asked.is_empty() {
             self.asked.push(TimeSpan::default());
         }
+        let targets: usize = self.asked.iter().map(|span| span.targets.len()).sum();
         let Some(span) = self.asked.last_mut() else {
             return;
         };
         if let Some(path) = words.strip_prefix("path:") {
-            if span.targets.len() >= TARGETS_MAX {
+            if targets >= TARGETS_MAX {
                 return self.problem(line, "is one target too many");
             }
             span.targets.push(Target {
@@ -280,6 +285,9 @@ impl Reader {
             open.span.requests_of_thread = count(requests);
             return;
         }
+        if words == "Total IO" && open.totals[0].is_some() {
+            return self.second_total(line);
+        }
         match words {
             "Total IO" => self.table = Table::Total,
             "Read IO" => self.table = Table::Read,
@@ -293,10 +301,18 @@ impl Reader {
             _ if words.starts_with("%-ile") && self.table != Table::OneTarget => {
                 self.table = Table::Percentiles;
             }
-            _ if words.starts_with("thread |") => open.mean_at = mean_at(words),
+            _ if words.starts_with("thread |") => {
+                open.columns = words.split('|').count().saturating_sub(2);
+                open.mean_at = mean_at(words);
+                open.latencies |= open.mean_at.is_some();
+            }
             _ if words.starts_with("total:") => self.total(line, words),
             _ if words.starts_with("The test was interrupted before") => open.interrupted = true,
-            _ if self.table == Table::Percentiles => percentile(&mut open.span, words),
+            _ if self.table == Table::Percentiles => {
+                if let Err(reason) = percentile(open, words) {
+                    self.problem(line, reason);
+                }
+            }
             _ => {}
         }
     }
@@ -307,33 +323,80 @@ impl Reader {
         let Some((_, open)) = &mut self.open else {
             return;
         };
-        let counts = (
-            cells.first().and_then(|cell| cell.parse().ok()),
-            cells.get(1).and_then(|cell| cell.parse().ok()),
-        );
-        let (Some(bytes), Some(operations)) = counts else {
-            return self.problem(line, "has no bytes and I/Os after `total:`");
-        };
-        let rate = |at: usize| {
-            let number: Option<f64> = cells.get(at).and_then(|cell| cell.parse().ok());
-            number.filter(|number| number.is_finite() && *number >= 0.0)
-        };
-        let mean = open.mean_at.and_then(|at| cells.get(at));
-        let mean = mean.and_then(|cell| milliseconds(cell));
-        let counted = match self.table {
-            Table::Total => {
-                open.span.mib_per_s = rate(2);
-                open.span.iops = rate(3);
-                open.total = true;
-                return;
-            }
-            Table::Read => &mut open.span.read,
-            Table::Write => &mut open.span.write,
+        let of = match self.table {
+            Table::Total => 0,
+            Table::Read => 1,
+            Table::Write => 2,
             Table::None | Table::Percentiles | Table::OneTarget => return,
         };
-        (counted.bytes, counted.operations) = (bytes, operations);
+        if open.totals[of].is_some() {
+            return self.problem(line, "is a second last row of the same table");
+        }
+        let Some(row) = total_row(&cells, open.columns) else {
+            return self.problem(
+                line,
+                "does not have a number after `total:` for each column of its table: it was cut off or changed",
+            );
+        };
+        open.totals[of] = Some(row);
+        let mean = open.mean_at.and_then(|at| cells.get(at));
+        let mean = mean.and_then(|cell| milliseconds(cell));
+        let counted = match of {
+            0 => {
+                open.span.mib_per_s = Some(row.mib_per_s);
+                open.span.iops = Some(row.iops);
+                return;
+            }
+            1 => &mut open.span.read,
+            _ => &mut open.span.write,
+        };
+        (counted.bytes, counted.operations) = (row.bytes, row.operations);
         counted.latency_ms[1] = mean;
     }
+
+    /// Tables of another result begin, without the heading `Results` that says
+    /// what they belong to: an excerpt, as articles have them.
+    fn second_total(&mut self, line: u64) {
+        self.close_result();
+        self.part = Part::Outside;
+        self.notes.push(Note {
+            line: Some(line),
+            message: "begins a second `Total IO` table in one result: passed over with what follows, as no heading says which run it belongs to".to_owned(),
+        });
+    }
+}
+
+/// Whether a result has everything that it announces, and agrees with itself.
+fn whole(open: &Open) -> Result<(), String> {
+    let Some(measured_ns) = open.span.measured_ns else {
+        return Err("have no `actual test time:`: they were cut off".to_owned());
+    };
+    let [Some(total), Some(read), Some(write)] = &open.totals else {
+        let names = ["Total IO", "Read IO", "Write IO"];
+        let missing = names
+            .iter()
+            .zip(&open.totals)
+            .find(|(_, row)| row.is_none());
+        let name = missing.map_or("Total IO", |(name, _)| name);
+        return Err(format!(
+            "have no last row (`total:`) of the table `{name}`: they were cut off"
+        ));
+    };
+    if open.latencies && total.operations > 0 {
+        let Some([read, write, all]) = open.longest_ms else {
+            return Err(
+                "measured latencies and have no percentiles up to `max`: they were cut off"
+                    .to_owned(),
+            );
+        };
+        let longest = read.into_iter().chain(write).fold(0.0, f64::max);
+        if all != Some(longest) {
+            return Err("have a longest latency (`max`) of all that is not the longer one of reads and writes: they were cut off or changed".to_owned());
+        }
+    }
+    let contradiction =
+        contradiction(&open.span).or_else(|| of_totals(measured_ns, [total, read, write]));
+    contradiction.map_or(Ok(()), Err)
 }
 
 /// The heading of a table, `thread | bytes | I/Os | MiB/s | I/O per s | AvgLat
@@ -351,8 +414,9 @@ fn is_path(open: &Open, words: &str) -> bool {
     targets.len() > 1 && targets.iter().any(|target| target.path == words)
 }
 
-/// `50th | 0.1 | 0.2 | 0.1`: read, write, total.
-fn percentile(span: &mut TimeSpan, words: &str) {
+/// `50th | 0.1 | 0.2 | 0.1`: read, write, total; `N/A` where there were none.
+fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
+    let span = &mut open.span;
     let mut cells = words.split('|').map(str::trim);
     let name = match cells.next() {
         Some("min") => "min",
@@ -361,16 +425,33 @@ fn percentile(span: &mut TimeSpan, words: &str) {
         Some("99th") => "p99",
         Some("3-nines") => "p999",
         Some("max") => "max",
-        _ => return,
+        _ => return Ok(()),
     };
     let Some(at) = LATENCIES.iter().position(|known| *known == name) else {
-        return;
+        return Ok(());
     };
-    let set = |counted: &mut Counted, cell: Option<&str>| {
-        if let Some(value) = cell.and_then(milliseconds) {
+    let values: Vec<&str> = cells.collect();
+    let sound = |cell: &&str| *cell == "N/A" || milliseconds(cell).is_some();
+    let &[read, write, all] = values.as_slice() else {
+        return Err("does not have a percentile of reads, writes and all: it was cut off");
+    };
+    if !values.iter().all(sound) {
+        return Err("has a percentile that is neither milliseconds nor N/A");
+    }
+    if name == "max" {
+        // The last row of all: `71` may have been `71.500`.
+        let decimals = |cell: &str| cell.split_once('.').map_or(0, |(_, after)| after.len());
+        if all != "N/A" && decimals(all) < 3 {
+            return Err("has a longest latency without three decimals: it was cut off");
+        }
+        open.longest_ms = Some([read, write, all].map(milliseconds));
+    }
+    let set = |counted: &mut Counted, cell: &str| {
+        if let Some(value) = milliseconds(cell) {
             counted.latency_ms[at] = Some(value);
         }
     };
-    set(&mut span.read, cells.next());
-    set(&mut span.write, cells.next());
+    set(&mut span.read, read);
+    set(&mut span.write, write);
+    Ok(())
 }

@@ -5,6 +5,7 @@ use super::record::{
     COUNT_MAX, Counted, Frame, LATENCIES, Target, TimeSpan, cache, milliseconds, random, record,
     seconds_ns, steps,
 };
+use super::sound;
 use super::tree::{Node, parse};
 use crate::text::fingerprint;
 use crate::time::from_slashes;
@@ -149,7 +150,12 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
                 None => TimeSpan::default(),
             };
             enter(measured, &mut span)?;
-            Ok(Some(span))
+            match sound::contradiction(&span) {
+                Some(contradiction) => {
+                    Err(format!("begins a document whose results {contradiction}"))
+                }
+                None => Ok(Some(span)),
+            }
         })
         .collect()
 }

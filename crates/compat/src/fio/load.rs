@@ -33,11 +33,13 @@ pub(super) fn workload(
         }
         return workload;
     }
-    if !does_other_things(options, outcome) {
-        what(options, outcome, &mut workload, absent, doubts);
-    } else {
+    if does_other_things(options, outcome) {
         doubts
             .push("it read or wrote although its options say otherwise; what it did is not known");
+    } else if mixes_otherwise(options, outcome) {
+        doubts.push("its share of reads is not that of its options, so it stands for several jobs of a group; what they did is not given");
+    } else {
+        what(options, outcome, &mut workload, absent, doubts);
     }
     how_many(options, alone, outcome, &mut workload, absent, doubts);
     for (option, name) in [("runtime", "duration_ns"), ("ramp_time", "ramp_ns")] {
@@ -79,6 +81,19 @@ fn does_other_things(options: &Options, outcome: &Outcome) -> bool {
     })
 }
 
+/// Whether a job that reads and writes did so in other shares than its options say:
+/// by more than 5 points, and more than chance makes of so many operations.
+fn mixes_otherwise(options: &Options, outcome: &Outcome) -> bool {
+    let (reads, writes) = (outcome.read.operations, outcome.write.operations);
+    let all = reads as f64 + writes as f64;
+    let Some(asked) = options.read_percent().filter(|_| all > 0.0) else {
+        return false;
+    };
+    let off = (100.0 * reads as f64 / all - f64::from(asked)).abs();
+    // Four standard deviations of a share are at most 200 / sqrt(n) points.
+    off > 5.0_f64.max(200.0 / all.sqrt())
+}
+
 /// Kind, pattern and block size.
 fn what(
     options: &Options,
@@ -91,7 +106,10 @@ fn what(
         workload.read_percent = percent;
         absent.give("jobs.workload.read_percent");
     }
-    if let Some(rw) = options.rw() {
+    let stepped = options.get("rw").or_else(|| options.get("readwrite"));
+    // `read:-8k` goes backwards, `read:64k` leaves gaps.
+    let stepped = stepped.is_some_and(|rw| rw.contains(':'));
+    if let Some(rw) = options.rw().filter(|rw| rw.random || !stepped) {
         absent.give("jobs.workload.pattern");
         if rw.random {
             workload.pattern = Pattern::Random {
@@ -112,7 +130,8 @@ fn what(
     let Some(block) = options.block_size() else {
         return;
     };
-    if fits(&outcome.read, block) && fits(&outcome.write, block) {
+    let in_flight = u64::from(options.count("iodepth").unwrap_or(1));
+    if fits(&outcome.read, block, in_flight) && fits(&outcome.write, block, in_flight) {
         workload.block_size_bytes = block;
         absent.give("jobs.workload.block_size_bytes");
     } else {
@@ -121,14 +140,16 @@ fn what(
 }
 
 /// Whether bytes are operations times blocks, but for the few that were cut short
-/// at the end of a file, and the 1,024 that old versions round to.
-fn fits(kind: &KindOutcome, block: u64) -> bool {
+/// at the end of a file, the 1,024 that old versions round to, and what was in
+/// flight at the end of the ramp: its bytes count from there, its number does not.
+fn fits(kind: &KindOutcome, block: u64, in_flight: u64) -> bool {
     if kind.operations == 0 {
         return true;
     }
     let whole = u128::from(kind.operations) * u128::from(block);
+    let more = u128::from(in_flight) * u128::from(block);
     let bytes = u128::from(kind.bytes);
-    bytes <= whole && bytes + whole / 100 + 1024 >= whole
+    bytes <= whole + more && bytes + more + whole / 100 + 1024 >= whole
 }
 
 /// Threads and outstanding.
@@ -155,7 +176,8 @@ fn how_many(
         .map(|(threads, depth)| f64::from(threads) * f64::from(depth));
     // By Little's law no more were in flight than were asked for.
     let more = |asked: f64| in_flight(outcome).is_some_and(|mean| mean > asked * 1.05 + 0.5);
-    if options.get("group_reporting").is_some() && asked.is_some_and(more) {
+    // fio does not print that it was told to report groups.
+    if asked.is_some_and(more) {
         doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given");
         return;
     }

@@ -77,14 +77,20 @@ impl Options {
 
     /// The one block size of reads and writes; `None` where there are several.
     pub(crate) fn block_size(&self) -> Option<u64> {
-        let varied = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"];
+        let varied = ["bssplit", "bs_unaligned"];
         if varied.iter().any(|name| self.0.contains_key(*name)) {
             return None;
         }
-        let text = self
-            .get("bs")
-            .or_else(|| self.get("blocksize"))
-            .unwrap_or("4k");
+        let range = self.get("bsrange").or_else(|| self.get("blocksize_range"));
+        let text = match range.map(|range| range.split_once(['-', ':'])) {
+            // A range of one size is that size.
+            Some(Some((from, to))) if size(from).is_some() && size(from) == size(to) => from,
+            Some(_) => return None,
+            None => self
+                .get("bs")
+                .or_else(|| self.get("blocksize"))
+                .unwrap_or("4k"),
+        };
         let rw = self.rw()?;
         let parts: Vec<&str> = text.split(',').collect();
         let read = parts.first().and_then(|part| size(part));
@@ -120,6 +126,26 @@ pub(crate) fn cache(options: &Options) -> CacheMode {
         (false, false) => CacheMode::Buffered,
         (false, true) => CacheMode::BufferedSync,
     }
+}
+
+/// `filename`: names with colons between them; a backslash before a colon makes it
+/// part of a name.
+pub(crate) fn names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' if signs.peek() == Some(&':') => {
+                signs.next();
+                names.last_mut().expect("never empty").push(':');
+            }
+            ':' => names.push(String::new()),
+            sign => names.last_mut().expect("never empty").push(sign),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names.truncate(256);
+    names
 }
 
 /// `4k`, `1M`, `1048576`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as

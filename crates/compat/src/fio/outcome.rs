@@ -3,9 +3,10 @@
 //! (`clat_ns`) and bytes. The names of fields tell, not the version: distributions
 //! built fio from what lay between two releases.
 
+use super::json::{PERCENTS, is_percentile};
 use crate::absent::Absent;
 use serde_json::Value;
-use stripewise_results::{Errors, KindOutcome, LatencySummary, Outcome, P999_OPERATIONS_MIN};
+use stripewise_results::{Errors, KindOutcome, LatencySummary, Outcome};
 
 /// Reads and writes of a job; `None` where what every version gives is missing.
 pub(super) fn outcome(
@@ -112,14 +113,7 @@ fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
         summary.max = max as u64;
         absent.give(&format!("{latencies}.max"));
     }
-    percentiles(
-        measured,
-        unit_ns,
-        operations,
-        &latencies,
-        &mut summary,
-        absent,
-    );
+    percentiles(measured, unit_ns, &latencies, &mut summary, absent);
     kind.latency_ns = Some(summary);
     Some(kind)
 }
@@ -143,12 +137,10 @@ fn measured(of: &Value) -> Option<(&Value, f64)> {
 }
 
 /// Those of fio's percentiles that a record has, whose names are texts with
-/// version by version another number of zeros; the thousandth only where there
-/// are enough operations for it.
+/// version by version another number of zeros.
 fn percentiles(
     measured: &Value,
     unit_ns: f64,
-    operations: Option<u64>,
     latencies: &str,
     summary: &mut LatencySummary,
     absent: &mut Absent,
@@ -157,14 +149,11 @@ fn percentiles(
         return;
     };
     let percentile = |percent: f64| {
-        let found = all.iter().find(|(name, _)| {
-            name.parse::<f64>()
-                .is_ok_and(|named| (named - percent).abs() < 1e-6)
-        })?;
+        let found = all.iter().find(|(name, _)| is_percentile(name, percent))?;
         let value = found.1.as_f64().filter(|value| *value >= 0.0)?;
         Some((value * unit_ns) as u64)
     };
-    for (percent, name) in [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p999")] {
+    for (percent, name) in PERCENTS.into_iter().zip(["p50", "p90", "p99", "p999"]) {
         let Some(value) = percentile(percent) else {
             continue;
         };
@@ -172,7 +161,6 @@ fn percentiles(
             "p50" => summary.p50 = value,
             "p90" => summary.p90 = value,
             "p99" => summary.p99 = value,
-            _ if operations.is_none_or(|count| count < P999_OPERATIONS_MIN) => continue,
             _ => summary.p999 = Some(value),
         }
         absent.give(&format!("{latencies}.{name}"));

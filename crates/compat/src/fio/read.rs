@@ -7,8 +7,9 @@
 //! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
 //! see `outcome`; what a job asked for is in `load`.
 
+use super::json::Document;
 use super::load::workload;
-use super::options::Options;
+use super::options::{self, Options};
 use super::outcome::outcome;
 use crate::absent::Absent;
 use crate::import::imported_id;
@@ -16,12 +17,12 @@ use crate::text::fingerprint;
 use crate::time::rfc3339;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
 const MARK: &str = "\"fio version\"";
 const DOCUMENTS_MAX: usize = 10_000;
-const JOBS_MAX: usize = 100_000;
+const JOBS_MAX: usize = 10_000;
 /// Notes of one file; where there are more, the first ones say it all.
 const NOTES_MAX: usize = 50;
 
@@ -39,13 +40,14 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
         let start = from + open;
         let first_line = from_line + line_feeds(&text[from..start]);
         passed_over(&text[from..start], from_line, &mut notes);
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        let signal = signal_in(&text[from..start]);
+        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
         let value = match stream.next() {
-            Some(Ok(value)) => value,
+            Some(Ok(Document(value))) => value,
             Some(Err(error)) => {
                 let problem = LineProblem {
                     line: first_line + (error.line() as u64).saturating_sub(1),
-                    reason: format!("is not whole JSON: {error}"),
+                    reason: format!("is not whole JSON of fio: {error}"),
                 };
                 let hint = "fio must end by itself for its JSON to be whole; nothing was taken";
                 return Err(Error::of_lines(source_name, vec![problem], hint));
@@ -61,6 +63,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             ));
         }
         let content = fingerprint(&text[start..end]);
+        let before = runs.len();
         document(
             &value,
             content,
@@ -69,6 +72,22 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             &mut runs,
             &mut notes,
         )?;
+        let jobs: usize = runs.iter().map(|run| run.jobs.len()).sum();
+        if jobs > JOBS_MAX {
+            return Err(Error::new(
+                source_name,
+                format!("has more than {JOBS_MAX} jobs"),
+                "cut it into several files",
+            ));
+        }
+        // The message stands before the document, or behind the last one.
+        let rest = &text[end..];
+        let behind = (!rest.contains(MARK)).then(|| signal_in(rest)).flatten();
+        if let Some(words) = signal.or(behind) {
+            for run in &mut runs[before..] {
+                interrupted(run, words);
+            }
+        }
         from = end;
         from_line = first_line + line_feeds(&text[start..end]);
     }
@@ -87,6 +106,21 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
         runs,
         notes,
     })
+}
+
+/// What fio says of a signal that ended it.
+fn signal_in(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| line.starts_with("fio: terminating on signal"))
+}
+
+fn interrupted(run: &mut RunRecord, words: &str) {
+    run.status = Status::Partial;
+    let because = run.partial_because.get_or_insert_with(String::new);
+    if !because.is_empty() {
+        because.push_str("; ");
+    }
+    because.push_str(words);
 }
 
 fn line_feeds(text: &str) -> u64 {
@@ -134,6 +168,11 @@ fn document(
             "begins a result of `{version}`: of fio, versions 2 to 4 are read"
         )));
     }
+    if value.get("client_stats").is_some() {
+        return Err(at_line(
+            "begins a result of fio's client mode (`client_stats`), in which several hosts are added up: run fio on each host with --output-format=json".to_owned(),
+        ));
+    }
     let jobs = value.get("jobs").and_then(Value::as_array);
     let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
     let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
@@ -141,17 +180,14 @@ fn document(
     let named = names_of(jobs);
     let mut copies = 0;
     let mut group: Vec<(JobRecord, Absent)> = Vec::new();
-    let mut previous = String::new();
+    let mut previous: Option<&Value> = None;
     let mut start = None;
     let mut troubles = Vec::new();
     for job in jobs {
         let name = text_of(job, "jobname").unwrap_or("fio").to_owned();
         let options = options(global, job.get("job options").and_then(Value::as_object));
         let alone = named.get(name.as_str()).is_none_or(|count| *count == 1);
-        let waits = ["stonewall", "wait_for_previous"]
-            .iter()
-            .any(|wait| options.is_on(wait));
-        if waits && name != previous && !group.is_empty() {
+        if previous.is_some_and(|previous| waited(previous, job, &options)) {
             let group = std::mem::take(&mut group);
             runs.push(finish(
                 group,
@@ -171,14 +207,13 @@ fn document(
         if error != 0 {
             troubles.push(format!("job {name} ended with error {error}"));
         }
-        let read =
-            job_record(job, &name, &options, alone, group.len(), notes).ok_or_else(|| {
-                at_line(format!(
-                    "begins a document whose job {name} has no reads and writes in it"
-                ))
-            })?;
+        let read = job_record(job, &name, &options, alone, notes).ok_or_else(|| {
+            at_line(format!(
+                "begins a document whose job {name} has no reads and writes in it"
+            ))
+        })?;
         group.push(read);
-        previous = name;
+        previous = Some(job);
     }
     runs.push(finish(
         group,
@@ -190,6 +225,34 @@ fn document(
         &mut troubles,
     ));
     Ok(())
+}
+
+/// Whether a job began when the one before it had ended. fio does not print
+/// options without a value, which `stonewall` mostly is; but a stonewall begins a
+/// new group, and so does `new_group`, whose jobs run at once: where the times are
+/// there, they tell.
+fn waited(previous: &Value, job: &Value, options: &Options) -> bool {
+    let group = |job: &Value| job.get("groupid").and_then(Value::as_u64);
+    match (group(previous), group(job)) {
+        (Some(before), Some(here)) if before == here => false,
+        (Some(_), Some(_)) => !overlap(previous, job),
+        _ => {
+            let waits = ["stonewall", "wait_for_previous"];
+            let another = text_of(previous, "jobname") != text_of(job, "jobname");
+            another && waits.iter().any(|wait| options.is_on(wait))
+        }
+    }
+}
+
+/// Whether the second of two jobs began before the first one had measured for most
+/// of its time; `false` where the times are not printed.
+fn overlap(first: &Value, second: &Value) -> bool {
+    let start = |job: &Value| job.get("job_start").and_then(Value::as_u64);
+    let runtime = |side: &str| first.get(side)?.get("runtime")?.as_u64();
+    let longest_ms = runtime("read").max(runtime("write")).unwrap_or(0);
+    start(first)
+        .zip(start(second))
+        .is_some_and(|(first, second)| second < first.saturating_add(longest_ms / 2))
 }
 
 /// How many jobs have each name.
@@ -211,7 +274,8 @@ fn finish(
     source_name: &str,
     troubles: &mut Vec<String>,
 ) -> RunRecord {
-    let (jobs, of_jobs): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+    let (mut jobs, of_jobs): (Vec<JobRecord>, Vec<_>) = group.into_iter().unzip();
+    make_unique(&mut jobs);
     let mut absent = Absent::of_jobs(of_jobs);
     let started_at = start_ms.and_then(|ms| rfc3339(ms as i64 / 1000, (ms % 1000) as u32));
     if started_at.is_some() {
@@ -255,6 +319,17 @@ fn finish(
     }
 }
 
+/// Jobs of one name, which the processes of a job are, get a number.
+fn make_unique(jobs: &mut [JobRecord]) {
+    let mut seen: HashSet<String> = HashSet::new();
+    for (number, job) in jobs.iter_mut().enumerate() {
+        if !seen.insert(job.name.clone()) {
+            job.name = format!("{}#{}", job.name, number + 1);
+            seen.insert(job.name.clone());
+        }
+    }
+}
+
 fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name)?.as_str()
 }
@@ -278,7 +353,6 @@ fn job_record(
     name: &str,
     options: &Options,
     alone: bool,
-    number: usize,
     notes: &mut Vec<Note>,
 ) -> Option<(JobRecord, Absent)> {
     let mut absent = Absent::everything();
@@ -287,26 +361,33 @@ fn job_record(
         .get("trim")
         .and_then(|trim| trim.get("total_ios"))
         .and_then(Value::as_u64);
-    if trims.unwrap_or(0) > 0 && notes.len() < NOTES_MAX {
-        notes.push(Note {
-            line: None,
-            message: format!(
-                "job {name}: its trims are left out; records have reads, writes and syncs"
-            ),
-        });
+    if trims.unwrap_or(0) > 0 {
+        let message =
+            format!("job {name}: its trims are left out; records have reads, writes and syncs");
+        note_once(notes, message);
     }
     let outcome = outcome(job, read, write, &mut absent)?;
     let mut doubts = Vec::new();
     let workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
     for doubt in doubts {
-        if notes.len() < NOTES_MAX {
-            notes.push(Note {
-                line: None,
-                message: format!("job {name}: {doubt}"),
-            });
-        }
+        note_once(notes, format!("job {name}: {doubt}"));
     }
-    let target = target(options, &mut absent);
+    let asked_ns = options.time_ns("runtime").unwrap_or(0);
+    let ran_ns = outcome.duration_ns;
+    if ran_ns > 0 && ran_ns < asked_ns / 20 * 19 {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let message = format!(
+            "job {name}: it ran for {:.1} s of the {} s of its options: its data came to an end, or it was interrupted",
+            seconds(ran_ns),
+            seconds(asked_ns),
+        );
+        note_once(notes, message);
+    }
+    let mut targets = targets(options, &mut absent);
+    let mut workload = workload;
+    // fio's iodepth is that of all files of the job, which it visits in turn.
+    workload.in_turn = targets.len() > 1;
+    let target = targets.remove(0);
     let engine = EngineFacts {
         name: options.get("ioengine").unwrap_or_default().to_owned(),
         ..EngineFacts::default()
@@ -320,13 +401,9 @@ fn job_record(
         .take(56)
         .collect();
     let job = JobRecord {
-        name: if number == 0 {
-            shown
-        } else {
-            format!("{shown}#{}", number + 1)
-        },
+        name: shown,
         target,
-        further_targets: Vec::new(),
+        further_targets: targets,
         workload,
         engine,
         outcome,
@@ -335,11 +412,32 @@ fn job_record(
     Some((job, absent))
 }
 
-fn target(options: &Options, absent: &mut Absent) -> TargetFacts {
-    let mut target = TargetFacts::unknown();
-    if let Some(name) = options.get("filename").or_else(|| options.get("directory")) {
-        name.clone_into(&mut target.name);
-        absent.give("jobs.target.name");
+/// The files of a job, at least one: names with colons between, `\\:` for a colon
+/// in a name.
+fn targets(options: &Options, absent: &mut Absent) -> Vec<TargetFacts> {
+    let names = match (options.get("filename"), options.get("directory")) {
+        (Some(names), _) => options::names(names),
+        (None, Some(directory)) => vec![directory.to_owned()],
+        (None, None) => Vec::new(),
+    };
+    if names.is_empty() {
+        return vec![TargetFacts::unknown()];
     }
-    target
+    absent.give("jobs.target.name");
+    let target = |name: String| TargetFacts {
+        name,
+        ..TargetFacts::unknown()
+    };
+    names.into_iter().map(target).collect()
+}
+
+/// The same of many jobs is said once.
+fn note_once(notes: &mut Vec<Note>, message: String) {
+    let said = notes.iter().any(|note| note.message == message);
+    if !said && notes.len() < NOTES_MAX {
+        notes.push(Note {
+            line: None,
+            message,
+        });
+    }
 }

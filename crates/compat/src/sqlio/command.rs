@@ -362,10 +362,13 @@ fn operation(word: &str, value: &str) -> Result<Operation, Error> {
     match value {
         "R" | "r" => Ok(Operation::Read),
         "W" | "w" => Ok(Operation::Write),
-        _ => Err(refuse(
-            format!("{word}: one run reads or writes, never both"),
-            "give -kR or -kW; `stripewise run --read-percent 70` mixes them",
-        )),
+        _ => match value.to_ascii_uppercase().as_str() {
+            "RW" | "WR" => Err(refuse(
+                format!("{word}: one run reads or writes, never both"),
+                "give -kR or -kW; `stripewise run --read-percent 70` mixes them",
+            )),
+            _ => Err(no_value(word, "-kR or -kW")),
+        },
     }
 }
 

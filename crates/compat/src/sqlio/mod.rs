@@ -13,6 +13,7 @@ mod read;
 mod record;
 mod report;
 mod setup;
+mod sound;
 mod words;
 
 pub use arithmetic::{Counted, HISTOGRAM_BINS, initiation_us, mib_hundredths, rate_hundredths};

@@ -7,7 +7,7 @@
 //! that is in nobody's description is kept as it is, and noted.
 
 use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
-use super::{HISTOGRAM_BINS, report};
+use super::{HISTOGRAM_BINS, report, sound};
 use crate::text::{Line, lines, squeezed};
 use crate::{Error, LineProblem, Note};
 use std::collections::BTreeSet;
@@ -18,6 +18,8 @@ const LINE_MAX: usize = 4_096;
 const OTHERS_MAX: usize = 64;
 /// Threads, and outstanding of each, at most: their product fits 32 bits.
 const COUNT_MAX: u32 = 65_535;
+/// Results of one file at most.
+const RESULTS_MAX: usize = 10_000;
 /// Problems that are collected before reading is given up.
 const PROBLEMS_MAX: usize = 1_000;
 /// Notes about lines; of more, only the number is told.
@@ -45,7 +47,7 @@ pub(super) fn read(text: &str, source_name: &str) -> Result<(Vec<Found>, Vec<Not
     reader.close();
     if !reader.problems.is_empty() {
         reader.problems.sort_by_key(|problem| problem.line);
-        let hint = "nothing was taken; mend these lines, or take the results that they belong to out of the file";
+        let hint = "fix these lines, or take the results that they belong to out of the file; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     if reader.found.is_empty() {
@@ -210,7 +212,15 @@ impl Reader {
         };
         let (line, wrong) = (open.line, open.wrong);
         match open.finish() {
-            Ok(found) => self.found.push(found),
+            Ok(found) => {
+                if let Some(remark) = sound::remark(&found.report) {
+                    self.note(line, format!("begins a result in which {remark}"));
+                }
+                if self.found.len() >= RESULTS_MAX {
+                    return self.problem(line, "begins one result too many".to_owned());
+                }
+                self.found.push(found);
+            }
             // What it lacks then is the line that was named.
             Err(_) if wrong => {}
             Err(reason) => self.problem(line, reason),
@@ -529,6 +539,9 @@ impl Open {
             histogram_percent: self.histogram,
             other_results: self.other_results,
         };
+        if let Some(contradiction) = sound::contradiction(&report) {
+            return Err(format!("the result that begins here {contradiction}"));
+        }
         Ok(Found {
             report,
             line: self.line,

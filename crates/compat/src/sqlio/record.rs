@@ -8,9 +8,9 @@ use super::read::Found;
 use super::report::{Operation, Report, Where};
 use crate::absent::Absent;
 use crate::text::fingerprint;
-use std::collections::HashMap;
 use stripewise_results::{
-    EngineFacts, Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts,
+    EngineFacts, Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, Status,
+    TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -20,15 +20,11 @@ const BYTES_PER_MB: u64 = 1_048_576;
 
 /// Records of results, in order.
 pub(super) fn records(results: Vec<Found>, source_name: &str) -> Vec<RunRecord> {
-    let mut seen: HashMap<u64, u64> = HashMap::new();
     results
         .into_iter()
         .map(|found| {
-            let text = found.report.to_string();
-            let content = fingerprint(&text);
-            let copies = seen.entry(content).or_insert(0);
-            let id = crate::import::imported_id("sqlio", content, *copies);
-            *copies += 1;
+            let content = fingerprint(&found.report.to_string());
+            let id = crate::import::imported_id("sqlio", content, 0);
             record(found, id, source_name)
         })
         .collect()
@@ -42,8 +38,14 @@ fn record(found: Found, id: String, source_name: &str) -> RunRecord {
     } = found;
     let mut absent = Absent::everything();
     let job = job(&report, &mut absent);
+    let nothing = super::sound::remark(&report);
     RunRecord {
         id,
+        status: match nothing {
+            Some(_) => Status::Partial,
+            None => Status::Complete,
+        },
+        partial_because: nothing.map(str::to_owned),
         command: command
             .iter()
             .flat_map(|line| line.split(' '))
@@ -121,6 +123,11 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         // Without -o every thread waits for each operation.
         outstanding: report.outstanding.unwrap_or(1).max(1),
         duration_ns: report.seconds.saturating_mul(NS_PER_S),
+        // Without -o a thread visits the files in turn; the threads of a parameter
+        // file have one file each. Either way a thread has its outstanding once,
+        // and not on each of the files.
+        in_turn: report.files.len() > 1
+            && (report.outstanding.is_none() || !report.pools.is_empty()),
         ..Workload::default()
     };
     match report.pattern {

@@ -5,5 +5,6 @@ mod commands;
 mod conversions;
 mod mutations;
 mod parsers;
+mod sources;
 mod sqlio_output;
 mod tools;

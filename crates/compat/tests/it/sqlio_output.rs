@@ -2,7 +2,7 @@
 
 use stripewise_compat::sqlio::report_of;
 use stripewise_compat::{Format, ImportedFile, import};
-use stripewise_results::{JobRow, RunRecord};
+use stripewise_results::{JobRow, RunRecord, Status};
 
 pub const PLAIN: &str = include_str!("../data/sqlio-plain.txt");
 pub const GROW: &str = include_str!("../data/sqlio-grow.txt");
@@ -142,10 +142,12 @@ fn a_record_has_what_the_result_says_and_nothing_else() {
 }
 
 #[test]
-fn equal_results_in_one_file_are_two_and_in_two_files_the_same() {
-    let file = read(&[PLAIN, PLAIN].concat());
-    assert_ne!(file.runs[0].id, file.runs[1].id);
+fn copies_of_a_result_are_one_result_in_one_file_and_in_several() {
+    let file = read(&[PLAIN, GROW, PLAIN, PLAIN].concat());
+    assert_eq!(file.runs.len(), 2);
     assert_eq!(file.runs[0].id, read(PLAIN).runs[0].id);
+    let note = &file.notes.last().unwrap().message;
+    assert!(note.starts_with("2 results are copies"), "{note}");
     let longer = read(&[PLAIN, GROW].concat());
     assert_eq!(
         longer.runs[0].id, file.runs[0].id,
@@ -223,4 +225,66 @@ fn what_nobody_wrote_is_refused() {
         let error = import(text.as_bytes(), "x.txt").unwrap_err();
         assert!(!error.hint().is_empty(), "{text}");
     }
+}
+
+#[test]
+fn a_result_that_contradicts_itself_is_refused_with_what_contradicts_it() {
+    let cases = [
+        (
+            "MBs/sec:    12.05",
+            "MBs/sec:   999.99",
+            "says MBs/sec: 999.99",
+        ),
+        // Cut off in the middle of a number.
+        ("MBs/sec:    12.05", "MBs/sec:    1", "are 12.05"),
+        ("MBs/sec:    12.05", "MBs/sec:    12.0", "are 12.05"),
+        (
+            "Min_Latency(ms): 1\n",
+            "Min_Latency(ms): 500\n",
+            "not in order",
+        ),
+        ("Max_Latency(ms): 611", "Max_Latency(ms): 6", "not in order"),
+        ("16 threads reading", "0 threads reading", "0 threads"),
+        ("using 8KB", "using 0KB", "0 KB"),
+        ("2 57\n", "2  7\n", "add up to 49"),
+    ];
+    for (from, to, reason) in cases {
+        assert!(PLAIN.contains(from), "{from}");
+        let broken = PLAIN.replacen(from, to, 1);
+        let error = import(broken.as_bytes(), "results.txt").unwrap_err();
+        assert_eq!(error.lines()[0].line, 1, "{to}: {error}");
+        assert!(error.to_string().contains(reason), "{to}: {error}");
+    }
+    // Two hundredths are what cutting, rounding and lost zeros make.
+    for rate in ["12.05", "12.06", "12.03"] {
+        read(&PLAIN.replace("12.05", rate));
+    }
+}
+
+#[test]
+fn a_result_that_announces_latencies_has_all_of_them_wherever_it_was_cut() {
+    let end = PLAIN.trim_end().len();
+    let whole = PLAIN.find("MBs/sec").unwrap();
+    for length in whole..end {
+        let cut = &PLAIN[..length];
+        let refused = import(cut.as_bytes(), "results.txt");
+        // A last share that lost a digit is still seen by the sum of all.
+        assert!(
+            refused.is_err(),
+            "taken as complete: ...{:?}",
+            &cut[whole..]
+        );
+    }
+    // Without -L nothing announces them.
+    let end = GROW.trim_end().len();
+    assert_eq!(read(&GROW[..end]).runs.len(), 1);
+    assert!(import(&GROW.as_bytes()[..end - 1], "results.txt").is_err());
+}
+
+#[test]
+fn a_result_without_any_operation_is_kept_as_partial_and_noted() {
+    let text = GROW.replace("903.50", "0.00").replace("56.46", "0.00");
+    let file = read(&text);
+    assert_eq!(file.runs[0].status, Status::Partial);
+    assert!(file.notes[0].message.contains("no operation completed"));
 }

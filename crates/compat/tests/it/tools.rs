@@ -141,8 +141,8 @@ fn fio_gives_jobs_with_completion_latencies_and_their_percentiles() {
     );
     assert_eq!(
         write.latency("p999"),
-        None,
-        "of 1,200 operations there is no thousandth"
+        Some(3e6),
+        "the file states it, though of 1,200 operations only"
     );
     assert_eq!(file.runs[1].started_at, "", "nobody says when it began");
     assert!(
@@ -162,7 +162,7 @@ fn several_documents_in_one_file_are_several_runs() {
     let file = read(
         &[
             DISKSPD_TEXT,
-            DISKSPD_TEXT.replace("60000", "60001").as_str(),
+            DISKSPD_TEXT.replace("30.00s", "30.01s").as_str(),
         ]
         .concat(),
     );
@@ -171,10 +171,106 @@ fn several_documents_in_one_file_are_several_runs() {
 
 #[test]
 fn processes_of_one_name_that_report_one_by_one_have_a_thread_each() {
-    let text = FIO.replace("\"jobname\": \"after\"", "\"jobname\": \"reads\"");
+    let text = FIO
+        .replace("\"jobname\": \"after\"", "\"jobname\": \"reads\"")
+        .replace("\"groupid\": 1", "\"groupid\": 0");
     let file = read(&text);
     assert_eq!((file.runs.len(), file.runs[0].jobs.len()), (1, 2));
     assert_eq!(row(&file.runs[0]).threads(), Some(1));
+    let names: Vec<&str> = file.runs[0]
+        .jobs
+        .iter()
+        .map(|job| job.name.as_str())
+        .collect();
+    assert_eq!(names, ["reads", "reads#2"]);
+}
+
+#[test]
+fn jobs_of_another_group_ran_later_unless_their_times_overlap() {
+    // fio does not print a stonewall without a value: the group is what is left of it.
+    let silent = FIO.replace("\"stonewall\": \"\"", "\"x\": \"\"");
+    assert_ne!(silent, FIO);
+    let file = read(&silent);
+    assert_eq!(file.runs.len(), 2);
+    let names: Vec<&str> = JobRow::of(&file.runs)
+        .map(|row| row.job.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["reads", "after"],
+        "names that are unique stay as they are"
+    );
+    // In one group they ran at once, whatever else is said.
+    let at_once = silent.replace("\"groupid\": 1", "\"groupid\": 0");
+    assert_eq!(read(&at_once).runs.len(), 1);
+    // A new group for reports only begins with the others.
+    let start = |at_ms: u64| {
+        let second = format!("\"groupid\": 1, \"job_start\": {at_ms}");
+        read(&silent.replace("\"groupid\": 1", &second)).runs.len()
+    };
+    let first = silent.split("\"job_start\":").nth(1).unwrap();
+    let first: String = first
+        .trim()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let first: u64 = first.parse().unwrap();
+    assert_eq!((start(first + 10), start(first + 60_000)), (1, 2));
+}
+
+#[test]
+fn a_fio_that_was_ended_by_a_signal_is_partial_and_says_so() {
+    let file = read(&format!("\nfio: terminating on signal 2\n{FIO}"));
+    for run in &file.runs {
+        assert_eq!(run.status, Status::Partial);
+        let because = run.partial_because.as_deref();
+        assert_eq!(because, Some("fio: terminating on signal 2"));
+    }
+    let longer = FIO.replace("\"runtime\": \"", "\"runtime\": \"9");
+    assert_ne!(longer, FIO);
+    let note = read(&longer)
+        .notes
+        .into_iter()
+        .find(|note| note.message.contains("it ran for"));
+    assert!(note.is_some());
+}
+
+#[test]
+fn a_share_of_reads_that_the_counts_do_not_show_is_not_given() {
+    let text = FIO.replace("randread", "randrw");
+    let file = read(&text);
+    let first = row(&file.runs[0]);
+    assert_eq!((first.operation(), first.pattern()), (None, None));
+    assert!(
+        file.notes
+            .iter()
+            .any(|note| note.message.contains("share of reads"))
+    );
+}
+
+#[test]
+fn what_was_in_flight_at_the_end_of_the_ramp_does_not_hide_the_block_size() {
+    let bytes = "196608000";
+    assert!(FIO.contains(bytes));
+    let more: u64 = bytes.parse::<u64>().unwrap() + 3 * 8192;
+    let file = read(&FIO.replacen(bytes, &more.to_string(), 1));
+    assert_eq!(row(&file.runs[0]).block_size_bytes(), Some(8192));
+    let many: u64 = bytes.parse::<u64>().unwrap() + 50 * 8192;
+    let file = read(&FIO.replacen(bytes, &many.to_string(), 1));
+    assert_eq!(row(&file.runs[0]).block_size_bytes(), None);
+}
+
+#[test]
+fn a_flood_of_empty_values_is_refused_where_it_begins_or_costs_nothing() {
+    let flood = "[],".repeat(1 << 20);
+    let jobs = format!("{{\"fio version\": \"fio-3.1\", \"jobs\": [{flood}[]]}}");
+    let error = import(jobs.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("not an object"), "{error}");
+    let elsewhere = FIO.replacen('{', &format!("{{\"bins\": [{flood}[]],"), 1);
+    assert_eq!(read(&elsewhere).runs.len(), 2);
+    let kept = FIO.replacen('{', &format!("{{\"disk_util\": [{flood}[]],"), 1);
+    let error = import(kept.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("more values"), "{error}");
 }
 
 #[test]
@@ -203,7 +299,7 @@ fn what_was_cut_off_is_named_with_its_line() {
         (FIO.replace("fio-3.33", "fio-1.59"), "versions 2 to 4"),
         (
             DISKSPD_TEXT.replace("total:", "total: x"),
-            "no bytes and I/Os",
+            "each column of its table",
         ),
         (
             DISKSPD_XML.replace("<TestTimeSeconds>20.00", "<TestTimeSeconds>-1"),
@@ -218,9 +314,13 @@ fn what_was_cut_off_is_named_with_its_line() {
 
 #[test]
 fn documents_of_hostile_depth_and_entities_are_refused_or_harmless() {
-    let deep = format!("<Results>{}", "<a>".repeat(100_000));
+    let deep = format!("<Results>{}", "<Target>".repeat(100_000));
     let error = import(deep.as_bytes(), "x").unwrap_err();
     assert!(error.to_string().contains("more elements"), "{error}");
+    // Elements that nobody asks for are passed over, however deep they are.
+    let deep = format!("<Results>{}", "<a>".repeat(100_000));
+    let error = import(deep.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("not whole XML"), "{error}");
     let nested = format!(
         "{{\"fio version\": \"fio-3.1\", \"jobs\": {}",
         "[".repeat(100_000)
@@ -244,7 +344,7 @@ fn diskspd_of_2014_says_caches_mixes_and_patterns_in_words_of_its_own() {
     assert_eq!((old.iops(), old.mib_per_s()), (Some(400.0), Some(25.0)));
     assert_eq!(
         (old.latency("mean"), old.latency("p99"), old.latency("p999")),
-        (Some(22e6), Some(33e6), None)
+        (Some(22e6), Some(33e6), Some(60e6))
     );
 }
 
@@ -267,8 +367,8 @@ fn percentiles_of_diskspd_are_those_of_all_targets() {
     // Cut off before the percentiles of both, those of one are not taken for them.
     let text = include_str!("../data/diskspd-2.0.21.txt");
     let cut = text.rsplit_once("\ntotal:\n").unwrap().0;
-    let cut = read(cut);
-    assert_eq!(row(&cut.runs[0]).latency("p50"), None);
+    let error = import(cut.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("no percentiles"), "{error}");
 }
 
 #[test]
@@ -366,7 +466,9 @@ fn what_contradicts_the_counts_of_fio_is_not_given() {
 
 #[test]
 fn jobs_of_one_run_lack_what_each_of_them_lacks() {
-    let text = FIO.replace("\"stonewall\": \"\"", "\"bsrange\": \"4k-64k\"");
+    let text = FIO
+        .replace("\"stonewall\": \"\"", "\"bsrange\": \"4k-64k\"")
+        .replace("\"groupid\": 1", "\"groupid\": 0");
     assert_ne!(text, FIO);
     let file = read(&text);
     let run = &file.runs[0];
@@ -381,5 +483,127 @@ fn jobs_of_one_run_lack_what_each_of_them_lacks() {
         json["jobs"][1]["workload"]
             .get("block_size_bytes")
             .is_none()
+    );
+}
+
+/// A text of DiskSpd without its last `lines` lines.
+fn cut_lines(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[..all.len() - lines].join("\n")
+}
+
+#[test]
+fn diskspd_text_is_never_complete_where_it_was_cut() {
+    for text in [
+        DISKSPD_TEXT,
+        include_str!("../data/diskspd-2.0.12.txt"),
+        include_str!("../data/diskspd-2.0.21.txt"),
+    ] {
+        let begin = text.find("Total IO").unwrap();
+        let end = text.trim_end().len();
+        for length in (begin..end).step_by(13).chain(end - 60..end) {
+            let cut = import(&text.as_bytes()[..length], "x");
+            let shown = &text[length.saturating_sub(40)..length];
+            assert!(cut.is_err(), "taken as complete: ...{shown:?}");
+        }
+    }
+    // Without -L the tables are all there is: the last number that is used is whole.
+    let text = cut_lines(include_str!("../data/diskspd-2.2.txt"), 16);
+    assert!(text.trim_end().ends_with("0.00"), "{text}");
+    let text = text.trim_end();
+    import(text.as_bytes(), "x").unwrap();
+    for cut in 1..8 {
+        let error = import(&text.as_bytes()[..text.len() - 8 - cut], "x").unwrap_err();
+        assert!(error.to_string().contains("cut off"), "{error}");
+    }
+}
+
+#[test]
+fn results_of_diskspd_that_contradict_themselves_are_refused() {
+    for (from, to, reason) in [
+        (
+            "|    2000.00 |   16",
+            "|      17.28 |   16",
+            "17.28 I/O per s",
+        ),
+        (
+            "|      31.25 |    2000.00 |   16",
+            "|      3.25 |    2000.00 |   16",
+            "3.25 MiB/s",
+        ),
+        (
+            "|        42000 |      21.88 |    1400.00 |   18.000 |     9.500\n",
+            "|        41000 |      21.88 |    1400.00 |   18.000 |     9.500\n",
+            "not the sum",
+        ),
+        (
+            "max |     90.125 |     70.500 |     90.125",
+            "max |     90.125 |     70.500 |      9.125",
+            "longest latency",
+        ),
+        ("50th |     17.000", "50th |     97.000", "a smaller one"),
+        ("30.00s", "0.00s", "0 seconds"),
+        (
+            "2000.00 |   16.000 |     9.100\n",
+            "2000.00 |   16.000\n",
+            "for each column",
+        ),
+    ] {
+        assert!(DISKSPD_TEXT.contains(from), "{from}");
+        let broken = DISKSPD_TEXT.replace(from, to);
+        let error = import(broken.as_bytes(), "x").unwrap_err();
+        assert!(error.to_string().contains(reason), "{to}: {error}");
+    }
+    let broken = DISKSPD_XML.replace("<AverageWriteMilliseconds>", "<AverageWriteMilliseconds>9");
+    assert_ne!(broken, DISKSPD_XML);
+    let error = import(broken.as_bytes(), "x").unwrap_err();
+    assert!(error.to_string().contains("mean write latency"), "{error}");
+}
+
+#[test]
+fn tables_of_another_run_below_a_result_are_not_taken_for_its_own() {
+    let tables = DISKSPD_TEXT.find("Total IO").unwrap();
+    let other = DISKSPD_TEXT[tables..].replace("2000.00", "1500.00");
+    let text = format!("{DISKSPD_TEXT}\nAnother day it gave:\n\n{other}");
+    let file = read(&text);
+    assert_eq!(file.runs.len(), 1);
+    assert_eq!(row(&file.runs[0]).iops(), Some(2000.0));
+    let note = &file.notes[0];
+    assert!(note.message.contains("second `Total IO`"), "{note}");
+}
+
+#[test]
+fn a_percentile_that_a_source_states_is_kept_however_few_operations_there_were() {
+    let run = &read(include_str!("../data/diskspd-2.0.21.txt")).runs[0];
+    assert!(row(run).operations().unwrap() > 10_000);
+    let few = include_str!("../data/diskspd-2.0.12.txt");
+    let run = &read(few).runs[0];
+    assert_eq!(row(run).operations(), Some(8_000));
+    assert_eq!(row(run).latency("p999"), Some(60e6));
+    comes_back(run);
+}
+
+#[test]
+fn every_target_of_a_result_is_in_its_record_with_what_is_in_flight_on_all() {
+    let run = &read(include_str!("../data/diskspd-2.0.21.txt")).runs[0];
+    assert_eq!(
+        row(run).in_flight(),
+        Some(4),
+        "2 outstanding of 1 thread on 2 files"
+    );
+    let text = FIO.replace("\"/data/t.dat\"", "\"/a:/b\\\\:c\"");
+    assert_ne!(text, FIO);
+    let run = &read(&text).runs[0];
+    comes_back(run);
+    let job = &run.jobs[0];
+    assert_eq!(
+        (job.target.name.as_str(), job.further_targets.len()),
+        ("/a", 1)
+    );
+    assert_eq!(job.further_targets[0].name, "/b:c");
+    assert_eq!(
+        row(run).in_flight(),
+        Some(8),
+        "iodepth is that of all files"
     );
 }
