@@ -141,7 +141,8 @@ pub fn aim_at_nothing(text: &str, size: Size) -> Aimed {
     }
 }
 
-fn intent(need: &Need, safety: &Safety) -> Intent {
+/// What is asked of a target.
+pub fn intent(need: &Need, safety: &Safety) -> Intent {
     Intent {
         reads: need.reads,
         writes: need.writes,
@@ -382,6 +383,7 @@ pub fn target_failure(error: Error) -> Failure {
     let exit = match error.kind {
         ErrorKind::Usage => Exit::Usage,
         ErrorKind::Io => Exit::InputOutput,
+        ErrorKind::NeedsBusyOk => Exit::Busy,
         _ => Exit::Target,
     };
     let hint = (!error.hint.is_empty()).then(|| error.hint.clone());

@@ -198,13 +198,18 @@ impl Context {
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
     }
 
-    /// The command line as typed.
+    /// The command line as typed, in the words that run it again: under the name
+    /// `sqlio` the program is its own subcommand.
     pub fn command_line() -> Vec<String> {
         let mut words: Vec<String> = std::env::args_os()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
         if let Some(program) = words.first_mut() {
+            let is_sqlio = crate::cli::sqlio::is_sqlio(program.as_ref());
             "stripewise".clone_into(program);
+            if is_sqlio {
+                words.insert(1, "sqlio".to_owned());
+            }
         }
         words
     }

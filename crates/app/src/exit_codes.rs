@@ -17,6 +17,9 @@ pub enum Exit {
     InputOutput,
     /// The store can't be used.
     Store,
+    /// Somebody else uses the place: a busy device, or what looks like a live
+    /// database; `--busy-ok` allows it.
+    Busy,
     /// Stopped by a signal; what was measured is kept.
     Interrupted(u8),
 }
@@ -31,6 +34,7 @@ impl Exit {
             Exit::Target => 3,
             Exit::InputOutput => 4,
             Exit::Store => 5,
+            Exit::Busy => 6,
             Exit::Interrupted(signal) => 128 + signal,
         }
     }

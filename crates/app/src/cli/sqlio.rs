@@ -70,7 +70,8 @@ pub fn arranged(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut rest = rest.into_iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
-        if !text.starts_with("--") || text == "--" {
+        // SQLIO has no -q, so it is that of every command.
+        if text != "-q" && (!text.starts_with("--") || text == "--") {
             if text != "--" {
                 words.push(word);
             }
@@ -90,7 +91,7 @@ pub fn arranged(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// `sqlio`, `SQLIO.EXE`, `/usr/bin/sqlio`.
-fn is_sqlio(program: &OsStr) -> bool {
+pub fn is_sqlio(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_ascii_lowercase();
     name.strip_suffix(".exe").unwrap_or(&name) == "sqlio"
@@ -133,6 +134,10 @@ mod tests {
         check(
             "stripewise --store x.db sqlio -? --json",
             "stripewise --store x.db sqlio --json -- -?",
+        );
+        check(
+            "stripewise sqlio -kR -q test.dat",
+            "stripewise sqlio -q -- -kR test.dat",
         );
     }
 

@@ -31,10 +31,9 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
     let drives = Drives::parse(&arguments.drive)?;
     let beside = path.parent().unwrap_or(Path::new(""));
     let parameter_file = |name: &str| {
-        let name = name.replace('\\', "/");
         let of = |path: &Path| read(context, path, PLAN_BYTES_MAX, UNREADABLE);
-        of(&beside.join(&name))
-            .or_else(|_| of(Path::new(&name)))
+        of(&beside.join(name.replace('\\', "/")))
+            .or_else(|_| of(&drives.text_file(name, |variable| std::env::var(variable).ok())))
             .ok()
     };
     let target = |name: &str| {

@@ -21,7 +21,6 @@ use crate::show::progress::Progress;
 use crate::show::runs;
 use crate::show::terminal::say_part;
 use drives::{Drives, Place};
-use std::path::Path;
 use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
@@ -57,7 +56,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     }
     let targets = match &command.parameter_file {
         None => None,
-        Some(path) => Some(read_parameters(context, path, &command)?),
+        Some(path) => Some(read_parameters(context, arguments, path, &command)?),
     };
     let setup = setup(&command, targets.as_deref()).map_err(refused)?;
     let places = places(arguments, &setup)?;
@@ -73,17 +72,18 @@ fn refused(error: stripewise_compat::Error) -> Failure {
 
 fn read_parameters(
     context: &Context,
+    arguments: &Sqlio,
     path: &str,
     command: &Command,
 ) -> Outcome<Vec<param_file::Target>> {
-    let hint = "check the name behind -F; it is looked for from the current directory";
-    let of = |path: &str| read(context, Path::new(path), PLAN_BYTES_MAX, hint);
-    let slashed = path.replace('\\', "/");
-    // A name of Linux may have backslashes of its own.
-    let bytes = match slashed == path || Path::new(&slashed).exists() {
-        true => of(&slashed)?,
-        false => of(path)?,
-    };
+    let hint = "check the name behind -F; it is looked for from the current directory, and on drives that --drive maps";
+    let drives = Drives::parse(&arguments.drive)?;
+    let bytes = read(
+        context,
+        &drives.text_file(path, |name| std::env::var(name).ok()),
+        PLAN_BYTES_MAX,
+        hint,
+    )?;
     param_file::read(&bytes, path, command).map_err(refused)
 }
 
@@ -112,9 +112,6 @@ fn run(
     places: &[Place],
 ) -> Outcome {
     let mut report = setup.report(command, COUNTS_PER_SECOND);
-    if !context.global.json {
-        print_text(&head(&report));
-    }
     let mut store = context.open_store()?;
     let cpus = affinity::settle(command, setup)?;
     let safety = Safety {
@@ -123,11 +120,23 @@ fn run(
         destroy: arguments.destroy.clone(),
         busy_ok: arguments.busy_ok,
     };
+    let needs = needs(setup, places)?;
+    // What is refused prints nothing that a script would take for a result's head.
+    for ((wish, place), need) in setup.files.iter().zip(places).zip(&needs) {
+        files::judge(context, &store, wish, place, need, &safety)?;
+    }
+    if !context.global.json {
+        print_text(&head(&report));
+    }
     for (wish, place) in setup.files.iter().zip(places) {
         let prepared = files::ready(context, &mut store, wish, place, &safety)?;
         report.prepared.push(prepared);
     }
-    let aimed = aim_all(context, &mut store, setup, places, &safety)?;
+    let aimed: Vec<Aimed> = places
+        .iter()
+        .zip(&needs)
+        .map(|(place, need)| aim(context, &mut store, &place.text(), need, &safety))
+        .collect::<Outcome<_>>()?;
     let wishes = wishes(setup);
     for wish in &wishes {
         for &target in &wish.targets {
@@ -162,13 +171,8 @@ fn wishes(setup: &Setup) -> Vec<JobWish> {
     wishes.collect()
 }
 
-fn aim_all(
-    context: &Context,
-    store: &mut Store,
-    setup: &Setup,
-    places: &[Place],
-    safety: &Safety,
-) -> Outcome<Vec<Aimed>> {
+/// What the run needs of each of its files.
+fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<Need>> {
     let in_flight = |job: &stripewise_compat::sqlio::JobWish| {
         let files = if job.workload.in_turn {
             1
@@ -193,9 +197,9 @@ fn aim_all(
         )
     })?;
     let load = &setup.jobs[0].workload;
-    let mut aimed = Vec::with_capacity(places.len());
-    for (wish, place) in setup.files.iter().zip(places) {
-        let need = Need {
+    let files = setup.files.iter().zip(places);
+    Ok(files
+        .map(|(wish, place)| Need {
             reads: load.read_percent > 0,
             writes: load.read_percent == 0,
             size: match (wish.specified_bytes, place) {
@@ -212,10 +216,8 @@ fn aim_all(
             data: load.data,
             seed: load.seed,
             fill_time_limit_ns: None,
-        };
-        aimed.push(aim(context, store, &place.text(), &need, safety)?);
-    }
-    Ok(aimed)
+        })
+        .collect())
 }
 
 fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) -> How {

@@ -272,7 +272,7 @@ fn a_directory_of_a_database_needs_leave() {
         std::fs::write(format!("{directory}/{name}"), "x").expect("a file");
         let refused = ["run", &directory, "--size", "4M", "--duration", "50ms"];
         desk.run(&refused)
-            .failed(3, &["database", name, "--busy-ok"]);
+            .failed(6, &["database", name, "--busy-ok"]);
         assert_eq!(names(&directory), [name]);
         let mut allowed = refused.to_vec();
         allowed.push("--busy-ok");

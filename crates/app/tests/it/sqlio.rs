@@ -313,3 +313,82 @@ fn an_interrupted_run_prints_its_report_and_is_kept() {
     let printed: f64 = rate["IOs/sec:".len()..].trim().parse().unwrap();
     assert!((printed - operations / seconds).abs() <= 0.02, "{rate}");
 }
+
+#[test]
+fn a_parameter_file_is_found_on_its_drive_and_q_is_quiet() {
+    let drive = Drive::new();
+    drive.file("l/param.txt", "L:\\t.dat 2 0x0 4\r\n");
+    let store = drive.path("store.db");
+    let output = Command::new(env!("CARGO_BIN_EXE_stripewise"))
+        .env("STRIPEWISE_DRIVE_L", drive.path("l"))
+        .args([
+            "sqlio",
+            "-kR",
+            "-s1",
+            "-frandom",
+            "-b8",
+            "-q",
+            "-FL:\\PARAM.txt",
+        ])
+        .args(["--busy-ok", "--store", &store])
+        .output()
+        .expect("the program runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(!said.contains("Kept as"), "{said}");
+    assert!(out.contains("parameter file used: L:\\PARAM.txt"), "{out}");
+    assert!(out.contains("with 2 threads"), "{out}");
+}
+
+#[test]
+fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
+    let drive = Drive::new();
+    let link = drive.directory.path().join("sqlio");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_stripewise"), &link).unwrap();
+    drive.file("l/t.dat", &"x".repeat(1 << 20));
+    let words = [
+        "--json",
+        "--busy-ok",
+        "-kR",
+        "-s1",
+        "-frandom",
+        "-b8",
+        "-dL",
+        "t.dat",
+    ];
+    let (code, out, said) = drive.call(&link, &words);
+    assert_eq!(code, 0, "{said}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let command = json["runs"][0]["command"].as_array().unwrap();
+    let command: Vec<&str> = command.iter().filter_map(|word| word.as_str()).collect();
+    assert_eq!(command[..2], ["stripewise", "sqlio"]);
+    let program = Path::new(env!("CARGO_BIN_EXE_stripewise"));
+    let again = Command::new(program)
+        .env("STRIPEWISE_DRIVE_L", drive.path("l"))
+        .args(&command[1..])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(again.status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn what_is_refused_prints_no_head_of_a_result() {
+    let drive = Drive::new();
+    drive.file("l/t.dat", &"x".repeat(1 << 20));
+    let (code, out, said) = drive.sqlio("-kW -s1 -frandom -b8 -dL t.dat");
+    assert_eq!((code, out.as_str()), (3, ""), "{said}");
+    assert!(said.contains("--overwrite"), "{said}");
+    // A database's directory counts as busy.
+    drive.file("l/master.mdf", "");
+    let words = ["sqlio", "-kR", "-s1", "-frandom", "-b8", "-dL", "new.dat"];
+    let (code, out, said) = drive.stripewise(&words);
+    assert_eq!((code, out.as_str()), (6, ""), "{said}");
+    assert!(said.contains("--busy-ok") && !Path::new(&drive.path("l/new.dat")).exists());
+    let (code, _, said) = drive.sqlio("-kX -dL t.dat");
+    assert!(
+        code == 2 && said.contains("-kX has no value that SQLIO knows"),
+        "{said}"
+    );
+}

@@ -2,6 +2,7 @@
 //! mapped them.
 
 use crate::failure::{Failure, Outcome};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// Where a name leads.
@@ -86,6 +87,24 @@ impl Drives {
         self.named(name, raw, environment)
     }
 
+    /// Where a file that is only read lies, whose name may have a drive or the
+    /// backslashes of Windows.
+    pub fn text_file(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> PathBuf {
+        let has_drive = name
+            .split_once(':')
+            .is_some_and(|(drive, _)| is_drive(drive));
+        if has_drive && let Ok(Place::File(path)) = self.named(name, false, environment) {
+            return path;
+        }
+        // A name of Linux may have backslashes of its own.
+        let slashed = PathBuf::from(name.replace('\\', "/"));
+        if slashed.exists() {
+            slashed
+        } else {
+            PathBuf::from(name)
+        }
+    }
+
     /// Where a name leads on the machine that a plan is made for, which need not
     /// be this one.
     pub fn named(
@@ -122,7 +141,8 @@ impl Drives {
         if raw {
             return raw_place(name, base);
         }
-        Ok(Place::File(below(Path::new(&base), rest)?))
+        let path = below(Path::new(&base), rest)?;
+        Ok(Place::File(as_windows_finds(Path::new(&base), &path)))
     }
 }
 
@@ -195,6 +215,36 @@ fn below(base: &Path, rest: &str) -> Outcome<PathBuf> {
     Ok(path)
 }
 
+/// On a drive of Windows `ONE.DAT` is the file `one.dat`: where nothing has the name
+/// as it was typed, the one thing that has it in other letters is meant.
+fn as_windows_finds(base: &Path, path: &Path) -> PathBuf {
+    let Ok(rest) = path.strip_prefix(base) else {
+        return path.to_owned();
+    };
+    let mut found = base.to_owned();
+    for part in rest.components() {
+        let typed = found.join(part);
+        found = match typed.symlink_metadata() {
+            Ok(_) => typed,
+            Err(_) => in_other_letters(&found, part.as_os_str()).unwrap_or(typed),
+        };
+    }
+    found
+}
+
+/// The only entry of a directory with this name in other letters.
+fn in_other_letters(directory: &Path, name: &OsStr) -> Option<PathBuf> {
+    let wanted = name.to_str()?.to_lowercase();
+    let entries = std::fs::read_dir(directory).ok()?;
+    let mut alike = entries.filter_map(Result::ok).filter(|entry| {
+        let name = entry.file_name();
+        name.to_str()
+            .is_some_and(|name| name.to_lowercase() == wanted)
+    });
+    let only = alike.next()?;
+    alike.next().is_none().then(|| only.path())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +307,25 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn names_on_a_drive_are_found_in_other_letters_as_on_windows() {
+        let directory = tempfile::tempdir().unwrap();
+        let drives = Drives::parse(&[format!("L={}", directory.path().display())]).unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::create_dir(path("Data")).unwrap();
+        std::fs::write(path("Data/one.dat"), "").unwrap();
+        let find = |name: &str| drives.place(name, false, |_| None).unwrap();
+        assert_eq!(find("L:data\\ONE.DAT"), Place::File(path("Data/one.dat")));
+        assert_eq!(find("L:two.dat"), Place::File(path("two.dat")));
+        // Of two nobody knows which is meant, so none is.
+        std::fs::write(path("Data/One.dat"), "").unwrap();
+        assert_eq!(find("L:Data\\ONE.DAT"), Place::File(path("Data/ONE.DAT")));
+        assert_eq!(find("L:Data\\one.dat"), Place::File(path("Data/one.dat")));
+        // A parameter file is looked for there, too.
+        let file = drives.text_file("L:\\DATA\\One.dat", |_| None);
+        assert_eq!(file, path("Data/One.dat"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! and with the lines that SQLIO printed meanwhile.
 
 use super::drives::Place;
-use crate::aim::{expand, prepare};
+use crate::aim::{Need, expand, intent, prepare, target_failure};
 use crate::cli::run::Safety;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -46,13 +46,37 @@ pub fn ready(
     Ok(prepared)
 }
 
-fn grow(
+/// Judges a file as the run will use it, or as it must be made or made larger
+/// before, by all rules of safety; nothing is printed or changed.
+pub fn judge(
     context: &Context,
-    store: &mut Store,
+    store: &Store,
     wish: &FileWish,
-    path: &Path,
+    place: &Place,
+    need: &Need,
     safety: &Safety,
-) -> Outcome<Option<Growth>> {
+) -> Outcome<()> {
+    let intent = match place {
+        Place::Simulated(_) => return Ok(()),
+        Place::Raw(_) => intent(need, safety),
+        Place::File(path) => match growth(wish, path)? {
+            None => intent(need, safety),
+            Some((None, growth)) => growing(&growth, true, safety),
+            // Making it larger is writing to it, whatever its size is now.
+            Some((Some(_), growth)) => Intent {
+                writes: true,
+                size: Size::Auto,
+                ..growing(&growth, false, safety)
+            },
+        },
+    };
+    let name: TargetName = place.text().parse().map_err(target_failure)?;
+    crate::aim::judge(context, store, &name, &intent).map(drop)
+}
+
+/// How much larger a file must become, and its size now where it is there; `None`
+/// where it is large enough.
+fn growth(wish: &FileWish, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
     let current = size_of(path)?;
     // Without a size of its own any file will do in which a block fits; it is
     // made large enough where there is none.
@@ -70,27 +94,44 @@ fn grow(
         current_bytes,
         by_bytes: needed - current_bytes,
     };
+    Ok(Some((current, growth)))
+}
+
+fn growing(growth: &Growth, create: bool, safety: &Safety) -> Intent {
+    Intent {
+        reads: false,
+        size: Size::Exactly(growth.needed_bytes),
+        overwrite: safety.overwrite,
+        busy_ok: safety.busy_ok,
+        keep: true,
+        create,
+        ..Intent::default()
+    }
+}
+
+fn grow(
+    context: &Context,
+    store: &mut Store,
+    wish: &FileWish,
+    path: &Path,
+    safety: &Safety,
+) -> Outcome<Option<Growth>> {
+    let Some((current, growth)) = growth(wish, path)? else {
+        return Ok(None);
+    };
     let say = |text: &str| {
         if !context.global.json {
             print_text(text);
         }
     };
     say(&expanding(&wish.name, &growth));
-    let intent = Intent {
-        reads: false,
-        size: Size::Exactly(needed),
-        overwrite: safety.overwrite,
-        busy_ok: safety.busy_ok,
-        keep: true,
-        create: current.is_none(),
-        ..Intent::default()
-    };
+    let intent = growing(&growth, current.is_none(), safety);
     let done = match current {
         None => {
             let name = TargetName::Path(path.to_owned());
             prepare(context, store, &name, &intent).and_then(crate::aim::Aimed::finish)
         }
-        Some(_) => expand(context, store, path, needed, &intent),
+        Some(_) => expand(context, store, path, growth.needed_bytes, &intent),
     };
     match done {
         Ok(()) => say(" done.\n"),
