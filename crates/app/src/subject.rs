@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 use stripewise_store::{Filter, Store};
+use stripewise_units::counted;
 
 /// What a subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +169,7 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
                 .collect()
         })
         .map_err(|error| unreadable(path, &error))?;
+    let inner = files.iter().filter(|file| file.is_dir()).count();
     files.retain(|file| file.is_file());
     files.sort();
     let mut all = Subject::new(
@@ -175,6 +177,13 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
         SubjectKind::Document,
         Vec::new(),
     );
+    if inner > 0 {
+        all.notes.push(format!(
+            "{} holds {}, whose files are not read.",
+            path.display(),
+            counted(inner, "directory", "directories")
+        ));
+    }
     for file in files {
         let one = of_file(context, &file)?;
         if one.kind == SubjectKind::Imported {

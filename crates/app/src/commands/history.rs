@@ -11,7 +11,7 @@ use serde::Serialize;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, Status};
-use stripewise_store::{Filter, RunSummary, Store};
+use stripewise_store::{Filter, JobSummary, RunSummary, Store};
 use stripewise_units::{ByteSize, Nanoseconds, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
@@ -43,8 +43,8 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     let mut runs = Vec::new();
     if let Some(store) = &store {
         for run in context.stored_runs(store, &filter)? {
-            if let Some(loads) = loads(context, store, &run)? {
-                runs.push((run, loads));
+            if let Some(said) = said(context, store, &run)? {
+                runs.push((run, said));
             }
         }
     }
@@ -95,22 +95,60 @@ fn since(text: &str) -> Outcome<String> {
     ))
 }
 
-/// Threads and outstanding of a run's jobs, as far as they are known: what was
-/// measured here says both, an imported result may not.
-type Loads = Vec<(Option<u32>, Option<u32>)>;
+/// What is known of a run's jobs: what was measured here says everything, an
+/// imported result may not.
+type Said = Vec<SaidOfJob>;
 
-fn loads(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Loads>> {
+/// The fields of a job that an imported result may lack.
+#[derive(Clone, Debug)]
+struct SaidOfJob {
+    pattern: Option<String>,
+    read_percent: Option<u8>,
+    block_size_bytes: Option<u64>,
+    threads: Option<u32>,
+    outstanding: Option<u32>,
+    iops: Option<f64>,
+    mib_per_s: Option<f64>,
+    errors: Option<u64>,
+}
+
+fn said(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Said>> {
     if run.tool.is_none() {
-        let jobs = run.jobs.iter();
-        let loads = jobs.map(|job| (Some(job.threads), Some(job.outstanding)));
-        return Ok(Some(loads.collect()));
+        return Ok(Some(run.jobs.iter().map(measured_here).collect()));
     }
     let record = context.unless_damaged(store.load(&run.id))?;
     Ok(record.map(|record| {
         JobRow::of(std::slice::from_ref(&record))
-            .map(|row| (row.threads(), row.outstanding()))
+            .map(|row| imported(&row))
             .collect()
     }))
+}
+
+fn measured_here(job: &JobSummary) -> SaidOfJob {
+    SaidOfJob {
+        pattern: Some(job.pattern.clone()),
+        read_percent: Some(job.read_percent),
+        block_size_bytes: Some(job.block_size_bytes),
+        threads: Some(job.threads),
+        outstanding: Some(job.outstanding),
+        iops: Some(job.iops),
+        mib_per_s: Some(job.mib_per_s),
+        errors: Some(job.errors),
+    }
+}
+
+fn imported(row: &JobRow<'_>) -> SaidOfJob {
+    let job = row.job;
+    SaidOfJob {
+        pattern: row.pattern().map(str::to_owned),
+        read_percent: row.given("jobs.workload.read_percent", job.workload.read_percent),
+        block_size_bytes: row.block_size_bytes(),
+        threads: row.threads(),
+        outstanding: row.outstanding(),
+        iops: row.iops(),
+        mib_per_s: row.mib_per_s(),
+        errors: row.given("jobs.outcome.errors", job.outcome.errors.total),
+    }
 }
 
 /// The list as `--json` prints it.
@@ -139,20 +177,21 @@ struct ListedRun<'a> {
 struct ListedJob<'a> {
     name: &'a str,
     target: &'a str,
-    pattern: &'a str,
-    read_percent: u8,
-    block_size_bytes: u64,
+    // Null where an imported result does not say it.
+    pattern: Option<&'a str>,
+    read_percent: Option<u8>,
+    block_size_bytes: Option<u64>,
     threads: Option<u32>,
     outstanding: Option<u32>,
-    iops: f64,
-    mib_per_s: f64,
-    errors: u64,
+    iops: Option<f64>,
+    mib_per_s: Option<f64>,
+    errors: Option<u64>,
 }
 
-fn listed(runs: &[(RunSummary, Loads)]) -> Listed<'_> {
+fn listed(runs: &[(RunSummary, Said)]) -> Listed<'_> {
     let history = runs
         .iter()
-        .map(|(run, loads)| ListedRun {
+        .map(|(run, said)| ListedRun {
             id: &run.id,
             started_at: &run.started_at,
             status: run.status,
@@ -165,18 +204,18 @@ fn listed(runs: &[(RunSummary, Loads)]) -> Listed<'_> {
             jobs: run
                 .jobs
                 .iter()
-                .zip(loads)
-                .map(|(job, &(threads, outstanding))| ListedJob {
+                .zip(said)
+                .map(|(job, said)| ListedJob {
                     name: &job.name,
                     target: &job.target,
-                    pattern: &job.pattern,
-                    read_percent: job.read_percent,
-                    block_size_bytes: job.block_size_bytes,
-                    threads,
-                    outstanding,
-                    iops: job.iops,
-                    mib_per_s: job.mib_per_s,
-                    errors: job.errors,
+                    pattern: said.pattern.as_deref(),
+                    read_percent: said.read_percent,
+                    block_size_bytes: said.block_size_bytes,
+                    threads: said.threads,
+                    outstanding: said.outstanding,
+                    iops: said.iops,
+                    mib_per_s: said.mib_per_s,
+                    errors: said.errors,
                 })
                 .collect(),
         })
@@ -188,12 +227,12 @@ fn listed(runs: &[(RunSummary, Loads)]) -> Listed<'_> {
 }
 
 /// A row a run; the runs of a series are one row together, at its newest run.
-fn rows(runs: &[(RunSummary, Loads)]) -> Vec<HistoryRow> {
+fn rows(runs: &[(RunSummary, Said)]) -> Vec<HistoryRow> {
     let mut rows = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
-    for (run, loads) in runs {
+    for (run, said) in runs {
         let Some(series) = run.series.as_deref() else {
-            rows.push(row(run, loads));
+            rows.push(row(run, said));
             continue;
         };
         if shown.contains(&series) {
@@ -215,7 +254,7 @@ fn rows(runs: &[(RunSummary, Loads)]) -> Vec<HistoryRow> {
             } else {
                 String::new()
             },
-            ..row(run, loads)
+            ..row(run, said)
         });
     }
     rows
@@ -231,27 +270,14 @@ fn name_of_series(part: Option<&str>) -> String {
     }
 }
 
-fn row(run: &RunSummary, loads: &Loads) -> HistoryRow {
+fn row(run: &RunSummary, said: &Said) -> HistoryRow {
     let first = run.jobs.first();
-    let what = first.map_or_else(String::new, |job| {
-        let kind = match job.read_percent {
-            100 => "read".to_owned(),
-            0 => "write".to_owned(),
-            percent => format!("{percent}% read"),
+    let what = said.first().map_or_else(String::new, |job| {
+        let more = match run.jobs.len() {
+            0 | 1 => String::new(),
+            jobs => format!(" +{}", jobs - 1),
         };
-        let more = if run.jobs.len() > 1 {
-            format!(" +{}", run.jobs.len() - 1)
-        } else {
-            String::new()
-        };
-        let block = ByteSize(job.block_size_bytes);
-        // What an imported result does not say is no number.
-        let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
-        let load = match loads.first() {
-            Some((threads, outstanding)) => format!("{}x{}", known(*threads), known(*outstanding)),
-            None => "-".to_owned(),
-        };
-        format!("{} {kind} {block} {load}{more}", job.pattern)
+        format!("{}{more}", in_short(job))
     });
     HistoryRow {
         id: run.id.clone(),
@@ -266,6 +292,24 @@ fn row(run: &RunSummary, loads: &Loads) -> HistoryRow {
         },
         label: run.label.clone().unwrap_or_default(),
     }
+}
+
+/// `random read 8K 4x8`; what a source does not say is left out, of the load told
+/// by a dash.
+fn in_short(job: &SaidOfJob) -> String {
+    let kind = job.read_percent.map(|percent| match percent {
+        100 => "read".to_owned(),
+        0 => "write".to_owned(),
+        percent => format!("{percent}% read"),
+    });
+    let block = job
+        .block_size_bytes
+        .map(|bytes| ByteSize(bytes).to_string());
+    let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
+    let load = format!("{}x{}", known(job.threads), known(job.outstanding));
+    let words = [job.pattern.clone(), kind, block, Some(load)];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    words.join(" ")
 }
 
 fn show(context: &Context, names: &[String]) -> Outcome {

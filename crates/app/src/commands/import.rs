@@ -6,7 +6,6 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::input::{RESULTS_BYTES_MAX, read as read_input};
 use crate::show::document::{note, print_json, print_text};
-use crate::show::terminal::say;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -52,7 +51,9 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     }
     // The same file twice, or a copy of it, is the same results.
     let mut seen = HashSet::new();
+    let before = runs.len();
     runs.retain(|run: &RunRecord| seen.insert(run.id.clone()));
+    let copies = before - runs.len();
     for run in &mut runs {
         run.label.clone_from(&arguments.label);
     }
@@ -90,6 +91,12 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
             note(format!("{}: {text}", file.source));
         }
     }
+    if copies > 0 && !context.global.quiet {
+        note(format!(
+            "{} a copy of another one of these files",
+            counted(copies, "result is", "results are")
+        ));
+    }
     text.push_str(&summary(&ids(true), ids(false).len()));
     print_text(&text);
     Ok(Exit::Done)
@@ -123,18 +130,25 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| unreadable(path, &error))?;
     paths.sort();
+    let inner = paths.iter().filter(|path| path.is_dir()).count();
+    if inner > 0 && !context.global.quiet {
+        note(format!(
+            "{} holds {}, whose files are not read; name them to import what is in them",
+            path.display(),
+            counted(inner, "directory", "directories")
+        ));
+    }
     let mut files = Vec::new();
     for path in paths.into_iter().filter(|path| path.is_file()) {
         let bytes = bytes_of(context, &path)?;
-        if recognise(&bytes).is_none() {
-            say!(
-                "note: {} is no result of a known tool, passed over",
-                path.display()
-            );
-            continue;
+        match parse(&path, &bytes) {
+            Ok(file) => files.push((path, file)),
+            // Whatever else lies there; what is of a known tool must be readable.
+            Err(failure) if recognise(&bytes).is_none() => {
+                note(format!("{}; passed over", failure.error));
+            }
+            Err(failure) => return Err(failure),
         }
-        let file = parse(&path, &bytes)?;
-        files.push((path, file));
     }
     if files.is_empty() {
         return Err(Failure::usage(

@@ -31,11 +31,95 @@ fn a_directory_gives_the_results_in_it() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path().join("results")).unwrap();
     desk.write("results/a.txt", GOOD);
-    desk.write("results/b.txt", &GOOD.replace("812.50", "999.99"));
+    let other = GOOD.replace("812.50", "999.99").replace("6.34", "7.81");
+    desk.write("results/b.txt", &other);
     desk.write("results/notes.md", "nothing here");
+    std::fs::create_dir(desk.path().join("results/older")).unwrap();
+    desk.write("results/fio.txt", "a: (groupid=0, jobs=1): err= 0: pid=7\n");
     let answer = import(&desk, &["results"]).done();
     assert!(answer.stdout.contains("2 results kept"));
-    assert!(answer.stderr.contains("notes.md is no result"));
+    for said in [
+        "notes.md: was not written by a tool that is known here; passed over",
+        "fio.txt: is fio's normal output, which is not read; passed over",
+        "results holds 1 directory, whose files are not read",
+    ] {
+        assert!(answer.stderr.contains(said), "{said}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn copies_of_a_result_are_one_when_they_are_imported_and_compared() {
+    let desk = Desk::new();
+    let faster = GOOD.replace("812.50", "893.75").replace("6.34", "6.98");
+    for side in ["a", "b"] {
+        std::fs::create_dir(desk.path().join(side)).unwrap();
+        for copy in 1..=7 {
+            let text = if side == "a" { GOOD } else { &faster };
+            desk.write(&format!("{side}/{copy}.txt"), text);
+        }
+    }
+    desk.write("many.txt", &GOOD.repeat(30));
+    let many = import(&desk, &["many.txt"]).done();
+    let left_out = "29 results are copies of others in this file";
+    assert!(many.stderr.contains(left_out), "{}", many.stderr);
+    assert!(many.stdout.contains("1 result kept"), "{}", many.stdout);
+    let compared = desk.json(&["compare", "a", "b"]);
+    let table = compared.at("comparisons.0");
+    assert_eq!(table.at("verdict").text(), "undecided");
+    assert_eq!(table.at("a.from").items().len(), 1);
+    let text = desk.run(&["compare", "a", "b"]).done();
+    assert!(
+        text.stdout.contains("6 of 7 results are copies"),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn the_list_of_results_says_nothing_that_they_do_not_say() {
+    let desk = Desk::new();
+    // fio before 2.12 does not print its options.
+    desk.write(
+        "old.json",
+        include_str!("../../../compat/tests/data/fio-2.2.10.json"),
+    );
+    let imported = import(&desk, &["old.json"]).done();
+    assert!(imported.stdout.contains("8,000"), "{}", imported.stdout);
+    let job = desk.json(&["history"]);
+    let job = job.at("history.0.jobs.0");
+    for unknown in ["pattern", "block_size_bytes", "threads", "outstanding"] {
+        assert!(job.at(unknown).is_null(), "{unknown}");
+    }
+    assert_eq!(job.at("iops").number(), 8_000.0);
+    let list = desk.run(&["history"]).done().stdout;
+    assert!(list.contains(" read -x-"), "{list}");
+    assert!(!list.contains("random") && !list.contains("8K"), "{list}");
+    let refused = desk.run(&["compare", "old.json", "old.json"]);
+    refused.failed(2, &["neither side says whether it read or wrote"]);
+}
+
+#[test]
+fn every_target_of_a_result_is_shown() {
+    let desk = Desk::new();
+    desk.write(
+        "two.txt",
+        include_str!("../../../compat/tests/data/diskspd-2.0.21.txt"),
+    );
+    let json = desk.json(&["import", "two.txt"]);
+    let job = json.at("runs.0.jobs.0");
+    let further = job.at("further_targets.0");
+    assert_eq!(further.at("name").text(), "F:\\b.dat");
+    let keys = serde_json::json!({"name": "F:\\b.dat"}).to_string();
+    assert!(
+        desk.run(&["import", "two.txt", "--json"])
+            .stdout
+            .replace([' ', '\n'], "")
+            .contains(&keys)
+    );
+    let list = desk.run(&["history"]).done().stdout;
+    assert!(list.contains("and F:\\b.dat"), "{list}");
+    let csv = desk.run(&["export", "--format", "csv"]).done().stdout;
+    assert!(csv.contains("E:\\a.dat; F:\\b.dat"), "{csv}");
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl Json {
         })
     }
 
+    /// Whether the field is there and says nothing.
+    pub fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
     /// The fields of this name, wherever they are.
     pub fn all(&self, name: &str) -> Vec<Json> {
         let mut found = Vec::new();
