@@ -360,3 +360,29 @@ fn line(kept: &KeptBaseline) -> Outcome<String> {
         format_duration(work.length_ns(6)),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_of_another_schema_is_refused_by_name() {
+        let of_version = |version: u32| {
+            KeptBaseline::of_json(&KeptDocument {
+                name: "nightly".to_owned(),
+                kept_at: String::new(),
+                json: format!(
+                    r#"{{"schema_version": {version}, "name": "nightly", "from": "x", "set_at": "", "runs": []}}"#
+                ),
+            })
+        };
+        assert!(of_version(SCHEMA_VERSION).is_ok());
+        let failure = of_version(SCHEMA_VERSION + 1).unwrap_err();
+        assert_eq!(failure.exit, Exit::Store);
+        let text = failure.error.to_string();
+        assert!(
+            text.contains("nightly") && text.contains("schema version"),
+            "{text}"
+        );
+    }
+}
