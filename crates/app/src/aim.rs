@@ -215,14 +215,29 @@ pub fn prepare(
             .as_ref()
             .map(|fill| (fill.bytes, fill.time_limit_ns)),
     );
-    let target = knowing(context, store, |knowledge| {
-        stripewise_target::prepare(plan, knowledge, &mut filling)
-            .map_err(|error| while_filling(context, error))
-    })?;
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let store_path = context.store_path()?;
+    let knowledge = Knowledge {
+        is_known: &is_known,
+        store: Some(&store_path),
+    };
+    let mut keeping = Keeping {
+        filling: &mut filling,
+        store: &mut *store,
+        kept_at: kept_at.clone(),
+        failure: None,
+    };
+    let prepared = stripewise_target::prepare(plan, &knowledge, &mut keeping);
+    if let Some(failure) = keeping.failure {
+        return Err(failure);
+    }
+    let target = prepared.map_err(|error| while_filling(context, error))?;
     drop(filling);
     if !context.global.quiet {
         tell(&target);
     }
+    // Once more where the platform gives the name before anything can be remembered.
     if let Some(made) = target.made_file() {
         remember(context, store, made, kept_at)?;
     }
@@ -311,6 +326,39 @@ fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
             size_bytes: file.size_bytes,
         })
         .collect())
+}
+
+/// A filling whose file stays: the store knows it before it has its name.
+struct Keeping<'a, 'c> {
+    filling: &'a mut Filling<'c>,
+    store: &'a mut Store,
+    kept_at: Option<std::path::PathBuf>,
+    failure: Option<Failure>,
+}
+
+impl stripewise_target::Progress for Keeping<'_, '_> {
+    fn now_ns(&mut self) -> u64 {
+        self.filling.now_ns()
+    }
+
+    fn report(&mut self, progress: FillProgress) -> ControlFlow<()> {
+        self.filling.report(progress)
+    }
+
+    fn about_to_keep(&mut self, made: &MadeFile) -> ControlFlow<()> {
+        match remember(self.filling.context, self.store, made, self.kept_at.clone()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn not_kept(&mut self, made: &MadeFile) {
+        // What stays in the store is found to be gone by whoever cleans up.
+        let _ = self.store.forget_file(&made.id);
+    }
 }
 
 /// Shows the filling of a test file, and stops it on Ctrl-C.

@@ -11,9 +11,10 @@ use crate::show::progress::Progress;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
-use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord};
+use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord, Severity};
 use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
+use stripewise_runner::trust::Code;
 use stripewise_store::{RunWriter, Store, WhenFull};
 use stripewise_workload::{Workload, validate};
 
@@ -246,8 +247,14 @@ pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
     if let Some(signal) = context.interrupt.signal() {
         return Exit::Interrupted(signal);
     }
+    let cut = Code::TargetChanged.as_str();
     let failed = records.iter().any(|record| {
-        !crate::keep::is_whole(record) || record.jobs.iter().any(|job| job.outcome.errors.total > 0)
+        !crate::keep::is_whole(record)
+            || record.jobs.iter().any(|job| {
+                let mut warnings = job.warnings.iter();
+                job.outcome.errors.total > 0
+                    || warnings.any(|one| one.code == cut && one.severity == Severity::Void)
+            })
     });
     if failed {
         Exit::InputOutput

@@ -19,6 +19,15 @@ pub struct DataFacts {
     pub content: Content,
 }
 
+/// What somebody did to an existing file while it was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// With its verb: `was removed`.
+    pub what: String,
+    /// It is smaller than it was: operations past its end failed, or made it grow again.
+    pub cut: bool,
+}
+
 /// What happened when the test file was filled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FillReport {
@@ -67,6 +76,17 @@ pub trait Progress {
     /// ([`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted)), and what
     /// was made is removed.
     fn report(&mut self, progress: FillProgress) -> std::ops::ControlFlow<()>;
+
+    /// The finished test file is about to get its lasting name. To be remembered first:
+    /// a process that is killed in between leaves an entry without a file, which is
+    /// forgotten later, and never a file that nobody knows. `Break` as in
+    /// [`report`](Self::report). Not called where the file cannot be recognised later.
+    fn about_to_keep(&mut self, _made: &crate::MadeFile) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
+
+    /// That file did not get its name, and is gone.
+    fn not_kept(&mut self, _made: &crate::MadeFile) {}
 }
 
 /// The record's facts, but for size and sector, which the caller knows better.

@@ -9,8 +9,9 @@
 //! - Nothing else is extended either: no size is ever set, and only the span
 //!   below the size that was judged is written. Should somebody cut the file
 //!   while it is being measured, though, writes above its new end let it grow
-//!   again, to the size that was judged at most; the next open notices a file
-//!   that became smaller and refuses.
+//!   again, to the size that was judged at most: no file system has a write that
+//!   never extends. [`Target::changed`] tells, so that the run stops at the next
+//!   interval, and the next open refuses a file that became smaller.
 //! - Later opens derive from the descriptor that was judged, never from a path.
 //! - Where a rule cannot be verified, writing is refused; the two exceptions
 //!   (other machines on a network file system, processes outside a container) are
@@ -51,7 +52,7 @@ mod other;
 use other as platform;
 
 pub use error::{Error, ErrorKind, Result};
-pub use facts::{DataFacts, FillProgress, FillReport, Progress};
+pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
 pub use intent::{Access, Intent, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};

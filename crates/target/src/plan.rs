@@ -44,7 +44,7 @@ pub struct FillPlan {
     pub free_before_bytes: u64,
     /// Free when the file is full.
     pub free_after_bytes: u64,
-    /// What must stay free: max(10 %, 2 GiB).
+    /// What must stay free: max(10 %, min(2 GiB, a quarter)) of the file system.
     pub free_floor_bytes: u64,
     /// Where the file will be and stay; `None`: it has no name, or one of ours
     /// that goes when the run ends.

@@ -1,7 +1,7 @@
 //! How much a test file may take, on every system.
 //!
-//! Never less than max(10 % of the file system, 2 GiB) stays free for ordinary
-//! users. On file systems in memory at most half of the memory that is available
+//! Never less than the larger of 10 % of the file system and min(2 GiB, a quarter of
+//! it) stays free for ordinary users. On file systems in memory at most half of the memory that is available
 //! is used besides, as a full one takes the machine down, not only itself. Who
 //! asks the file system is the platform's module.
 
@@ -10,8 +10,8 @@ use std::path::Path;
 use stripewise_units::format_bytes;
 
 const GIB: u64 = 1 << 30;
-/// Least free space in bytes, whatever the size of the file system.
-const FLOOR_BYTES_MIN: u64 = 2 * GIB;
+/// Free space in bytes that is enough above 10 %; a quarter of a small file system is, too.
+const FLOOR_BYTES_ENOUGH: u64 = 2 * GIB;
 /// Largest default test file.
 const AUTO_BYTES_MAX: u64 = 8 * GIB;
 /// A smaller test file measures nothing but caches and request merging.
@@ -32,8 +32,9 @@ pub(crate) struct Space {
 impl Space {
     /// What must stay free.
     pub fn floor_bytes(&self) -> u64 {
-        // Ten percent, rounded up.
-        self.total_bytes.div_ceil(10).max(FLOOR_BYTES_MIN)
+        // Shares are rounded up.
+        let enough = FLOOR_BYTES_ENOUGH.min(self.total_bytes.div_ceil(4));
+        self.total_bytes.div_ceil(10).max(enough)
     }
 
     /// What a new file may take. A little is left to the file system's own
@@ -88,8 +89,8 @@ impl Space {
             "it lives in memory, of which at most half of what is available may be used".to_owned()
         } else {
             format!(
-                "of the {} free in {} at least {} must stay (10 % of the file system or 2 GiB, \
-                 whichever is more)",
+                "of the {} free in {} at least {} must stay (10 % of the file system, but no \
+                 less than 2 GiB or a quarter of it)",
                 format_bytes(self.available_bytes),
                 directory.display(),
                 format_bytes(self.floor_bytes())
@@ -129,10 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn the_larger_of_ten_percent_and_two_gib_stays_free_to_the_byte() {
+    fn ten_percent_or_two_gib_or_a_quarter_stays_free_to_the_byte() {
         // (total GiB, available bytes, what must stay)
         let cases = [
-            (1, GIB, 2 * GIB),
+            (1, GIB, GIB / 4),
+            (4, 3 * GIB, GIB),
+            (8, 8 * GIB, 2 * GIB),
+            (9, 8 * GIB, 2 * GIB),
             (20, 20 * GIB, 2 * GIB),
             (21, 20 * GIB, (21 * GIB).div_ceil(10)),
             (1 << 30, 5 << 50, (1u64 << 60).div_ceil(10)),

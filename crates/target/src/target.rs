@@ -1,7 +1,9 @@
 //! A target that is ready to be measured: facts, notes, and a way to open it
 //! again and again without looking at its path again.
 
-use crate::{Access, DataFacts, Error, ErrorKind, FillReport, Intent, MadeFile, Result, platform};
+use crate::{
+    Access, Changed, DataFacts, Error, ErrorKind, FillReport, Intent, MadeFile, Result, platform,
+};
 use std::fs::File;
 use stripewise_results::TargetFacts;
 use stripewise_workload::CacheMode;
@@ -126,6 +128,14 @@ impl Target {
             ));
         }
         self.opened.open(self.cache_in_effect(cache), access)
+    }
+
+    /// What somebody did to an existing file since it was judged: cut, removed, renamed
+    /// or linked. `None` for devices, test files, and where nothing was done, or nothing
+    /// that can still be seen. Costs two system calls.
+    #[must_use]
+    pub fn changed(&self) -> Option<Changed> {
+        self.opened.changed()
     }
 
     /// What the filling did; `None` where nothing was filled.

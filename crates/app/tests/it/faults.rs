@@ -293,3 +293,50 @@ fn a_device_below_that_fails_is_counted() {
     assert!(job.at("outcome.errors.by_reason").at("read EIO").count() > 0);
     assert!(job.at("outcome.operations").count() > 0);
 }
+
+#[test]
+fn a_file_that_is_cut_under_its_writes_stops_the_run_and_one_that_is_removed_is_told() {
+    let desk = Desk::new();
+    for (cut, code) in [(true, 4), (false, 0)] {
+        let file = desk.file("data");
+        users_file(&file, 64 * MIB);
+        let seconds = if cut { "60s" } else { "3s" };
+        let run = desk.start(&[
+            "run",
+            &file,
+            "--write",
+            "--overwrite",
+            "--busy-ok",
+            "--duration",
+            seconds,
+            "--rate",
+            "2000",
+            "--interval",
+            "100ms",
+            "--json",
+        ]);
+        // Filling is not needed, so it writes soon.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        if cut {
+            let opened = std::fs::File::options().write(true).open(&file);
+            opened.and_then(|opened| opened.set_len(0)).expect("cut");
+        } else {
+            std::fs::remove_file(&file).expect("removed");
+        }
+        let answer = run.wait().ended(code);
+        let job = crate::support::only_job(&answer.json());
+        assert!(
+            codes(&job).contains(&"target-changed".to_owned()),
+            "{:?}",
+            codes(&job)
+        );
+        if cut {
+            let measured = job.at("outcome.duration_ns").count();
+            assert!(
+                measured < 50_000_000_000,
+                "it stopped long before its time: {measured}"
+            );
+            std::fs::remove_file(&file).expect("ours");
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! Nothing is destroyed that Stripewise did not make. Everything here is tried on
 //! files, loop devices and mounts that the tests make themselves.
 
-use crate::support::{Answer, Desk, Loop, MIB, Mount, can_run, codes, names, run, users_file};
+use crate::support::{
+    Answer, Desk, Loop, MIB, Mount, can_run, codes, names, run, users_file, with_json,
+};
 
 const SHORT: [&str; 3] = ["--duration", "100ms", "--busy-ok"];
 
@@ -353,19 +355,41 @@ fn a_volume_keeps_its_free_space() {
     let device = Loop::new(64 * MIB);
     let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
     for arguments in [
-        &["run", mount.text(), "--size", "4M", "--busy-ok"][..],
-        &["bench", mount.text(), "--busy-ok"],
+        &["run", mount.text(), "--size", "50M", "--busy-ok"][..],
+        &["bench", mount.text(), "--size", "50M", "--busy-ok"],
         &[
             "prepare",
             &format!("{}/made", mount.text()),
             "--size",
-            "4M",
+            "50M",
             "--busy-ok",
         ],
     ] {
-        desk.run(arguments).failed(3, &["2 GiB", "free"]);
+        desk.run(arguments)
+            .failed(3, &["must stay", "a quarter", "free"]);
     }
     assert!(names(mount.text()).is_empty());
+}
+
+#[test]
+fn small_volumes_can_be_benched() {
+    let test = "small_volumes_can_be_benched";
+    if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    for mib in [1024, 300] {
+        let desk = Desk::new();
+        let device = Loop::new(mib * MIB);
+        let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+        let mut all = vec!["bench", mount.text(), "--busy-ok"];
+        all.extend(["--time", "2s", "--step", "50ms"]);
+        let answer = desk.run(&with_json(&all)).done();
+        for run in answer.json().at("runs").items() {
+            let size = run.at("jobs.0.target.size_bytes").count();
+            assert!((MIB..mib * MIB / 4).contains(&size), "{size} of {mib} MiB");
+        }
+        assert!(names(mount.text()).is_empty());
+    }
 }
 
 #[test]
@@ -460,4 +484,41 @@ fn a_clean_run_on_a_prepared_file_has_no_grave_warning() {
             .all(|warning| warning.at("severity").text() != "void"),
         "{found:?}"
     );
+}
+
+#[test]
+fn in_a_process_namespace_of_its_own_a_device_is_written_only_with_busy_ok() {
+    let test = "in_a_process_namespace_of_its_own_a_device_is_written_only_with_busy_ok";
+    if !can_run(test, &["root", "losetup", "unshare"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::new(32 * MIB);
+    let apart = |arguments: &[&str]| {
+        let command = desk.command(arguments);
+        let mut outer = std::process::Command::new("unshare");
+        outer.args(["-pf", "--mount-proc"]);
+        outer.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => outer.env(name, value),
+                None => outer.env_remove(name),
+            };
+        }
+        Answer::of(&mut outer)
+    };
+    let run = ["run", &device.device, "--write", "--duration", "100ms"];
+    let destroy = ["--destroy", device.name()];
+    let all = [&run[..], &destroy[..]].concat();
+    apart(&all).failed(6, &["cannot be seen from here", "--busy-ok"]);
+    let partition = ["partition", &device.device, "--align", "1M", "--yes"];
+    let all = [&partition[..], &destroy[..]].concat();
+    apart(&all).failed(3, &["cannot be seen from here", "--busy-ok"]);
+    apart(&partition[..4])
+        .done()
+        .printed(&["unseen", "--busy-ok"]);
+    let all = [&run[..], &destroy[..], &["--busy-ok"]].concat();
+    apart(&all).done().warned(&["cannot be seen from here"]);
+    let all = [&partition[..], &destroy[..], &["--busy-ok"]].concat();
+    apart(&all).done();
 }

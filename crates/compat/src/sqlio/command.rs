@@ -142,6 +142,13 @@ impl Default for Command {
     }
 }
 
+/// `/kR`, `/s2`: switches as other tools of Windows have them. As a name it would be a
+/// file directly in the root directory, where nobody keeps test files.
+fn is_slash_switch(word: &str) -> bool {
+    word.strip_prefix('/')
+        .is_some_and(|rest| !rest.contains(['/', '\\']))
+}
+
 impl Command {
     /// Reads the words behind `sqlio`.
     ///
@@ -155,6 +162,14 @@ impl Command {
             match word.strip_prefix('-') {
                 Some(switch) => command.switch(word, switch)?,
                 None if word.is_empty() => {}
+                None if is_slash_switch(word) => {
+                    return Err(refuse(
+                        &format!(
+                            "`{word}` is no switch: SQLIO's begin with `-`, and no file is made in the root directory"
+                        ),
+                        &format!("write -{}; or name a file in a directory", &word[1..]),
+                    ));
+                }
                 None => command.files.push(word.to_owned()),
             }
         }

@@ -281,3 +281,19 @@ fn a_raw_target_needs_a_size_where_its_pattern_does() {
     let setup = setup(&parse("-RE -f64"), None).unwrap();
     assert!(setup.files[0].raw);
 }
+
+#[test]
+fn switches_with_a_slash_are_no_files_in_the_root_directory() {
+    for (words, says) in [
+        ("/kR /s2 /frandom t.dat", "`/kR` is no switch"),
+        ("-kR /s2 t.dat", "`/s2` is no switch"),
+        ("-kR /testfile.dat", "`/testfile.dat` is no switch"),
+        ("/?", "`/?` is no switch"),
+    ] {
+        let error = refused(words);
+        assert!(error.contains(says), "{words}: {error}");
+        assert!(error.contains("root directory"), "{words}: {error}");
+    }
+    let command = parse("-kR -s2 /data/t.dat ./t.dat \\\\server\\t.dat");
+    assert_eq!(command.files.len(), 3);
+}

@@ -45,14 +45,32 @@ fn pseudo_files_pipes_and_missing_paths_do_no_harm() {
 #[test]
 fn every_device_of_this_machine_can_be_read() {
     let system = System::live();
-    for number in system.devices() {
-        // Devices come and go while tests run; what is there has a name.
-        if let Ok(device) = system.device(number) {
-            assert!(!device.name.is_empty());
-            assert_eq!(device.number, number);
+    let mut read = 0;
+    let numbers = system.devices();
+    for number in &numbers {
+        match system.device(*number) {
+            Ok(device) => {
+                assert!(!device.name.is_empty());
+                assert_eq!(device.number, *number);
+                read += 1;
+            }
+            // Devices come and go while tests run; what is there can be read.
+            Err(error) => {
+                let there = Path::new(&format!("/sys/dev/block/{number}")).exists();
+                assert!(!there, "{number} is there: {error}");
+            }
         }
-        let _ = system.uses_of_device(number);
+        let _ = system.uses_of_device(*number);
     }
+    let shown = std::fs::read_dir("/sys/dev/block").map_or(0, Iterator::count);
+    if shown == 0 {
+        return skip("every_device_of_this_machine_can_be_read", "block devices");
+    }
+    assert!(
+        read > 0,
+        "{shown} devices are there, {} listed",
+        numbers.len()
+    );
 }
 
 #[test]
@@ -78,7 +96,11 @@ fn holes_are_told_from_data() {
         (sampled.blocks_repeated, sampled.blocks_compressible),
         (15, 1)
     );
-    assert!(cached_bytes(&scratch.file).is_none_or(|bytes| bytes >= 65_536));
+    // Data that was just written and read is in the page cache, and this system can say so.
+    match cached_bytes(&scratch.file) {
+        Some(bytes) => assert!(bytes >= 65_536, "{bytes}"),
+        None => skip("holes_are_told_from_data", "mincore of this file system"),
+    }
 }
 
 #[test]

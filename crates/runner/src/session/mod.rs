@@ -80,6 +80,14 @@ impl Place<'_> {
         }
     }
 
+    /// What somebody did to it since it was prepared.
+    fn changed(&self) -> Option<stripewise_target::Changed> {
+        match self {
+            Place::Real(target) => target.changed(),
+            _ => None,
+        }
+    }
+
     /// The cache mode that the place offers when asked for `asked`.
     fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
         match self {
@@ -98,6 +106,16 @@ pub struct Job<'a> {
     pub workload: Workload,
     /// On what, and which bytes of it; at least one.
     pub places: Vec<(Place<'a>, Span)>,
+}
+
+impl Job<'_> {
+    /// It writes, and one of its files became smaller: each write past the new end would
+    /// let it grow again.
+    fn writes_into_a_cut_file(&self) -> bool {
+        let mut places = self.places.iter();
+        self.workload.read_percent < 100
+            && places.any(|(place, _)| place.changed().is_some_and(|changed| changed.cut))
+    }
 }
 
 /// What a session is told besides its jobs.
@@ -166,7 +184,13 @@ pub fn run_real(
     let mut watch = Watch::start(&opened);
     let plan = run_plan(jobs, settings);
     let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
-    let mut policy = Enough::new(&plan, settings.operations_min);
+    let is_lost = || jobs.iter().any(Job::writes_into_a_cut_file);
+    // The target remembers what was seen once, though the file may have grown again.
+    let look = || {
+        is_lost();
+    };
+    ears.look_by(&look);
+    let mut policy = Enough::new(&plan, settings.operations_min, &is_lost);
     let driven = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
     let totals = driven.totals;
     let ramp_bytes = ears.ramp_bytes();
@@ -215,7 +239,7 @@ pub fn run_simulated<A: Simulate>(
         .collect::<Result<_, _>>()?;
     let plan = run_plan(jobs, settings);
     let mut ears = Ears::new(&mut skeleton, listener, None);
-    let mut policy = Enough::new(&plan, settings.operations_min);
+    let mut policy = Enough::new(&plan, settings.operations_min, &|| false);
     let plan = policy.open_ended(plan);
     let totals = virtual_time::run(&simulated, arrays, &plan, &mut policy, &mut ears, interrupt)?;
     drop(ears);

@@ -7,15 +7,18 @@ use crate::{Decision, IntervalSummary, Phase, Policy, RunPlan};
 const LONGEST: u64 = 1_000;
 
 /// Ends a run once both the duration and the number of operations are reached.
-pub(super) struct Enough {
+pub(super) struct Enough<'a> {
+    /// Something below a job is gone, and going on could do harm.
+    is_lost: &'a dyn Fn() -> bool,
     duration_ns: u64,
     operations_min: u64,
     operations: u64,
 }
 
-impl Enough {
-    pub(super) fn new(plan: &RunPlan, operations_min: u64) -> Self {
+impl<'a> Enough<'a> {
+    pub(super) fn new(plan: &RunPlan, operations_min: u64, is_lost: &'a dyn Fn() -> bool) -> Self {
         Enough {
+            is_lost,
             duration_ns: plan.duration_ns,
             operations_min,
             operations: 0,
@@ -35,8 +38,11 @@ impl Enough {
     }
 }
 
-impl Policy for Enough {
+impl Policy for Enough<'_> {
     fn interval(&mut self, summary: &IntervalSummary) -> Decision {
+        if (self.is_lost)() {
+            return Decision::Stop;
+        }
         if self.operations_min == 0 || summary.phase != Phase::Measuring {
             return Decision::Continue;
         }

@@ -69,6 +69,8 @@ codes! {
     FewForP999 = "few-for-p999",
     /// Operations failed.
     Errors = "errors",
+    /// Somebody cut, removed or renamed the file.
+    TargetChanged = "target-changed",
     /// Operations were given up.
     Abandoned = "abandoned-operations",
     /// Arrivals of the schedule were never issued.

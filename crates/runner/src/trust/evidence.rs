@@ -5,7 +5,7 @@
 use stripewise_disk_inspect::observe::{DeviceObserved, InFlight, Observed};
 use stripewise_disk_inspect::storage::{BlockDevice, Storage, Throttle};
 use stripewise_results::{EngineFacts, HostFacts, Outcome, TargetFacts, TargetKind};
-use stripewise_target::DataFacts;
+use stripewise_target::{Changed, DataFacts};
 use stripewise_workload::{CacheMode, Workload};
 
 /// Everything about one job of one run.
@@ -49,6 +49,8 @@ pub struct Evidence {
     pub skipped: Vec<String>,
     /// Cache of the device or controller, where the user told.
     pub cache_size_bytes: Option<u64>,
+    /// What somebody did to the job's file meanwhile.
+    pub changed: Option<Changed>,
     /// Faults were injected, to test the program itself.
     pub faults_injected: bool,
     /// A short run, mostly on a fresh file.
@@ -92,6 +94,7 @@ impl Evidence {
             throttles: Vec::new(),
             skipped: Vec::new(),
             cache_size_bytes: None,
+            changed: None,
             faults_injected: false,
             quick: false,
             interrupted: false,

@@ -41,7 +41,7 @@ pub use size::{narrow_span, smaller_than_cache};
 pub use steadiness::{fell_once, not_steady, quick_run};
 pub use volume::{
     abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, stalled_at_end,
-    store_behind,
+    store_behind, target_changed,
 };
 
 use stripewise_disk_inspect::storage::Throttle;
@@ -75,6 +75,7 @@ const JUDGES: &[Judge] = &[
     few_operations,
     few_for_p999,
     errors,
+    target_changed,
     abandoned,
     stalled_at_end,
     arrivals_not_issued,

@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent, percent_of};
-use stripewise_results::{P999_OPERATIONS_MIN, Severity, Warning};
+use stripewise_results::{P999_OPERATIONS_MIN, Severity, TargetKind, Warning};
 use stripewise_units::{Nanoseconds, format_count, format_duration};
 
 /// Below this even a mean is rough (10 % standard error where arrivals are random).
@@ -148,7 +148,10 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
     let void = errors.total as f64 >= ERROR_SHARE_VOID * all as f64;
     // Reasons carry the kind of operation: `write ENOSPC`.
     let names = |name: &str| errors.by_reason.keys().any(|reason| reason.contains(name));
-    let hint = if names("ENOSPC") {
+    let is_device = evidence.target.kind == TargetKind::Device;
+    let hint = if names("ENOSPC") && is_device {
+        "the device answers as one that is gone or became smaller (unplugged, detached, resized), or a thin volume below it is full: look at dmesg and lsblk"
+    } else if names("ENOSPC") {
         "the file system or thin volume is full: make room and run again"
     } else if names("EIO") {
         "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
@@ -168,6 +171,20 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
         message,
         hint,
     ))
+}
+
+/// Somebody changed the file under the run.
+pub fn target_changed(evidence: &Evidence) -> Option<Warning> {
+    let changed = evidence.changed.as_ref()?;
+    let message = format!("the file {} while it was measured", changed.what);
+    Some(if changed.cut {
+        let hint = "find out who works on it; what lies past its new end was not there before the \
+                    run, or is gone";
+        Code::TargetChanged.warning(Severity::Void, message, hint)
+    } else {
+        let hint = "the numbers are those of the file that was opened; find out who works on it";
+        Code::TargetChanged.warning(Severity::Warning, message, hint)
+    })
 }
 
 /// Operations that never came back.

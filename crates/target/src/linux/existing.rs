@@ -144,7 +144,14 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let storage = storage_of(&guard);
     let mut facts = crate::facts::target_facts(plan.kind, &plan.name, &storage);
     facts.size_bytes = whole_bytes;
-    let opened = Opened::existing(guard, whole_bytes, identity, &plan.name, intent.busy_ok);
+    let opened = Opened::existing(
+        guard,
+        plan.path,
+        whole_bytes,
+        identity,
+        &plan.name,
+        intent.busy_ok,
+    );
     let mut notes = plan.notes;
     let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
     let size_bytes = whole_sectors(span_bytes, facts.logical_sector_bytes, &plan.name)?;

@@ -31,6 +31,7 @@ pub(super) fn judge_write(
 ) -> Result<Vec<String>> {
     let status = Status::of(file).map_err(|os| failed(name, "cannot look at it", os))?;
     let made = maker(file, &status, knowledge);
+    let made = crate::mark::unless_an_image(made, file, status.size_bytes);
     let may_write = intent.overwrite || made == Maker::We;
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))
@@ -76,15 +77,15 @@ fn never_written(
     name: &str,
     knowledge: &Knowledge<'_>,
 ) -> Result<()> {
-    let wanted = users::wanted_file(&status.identity);
-    if let Some(area) = users::swap_areas(&wanted).first() {
+    let wanted = users::wanted_file_and_upper(file, status);
+    if let Some(area) = wanted.iter().flat_map(users::swap_areas).next() {
         return Err(refuse(
             name,
             format!("is in use as swap ({area})"),
             "Writing to it would corrupt running programs; choose another target.",
         ));
     }
-    if let Some(device) = users::loop_devices(&wanted).first() {
+    if let Some(device) = wanted.iter().flat_map(users::loop_devices).next() {
         return Err(refuse(
             name,
             format!("is the backing of /dev/{device}"),
@@ -222,10 +223,11 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
     const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
                           no process of this one has.";
     let wanted = users::wanted_file(&status.identity);
+    let all_wanted = users::wanted_file_and_upper(file, status);
     let mut openers = users::Openers::default();
     let mut sole = Sole::No;
     users::patiently(|| {
-        openers = users::openers(&wanted);
+        openers = users::openers_of_any(&all_wanted);
         sole = sole_opener(file);
         (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
     });

@@ -6,9 +6,11 @@ use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
 use super::users;
-use crate::{Access, Error, ErrorKind, Result};
-use rustix::fs::{FileType, OFlags};
+use crate::{Access, Changed, Error, ErrorKind, Result};
+use rustix::fs::{AtFlags, FileType, OFlags};
 use std::fs::File;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use stripewise_units::format_bytes;
 use stripewise_workload::CacheMode;
 
@@ -19,13 +21,17 @@ pub(crate) struct Opened {
     guard: Guard,
     identity: Identity,
     name: String,
+    /// That the file was cut, once it was seen: it may have grown again since.
+    cut: OnceLock<Changed>,
 }
 
 #[derive(Debug)]
 enum Guard {
     Existing {
         file: File,
+        path: PathBuf,
         judged_bytes: u64,
+        judged_allocated_bytes: u64,
         /// `--busy-ok`: a device whose other users cannot be seen may be written.
         unseen_ok: bool,
     },
@@ -37,19 +43,24 @@ impl Opened {
     /// users cannot be seen may be written.
     pub(super) fn existing(
         file: File,
+        path: PathBuf,
         judged_bytes: u64,
         identity: Identity,
         name: &str,
         unseen_ok: bool,
     ) -> Self {
+        let judged_allocated_bytes = Status::of(&file).map_or(0, |found| found.allocated_bytes);
         Opened {
             guard: Guard::Existing {
                 file,
+                path,
+                judged_allocated_bytes,
                 judged_bytes,
                 unseen_ok,
             },
             identity,
             name: name.to_owned(),
+            cut: OnceLock::new(),
         }
     }
 
@@ -58,6 +69,7 @@ impl Opened {
             identity: made.identity,
             guard: Guard::Made(made),
             name: name.to_owned(),
+            cut: OnceLock::new(),
         }
     }
 
@@ -104,6 +116,7 @@ impl Opened {
             file,
             judged_bytes,
             unseen_ok,
+            ..
         } = &self.guard
         else {
             return Ok(());
@@ -135,18 +148,68 @@ impl Opened {
                 "Find out who linked it; run the command again when that is undone.",
             );
         }
-        let wanted = users::wanted_file(&self.identity);
-        if let Some(device) = users::loop_devices(&wanted).first() {
+        let wanted = users::wanted_file_and_upper(file, &status);
+        if let Some(device) = wanted.iter().flat_map(users::loop_devices).next() {
             return refuse(
                 format!("became the backing of /dev/{device} since it was judged"),
                 HINT_OPEN,
             );
         }
         // A child of ours between fork and exec is gone at the second look.
-        match users::patiently(|| users::openers(&wanted).refusal()) {
+        match users::patiently(|| users::openers_of_any(&wanted).refusal()) {
             Some(what) => refuse(format!("{what}, since it was judged"), HINT_OPEN),
             None => Ok(()),
         }
+    }
+
+    /// What became of an existing file since it was judged.
+    pub(crate) fn changed(&self) -> Option<Changed> {
+        let Guard::Existing {
+            file,
+            path,
+            judged_bytes,
+            judged_allocated_bytes,
+            ..
+        } = &self.guard
+        else {
+            return None;
+        };
+        if self.identity.kind != FileType::RegularFile {
+            return None;
+        }
+        if let Some(cut) = self.cut.get() {
+            return Some(cut.clone());
+        }
+        let status = Status::of(file).ok()?;
+        // Our own writes past the new end may have made it as long as it was; the blocks
+        // that were freed are missing all the same, until all of them are written.
+        let grew_again =
+            || status.allocated_bytes < judged_allocated_bytes / 8 * 7 && writes_in_place(file);
+        if status.size_bytes < *judged_bytes || grew_again() {
+            let what = if status.size_bytes < *judged_bytes {
+                format!(
+                    "was cut from {} to {}",
+                    format_bytes(*judged_bytes),
+                    format_bytes(status.size_bytes)
+                )
+            } else {
+                "was cut, and grew again as it was written".to_owned()
+            };
+            return Some(self.cut.get_or_init(|| Changed { what, cut: true }).clone());
+        }
+        let there = || Status::of_path(path, AtFlags::SYMLINK_NOFOLLOW);
+        let what = if status.links == 0 {
+            "was removed".to_owned()
+        } else if status.links > 1 {
+            "got a second name (hard link)".to_owned()
+        } else if there().is_ok_and(|found| found.identity != self.identity) {
+            "was renamed, and another file took its name".to_owned()
+        } else if there().is_err() {
+            "was renamed".to_owned()
+        } else {
+            return None;
+        };
+        Some(Changed { what, cut: false })
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {
@@ -155,6 +218,14 @@ impl Opened {
             Guard::Made(made) => made.remove(),
         }
     }
+}
+
+/// A file system on which a rewrite frees no blocks: ext2 to ext4, XFS, tmpfs
+/// (`linux/magic.h`). Others compress or write elsewhere.
+fn writes_in_place(file: &File) -> bool {
+    const MAGIC: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
+    rustix::fs::fstatfs(file)
+        .is_ok_and(|found| MAGIC.contains(&(found.f_type as i64 & 0xffff_ffff)))
 }
 
 /// A file system that refuses `O_DIRECT` says only "invalid argument".

@@ -6,7 +6,7 @@
 //! table names the upper directory, and what is in there is in the upper layer.
 //! In containers that directory is mostly out of sight.
 
-use super::identity::Status;
+use super::identity::{Identity, Status};
 use super::users::unescape;
 use rustix::fs::{AtFlags, FileType};
 use std::fs::File;
@@ -42,6 +42,18 @@ pub(super) fn layer_of(file: &File, status: &Status) -> Layer {
         Some(path) => layer_by(&path, status),
         None => Layer::Unknown,
     }
+}
+
+/// The file's own inode in the upper directory, which others may use without coming
+/// through the overlay; `None` off overlay file systems and where it cannot be seen.
+pub(super) fn upper_identity(file: &File, status: &Status) -> Option<Identity> {
+    if !is_on_overlay(file) {
+        return None;
+    }
+    let found = Status::of_path(&upper_path(file)?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let is_it = found.identity.kind == FileType::RegularFile
+        && found.identity.birth_time_ns == status.identity.birth_time_ns;
+    is_it.then_some(found.identity)
 }
 
 /// Compares with what lies at the file's place in the upper directory.

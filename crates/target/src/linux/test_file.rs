@@ -146,7 +146,14 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     notes.extend(report.note(&fill));
     let direct_refused = settle_direct(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
     let made_file = match &kept_name {
-        Some(kept_name) => keep(&mut made, directory, kept_name, report.bytes, &mut notes)?,
+        Some(kept_name) => keep(
+            &mut made,
+            (directory, kept_name),
+            report.bytes,
+            &plan.name,
+            &mut notes,
+            progress,
+        )?,
         None => None,
     };
     facts.size_bytes = report.bytes;
@@ -167,27 +174,41 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     })
 }
 
-/// Marks the finished file and gives it its name. A file system without user
-/// attributes or birth times keeps the file all the same, but it cannot be
+/// Marks the finished file, has it remembered, and gives it its name. A file system
+/// without user attributes or birth times keeps the file all the same, but it cannot be
 /// recognised later.
 fn keep(
     made: &mut Made,
-    directory: Directory<'_>,
-    name: &CString,
+    (directory, name): (Directory<'_>, &CString),
     size_bytes: u64,
+    target: &str,
     notes: &mut Vec<String>,
+    progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
     let shown = &directory.path.display().to_string();
     let id = mark::unique_id().map_err(|os| failed(shown, "no random numbers for a mark", os))?;
     let marked = mark::write(&made.file, &id, size_bytes);
-    made.keep_as(directory, name)?;
     let status =
         Status::of(&made.file).map_err(|os| failed(shown, "cannot look at the kept file", os))?;
     let lacks = match marked {
         Err(_) => "extended attributes of users",
         Ok(()) if status.identity.birth_time_ns.is_none() => "birth times",
-        Ok(()) => return Ok(Some(mark::made_file(&status, &id))),
+        Ok(()) => {
+            let known = mark::made_file(&status, &id);
+            if progress.about_to_keep(&known).is_break() {
+                let what = "the test file could not be remembered, and is removed";
+                return Err(Error::new(ErrorKind::Interrupted, target, what));
+            }
+            return match made.keep_as(directory, name) {
+                Ok(()) => Ok(Some(known)),
+                Err(error) => {
+                    progress.not_kept(&known);
+                    Err(error)
+                }
+            };
+        }
     };
+    made.keep_as(directory, name)?;
     notes.push(format!(
         "the file system has no {lacks}, so the kept file will not be recognised: \
          writing to it again needs `--overwrite`."

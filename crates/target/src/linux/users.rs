@@ -4,7 +4,9 @@ pub(super) use stripewise_disk_inspect::users::{
     Openers, Wanted, loop_devices, open_twice_here, openers, patiently, swap_areas, unescape,
 };
 
-use super::identity::Identity;
+use super::identity::{Identity, Status};
+use super::overlay;
+use std::fs::File;
 
 /// A file as others may have it open.
 pub(super) fn wanted_file(identity: &Identity) -> Wanted {
@@ -14,11 +16,32 @@ pub(super) fn wanted_file(identity: &Identity) -> Wanted {
     }
 }
 
+/// Who has any of these open.
+pub(super) fn openers_of_any(wanted: &[Wanted]) -> Openers {
+    let mut all = Openers {
+        others: Vec::new(),
+        complete: true,
+    };
+    for one in wanted {
+        let found = openers(one);
+        all.complete &= found.complete;
+        all.others.extend(found.others);
+    }
+    all
+}
+
+/// The same as [`wanted_file`], and its inode in the upper directory where it lies on an overlay: a loop
+/// device or a program may have that one.
+pub(super) fn wanted_file_and_upper(file: &File, status: &Status) -> Vec<Wanted> {
+    let upper = overlay::upper_identity(file, status);
+    let mut all = vec![wanted_file(&status.identity)];
+    all.extend(upper.map(|identity| wanted_file(&identity)));
+    all
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::identity::Status;
     use super::*;
-    use std::fs::File;
 
     #[test]
     fn another_process_with_the_file_open_is_named() {

@@ -43,7 +43,10 @@ pub(super) fn judge_write(
 ) -> Result<()> {
     let alone = open_alone(found, name, OpenOptions::new().read(true));
     let made = match &alone {
-        Ok(file) => mark::maker(file, &found.path, &found.status, knowledge),
+        Ok(file) => {
+            let made = mark::maker(file, &found.path, &found.status, knowledge);
+            crate::mark::unless_an_image(made, file, found.status.size_bytes)
+        }
         Err(_) => Maker::Somebody,
     };
     let judged = never_written(found, alone.as_ref().ok(), name, knowledge)

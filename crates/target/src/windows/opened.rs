@@ -73,6 +73,12 @@ impl Opened {
         }
     }
 
+    /// Nobody else can open the file meanwhile, so nobody can change it.
+    #[expect(clippy::unused_self, reason = "as on other systems")]
+    pub(crate) fn changed(&self) -> Option<crate::Changed> {
+        None
+    }
+
     pub(super) fn made(made: Made, name: &str) -> Self {
         Opened {
             guard: Guard::Made(made),

@@ -570,3 +570,61 @@ fn what_the_data_looks_like_is_told() {
     let facts = look(&sparse);
     assert_eq!(facts.layout.expect("a layout").hole_bytes, MIB);
 }
+
+#[test]
+fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
+    let top = directory();
+    let path = users_file(top.path(), "data", 4 * MIB);
+    let opened = target(&path, &overwriting());
+    let file = opened
+        .open(CacheMode::Buffered, Access::Write)
+        .expect("opens");
+    assert_eq!(opened.changed(), None);
+    write_block(&file, 0, 1).expect("writes");
+    assert_eq!(opened.changed(), None, "our own writes change nothing");
+    let what = |opened: &stripewise_target::Target| opened.changed().map(|found| found.what);
+    let link = top.path().join("link");
+    std::fs::hard_link(&path, &link).expect("linked");
+    assert!(what(&opened).expect("linked").contains("second name"));
+    std::fs::remove_file(&link).expect("gone");
+    std::fs::rename(&path, &link).expect("renamed");
+    assert!(what(&opened).expect("renamed").contains("renamed"));
+    std::fs::write(&path, "another").expect("written");
+    assert!(
+        what(&opened)
+            .expect("replaced")
+            .contains("another file took its name")
+    );
+    std::fs::remove_file(&link).expect("gone");
+    assert!(what(&opened).expect("removed").contains("removed"));
+
+    let path = users_file(top.path(), "second", 4 * MIB);
+    for looks_between in [true, false] {
+        std::fs::remove_file(&path).expect("gone");
+        let path = users_file(top.path(), "second", 4 * MIB);
+        let opened = target(&path, &overwriting());
+        let file = opened
+            .open(CacheMode::Buffered, Access::Write)
+            .expect("opens");
+        std::fs::File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|other| other.set_len(0))
+            .expect("cut");
+        if looks_between {
+            let changed = opened.changed().expect("cut");
+            assert!(
+                changed.cut && changed.what.contains("from 4 MiB to 0 B"),
+                "{changed:?}"
+            );
+        }
+        // The last block alone makes it as long as it was.
+        write_block(&file, 4 * MIB - 4096, 1).expect("writes");
+        file.sync_all().expect("on disk");
+        assert_eq!(std::fs::metadata(&path).expect("there").len(), 4 * MIB);
+        let changed = opened
+            .changed()
+            .expect("it is remembered, or seen by its blocks");
+        assert!(changed.cut, "{changed:?}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use std::ops::ControlFlow;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use stripewise_target::ErrorKind::{NeedsOverwrite, Refused, Usage};
 use stripewise_target::{Intent, Knowledge, MadeFile};
@@ -47,6 +47,135 @@ fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
     let moved = top.path().join("moved");
     std::fs::rename(&path, &moved).expect("renamed");
     plan_known(&moved, &made).expect("still ours");
+}
+
+#[test]
+fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
+    let makers: [(&str, &[&str], &str); 8] = [
+        ("mkfs.ext4", &["-q", "-F"], "ext4"),
+        ("mkfs.xfs", &["-q", "-f"], "XFS"),
+        ("mkfs.btrfs", &["-q", "-f"], "btrfs"),
+        ("mkfs.ntfs", &["-q", "-F", "-Q"], "NTFS"),
+        ("mkfs.vfat", &[], "FAT"),
+        ("mkswap", &[], "swap"),
+        ("sfdisk", &[], "partition table"),
+        ("sqlite3", &[], "SQLite"),
+    ];
+    for (maker, switches, says) in makers {
+        let test = format!("a_kept_file_that_became_an_image_of_something ({maker})");
+        if maker != "sqlite3" && !can_run(&test, &[maker]) {
+            continue;
+        }
+        let top = directory();
+        let path = top.path().join("kept");
+        let large = Intent {
+            create: true,
+            ..filling(320)
+        };
+        let target = target(&path, &large);
+        let made = target.made_file().expect("recognisable").clone();
+        target.finish().expect("it stays");
+        plan_known(&path, &made).expect("ours");
+        match maker {
+            "sfdisk" => {
+                let script = format!("echo 'label: gpt\nstart=2048' | sfdisk -q {}", text(&path));
+                run("sh", &["-c", &script]);
+            }
+            "sqlite3" => {
+                let file = std::fs::File::options().write(true).open(&path);
+                file.and_then(|file| file.write_all_at(b"SQLite format 3\0", 0))
+                    .expect("written");
+            }
+            _ => {
+                let mut all = switches.to_vec();
+                all.push(text(&path));
+                run(maker, &all);
+            }
+        }
+        let error = refused(plan_known(&path, &made), NeedsOverwrite, says);
+        assert!(error.what.contains("now)"), "{maker}: {error}");
+        assert!(
+            !remove_kept_knows(&path, &made),
+            "{maker}: it is not removed either"
+        );
+        if !["mkswap", "sqlite3"].contains(&maker) {
+            let knowledge = Knowledge {
+                is_known: &|file| made.is_same_file(file),
+                store: None,
+            };
+            plan_knowing(&path, &overwriting(), &knowledge).expect("whoever says so");
+        }
+    }
+}
+
+/// Whether the file would be removed as one of ours.
+fn remove_kept_knows(path: &Path, made: &MadeFile) -> bool {
+    let knowledge = Knowledge {
+        is_known: &|file| made.is_same_file(file),
+        store: None,
+    };
+    stripewise_target::judge_kept(path, &knowledge).is_ok()
+}
+
+/// Remembers what it hears of, and breaks off where told to.
+struct Remembering<'a> {
+    seen: Vec<(MadeFile, bool)>,
+    path: &'a Path,
+    breaks: bool,
+    not_kept: Vec<MadeFile>,
+}
+
+impl stripewise_target::Progress for Remembering<'_> {
+    fn now_ns(&mut self) -> u64 {
+        0
+    }
+
+    fn report(&mut self, _: stripewise_target::FillProgress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn about_to_keep(&mut self, made: &MadeFile) -> ControlFlow<()> {
+        self.seen.push((made.clone(), self.path.exists()));
+        match self.breaks {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn not_kept(&mut self, made: &MadeFile) {
+        self.not_kept.push(made.clone());
+    }
+}
+
+#[test]
+fn a_kept_file_is_known_before_it_has_its_name() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let remembering = |breaks| Remembering {
+        seen: Vec::new(),
+        path: &path,
+        breaks,
+        not_kept: Vec::new(),
+    };
+    // What cannot be remembered gets no name at all.
+    let mut progress = remembering(true);
+    let planned = plan(&path, &keeping()).expect("room");
+    stripewise_target::prepare(planned, &Knowledge::none(), &mut progress)
+        .expect_err("not remembered");
+    assert_eq!(progress.seen.len(), 1);
+    assert!(names(top.path()).is_empty());
+    let mut progress = remembering(false);
+    let planned = plan(&path, &keeping()).expect("room");
+    let target =
+        stripewise_target::prepare(planned, &Knowledge::none(), &mut progress).expect("remembered");
+    let [(made, had_its_name)] = progress.seen.as_slice() else {
+        panic!("once: {:?}", progress.seen);
+    };
+    assert!(!had_its_name, "remembered first");
+    assert_eq!(target.made_file(), Some(made));
+    target.finish().expect("it stays");
+    plan_known(&path, made).expect("what was remembered is the file");
+    assert!(progress.not_kept.is_empty());
 }
 
 #[test]

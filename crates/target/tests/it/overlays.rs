@@ -59,6 +59,35 @@ fn a_file_in_a_lower_layer_of_an_overlay_is_not_copied_up() {
 }
 
 #[test]
+fn who_uses_a_file_in_the_upper_directory_is_seen_through_the_overlay() {
+    const TEST: &str = "who_uses_a_file_in_the_upper_directory_is_seen_through_the_overlay";
+    if !can_run(TEST, &["mount", "losetup"]) {
+        return;
+    }
+    let top = directory();
+    let Some(_undo) = overlay(top.path(), false) else {
+        return skip_kernel(TEST, "overlay");
+    };
+    let own = users_file(&top.path().join("merged"), "own", BYTES);
+    let below = top.path().join("upper/own");
+    let opened = target(&own, &overwriting());
+    let again = || opened.open(CacheMode::Direct, Access::Write).map(drop);
+    again().expect("nobody uses it");
+    let above = Loop::stacked(&below);
+    let says = format!("the backing of /dev/{}", above.name());
+    refused(plan(&own, &overwriting()), Refused, &says);
+    refused(again(), Refused, &says);
+    drop(above);
+    let holder = Holder::of(&below);
+    let says = format!("pid {}", holder.pid());
+    refused(plan(&own, &overwriting()), Refused, &says);
+    refused(again(), Refused, &says);
+    drop(holder);
+    again().expect("nobody uses it any more");
+    assert_untouched(&own, BYTES);
+}
+
+#[test]
 fn where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told() {
     const TEST: &str = "where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told";
     if !can_run(TEST, &["mount"]) {
@@ -92,13 +121,14 @@ fn a_file_that_may_be_copied_up_counts_whole_against_the_free_space() {
     if !can_run(TEST, &["mount", "losetup", "mkfs.ext4"]) {
         return;
     }
-    // So small that nothing may grow on it.
+    // So full that nothing may grow on it.
     let device = Loop::new(64 * MIB);
     run("mkfs.ext4", &["-q", &device.device]);
     let mount = Mount::new(&[&device.device]);
     let Some(_undo) = overlay(&mount.path, true) else {
         return skip_kernel(TEST, "overlay");
     };
+    users_file(&mount.path, "hog", 44 * MIB);
     let path = mount.path.join("merged/data");
     let part = Intent {
         size: Size::Exactly(4096),

@@ -171,9 +171,9 @@ fn a_directory_replaced_after_the_plan_gets_no_file() {
     }
 }
 
-/// A file system of 2.4 GiB on a sparse file: 2 GiB of it must stay free.
+/// A file system of 600 MiB on a sparse file: a quarter of it must stay free.
 fn small_volume(make: &str, options: &[&str]) -> (Mount, Loop) {
-    let device = Loop::new(2400 * MIB);
+    let device = Loop::new(600 * MIB);
     let mut arguments = vec!["-q"];
     arguments.extend(options);
     arguments.push(&device.device);
@@ -195,14 +195,16 @@ fn the_floor_of_free_space_holds_and_reserved_blocks_do_not_count() {
     }
     // A part is reserved for root, which would pass for free space in `f_bfree`.
     let (mount, _device) = small_volume("mkfs.ext4", &["-m", "5"]);
-    refused(plan(&mount.path, &filling(300)), NoSpace, "2 GiB must stay");
+    let found = rustix::fs::statvfs(&mount.path).expect("statvfs");
+    let floor = (found.f_blocks * found.f_frsize).div_ceil(4);
+    refused(plan(&mount.path, &filling(450)), NoSpace, "must stay (10 %");
     let all = Intent {
         size: Size::AtMost(2 << 30),
         ..writing()
     };
     let planned = plan(&mount.path, &all).expect("as much as fits");
     let fill = planned.fill.clone().expect("a test file");
-    assert!(fill.free_after_bytes >= 2 << 30, "{fill:?}");
+    assert!(fill.free_after_bytes >= floor, "{fill:?}");
     assert_eq!(fill.asked_bytes, Some(2 << 30));
     assert!(
         planned.notes[0].contains("instead of 2 GiB"),
@@ -211,7 +213,7 @@ fn the_floor_of_free_space_holds_and_reserved_blocks_do_not_count() {
     );
     let target = prepare(planned).expect("filled");
     assert!(
-        available_bytes(&mount.path) >= 2 << 30,
+        available_bytes(&mount.path) >= floor,
         "the floor holds when it is full"
     );
     drop(target);
@@ -227,8 +229,8 @@ fn space_that_others_take_in_between_is_an_error_and_the_file_is_gone() {
     let before = available_bytes(&mount.path);
     let hog = mount.path.join("hog");
     // (taken when the filling starts, what the system says)
-    for (left_bytes, os) in [(32 * MIB, Some(libc::ENOSPC)), (1 << 30, None)] {
-        let planned = plan(&mount.path, &filling(128)).expect("there is room");
+    for (left_bytes, os) in [(32 * MIB, Some(libc::ENOSPC)), (100 * MIB, None)] {
+        let planned = plan(&mount.path, &filling(64)).expect("there is room");
         let mut progress = Watching::new(|_| {
             if !hog.exists() {
                 take(&hog, available_bytes(&mount.path) - left_bytes);
@@ -253,8 +255,8 @@ fn space_that_others_take_in_between_is_an_error_and_the_file_is_gone() {
         );
     }
     // Planned before, prepared after somebody took the space.
-    let planned = plan(&mount.path, &filling(128)).expect("there is room");
-    take(&hog, available_bytes(&mount.path) - (2 << 30));
+    let planned = plan(&mount.path, &filling(64)).expect("there is room");
+    take(&hog, available_bytes(&mount.path) - 190 * MIB);
     refused(prepare(planned), NoSpace, "no room");
     assert_eq!(names(&mount.path), ["hog"]);
 }
@@ -464,10 +466,9 @@ const KILLED_IN: &str = "STRIPEWISE_IT_KILLED_IN";
 
 /// Not a test by itself: the process that the next test kills.
 #[test]
+#[ignore = "the next test starts it and kills it"]
 fn killed_while_it_has_a_test_file() {
-    let Some(directory) = std::env::var_os(KILLED_IN) else {
-        return;
-    };
+    let directory = std::env::var_os(KILLED_IN).expect("the next test says where");
     let directory = std::path::PathBuf::from(directory);
     let planned = plan(&directory, &filling(64)).expect("there is room");
     let mut progress = Watching::new(|progress| {
@@ -489,7 +490,8 @@ fn killed_at_any_moment_it_leaves_no_file() {
     let top = directory();
     for moment in ["at 0", "at 67108864", "at work"] {
         let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", &killed(), "--nocapture", "--test-threads=1"])
+            .args(["--exact", &killed(), "--ignored", "--nocapture"])
+            .arg("--test-threads=1")
             .env(KILLED_IN, top.path())
             .stdout(std::process::Stdio::piped())
             .spawn()

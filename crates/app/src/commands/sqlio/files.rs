@@ -78,6 +78,12 @@ pub fn judge(
 /// where it is large enough.
 fn growth(wish: &FileWish, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
     let current = size_of(path)?;
+    if current.is_none() && path.parent() == Some(Path::new("/")) {
+        return Err(Failure::usage(
+            format!("no file is made in the root directory: {}", path.display()),
+            "name a file in a directory; switches begin with `-`",
+        ));
+    }
     // Without a size of its own any file will do in which a block fits; it is
     // made large enough where there is none.
     let needed = match (wish.specified_bytes, current) {

@@ -450,6 +450,20 @@ pub const CASES: &[Case] = &[
         near_miss: |_| {},
     },
     Case {
+        code: TargetChanged,
+        severity: Void,
+        says: &["was cut from 64 MiB to 0 bytes"],
+        fires: |e| changed(e, "was cut from 64 MiB to 0 bytes", true),
+        near_miss: |e| e.changed = None,
+    },
+    Case {
+        code: TargetChanged,
+        severity: Warning,
+        says: &["was removed"],
+        fires: |e| changed(e, "was removed", false),
+        near_miss: |e| e.changed = None,
+    },
+    Case {
         code: Abandoned,
         severity: Warning,
         says: &["8 operations"],
@@ -794,3 +808,10 @@ pub const CASES: &[Case] = &[
         near_miss: |_| {},
     },
 ];
+
+fn changed(evidence: &mut Evidence, what: &str, cut: bool) {
+    evidence.changed = Some(stripewise_target::Changed {
+        what: what.to_owned(),
+        cut,
+    });
+}
