@@ -22,9 +22,9 @@ impl Interval {
         let joined = Interval {
             start_ns: self.start_ns,
             duration_ns: end_ns.saturating_sub(self.start_ns),
-            read_operations: self.read_operations + next.read_operations,
-            write_operations: self.write_operations + next.write_operations,
-            bytes: self.bytes + next.bytes,
+            read_operations: self.read_operations.saturating_add(next.read_operations),
+            write_operations: self.write_operations.saturating_add(next.write_operations),
+            bytes: self.bytes.saturating_add(next.bytes),
             latency_ns_mean: if mine + theirs > 0.0 {
                 (self.latency_ns_mean * mine + next.latency_ns_mean * theirs) / (mine + theirs)
             } else {
@@ -35,7 +35,7 @@ impl Interval {
                 || next.latency_ns_p99_is_bound
                 || (self.latency_ns_p99.is_some() && next.latency_ns_p99.is_some()),
             latency_ns_max: self.latency_ns_max.max(next.latency_ns_max),
-            errors: self.errors + next.errors,
+            errors: self.errors.saturating_add(next.errors),
         };
         match merged {
             Some(_) => joined.with_latencies_of(merged),
@@ -60,7 +60,8 @@ impl Interval {
     /// Reads and writes completed.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        self.read_operations + self.write_operations
+        // Records come from files, which may say anything.
+        self.read_operations.saturating_add(self.write_operations)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::experiment::answer::Answer;
 use crate::experiment::kept::Kept;
+use crate::experiment::start::plan_failure;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
 use crate::show::document::note;
@@ -317,6 +318,8 @@ fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<Compa
     let Some(kept) = experiment_of(context, a)? else {
         return Ok(Vec::new());
     };
+    // A file may name levels and cells that it does not have.
+    kept.plan.check().map_err(plan_failure)?;
     let plan = ExperimentPlan {
         metric,
         ..kept.plan.clone()

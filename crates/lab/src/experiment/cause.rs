@@ -143,12 +143,11 @@ pub fn crossing_share(offset_bytes: u64, block_size_bytes: u64, unit_bytes: u64)
     // modulo the greatest common divisor, equally often.
     let step = gcd(block_size_bytes, unit_bytes);
     let places = unit_bytes / step;
-    let least = block_size_bytes.div_ceil(unit_bytes);
-    let extra: u64 = (0..places)
-        .map(|place| offset_bytes % step + place * step)
-        .map(|position| (position + block_size_bytes - 1) / unit_bytes + 1 - least)
-        .sum();
-    extra as f64 / places as f64
+    // Behind its whole units the block has this much left, 1 to the unit. What
+    // begins closer than that to the end of a unit reaches into one more.
+    let rest = (block_size_bytes - 1) % unit_bytes + 1;
+    let aligned = u64::from(offset_bytes.is_multiple_of(step));
+    (rest / step - aligned) as f64 / places as f64
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -166,8 +165,8 @@ pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
         return without_layout(question);
     };
     let (slow, fast) = (
-        start_bytes + question.slow_bytes,
-        start_bytes + question.fast_bytes,
+        start_bytes.saturating_add(question.slow_bytes),
+        start_bytes.saturating_add(question.fast_bytes),
     );
     let splits = |offset: u64, unit: u64| {
         !offset.is_multiple_of(unit) || !question.block_size_bytes.is_multiple_of(unit)
@@ -350,6 +349,10 @@ mod tests {
         // 256K over units of 64K must touch four; misaligned it touches five.
         assert_eq!(crossing_share(63 * 512, 262_144, 65_536), 1.0);
         assert_eq!(crossing_share(65_536, 262_144, 65_536), 0.0);
+        // A file may name any unit; nobody waits for it to be counted.
+        for (block, unit) in [(8192, u64::MAX), (u64::MAX, 8192), (u64::MAX, u64::MAX)] {
+            assert!((0.0..=1.0).contains(&crossing_share(63 * 512, block, unit)));
+        }
     }
 
     fn facts(unit: Option<u64>, parity: bool) -> LayoutFacts {

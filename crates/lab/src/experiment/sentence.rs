@@ -179,7 +179,7 @@ impl Table<'_> {
     fn probe(&self, kind: &Kind<'_>, slow: u64, fast: u64, b_is_faster: bool) -> Option<Probe> {
         let start_bytes = self.facts.start_bytes.unwrap_or(0);
         let block = kind.workload.block_size_bytes;
-        let on = |offset: u64, grid: u64| (start_bytes + offset).is_multiple_of(grid);
+        let on = |offset: u64, grid: u64| start_bytes.saturating_add(offset).is_multiple_of(grid);
         if on(slow, 4096) || !on(fast, block) {
             return None;
         }

@@ -125,7 +125,7 @@ fn columns(intervals: &[LatencyInterval], columns_max: usize) -> Vec<Column> {
             let last = &group[group.len() - 1];
             (
                 group[0].start_ns,
-                last.start_ns + last.duration_ns,
+                last.start_ns.saturating_add(last.duration_ns),
                 latencies,
             )
         })

@@ -133,9 +133,9 @@ fn settled_from(intervals: &[Interval]) -> Option<Option<usize>> {
 fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annotation>, String) {
     let mut marks = Vec::new();
     let mut words = Vec::new();
-    let end = intervals
-        .last()
-        .map_or(0.0, |last| (last.start_ns + last.duration_ns) as f64);
+    let end = intervals.last().map_or(0.0, |last| {
+        last.start_ns.saturating_add(last.duration_ns) as f64
+    });
     match settled_from(intervals) {
         Some(Some(index)) => {
             let from = intervals[index].start_ns;

@@ -20,7 +20,7 @@ pub(super) fn under_title(material: &Material) -> String {
         .collect();
     let mut words = Vec::new();
     match (times.iter().min(), times.iter().max()) {
-        (Some(first), Some(last)) if first[..first.len().min(10)] != last[..last.len().min(10)] => {
+        (Some(first), Some(last)) if day(first) != day(last) => {
             words.push(format!("{} to {}", moment(first), moment(last)));
         }
         (Some(first), _) => words.push(moment(first)),
@@ -43,6 +43,11 @@ pub(super) fn about(material: &Material) -> String {
     let words = [material.title.clone(), under_title(material)];
     let all = words.into_iter().chain(told(versions, "programs"));
     crate::plain::plain(&all.collect::<Vec<_>>().join(" \u{b7} "))
+}
+
+/// The day of an RFC 3339 time; any other text as it is.
+fn day(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
 }
 
 /// `2026-11-21 20:15 UTC` of an RFC 3339 time.
@@ -358,4 +363,31 @@ pub(super) fn footer(material: &Material) -> String {
     }
     html.push_str(". Charts: Apache ECharts, Apache Licence 2.0. This page loads nothing from anywhere.</footer>\n");
     html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_none_is_shown_as_it_is() {
+        for (time, its_day, its_moment) in [
+            (
+                "2026-11-21T20:15:30.000Z",
+                "2026-11-21",
+                "2026-11-21 20:15 UTC",
+            ),
+            ("2026-11-21", "2026-11-21", "2026-11-21"),
+            // The tenth byte is inside a character.
+            (
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+            ),
+            ("", "", ""),
+        ] {
+            assert_eq!(day(time), its_day);
+            assert_eq!(moment(time), its_moment);
+        }
+    }
 }
