@@ -346,3 +346,38 @@ fn two_runs_under_other_loads_are_told_to_be_so() {
         compared.stdout
     );
 }
+
+#[test]
+fn an_experiment_in_a_file_that_contradicts_itself_is_refused() {
+    let desk = Desk::new();
+    let more = [
+        "--step",
+        "10ms",
+        "--blocks",
+        "10",
+        "--threads",
+        "1",
+        "--read",
+        "--json",
+    ];
+    let printed = desk
+        .run(&[&["align", "sim:nvme"], &more[..]].concat())
+        .stdout;
+    let document: serde_json::Value = serde_json::from_str(&printed).expect("a document");
+    for (place, value) in [
+        ("/experiment/plan/baseline", 999_u64),
+        ("/experiment/plan/baseline", u64::MAX),
+        ("/experiment/plan/primary", 999),
+    ] {
+        let mut odd = document.clone();
+        *odd.pointer_mut(place).expect(place) = value.into();
+        let file = desk.write("odd.json", &odd.to_string());
+        desk.run(&["compare", &file]).failed(2, &["none of the"]);
+    }
+    // Counting it would take years.
+    let mut odd = document.clone();
+    let unit = odd.pointer_mut("/experiment/layout/stripe_unit_bytes");
+    *unit.expect("a unit") = u64::MAX.into();
+    let file = desk.write("odd.json", &odd.to_string());
+    assert!(matches!(desk.run(&["compare", &file]).code, Some(0 | 1)));
+}
