@@ -28,6 +28,7 @@ mod interruption;
 mod lab;
 mod limits;
 mod output;
+mod page_controls;
 mod pages;
 mod partition;
 mod plans;

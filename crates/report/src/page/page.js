@@ -294,7 +294,7 @@ function leftOf(chart) {
     panel.series.forEach(function (s) { s.points.forEach(function (p) { ys = ys.concat(p.y, p.span || []); }); });
     var low = ys.reduce(function (a, b) { return Math.min(a, b); }), high = ys.reduce(function (a, b) { return Math.max(a, b); });
     var rough = (high - low) / 10 || 1, power = Math.pow(10, Math.floor(Math.log10(rough)));
-    [1, 2, 5].forEach(function (factor) {
+    [1, 2, 3, 5, 10, 20, 30, 50].forEach(function (factor) {
       var step = factor * power;
       for (var k = Math.floor(low / step), n = 0; k <= Math.ceil(high / step) && n < 60; k++, n++) see(tick(panel.y.quantity, k * step));
     });

@@ -7,7 +7,7 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "tmslrrTfhOMxmdwhaUAU0zbSIsvZ3rDlp8FL1qoND9A=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "lt6yUwgr5l2a/sFNwWIN+TXv0sAoELW03ewyXmBlN0s=";
+const SCRIPT_HASH: &str = "28rO0r1UkAZOGzCMOV7xifgHp0BGyxY+JUde27fvh5U=";
 /// SHA-256 of `page.css`.
 const STYLE_HASH: &str = "nj/LmHmgq24u9ZpTasDUuh6ofDT/DUQ4RnYp+9o60Uk=";
 
