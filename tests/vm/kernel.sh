@@ -10,7 +10,7 @@ unpacked() { # FOLDER
 
 # Unpacks packages into a folder and makes it one that modprobe can read.
 unpack() { # FOLDER PACKAGE.deb...
-    local tree=$1 package
+    local tree=$1 package file
     shift
     mkdir -p "$tree"
     for package in "$@"; do
@@ -18,6 +18,12 @@ unpack() { # FOLDER PACKAGE.deb...
     done
     # Newer packages leave out the links of a merged /usr.
     [ -e "$tree/lib" ] || ln -s usr/lib "$tree/lib"
+    # And the newest have the kernel among its modules.
+    for file in "$tree"/lib/modules/*/vmlinuz; do
+        [ -e "$file" ] || continue
+        mkdir -p "$tree/boot"
+        ln "$file" "$tree/boot/vmlinuz-$(basename "$(dirname "$file")")"
+    done
     unpacked "$tree" || { rm -rf "$tree"; return 1; }
     depmod --basedir "$tree" "${image##*/vmlinuz-}"
 }
