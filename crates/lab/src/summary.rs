@@ -168,6 +168,14 @@ fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobR
         steps.push((run, job, in_flight < highest));
         highest = highest.max(in_flight);
     }
+    // A step that was broken off before anything came of it is no step, unless
+    // there is nothing else.
+    let is_empty = |(run, job, _): &(&RunRecord, &JobRecord, bool)| {
+        run.status != Status::Complete && job.outcome.operations == 0
+    };
+    if !steps.iter().all(is_empty) {
+        steps.retain(|step| !is_empty(step));
+    }
     steps.sort_by_key(|(_, job, _)| load_of(job).in_flight());
     steps
 }
@@ -258,4 +266,53 @@ fn resampling(rates: &[LadderStep]) -> Bootstrap {
 
 fn in_flight(load: u64) -> u32 {
     u32::try_from(load).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{EngineFacts, Outcome, TargetFacts};
+    use stripewise_workload::Workload;
+
+    fn step(outstanding: u32, operations: u64, status: Status) -> RunRecord {
+        let mut run = RunRecord {
+            id: format!("step-{outstanding}"),
+            status,
+            ..RunRecord::empty()
+        };
+        run.jobs.push(JobRecord {
+            name: "random-read".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload {
+                outstanding,
+                ..Workload::default()
+            },
+            engine: EngineFacts::default(),
+            outcome: Outcome {
+                operations,
+                iops: operations as f64,
+                ..Outcome::default()
+            },
+            warnings: Vec::new(),
+        });
+        run
+    }
+
+    #[test]
+    fn a_step_that_was_broken_off_before_anything_came_of_it_is_left_out() {
+        let ids = |runs: &[RunRecord]| -> Vec<String> {
+            let runs: Vec<&RunRecord> = runs.iter().collect();
+            let slo = "p99<5ms".parse().expect("a limit");
+            let series = summarise("id", SeriesKind::RandomRead, slo, &runs).expect("steps");
+            assert_eq!(series.stopped, Ended::Partial.words());
+            series.steps.into_iter().map(|step| step.run).collect()
+        };
+        let whole = step(1, 900, Status::Complete);
+        let empty = step(2, 0, Status::Partial);
+        assert_eq!(ids(&[whole.clone(), empty.clone()]), ["step-1"]);
+        assert_eq!(ids(&[empty]), ["step-2"], "there is nothing else");
+        let some = step(2, 17, Status::Partial);
+        assert_eq!(ids(&[whole, some]), ["step-1", "step-2"]);
+    }
 }

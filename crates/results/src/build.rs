@@ -54,6 +54,12 @@ pub struct OutcomeParts {
 }
 
 impl Outcome {
+    /// Operations that failed, in the window and after the stop.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.errors.total.saturating_add(self.drain.errors)
+    }
+
     /// The outcome of these counts. A window of no length has rates of 0, and no
     /// operations have costs of 0.
     #[must_use]
@@ -77,6 +83,7 @@ impl Outcome {
             errors: parts.errors,
             drain: parts.drain,
             open_loop: parts.open_loop,
+            pauses: Vec::new(),
             intervals: coarsen(parts.intervals),
         }
     }

@@ -28,7 +28,7 @@ pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use outcome::{
     Drain, EngineFacts, Errors, InitiationLatency, Interval, KindOutcome, LatencySummary, OpenLoop,
-    Outcome,
+    Outcome, Pause,
 };
 pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
 pub use row::{JobRow, OperationKind};

@@ -74,8 +74,23 @@ pub struct Outcome {
     /// Open loop only.
     #[serde(flatten)]
     pub open_loop: Option<OpenLoop>,
+    /// Times in which nothing of the program ran (stopped, frozen, or its virtual
+    /// machine was), in order. They are in no other number here: `duration_ns`,
+    /// latencies, intervals and arrivals go on where they left off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
     /// At most 4,096; neighbours are joined where there were more.
     pub intervals: Vec<Interval>,
+}
+
+/// A time that was cut out of a run because nothing of the program ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Where: since the start of measuring, pauses not counted. It lies in the
+    /// interval that contains this time; from `duration_ns` on, in the drain.
+    pub at_ns: u64,
+    /// Its length.
+    pub duration_ns: u64,
 }
 
 /// Times until a call that issues one operation returned, nanoseconds.
@@ -138,14 +153,24 @@ pub struct Errors {
 }
 
 /// What completed after the stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drain {
-    /// Operations.
+    /// Operations, whole or not.
     pub operations: u64,
+    /// Of those, failed; not part of the window's errors.
+    #[serde(default, skip_serializing_if = "is_none_failed")]
+    pub errors: u64,
+    /// Byte offset and reason of the first that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<String>,
     /// The longest of their latencies.
     pub latency_ns_max: u64,
     /// Given up: still in flight when the drain limit passed.
     pub abandoned: u64,
+}
+
+fn is_none_failed(errors: &u64) -> bool {
+    *errors == 0
 }
 
 /// Book-keeping of an open loop.

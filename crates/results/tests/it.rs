@@ -93,7 +93,13 @@ prop_compose! {
             cpu_user_ns: cpu[0],
             cpu_system_ns: cpu[1],
             errors: Errors { total: 3, by_reason, first },
-            drain: Drain { operations: 1, latency_ns_max: u64::MAX, abandoned: 2 },
+            drain: Drain {
+                operations: 9,
+                errors: 1,
+                first_error: Some("read at byte 8192: EIO".into()),
+                latency_ns_max: u64::MAX,
+                abandoned: 2,
+            },
             open_loop: open_loop.map(|numbers| OpenLoop {
                 arrivals_due: numbers[0],
                 arrivals_issued: numbers[1],

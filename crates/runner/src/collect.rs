@@ -7,6 +7,7 @@
 //! cannot report. What such a thread says later goes into the interval that is
 //! open then, so nothing that was measured is lost and nothing counts twice.
 
+use crate::pauses::Pause;
 use crate::plan::RunPlan;
 use crate::policy::{Decision, Observer, Policy};
 use crate::recorder::Recorder;
@@ -51,6 +52,8 @@ pub(crate) struct Collector {
     /// The last interval was handed over.
     closed: bool,
     stop_reason: Option<StopReason>,
+    /// Pauses that were cut out, on the run's clock.
+    pauses: Vec<Pause>,
     notes: Vec<String>,
     failure: Option<stripewise_io_engine::Error>,
 }
@@ -76,6 +79,7 @@ impl Collector {
             cursor_ns: 0,
             closed: false,
             stop_reason: None,
+            pauses: Vec::new(),
             notes: Vec::new(),
             failure: None,
         }
@@ -166,6 +170,11 @@ impl Collector {
     pub(crate) fn done(&mut self, worker: usize, drain: DrainCounts) {
         self.workers[worker].until_ns = u64::MAX;
         self.totals[self.workers[worker].job].drain.merge(&drain);
+    }
+
+    /// The program was paused at `at_ns` for `duration_ns`; it has been cut out.
+    pub(crate) fn paused(&mut self, at_ns: u64, duration_ns: u64) {
+        self.pauses.push(Pause { at_ns, duration_ns });
     }
 
     /// An engine broke.
@@ -282,7 +291,15 @@ impl Collector {
         let times = self.window.times();
         let gave_up = self.window.gave_up().map(|job| StopReason::Errors { job });
         let ramp_end_ns = times.measure_from_ns.min(times.stop_at_ns);
+        // Those of the ramp are gone without a trace.
+        let since = |pause: &Pause| {
+            Some(Pause {
+                at_ns: pause.at_ns.checked_sub(times.measure_from_ns)?,
+                ..*pause
+            })
+        };
         RunTotals {
+            pauses: self.pauses.iter().filter_map(since).collect(),
             ramp_ns: ramp_end_ns.saturating_sub(times.start_ns),
             measured_ns: measured_ns(&times),
             stop_reason: gave_up.or(self.stop_reason).unwrap_or(StopReason::Duration),

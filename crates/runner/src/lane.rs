@@ -111,6 +111,15 @@ impl Lane {
         }
     }
 
+    /// The program was paused for `by_ns`: what was due then and later is due so
+    /// much later.
+    pub(crate) fn move_arrivals(&mut self, by_ns: u64) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.origin_ns = arrivals.origin_ns.saturating_add(by_ns);
+            arrivals.next_ns = arrivals.next_ns.saturating_add(by_ns);
+        }
+    }
+
     /// What to issue at `now_ns`; an operation counts as in flight from here on.
     pub(crate) fn offer(&mut self, now_ns: u64) -> Offer {
         if self.in_flight >= self.limit {

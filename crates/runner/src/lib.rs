@@ -6,6 +6,7 @@ pub mod drive;
 mod error;
 mod errors;
 mod lane;
+mod pauses;
 mod plan;
 mod policy;
 mod recorder;
@@ -17,6 +18,7 @@ mod worker;
 
 pub use error::Error;
 pub use errors::{ErrorCount, ErrorCounts, Failure};
+pub use pauses::Pause;
 pub use plan::{JobPlan, RunPlan};
 pub use policy::{AsPlanned, Decision, Observer, Policy};
 pub use summary::{

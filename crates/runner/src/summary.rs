@@ -4,7 +4,8 @@
 //! run that was killed can be rebuilt from the intervals that were stored.
 //! Everything is an integer; rates and percentiles are made by whoever reads it.
 
-use crate::errors::ErrorCounts;
+use crate::errors::{ErrorCount, ErrorCounts};
+use crate::pauses::Pause;
 use crate::window::Phase;
 use stripewise_io_engine::{Capabilities, Kind};
 use stripewise_stats::Histogram;
@@ -157,6 +158,8 @@ pub struct DrainCounts {
     pub operations: u64,
     /// Of those, failed.
     pub errors: u64,
+    /// The first of them, with a count of 1.
+    pub first_error: Option<ErrorCount>,
     /// The longest of their latencies, counted as in the run.
     pub latency_ns_max: u64,
     /// Still in flight when the drain limit passed.
@@ -167,6 +170,12 @@ impl DrainCounts {
     pub(crate) fn merge(&mut self, other: &DrainCounts) {
         self.operations += other.operations;
         self.errors += other.errors;
+        let earlier =
+            |mine: &ErrorCount, theirs: &ErrorCount| mine.first_at_ns <= theirs.first_at_ns;
+        self.first_error = match (self.first_error, other.first_error) {
+            (Some(mine), Some(theirs)) if !earlier(&mine, &theirs) => Some(theirs),
+            (mine, theirs) => mine.or(theirs),
+        };
         self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
         self.abandoned += other.abandoned;
     }
@@ -214,6 +223,9 @@ pub struct RunTotals {
     pub ramp_ns: u64,
     /// Length of the measured window; 0 if the run ended in the ramp.
     pub measured_ns: u64,
+    /// Times in which nothing of the program ran, in order: cut out of the window,
+    /// its intervals, latencies and arrivals. Those of the ramp are not listed.
+    pub pauses: Vec<Pause>,
     /// Why it ended.
     pub stop_reason: StopReason,
     /// In the order of the jobs.

@@ -7,6 +7,7 @@
 //! other memory is published with them, and a worker that sees a change a batch
 //! late is covered by [`Window::GUARD_NS`].
 
+use crate::pauses::Pauses;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The part of a run that a time belongs to.
@@ -47,6 +48,16 @@ pub struct Times {
 }
 
 impl Times {
+    /// The same times for a clock that is ahead of the run's by `pauses_ns`.
+    pub(crate) fn later(self, pauses_ns: u64) -> Times {
+        Times {
+            start_ns: self.start_ns.saturating_add(pauses_ns),
+            measure_from_ns: self.measure_from_ns.saturating_add(pauses_ns),
+            stop_at_ns: self.stop_at_ns.saturating_add(pauses_ns),
+            interval_ns: self.interval_ns,
+        }
+    }
+
     /// The interval that `at_ns` lies in. Edges are counted from `start_ns` in
     /// the ramp and from `measure_from_ns` after it; the last interval of a
     /// phase may be short.
@@ -85,6 +96,8 @@ pub struct Window {
     interval_ns: u64,
     /// The job that gave up; `NOBODY` while none has.
     gave_up: AtomicUsize,
+    /// Times cut out. The run's times above do not contain them.
+    pub(crate) pauses: Pauses,
 }
 
 /// No job.
@@ -104,6 +117,7 @@ impl Window {
             stop_at_ns: AtomicU64::new(u64::MAX),
             interval_ns: interval_ns.max(1),
             gave_up: AtomicUsize::new(NOBODY),
+            pauses: Pauses::default(),
         }
     }
 

@@ -17,6 +17,7 @@ mod source;
 mod tests;
 
 use crate::lane::Lane;
+use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
 use crate::recorder::Recorder;
 use crate::summary::{CpuTimes, DrainCounts};
@@ -50,7 +51,7 @@ struct Slot {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) phase: Phase,
-    /// Start of the interval, on the run's clock.
+    /// Start of the interval, on the run's clock, which pauses are cut out of.
     pub(crate) start_ns: u64,
     /// All that this worker completed before this time has been reported.
     pub(crate) until_ns: u64,
@@ -68,7 +69,8 @@ pub(crate) struct Worker {
     /// The result of a whole operation, on the short path.
     short_result: i32,
     length_bytes: u32,
-    /// The next edge: a completion at or after it belongs to another interval.
+    /// The next edge or beat, whichever comes first: a completion at or after it
+    /// has to be looked at.
     boundary_ns: u64,
     recorder: Recorder,
     first: Lane,
@@ -87,7 +89,17 @@ pub(crate) struct Worker {
     remaining: u64,
     job: usize,
     interval: Span,
+    /// The run's times on the engine's clock, on which pauses are not cut out.
     times: Times,
+    /// What `times` follow from: when measuring starts and stops on the run's clock.
+    moving: (u64, u64),
+    /// The next edge: a completion at or after it belongs to another interval.
+    edge_ns: u64,
+    /// When it looks next for a pause; `u64::MAX`: never.
+    beat_ns: u64,
+    /// Pauses that were cut out here, and their sum.
+    pauses: usize,
+    pauses_ns: u64,
     window: Arc<Window>,
     spares: Vec<Recorder>,
     reports: Vec<Report>,
@@ -171,6 +183,11 @@ impl Worker {
             job,
             interval: times.interval_at(0),
             times,
+            moving: (times.measure_from_ns, times.stop_at_ns),
+            edge_ns: u64::MAX,
+            beat_ns: u64::MAX,
+            pauses: 0,
+            pauses_ns: 0,
             window,
             spares: vec![Recorder::new(open_loop)],
             reports: Vec::with_capacity(4),
@@ -193,8 +210,12 @@ impl Worker {
     /// The run starts; its times are in the window.
     pub(crate) fn begin(&mut self) {
         self.times = self.window.times();
+        self.moving = (self.times.measure_from_ns, self.times.stop_at_ns);
         self.interval = self.times.interval_at(self.times.start_ns);
-        self.boundary_ns = self.interval.end_ns;
+        if self.window.pauses.are_watched() {
+            self.beat_ns = self.times.start_ns + BEAT_NS;
+        }
+        self.set_edge(self.interval.end_ns);
         let start_ns = self.times.start_ns;
         self.first.begin(start_ns);
         for lane in &mut self.others {
@@ -205,9 +226,10 @@ impl Worker {
     /// Sees whether the run's times were moved. Once a batch, before completions.
     #[inline]
     pub(crate) fn refresh(&mut self) {
-        let (measure_from_ns, stop_at_ns) = self.window.moving();
-        if measure_from_ns != self.times.measure_from_ns || stop_at_ns != self.times.stop_at_ns {
-            self.times = self.window.times();
+        let moving = self.window.moving();
+        if moving != self.moving {
+            self.moving = moving;
+            self.times = self.window.times().later(self.pauses_ns);
             let limit_ns = match self.interval.phase {
                 Phase::Ramp => self.times.measure_from_ns.min(self.times.stop_at_ns),
                 Phase::Measuring => self.times.stop_at_ns,
@@ -217,7 +239,7 @@ impl Worker {
                 .interval
                 .start_ns
                 .saturating_add(self.times.interval_ns);
-            self.boundary_ns = end_ns.min(limit_ns);
+            self.set_edge(end_ns.min(limit_ns));
         }
     }
 
@@ -231,9 +253,24 @@ impl Worker {
         }
     }
 
-    /// The time of the next edge that [`Worker::advance`] waits for.
+    /// The time that [`Worker::advance`] waits for: the next edge or beat.
     pub(crate) fn boundary_ns(&self) -> u64 {
         self.boundary_ns
+    }
+
+    /// The end of the interval.
+    pub(crate) fn edge_ns(&self) -> u64 {
+        self.edge_ns
+    }
+
+    /// A time of the engine's clock on the run's, without the pauses cut out here.
+    pub(crate) fn without_pauses(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.pauses_ns)
+    }
+
+    fn set_edge(&mut self, edge_ns: u64) {
+        self.edge_ns = edge_ns;
+        self.boundary_ns = edge_ns.min(self.beat_ns);
     }
 
     /// No more operations will come.
@@ -249,7 +286,7 @@ impl Worker {
             }
             self.close(u64::MAX);
             self.interval.phase = Phase::Draining;
-            self.boundary_ns = u64::MAX;
+            self.set_edge(u64::MAX);
         }
     }
 
@@ -291,10 +328,16 @@ impl Worker {
         }
     }
 
-    /// `at_ns` is at or past the edge.
+    /// `at_ns` is at or past the edge or the beat.
     #[cold]
     #[inline(never)]
     fn cross(&mut self, at_ns: u64) {
+        if at_ns >= self.beat_ns {
+            self.beat(at_ns);
+            if at_ns < self.edge_ns {
+                return;
+            }
+        }
         let span = self.times.interval_at(at_ns);
         if span.phase == Phase::Draining {
             self.give_up_arrivals();
@@ -302,13 +345,48 @@ impl Worker {
             self.leave_short_path();
         } else if span.phase == self.interval.phase && self.spares.is_empty() {
             // The coordinator is behind: let the interval grow.
-            self.boundary_ns = span.end_ns;
+            self.set_edge(span.end_ns);
             return;
         } else {
-            self.close(span.start_ns);
+            self.close(self.without_pauses(span.start_ns));
         }
         self.interval = span;
-        self.boundary_ns = span.end_ns;
+        self.set_edge(span.end_ns);
+    }
+
+    /// Leaves a sign of life, and cuts out what was a pause.
+    fn beat(&mut self, at_ns: u64) {
+        let pauses = &self.window.pauses;
+        let late_ns = at_ns.saturating_sub(self.beat_ns);
+        self.beat_ns = at_ns.saturating_add(BEAT_NS);
+        if late_ns < LATE_NS {
+            pauses.beat(at_ns);
+        } else {
+            for gap in pauses.look(at_ns, self.pauses) {
+                self.cut_out(gap, at_ns);
+            }
+        }
+        self.set_edge(self.edge_ns);
+    }
+
+    /// The program was paused: moves all that lay before the pause's end so that
+    /// neither the window nor the latencies of what is in flight contain it.
+    fn cut_out(&mut self, gap: Gap, at_ns: u64) {
+        let by_ns = gap.length_ns();
+        self.pauses += 1;
+        self.pauses_ns += by_ns;
+        self.times = self.times.later(by_ns);
+        self.interval.start_ns = self.interval.start_ns.saturating_add(by_ns);
+        self.interval.end_ns = self.interval.end_ns.saturating_add(by_ns);
+        self.edge_ns = self.edge_ns.saturating_add(by_ns);
+        for slot in &mut self.slots {
+            slot.start_ns = gap.moved(slot.start_ns, at_ns);
+            slot.issued_ns = gap.moved(slot.issued_ns, at_ns);
+        }
+        self.first.move_arrivals(by_ns);
+        for lane in &mut self.others {
+            lane.move_arrivals(by_ns);
+        }
     }
 
     fn close(&mut self, until_ns: u64) {
@@ -320,7 +398,7 @@ impl Worker {
         let fresh = spare.unwrap_or_else(|| Recorder::new(self.open_loop));
         self.reports.push(Report {
             phase: self.interval.phase,
-            start_ns: self.interval.start_ns,
+            start_ns: self.without_pauses(self.interval.start_ns),
             until_ns,
             recorder: std::mem::replace(&mut self.recorder, fresh),
             cpu: CpuTimes::default(),

@@ -46,7 +46,7 @@ pub use sample::{
     quantile_sorted, standard_deviation, variance,
 };
 pub use samples::{SamplesComparison, SamplesMethod, compare_samples};
-pub use steady::{Steadiness, SteadyRule};
+pub use steady::{ROUND_NS_MIN, Settling, Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
 pub use trend::linear_trend;

@@ -73,16 +73,52 @@ impl SteadyRule {
         })
     }
 
-    /// Index of the first value of the first window that is steady: measuring
-    /// may count from there. None where the series never settles, so for
-    /// fewer values than the window takes.
+    /// Whether and from where on a series of rates is steady, each over
+    /// `value_ns` nanoseconds. A round is as many values as [`ROUND_NS_MIN`] takes,
+    /// at least one; the window slides by single values.
+    ///
+    /// ```
+    /// use stripewise_stats::{Settling, SteadyRule};
+    /// let level = [500.0; 10];
+    /// let rule = SteadyRule::SNIA;
+    /// // Ten values of a second, and one second in all.
+    /// assert_eq!(rule.settling(&level, 1_000_000_000), Settling::From(0));
+    /// assert_eq!(rule.settling(&level, 100_000_000), Settling::TooShort);
+    /// ```
     #[must_use]
-    pub fn settled_from(&self, values: &[f64]) -> Option<usize> {
-        let window = self.window.max(2);
-        (window..=values.len())
-            .find(|&end| self.judge(&values[..end]).is_some_and(|s| s.steady))
-            .map(|end| end - window)
+    pub fn settling(&self, values: &[f64], value_ns: u64) -> Settling {
+        let rounds = self.window.max(2);
+        let each = usize::try_from(ROUND_NS_MIN.div_ceil(value_ns.max(1))).unwrap_or(usize::MAX);
+        let window = each.saturating_mul(rounds);
+        if values.len() < window {
+            return Settling::TooShort;
+        }
+        let is_steady = |from: &usize| {
+            let rates = values[*from..*from + window].chunks(each);
+            let rounds: Vec<f64> = rates.filter_map(mean).collect();
+            self.judge(&rounds).is_some_and(|seen| seen.steady)
+        };
+        match (0..=values.len() - window).find(is_steady) {
+            Some(index) => Settling::From(index),
+            None => Settling::Never,
+        }
     }
+}
+
+/// The shortest round about which the rule says anything: shorter ones show the
+/// scheduler and the host, not the disk's state. SNIA's own are a minute.
+pub const ROUND_NS_MIN: u64 = 1_000_000_000;
+
+/// What a whole series says about its steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settling {
+    /// Shorter than the rule's rounds together: nothing can be said.
+    TooShort,
+    /// No window of it is steady.
+    Never,
+    /// The first steady window begins at the value of this index: measuring may
+    /// count from there.
+    From(usize),
 }
 
 /// Slope of the least-squares line through (0, v0), (1, v1)...; 0 for one value.
@@ -155,7 +191,8 @@ mod tests {
     fn too_short_a_series_or_no_throughput_is_no_steady_state() {
         for values in [&[][..], &[1.0], &[1.0, 1.0], &[1.0; 4], &[0.0; 5]] {
             assert_eq!(SteadyRule::SNIA.judge(values), None);
-            assert_eq!(SteadyRule::SNIA.settled_from(values), None);
+            let settling = SteadyRule::SNIA.settling(values, ROUND_NS_MIN);
+            assert!(!matches!(settling, Settling::From(_)), "{values:?}");
         }
     }
 
@@ -165,7 +202,9 @@ mod tests {
         let values: Vec<f64> = (0..30)
             .map(|k| 1_000.0 * (1.0 + 2.0 * libm::exp(-f64::from(k) / 4.0)))
             .collect();
-        let from = SteadyRule::SNIA.settled_from(&values).unwrap();
+        let Settling::From(from) = SteadyRule::SNIA.settling(&values, ROUND_NS_MIN) else {
+            panic!("it settles");
+        };
         assert_eq!(from, 10);
         let before = SteadyRule::SNIA.judge(&values[..from + 4]).unwrap();
         assert!(!before.steady && before.slope_share > 0.10);
@@ -174,6 +213,39 @@ mod tests {
     #[test]
     fn a_series_that_swings_for_ever_never_settles() {
         let values: Vec<f64> = (0..100).map(|k| f64::from(1_000 + 300 * (k % 2))).collect();
-        assert_eq!(SteadyRule::SNIA.settled_from(&values), None);
+        assert_eq!(
+            SteadyRule::SNIA.settling(&values, ROUND_NS_MIN),
+            Settling::Never
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_about_rounds_shorter_than_a_second() {
+        let rule = SteadyRule::SNIA;
+        let ms = 1_000_000;
+        for (values, value_ns, expected) in [
+            // A step of one second in tenths, as of a quick bench.
+            (10, 100 * ms, Settling::TooShort),
+            (49, 100 * ms, Settling::TooShort),
+            (50, 100 * ms, Settling::From(0)),
+            (4, 1_000 * ms, Settling::TooShort),
+            (5, 1_000 * ms, Settling::From(0)),
+            // Longer intervals are rounds by themselves.
+            (4, 10_000 * ms, Settling::TooShort),
+            (5, 10_000 * ms, Settling::From(0)),
+            // Two of these make a round.
+            (9, 700 * ms, Settling::TooShort),
+            (10, 700 * ms, Settling::From(0)),
+            (5, 0, Settling::TooShort),
+        ] {
+            let found = rule.settling(&vec![100.0; values], value_ns);
+            assert_eq!(found, expected, "{values} of {value_ns} ns");
+        }
+        // Noise within a round is averaged; the window begins between rounds.
+        let mut rates: Vec<f64> = (0..60)
+            .map(|tenth| f64::from(100 + 40 * (tenth % 2)))
+            .collect();
+        rates[..4].fill(1_000.0);
+        assert_eq!(rule.settling(&rates, 100 * ms), Settling::From(4));
     }
 }

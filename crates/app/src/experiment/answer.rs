@@ -185,7 +185,7 @@ impl Answer {
             .records
             .iter()
             .flat_map(|record| &record.jobs)
-            .any(|job| job.outcome.errors.total > 0);
+            .any(|job| job.outcome.failures() > 0);
         if failed || self.kept.ended == Some(Ended::BrokenOff) {
             return Exit::InputOutput;
         }

@@ -340,3 +340,46 @@ fn a_file_that_is_cut_under_its_writes_stops_the_run_and_one_that_is_removed_is_
         }
     }
 }
+
+#[test]
+fn an_operation_that_fails_after_the_stop_is_reported_and_is_exit_code_4() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    // The operations are held back until the window is over, and fail then.
+    let answer = desk
+        .run(&[
+            "run",
+            &volume,
+            "--busy-ok",
+            "--size",
+            "4M",
+            "--duration",
+            "300ms",
+            "--outstanding",
+            "2",
+            "--inject",
+            "fail=5@every=1;stall@between=0..5000000000",
+            "--json",
+        ])
+        .ended(4);
+    let job = crate::support::only_job(&answer.json());
+    assert_eq!(job.at("outcome.errors.total").count(), 0);
+    let drain = job.at("outcome.drain");
+    assert!(drain.at("errors").count() > 0);
+    assert!(drain.at("first_error").text().contains("EIO"));
+    assert!(codes(&job).contains(&"errors".to_owned()));
+    let words = desk.run(&["history", "show", "last"]).done().stdout;
+    assert!(words.contains("after the stop failed"), "{words}");
+}
+
+#[test]
+fn a_stall_in_the_middle_has_a_line_of_its_own() {
+    let desk = Desk::new();
+    let stalled = |what: &str| {
+        let job = desk.job_on_file(&["--duration", "5s", "--interval", "100ms", "--inject", what]);
+        assert!(job.maybe("outcome.pauses").is_none(), "nothing was paused");
+        codes(&job).contains(&"stalled".to_owned())
+    };
+    assert!(stalled("stall@between=1500000000..4000000000"));
+    assert!(!stalled("stall@between=1500000000..1600000000"));
+}

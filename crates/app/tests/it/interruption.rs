@@ -1,6 +1,6 @@
 //! Signals at every stage: what was measured is kept, what was made is gone.
 
-use crate::support::{Answer, Desk, Running, names};
+use crate::support::{Answer, Desk, MIB, Running, codes, names, users_file};
 use rustix::process::Signal;
 
 /// A run that would take a minute, in its measurement.
@@ -213,4 +213,91 @@ fn a_signal_while_preparing_leaves_no_half_file() {
         .filter(|name| !name.starts_with("results.db"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Stops a running program for two seconds in its measurement.
+fn pause(desk: &Desk, running: &mut Running) {
+    until_stored(desk, running, 1);
+    running.signal(Signal::STOP);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    running.signal(Signal::CONT);
+}
+
+/// The pauses of a job that were as long as [`pause`] makes them.
+fn long_pauses(job: &crate::support::Json) -> usize {
+    let pauses = job.maybe("outcome.pauses").map(|list| list.items());
+    let long = |pause: &&crate::support::Json| pause.at("duration_ns").count() >= 1_900_000_000;
+    pauses.unwrap_or_default().iter().filter(long).count()
+}
+
+#[test]
+fn a_paused_process_is_no_slow_disk() {
+    for engine in ["uring", "threads"] {
+        let desk = Desk::new();
+        let file = desk.file("data");
+        users_file(&file, 4 * MIB);
+        let mut running = desk.start(&[
+            "run",
+            &file,
+            "--busy-ok",
+            "--duration",
+            "4s",
+            "--interval",
+            "100ms",
+            "--rate",
+            "400",
+            "--outstanding",
+            "64",
+            "--engine",
+            engine,
+            "--json",
+        ]);
+        pause(&desk, &mut running);
+        let answer = running.wait().done();
+        let job = crate::support::only_job(&answer.json());
+        assert_eq!(long_pauses(&job), 1, "{engine}: {}", answer.stdout);
+        // The window is as long as asked for, and has the arrivals of its length.
+        assert_eq!(job.at("outcome.duration_ns").count(), 4_000_000_000);
+        let due = job.at("outcome.arrivals_due").count();
+        assert!((1_599..=1_601).contains(&due), "{engine}: {due}");
+        let longest_ns = job.at("outcome.read.latency_ns.max").count();
+        assert!(longest_ns < 1_900_000_000, "{engine}: {longest_ns}");
+        let codes = codes(&job);
+        assert!(codes.contains(&"paused".to_owned()), "{codes:?}");
+        for code in ["stalled", "stalled-at-end"] {
+            assert!(!codes.contains(&code.to_owned()), "{codes:?}");
+        }
+        let shown = desk.run(&["history", "show", "last", "--json"]).done();
+        assert_eq!(shown.stdout, answer.stdout);
+    }
+}
+
+#[test]
+fn a_step_of_a_bench_that_was_paused_is_measured_all_the_same() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mut running = desk.start(&[
+        "bench",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "8M",
+        "--series",
+        "log",
+        "--step",
+        "4s",
+        "--time",
+        "30s",
+        "--json",
+    ]);
+    pause(&desk, &mut running);
+    let printed = running.wait().json();
+    let jobs = printed.all("jobs");
+    let jobs: Vec<_> = jobs.iter().flat_map(|jobs| jobs.items()).collect();
+    assert_eq!(jobs.iter().map(long_pauses).sum::<usize>(), 1);
+    for job in &jobs {
+        assert!(job.at("outcome.operations").count() > 0);
+        let codes = codes(job);
+        assert!(!codes.contains(&"stalled-at-end".to_owned()), "{codes:?}");
+    }
 }

@@ -5,15 +5,13 @@ use super::{Told, axis, series};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::quantity_text::percent;
 use stripewise_results::{Interval, JobRow, Status};
-use stripewise_stats::{ChangePointRule, SteadyRule, change_points, mean};
+use stripewise_stats::{ChangePointRule, Settling, SteadyRule, change_points, mean};
 use stripewise_units::{format_count, format_duration};
 
 /// Fewer intervals than this are no curve.
 const INTERVALS_MIN: usize = 5;
 /// More points than this nobody can tell apart.
 const POINTS_MAX: usize = 160;
-/// The shortest round that SNIA's rule is asked about.
-const ROUND_NS_MIN: u64 = 1_000_000_000;
 /// Steps smaller than this share are not worth a word.
 const STEP_MIN: f64 = 0.10;
 /// More words than this cannot be read.
@@ -112,23 +110,6 @@ fn thinned(intervals: &[Interval]) -> Vec<Interval> {
     intervals.chunks(together).map(join).collect()
 }
 
-/// The index of the interval from which on the rate is steady by SNIA's rule, and
-/// whether it settles at all. Nothing where less was measured than the rule takes:
-/// it is about rounds, and a round shorter than a second shows the scheduler.
-fn settled_from(intervals: &[Interval]) -> Option<Option<usize>> {
-    let rule = SteadyRule::SNIA;
-    let shortest = intervals.iter().map(|one| one.duration_ns).min()?.max(1);
-    let of_round = usize::try_from(ROUND_NS_MIN.div_ceil(shortest)).ok()?;
-    let rounds: Vec<f64> = intervals
-        .chunks_exact(of_round)
-        .filter_map(|round| mean(&round.iter().map(rate_of).collect::<Vec<_>>()))
-        .collect();
-    if rounds.len() < rule.window {
-        return None;
-    }
-    Some(rule.settled_from(&rounds).map(|round| round * of_round))
-}
-
 /// What is worth pointing at, and the same in a few sentences.
 fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annotation>, String) {
     let mut marks = Vec::new();
@@ -136,8 +117,10 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
     let end = intervals.last().map_or(0.0, |last| {
         last.start_ns.saturating_add(last.duration_ns) as f64
     });
-    match settled_from(intervals) {
-        Some(Some(index)) => {
+    // Of intervals of unequal length, enough of the shortest make a round.
+    let interval_ns = intervals.iter().map(|one| one.duration_ns).min();
+    match SteadyRule::SNIA.settling(rates, interval_ns.unwrap_or(0)) {
+        Settling::From(index) => {
             let from = intervals[index].start_ns;
             if index > 0 {
                 marks.push(Annotation::RangeX {
@@ -157,8 +140,9 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
                 crate::number::rate(average)
             ));
         }
-        Some(None) => words.push("The rate never settles within SNIA's rule.".to_owned()),
-        None => {}
+        Settling::Never => words.push("The rate never settles within SNIA's rule.".to_owned()),
+        // The rule has nothing to say about a few seconds.
+        Settling::TooShort => {}
     }
     let rule = ChangePointRule {
         magnitude_min: STEP_MIN,

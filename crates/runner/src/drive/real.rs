@@ -5,9 +5,11 @@
 //! travel by channel once an interval, and their recorders come back by another.
 //! A worker that is blocked in the operating system for good cannot be stopped:
 //! it is left behind when the drain limit has passed, and its operations count
-//! as abandoned.
+//! as abandoned. A thread beside them does nothing but give signs of life, so that a
+//! pause of the program is told from a silent device, and cut out ([`crate::Pause`]).
 
 mod coordinator;
+mod pulse;
 mod thread;
 
 use crate::{Error, JobPlan, Observer, Policy, RunPlan, RunTotals};

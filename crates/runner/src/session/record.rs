@@ -1,14 +1,14 @@
 //! From counts to the fields of a record.
 
 use crate::{
-    DrainCounts, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts, RunTotals,
-    StopReason,
+    DrainCounts, ErrorCount, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts,
+    RunTotals, StopReason,
 };
 use stripewise_io_engine::backend::timed::HandOvers;
 use stripewise_io_engine::{Capabilities, Kind, error_name};
 use stripewise_results::{
     Drain, EngineFacts, Errors, InitiationLatency, Interval, KindParts, OpenLoop, Outcome,
-    OutcomeParts, RunRecord, Status,
+    OutcomeParts, Pause, RunRecord, Status,
 };
 use stripewise_stats::Histogram;
 
@@ -86,15 +86,27 @@ fn errors(counts: &ErrorCounts) -> Errors {
         let reason = format!("{} {}", kind_word(entry.kind), reason(entry.failure));
         *errors.by_reason.entry(reason).or_default() += entry.count;
     }
-    errors.first = counts.first().map(|first| {
-        format!(
-            "{} at byte {}: {}",
-            kind_word(first.kind),
-            first.first_offset_bytes,
-            reason(first.failure)
-        )
-    });
+    errors.first = counts.first().map(first_error);
     errors
+}
+
+/// Where and why an operation failed.
+fn first_error(first: &ErrorCount) -> String {
+    format!(
+        "{} at byte {}: {}",
+        kind_word(first.kind),
+        first.first_offset_bytes,
+        reason(first.failure)
+    )
+}
+
+/// The pauses of the program that were cut out.
+pub(super) fn pauses(totals: &RunTotals) -> Vec<Pause> {
+    let pause = |pause: &crate::Pause| Pause {
+        at_ns: pause.at_ns,
+        duration_ns: pause.duration_ns,
+    };
+    totals.pauses.iter().map(pause).collect()
 }
 
 fn kind_word(kind: Kind) -> &'static str {
@@ -116,6 +128,8 @@ fn reason(failure: Failure) -> String {
 pub(super) fn drain(counts: &DrainCounts) -> Drain {
     Drain {
         operations: counts.operations,
+        errors: counts.errors,
+        first_error: counts.first_error.as_ref().map(first_error),
         latency_ns_max: counts.latency_ns_max,
         abandoned: counts.abandoned,
     }

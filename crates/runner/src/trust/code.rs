@@ -101,6 +101,10 @@ codes! {
     NullEngine = "null-engine",
     /// Operations took far longer after the stop than any before it.
     StalledAtEnd = "stalled-at-end",
+    /// The device stopped answering in the measured time.
+    Stalled = "stalled",
+    /// Nothing of the program ran for a time, which was cut out.
+    Paused = "paused",
     /// Faults were injected on purpose.
     FaultsInjected = "faults-injected",
     /// Others used the device.

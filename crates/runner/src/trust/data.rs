@@ -5,7 +5,7 @@ use super::code::Code;
 use super::evidence::{Evidence, percent};
 use stripewise_disk_inspect::content::Content;
 use stripewise_disk_inspect::storage::FileLayout;
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
 
 /// Smaller shares change a result less than its own spread.
@@ -15,8 +15,19 @@ const SAMPLED_SHARE_MIN: f64 = 0.1;
 /// From here on the number is mostly not the disk's.
 const SHARE_VOID: f64 = 0.5;
 
-const WRITE_IT: &str = "measure a file written in full: `stripewise prepare PATH` makes one, or name a \
-                        directory instead of the file";
+/// What to measure instead.
+fn write_it(evidence: &Evidence) -> &'static str {
+    match evidence.target.kind {
+        TargetKind::Device => {
+            "measure a test file on its file system (name a directory there); a device without one has to be \
+             written in full first, which destroys what is on it"
+        }
+        _ => {
+            "measure a file written in full: `stripewise prepare PATH` makes one, or name a directory instead \
+             of the file"
+        }
+    }
+}
 
 fn layout(evidence: &Evidence) -> Option<&FileLayout> {
     let layout = evidence.data.as_ref()?.layout.as_ref()?;
@@ -79,7 +90,11 @@ fn without_the_disk(
     }
     let share = percent(part_bytes, size_bytes);
     let message = format!("{found} ({share}), and {}", what_it_does(evidence));
-    Some(code.warning(severity(part_bytes, size_bytes), message, WRITE_IT))
+    Some(code.warning(
+        severity(part_bytes, size_bytes),
+        message,
+        write_it(evidence),
+    ))
 }
 
 /// Zeros on the disk, beyond those that holes explain.
@@ -103,7 +118,7 @@ pub fn zero_data(evidence: &Evidence) -> Option<Warning> {
         percent(content.blocks_zero, content.blocks)
     );
     let severity = severity(content.blocks_zero, content.blocks);
-    Some(Code::ZeroData.warning(severity, message, WRITE_IT))
+    Some(Code::ZeroData.warning(severity, message, write_it(evidence)))
 }
 
 /// Blocks that are copies of one another: read, or to be written.
@@ -118,7 +133,7 @@ pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
     let sampled = sampled(evidence, |content| content.blocks_repeated)?;
     let message =
         format!("{sampled} repeat others: a device that deduplicates reads them from its cache");
-    Some(Code::RepeatingData.warning(Severity::Warning, message, WRITE_IT))
+    Some(Code::RepeatingData.warning(Severity::Warning, message, write_it(evidence)))
 }
 
 /// Blocks that compress: read, or to be written.
@@ -133,8 +148,16 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "{sampled} can be compressed: a device that compresses moves fewer bytes than we count"
     );
-    let hint = "if that is the data that the disk will serve, keep it so; else measure a test file: name a \
-                directory instead of the file";
+    let hint = match evidence.target.kind {
+        TargetKind::Device => {
+            "keep it so if that is the data that the disk will serve; else measure a test file: name a \
+             directory on it"
+        }
+        _ => {
+            "keep it so if that is the data that the disk will serve; else measure a test file: name a \
+             directory instead of the file"
+        }
+    };
     Some(Code::CompressibleData.warning(Severity::Note, message, hint))
 }
 

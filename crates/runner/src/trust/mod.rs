@@ -19,6 +19,7 @@ mod machine;
 mod processor;
 mod reconcile;
 mod size;
+mod stalls;
 mod steadiness;
 #[cfg(test)]
 mod tests;
@@ -38,14 +39,15 @@ pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
 pub use processor::{cpu_bound, cpu_quota, cpu_steal};
 pub use reconcile::{array_syncing, device_saw_less, other_load};
 pub use size::{narrow_span, smaller_than_cache};
+pub use stalls::{paused, stalled, stalled_at_end};
 pub use steadiness::{fell_once, not_steady, quick_run};
 pub use volume::{
-    abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, stalled_at_end,
-    store_behind, target_changed,
+    abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, store_behind,
+    target_changed,
 };
 
 use stripewise_disk_inspect::storage::Throttle;
-use stripewise_results::{JobRecord, Warning};
+use stripewise_results::{JobRecord, Severity, Warning};
 
 /// A warning over one job.
 type Judge = fn(&Evidence) -> Option<Warning>;
@@ -78,6 +80,8 @@ const JUDGES: &[Judge] = &[
     target_changed,
     abandoned,
     stalled_at_end,
+    stalled,
+    paused,
     arrivals_not_issued,
     outstanding_below_asked,
     device_queue_limit,
@@ -106,6 +110,17 @@ pub fn judge(evidence: &Evidence) -> Vec<Warning> {
         return vec![warning];
     }
     sorted(JUDGES.iter().filter_map(|judge| judge(evidence)).collect())
+}
+
+/// What makes a result void and is known before the first operation: the target is
+/// memory, or most of it is holes or zeros. Needs no outcome.
+#[must_use]
+pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
+    const FORESEEN: [Judge; 4] = [in_memory, sparse_file, never_written, zero_data];
+    let found = FORESEEN.iter().filter_map(|judge| judge(evidence));
+    found
+        .filter(|warning| warning.severity == Severity::Void)
+        .collect()
 }
 
 /// What the jobs of one ladder or grid say together: limits that show as the

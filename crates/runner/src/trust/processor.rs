@@ -95,7 +95,14 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
     } else if !evidence.is_direct() {
         "copying through the page cache takes the time: leave out --cache".to_owned()
     } else if spare {
-        format!("use more threads: --threads {}", processors.floor())
+        let threads = processors.floor();
+        match evidence.quick {
+            // `bench` sets the threads itself.
+            true => {
+                format!("try more threads at once with `stripewise run TARGET --threads {threads}`")
+            }
+            false => format!("use more threads: --threads {threads}"),
+        }
     } else if evidence.engine.name == "threads" {
         "the io_uring engine needs less processor time: --engine uring".to_owned()
     } else {

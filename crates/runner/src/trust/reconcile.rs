@@ -88,6 +88,13 @@ fn why(evidence: &Evidence) -> &'static str {
         "the file system compresses: measure with data that cannot be compressed, or with compression off"
     } else if super::cache::direct_io_cached(evidence).is_some() {
         "the file system's cache served the rest: use its block size and alignment"
+    } else if super::data::zero_data(evidence).is_some() {
+        "zeros were answered without the media: measure data that was written in full"
+    } else if storage.is_some_and(|storage| {
+        let mut layers = storage.layers().into_iter();
+        layers.any(|device| device.looped.is_some())
+    }) {
+        "write the file behind the loop device in full: its holes need no disk"
     } else {
         "a cache above the device served the rest: look for dm-cache, bcache, or a file system that caches \
          direct I/O"

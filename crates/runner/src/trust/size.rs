@@ -45,8 +45,11 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
                 format_bytes(wanted)
             )
         }
+        _ if evidence.target.kind == TargetKind::TestFile => {
+            format!("use {} or more: --size", format_bytes(wanted))
+        }
         _ => format!(
-            "use {} or more: --size, or a larger file or device",
+            "use a larger file or device: {} or more",
             format_bytes(wanted)
         ),
     };
@@ -91,7 +94,12 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
         format_bytes(size)
     );
     let hint = if evidence.target.kind == TargetKind::Device {
-        "leave out --size to use all of the device"
+        match evidence.workload.size_bytes {
+            Some(_) => "leave out --size to use all of the device",
+            None => {
+                "measure the whole disk (reading changes nothing on it) if the rest of it matters"
+            }
+        }
     } else if evidence.quick {
         "bench --qualify with a larger --size, or measure the device itself (reading changes nothing on it)"
     } else {

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
 use stripewise_results::{Severity, TargetKind, Warning};
-use stripewise_stats::{SteadyRule, mean, step_down};
+use stripewise_stats::{ROUND_NS_MIN, SteadyRule, mean, step_down};
 use stripewise_units::{Nanoseconds, format_duration, format_iops};
 
 /// A fall by less than this may be anything.
@@ -11,8 +11,6 @@ const DROP_SHARE_MIN: f64 = 0.2;
 /// With fewer operations a round, chance alone moves rates by more than the
 /// rule allows (Poisson: 8 % standard deviation at 150).
 const ROUND_OPERATIONS_MIN: f64 = 150.0;
-/// Shorter rounds show the scheduler and the host, not the disk's state.
-const ROUND_SECONDS_MIN: f64 = 1.0;
 
 /// Rates of the whole intervals, operations a second; the last one is left out
 /// where it was cut short.
@@ -49,17 +47,16 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
             mean(&rates[from..to])
         })
         .collect();
-    let seconds = evidence.outcome.duration_ns as f64 / 1e9 / rule.window as f64;
-    let found = rule
-        .judge(&rounds)
-        .filter(|_| seconds >= ROUND_SECONDS_MIN)?;
+    let round_ns = evidence.outcome.duration_ns / rule.window as u64;
+    let seconds = round_ns as f64 / 1e9;
+    let found = rule.judge(&rounds).filter(|_| round_ns >= ROUND_NS_MIN)?;
     if found.steady || found.mean * seconds < ROUND_OPERATIONS_MIN {
         return None;
     }
     let message = format!(
         "not in steady state: over five rounds of {} the rate ranged over {} of its mean (20 % allowed) and \
          drifted by {} (10 % allowed)",
-        format_duration(evidence.outcome.duration_ns / rule.window as u64),
+        format_duration(round_ns),
         percent_of(found.range_share),
         percent_of(found.slope_share)
     );

@@ -16,6 +16,11 @@ const ERROR_SHARE_VOID: f64 = 0.01;
 pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
     let operations = evidence.outcome.operations;
     let (severity, message) = match operations {
+        // A step that was broken off says so itself; nobody takes it for an answer.
+        0 if evidence.interrupted && evidence.outcome.errors.total == 0 => (
+            Severity::Note,
+            "nothing completed before it was stopped".to_owned(),
+        ),
         0 => (
             Severity::Void,
             "no operation completed in the measured time".to_owned(),
@@ -90,42 +95,11 @@ fn round_up_to_seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000).saturating_mul(1_000_000_000)
 }
 
-/// A stall that the measured window did not see: in a closed loop nothing
-/// completes while the device is silent, so the slow operations are those that
-/// were in flight at the stop.
-pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
-    const RATIO_MIN: u64 = 10;
-    const LATENCY_NS_MIN: u64 = 100_000_000;
-    let outcome = &evidence.outcome;
-    let kinds = [
-        Some(&outcome.read),
-        Some(&outcome.write),
-        outcome.sync.as_ref(),
-    ];
-    let longest_ns = kinds
-        .into_iter()
-        .flatten()
-        .filter_map(|kind| Some(kind.latency_ns?.max))
-        .max()
-        .unwrap_or(0);
-    let drained_ns = outcome.drain.latency_ns_max;
-    if drained_ns < LATENCY_NS_MIN || drained_ns < longest_ns.saturating_mul(RATIO_MIN) {
-        return None;
-    }
-    let message = format!(
-        "the device stalled at the end: operations in flight at the stop took up to {}, those counted at most {}",
-        format_duration(drained_ns),
-        format_duration(longest_ns)
-    );
-    let hint = "run it longer; if it stalls again and again, look at the kernel's log and the device's health";
-    Some(Code::StalledAtEnd.warning(Severity::Warning, message, hint))
-}
-
 /// Failed operations.
 pub fn errors(evidence: &Evidence) -> Option<Warning> {
     let errors = &evidence.outcome.errors;
     if errors.total == 0 {
-        return None;
+        return errors_after_the_stop(evidence);
     }
     let all = errors.total.saturating_add(evidence.outcome.operations);
     let reasons: Vec<String> = errors
@@ -138,8 +112,12 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
         .as_ref()
         .map(|first| format!("; the first: {first}"))
         .unwrap_or_default();
+    let later = match evidence.outcome.drain.errors {
+        0 => String::new(),
+        later => format!("; {} more after the stop", format_count(later)),
+    };
     let message = format!(
-        "{} of {} operations failed ({}): {}{first}",
+        "{} of {} operations failed ({}): {}{first}{later}",
         format_count(errors.total),
         format_count(all),
         percent(errors.total, all),
@@ -148,20 +126,7 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
     let void = errors.total as f64 >= ERROR_SHARE_VOID * all as f64;
     // Reasons carry the kind of operation: `write ENOSPC`.
     let names = |name: &str| errors.by_reason.keys().any(|reason| reason.contains(name));
-    let is_device = evidence.target.kind == TargetKind::Device;
-    let hint = if names("ENOSPC") && is_device {
-        "the device answers as one that is gone or became smaller (unplugged, detached, resized), or a thin volume below it is full: look at dmesg and lsblk"
-    } else if names("ENOSPC") {
-        "the file system or thin volume is full: make room and run again"
-    } else if names("EIO") {
-        "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
-    } else if names("EAGAIN") {
-        // The kernel's log has nothing about it: no device failed.
-        "the kernel answered instead of waiting for a layer of the storage that has to wait; run it with \
-         `--engine threads`; `doctor` shows which engines can read the target"
-    } else {
-        "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
-    };
+    let hint = errors_hint(evidence, names);
     Some(Code::Errors.warning(
         if void {
             Severity::Void
@@ -185,6 +150,48 @@ pub fn target_changed(evidence: &Evidence) -> Option<Warning> {
         let hint = "the numbers are those of the file that was opened; find out who works on it";
         Code::TargetChanged.warning(Severity::Warning, message, hint)
     })
+}
+
+/// Failures of operations that were in flight at the stop: the window is whole, but
+/// the device is not.
+fn errors_after_the_stop(evidence: &Evidence) -> Option<Warning> {
+    let drain = &evidence.outcome.drain;
+    if drain.errors == 0 {
+        return None;
+    }
+    let first = drain
+        .first_error
+        .as_ref()
+        .map(|first| format!("; the first: {first}"))
+        .unwrap_or_default();
+    let message = format!(
+        "{} of the {} operations that completed after the stop failed{first}",
+        format_count(drain.errors),
+        format_count(drain.operations)
+    );
+    let names = |name: &str| {
+        let first = drain.first_error.as_ref();
+        first.is_some_and(|first| first.contains(name))
+    };
+    Some(Code::Errors.warning(Severity::Warning, message, errors_hint(evidence, names)))
+}
+
+/// What to do about errors; `names`: one of these reasons was among them.
+fn errors_hint(evidence: &Evidence, names: impl Fn(&str) -> bool) -> &'static str {
+    let is_device = evidence.target.kind == TargetKind::Device;
+    if names("ENOSPC") && is_device {
+        "the device answers as one that is gone or became smaller (unplugged, detached, resized), or a thin volume below it is full: look at dmesg and lsblk"
+    } else if names("ENOSPC") {
+        "the file system or thin volume is full: make room and run again"
+    } else if names("EIO") {
+        "look at the kernel's log (dmesg) and the disk's own (smartctl -a) before trusting it with data"
+    } else if names("EAGAIN") {
+        // The kernel's log has nothing about it: no device failed.
+        "the kernel answered instead of waiting for a layer of the storage that has to wait; run it with \
+         `--engine threads`; `doctor` shows which engines can read the target"
+    } else {
+        "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
+    }
 }
 
 /// Operations that never came back.

@@ -131,7 +131,11 @@ impl Worker {
         }
         if self.interval.phase == Phase::Draining {
             self.drain.operations += 1;
-            self.drain.errors += u64::from(!whole);
+            if !whole {
+                self.drain.errors += 1;
+                let failed = self.error(slot, result, at_ns);
+                self.drain.first_error.get_or_insert(failed);
+            }
             self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
         } else if whole {
             self.recorder.kinds[slot.kind.index()].record(latency_ns);
@@ -142,6 +146,21 @@ impl Worker {
             }
         } else {
             self.failed(slot, result, at_ns);
+        }
+    }
+
+    /// A failed operation in the words of the counts.
+    fn error(&self, slot: Slot, result: i32, at_ns: u64) -> ErrorCount {
+        ErrorCount {
+            kind: slot.kind,
+            failure: match result {
+                0.. => Failure::Short,
+                code => Failure::Os(code.saturating_neg()),
+            },
+            count: 1,
+            first_file: slot.lane,
+            first_offset_bytes: slot.offset_bytes,
+            first_at_ns: self.without_pauses(at_ns),
         }
     }
 
@@ -157,17 +176,8 @@ impl Worker {
             };
             self.recorder.failed_ns_sum += at_ns.saturating_sub(from_ns);
         }
-        self.recorder.errors.add(ErrorCount {
-            kind: slot.kind,
-            failure: match result {
-                0.. => Failure::Short,
-                code => Failure::Os(code.saturating_neg()),
-            },
-            count: 1,
-            first_file: slot.lane,
-            first_offset_bytes: slot.offset_bytes,
-            first_at_ns: at_ns,
-        });
+        let failed = self.error(slot, result, at_ns);
+        self.recorder.errors.add(failed);
         let fingerprint = self.recorder.fingerprint();
         if fingerprint != self.fingerprint {
             self.fingerprint = fingerprint;
@@ -177,6 +187,7 @@ impl Worker {
         if self.failures_in_a_row >= self.failures_in_a_row_max && !self.gave_up {
             self.gave_up = true;
             self.leave_short_path();
+            let at_ns = self.without_pauses(at_ns);
             self.window.give_up(self.job, at_ns);
         }
     }

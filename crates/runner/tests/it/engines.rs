@@ -139,3 +139,9 @@ impl<const END: u8> Engine for Ill<END> {
         self.inner.close(limit_ns)
     }
 }
+
+#[test]
+fn plan_files_and_switches_know_the_same_engines() {
+    let names = stripewise_io_engine::EngineName::ALL.map(|engine| engine.to_string());
+    assert_eq!(names, stripewise_workload::ENGINE_NAMES);
+}

@@ -2,8 +2,10 @@
 //! and brings the run to its end whatever the device does.
 
 use super::RealJob;
+use super::pulse::Pulse;
 use super::thread::{Event, Gate, Shared, WorkerThread};
 use crate::collect::{Collector, Pace};
+use crate::pauses::PAUSE_NS_MIN;
 use crate::recorder::Recorder;
 use crate::summary::{CpuTimes, DrainCounts, StopReason};
 use crate::window::Window;
@@ -41,6 +43,11 @@ pub(super) struct Run {
     links: Vec<Link>,
     events: Receiver<(usize, Event)>,
     collector: Collector,
+    /// When it last looked for pauses, on the engines' clock.
+    looked_ns: u64,
+    /// Pauses that were cut out, and their sum.
+    pauses: usize,
+    pauses_ns: u64,
 }
 
 impl Run {
@@ -73,6 +80,9 @@ impl Run {
             links: Vec::with_capacity(jobs_of_workers.len()),
             events,
             collector,
+            looked_ns: 0,
+            pauses: 0,
+            pauses_ns: 0,
         };
         let started = (jobs.iter().enumerate())
             .try_for_each(|(number, job)| run.start_job::<E>(number, job, cpus, &sender));
@@ -176,12 +186,20 @@ impl Run {
         let start_ns = self.clock.now_ns();
         let (ramp_ns, duration_ns) = (self.plan.ramp_ns, self.plan.duration_ns);
         self.shared.window.begin(start_ns, ramp_ns, duration_ns);
+        self.looked_ns = start_ns;
+        let pulse = Pulse::start(Arc::clone(&self.shared.window), self.clock, start_ns);
+        if pulse.is_none() {
+            self.collector.note(
+                "a pause of the program would not be noticed: no thread was left to look for one"
+                    .into(),
+            );
+        }
         self.collector.begin();
         self.shared.gate.open(true);
         let mut tick_ns = start_ns;
         loop {
             self.take_events();
-            let now_ns = self.clock.now_ns();
+            let now_ns = self.now_ns();
             self.look_at(interrupt, now_ns);
             self.collector.emit(now_ns, policy, observer);
             if now_ns >= tick_ns {
@@ -192,6 +210,7 @@ impl Run {
                 break;
             }
         }
+        drop(pulse);
         self.abandon();
         self.join();
         Ok(self.collector.into_totals())
@@ -200,7 +219,7 @@ impl Run {
     /// Waits for an event until the next edge, at most a tick; then takes all
     /// that are there.
     fn take_events(&mut self) {
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.now_ns();
         let edge_ns = self.shared.window.times().interval_at(now_ns).end_ns;
         let wait_ns = edge_ns.saturating_sub(now_ns).clamp(100_000, TICK_NS);
         match self.events.recv_timeout(Duration::from_nanos(wait_ns)) {
@@ -227,7 +246,7 @@ impl Run {
             }
             Event::Done { drain, failure } => {
                 if let Some(failure) = failure {
-                    let now_ns = self.clock.now_ns();
+                    let now_ns = self.now_ns();
                     self.collector.failed(index, failure, now_ns);
                 }
                 self.last_word(index, drain);
@@ -244,9 +263,29 @@ impl Run {
         }
         if self.all_done() {
             // Before the planned stop only if nothing is left to be issued.
-            let now_ns = self.clock.now_ns();
+            let now_ns = self.now_ns();
             self.collector.stop(now_ns, StopReason::Operations);
         }
+    }
+
+    /// The time of the run, which pauses of the program are cut out of.
+    fn now_ns(&mut self) -> u64 {
+        let at_ns = self.clock.now_ns();
+        let pauses = &self.shared.window.pauses;
+        if pauses.are_watched() {
+            if at_ns.saturating_sub(self.looked_ns) < PAUSE_NS_MIN {
+                pauses.beat(at_ns);
+            } else {
+                for gap in pauses.look(at_ns, self.pauses) {
+                    let run_ns = gap.from_ns.saturating_sub(self.pauses_ns);
+                    self.collector.paused(run_ns, gap.length_ns());
+                    self.pauses += 1;
+                    self.pauses_ns += gap.length_ns();
+                }
+            }
+            self.looked_ns = at_ns;
+        }
+        at_ns.saturating_sub(self.pauses_ns)
     }
 
     fn look_at(&mut self, interrupt: &AtomicU8, now_ns: u64) {

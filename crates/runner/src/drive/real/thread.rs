@@ -140,14 +140,14 @@ impl WorkerThread {
     fn has_drained_long_enough(&self, now_ns: u64) -> bool {
         let stop_at_ns = self.shared.window.times().stop_at_ns;
         let limit_ns = stop_at_ns.saturating_add(self.shared.drain_limit_ns);
-        now_ns >= limit_ns || self.shared.hurry.load(Ordering::Relaxed)
+        self.worker.without_pauses(now_ns) >= limit_ns || self.shared.hurry.load(Ordering::Relaxed)
     }
 
     /// Sends what is ready, takes back what was emptied: the latter only when an
     /// edge is near, as looking into the channel costs as much as an operation.
     #[inline]
     fn exchange(&mut self, now_ns: u64) {
-        let edge_is_near = self.worker.boundary_ns() <= now_ns.saturating_add(RETURN_NS);
+        let edge_is_near = self.worker.edge_ns() <= now_ns.saturating_add(RETURN_NS);
         if self.worker.has_report() || (edge_is_near && self.worker.wants_spare()) {
             self.exchange_now();
         }

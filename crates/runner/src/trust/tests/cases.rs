@@ -5,7 +5,7 @@ use crate::trust::{Code, Evidence, Moved};
 use stripewise_disk_inspect::DeviceNumber;
 use stripewise_disk_inspect::observe::{DeviceObserved, InFlight};
 use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition, Throttle};
-use stripewise_results::Severity;
+use stripewise_results::{Drain, Pause, Severity};
 use stripewise_workload::{CacheMode, SyncPolicy};
 
 /// A warning's case.
@@ -16,6 +16,14 @@ pub struct Case {
     pub says: &'static [&'static str],
     pub fires: fn(&mut Evidence),
     pub near_miss: fn(&mut Evidence),
+}
+
+/// A pause, in seconds.
+fn pause(at: u64, duration: u64) -> Pause {
+    Pause {
+        at_ns: at * SECOND_NS,
+        duration_ns: duration * SECOND_NS,
+    }
 }
 
 use Code::*;
@@ -703,6 +711,45 @@ pub const CASES: &[Case] = &[
         says: &["6 s"],
         fires: |e| e.outcome.drain.latency_ns_max = 6_000_000_000,
         near_miss: |e| e.outcome.drain.latency_ns_max = 99_000_000,
+    },
+    Case {
+        code: Errors,
+        severity: Warning,
+        says: &["3 of the 8", "after the stop", "write at byte 8192: EIO"],
+        fires: |e| {
+            e.outcome.drain = Drain {
+                operations: 8,
+                errors: 3,
+                first_error: Some("write at byte 8192: EIO".into()),
+                ..Drain::default()
+            };
+        },
+        near_miss: |e| e.outcome.drain.operations = 8,
+    },
+    Case {
+        code: Stalled,
+        severity: Warning,
+        says: &["about 5.50 s", "from 7 s on"],
+        fires: |e| {
+            rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second)));
+            e.outcome.intervals[12].latency_ns_max = 5_500_000_000;
+        },
+        // An open loop in which nothing was in flight.
+        near_miss: |e| rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second))),
+    },
+    Case {
+        code: Paused,
+        severity: Note,
+        says: &["for 2 s", "after 3 s", "cut out"],
+        fires: |e| e.outcome.pauses = vec![pause(3, 2)],
+        near_miss: |e| e.outcome.pauses.clear(),
+    },
+    Case {
+        code: Paused,
+        severity: Note,
+        says: &["2 times", "5 s in all", "after the stop"],
+        fires: |e| e.outcome.pauses = vec![pause(20, 2), pause(21, 3)],
+        near_miss: |e| e.outcome.pauses.clear(),
     },
     Case {
         code: FaultsInjected,

@@ -1,8 +1,9 @@
 //! The documentation has every code, and advice changes where it was followed.
 
-use super::clean::clean;
+use super::clean::*;
 use crate::trust::{Code, Evidence, judge};
 use std::path::Path;
+use stripewise_results::TargetKind;
 use stripewise_workload::CacheMode;
 
 #[test]
@@ -80,6 +81,58 @@ fn advice_changes_where_it_was_followed_or_cannot_help() {
     assert!(hint(&evidence, Code::FewOperations).contains("--duration"));
     evidence.interrupted = true;
     assert!(hint(&evidence, Code::FewOperations).contains("stopped early"));
+}
+
+#[test]
+fn advice_fits_the_target_and_the_command() {
+    let on_device = |change: fn(&mut Evidence)| {
+        let mut evidence = clean();
+        evidence.target.kind = TargetKind::Device;
+        change(&mut evidence);
+        evidence
+    };
+    // A device has no path for `prepare`, and no file to name a directory instead of.
+    let zeros = on_device(|e| content(e).blocks_zero = 1_000);
+    let advice = hint(&zeros, Code::ZeroData);
+    assert!(!advice.contains("prepare") && !advice.contains("instead of the file"));
+    let text = on_device(|e| content(e).blocks_compressible = 900);
+    assert!(!hint(&text, Code::CompressibleData).contains("instead of the file"));
+    // Nobody gave a size.
+    let spins = |e: &mut Evidence| {
+        device(e).queue.rotational = Some(true);
+        device(e).size_bytes = 10_000 * GIB;
+    };
+    let mut narrow = on_device(|_| {});
+    spins(&mut narrow);
+    assert!(!hint(&narrow, Code::NarrowSpan).contains("--size"));
+    narrow.workload.size_bytes = Some(GIB);
+    assert!(hint(&narrow, Code::NarrowSpan).contains("leave out --size"));
+    let small = on_device(|e| e.target.size_bytes = GIB / 8);
+    assert!(!hint(&small, Code::SmallerThanCache).contains("--size"));
+    // `bench` sets the threads itself.
+    let mut busy = clean();
+    busy.outcome.cpu_user_ns_per_operation = 500_000.0;
+    busy.quick = true;
+    assert!(hint(&busy, Code::CpuBound).contains("`stripewise run TARGET --threads 4`"));
+}
+
+#[test]
+fn what_makes_a_result_void_is_foreseen() {
+    let foreseen = |evidence: &Evidence| {
+        let found = crate::trust::foreseen(evidence);
+        found.into_iter().map(|warning| warning.code).collect()
+    };
+    let none: Vec<String> = foreseen(&clean());
+    assert!(none.is_empty(), "{none:?}");
+    let mut holes = clean();
+    layout(&mut holes).hole_bytes = 150 * GIB;
+    assert_eq!(foreseen(&holes), ["sparse-file"]);
+    // Some of them are for the end.
+    layout(&mut holes).hole_bytes = 40 * GIB;
+    assert!(foreseen(&holes).is_empty());
+    let mut zeros = clean();
+    content(&mut zeros).blocks_zero = 1_000;
+    assert_eq!(foreseen(&zeros), ["zero-data"]);
 }
 
 #[test]

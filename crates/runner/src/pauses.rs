@@ -1,0 +1,183 @@
+//! Times in which nothing of the program ran: stopped (SIGSTOP, Ctrl-Z), frozen
+//! with its control group or container, or on a virtual machine that stood still.
+//! A disk cannot be blamed for them, so they are cut out of the run.
+//!
+//! Every thread of a run leaves a sign of life at least every [`BEAT_NS`]: the
+//! workers, the coordinator, and one thread that does nothing else and so cannot be
+//! held up by a disk. A stalled device therefore leaves signs, however many
+//! workers it blocks; only where *all* signs are missing for [`PAUSE_NS_MIN`] or
+//! longer was the program paused. Shorter pauses cannot be told from a busy or
+//! throttled processor and stay in.
+//!
+//! The clock goes on during a pause. Whoever comes back finds itself late, looks
+//! here, and moves what it knows - the starts of operations in flight, the
+//! schedule, the edges of the window - by the length of the pause. Nothing on the
+//! path of an operation is needed for that.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The shortest pause that is noticed. Threads that wait for a processor, also
+/// under a quota with the usual period of 100 ms, are back sooner.
+pub(crate) const PAUSE_NS_MIN: u64 = 250_000_000;
+
+/// How often a worker leaves a sign of life, and looks.
+pub(crate) const BEAT_NS: u64 = 50_000_000;
+
+/// A worker that is later than this at a beat must look for a pause: every pause
+/// makes all of them at least so late.
+pub(crate) const LATE_NS: u64 = PAUSE_NS_MIN - BEAT_NS;
+
+/// A pause on the engines' clock, which goes on during it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// The last sign of life.
+    pub(crate) from_ns: u64,
+    /// The first one after it.
+    pub(crate) to_ns: u64,
+}
+
+impl Gap {
+    /// Its length.
+    pub(crate) fn length_ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+
+    /// Where a time that was noted before `now_ns` lies once the pause is cut out:
+    /// moved on by the pause, though never past its end or beyond now. Operations
+    /// are also issued between the last sign of life and the pause itself.
+    pub(crate) fn moved(&self, at_ns: u64, now_ns: u64) -> u64 {
+        if at_ns >= self.to_ns {
+            return at_ns;
+        }
+        let latest_ns = self.to_ns.min(now_ns).max(at_ns);
+        at_ns.saturating_add(self.length_ns()).min(latest_ns)
+    }
+}
+
+/// A pause that was cut out of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Where it was cut out: since the start of measuring, without pauses. At or
+    /// after the end of the window it was in the drain.
+    pub at_ns: u64,
+    /// How long nothing of the program ran.
+    pub duration_ns: u64,
+}
+
+/// The signs of life of a run, and the pauses found.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    /// The latest sign of life; `u64::MAX`: nobody watches for pauses.
+    last_ns: AtomicU64,
+    found: Mutex<Vec<Gap>>,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Pauses {
+            last_ns: AtomicU64::new(u64::MAX),
+            found: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl Pauses {
+    /// Watches from `now_ns` on. Without this call no pause is ever found.
+    pub(crate) fn watch(&self, now_ns: u64) {
+        self.last_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Somebody watches for pauses.
+    pub(crate) fn are_watched(&self) -> bool {
+        self.last_ns.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// A sign of life at `now_ns` of a thread whose last one was no longer than
+    /// [`PAUSE_NS_MIN`] ago: there was no pause since.
+    pub(crate) fn beat(&self, now_ns: u64) {
+        self.last_ns.fetch_max(now_ns, Ordering::Relaxed);
+    }
+
+    /// A sign of life at `now_ns` of a thread that has not been here for longer.
+    /// Returns the pauses beyond the first `seen`, in order of time.
+    ///
+    /// Whoever comes first after a pause finds it, as its end is not yet marked by
+    /// a sign of life: all others are late too, and wait for the lock.
+    pub(crate) fn look(&self, now_ns: u64, seen: usize) -> Vec<Gap> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let from_ns = self.last_ns.load(Ordering::Relaxed);
+        if now_ns.saturating_sub(from_ns) >= PAUSE_NS_MIN {
+            found.push(Gap {
+                from_ns,
+                to_ns: now_ns,
+            });
+        }
+        self.beat(now_ns);
+        found.get(seen..).unwrap_or_default().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_pause_is_found_once_and_shown_to_everybody() {
+        let pauses = Pauses::default();
+        assert!(!pauses.are_watched());
+        assert_eq!(pauses.look(900 * MS, 0), [], "nobody watches");
+        pauses.watch(1_000 * MS);
+        pauses.beat(1_040 * MS);
+        pauses.beat(1_020 * MS);
+        let gap = Gap {
+            from_ns: 1_040 * MS,
+            to_ns: 3_000 * MS,
+        };
+        assert_eq!(pauses.look(3_000 * MS, 0), [gap]);
+        assert_eq!(pauses.look(3_001 * MS, 0), [gap], "the others, later");
+        assert_eq!(pauses.look(3_002 * MS, 1), [], "who has seen it");
+        pauses.beat(3_050 * MS);
+        let second = pauses.look(3_400 * MS, 1);
+        assert_eq!(second.len(), 1);
+        assert_eq!(second[0].length_ns(), 350 * MS);
+        assert_eq!(pauses.look(3_401 * MS, 0).len(), 2);
+    }
+
+    #[test]
+    fn a_thread_that_a_disk_held_up_finds_no_pause_while_others_give_signs_of_life() {
+        let pauses = Pauses::default();
+        pauses.watch(0);
+        for beat in 0..1_000 {
+            pauses.beat(beat * 20 * MS);
+        }
+        assert_eq!(pauses.look(20_000 * MS, 0), []);
+        // A processor that was busy elsewhere for less than the threshold.
+        assert_eq!(pauses.look(20_000 * MS + PAUSE_NS_MIN - 1, 0), []);
+    }
+
+    #[test]
+    fn times_are_moved_by_the_pause_and_never_past_what_has_happened() {
+        let gap = Gap {
+            from_ns: 1_000,
+            to_ns: 5_000,
+        };
+        // (noted at, moved at, then)
+        for (at_ns, now_ns, moved_ns) in [
+            (0, 5_000, 4_000),
+            (1_000, 5_000, 5_000),
+            // Between the last sign of life and the pause.
+            (1_020, 5_000, 5_000),
+            // By a thread that read the clock just before the one that found it.
+            (1_020, 4_999, 4_999),
+            (4_998, 4_999, 4_999),
+            // After the pause, before it was found.
+            (5_000, 5_001, 5_000),
+            (5_007, 5_010, 5_007),
+        ] {
+            assert_eq!(gap.moved(at_ns, now_ns), moved_ns, "{at_ns} at {now_ns}");
+        }
+    }
+}
