@@ -1,22 +1,29 @@
 //! From what the user named to something that can be measured: real targets
 //! under the rules of `target`, simulated arrays, or nothing at all.
 
+use crate::cli::hints::fitted_here;
 use crate::cli::run::Safety;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::note;
 use crate::show::progress::Progress;
-use crate::show::terminal::say;
+use crate::show::style::printable;
+use crate::show::terminal::{say, say_part};
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
+use std::path::Path;
+use stripewise_disk_inspect::System;
+use stripewise_report::wrapped;
+use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::Place;
+use stripewise_runner::trust::{Evidence, foreseen};
 use stripewise_store::Store;
 use stripewise_target::{
     Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Plan, Size, Target, TargetName,
 };
 use stripewise_units::{format_bytes, format_duration};
-use stripewise_workload::{CacheMode, DataPattern, TargetLimits};
+use stripewise_workload::{CacheMode, DataPattern, TargetLimits, Workload};
 
 /// Offsets of the null engine stay below this where no size is given.
 const NOTHING_SIZE_BYTES: u64 = 1 << 40;
@@ -117,7 +124,20 @@ pub fn aim(
             format!("{text} is a published table: it can be compared, not run"),
             "name a directory, a file, a block device or sim:NAME",
         )),
-        TargetName::Path(_) => prepare(context, store, &name, &intent(need, safety)),
+        TargetName::Path(path) => {
+            let intent = intent(need, safety);
+            let plan = judge(context, store, &name, &intent)?;
+            let in_memory = void_in_memory(path);
+            in_memory.iter().for_each(tell_void);
+            let aimed = carry_out(context, store, plan)?;
+            if in_memory.is_none()
+                && need.reads
+                && let Some(void) = void_data(&aimed)
+            {
+                tell_void(&void);
+            }
+            Ok(aimed)
+        }
     }
 }
 
@@ -127,6 +147,49 @@ pub fn only_leave_is_missing(failure: &Failure) -> bool {
         .error
         .downcast_ref::<stripewise_target::Error>()
         .is_some_and(|error| error.kind.is_leave_to_write_missing())
+}
+
+/// What makes every result on this path void before anything is done: it is in
+/// memory. `None` where that cannot be known.
+pub fn void_in_memory(path: &Path) -> Option<Warning> {
+    let storage = System::live().storage_of_path(path).ok()?;
+    let evidence = Evidence {
+        storage: Some(storage),
+        ..nothing_measured(TargetFacts::unknown())
+    };
+    foreseen(&evidence).into_iter().next()
+}
+
+/// What makes reads of it void before the first one: holes or zeros.
+pub fn void_data(aimed: &Aimed) -> Option<Warning> {
+    let target = aimed.real()?;
+    let evidence = Evidence {
+        data: target.data_facts().cloned(),
+        ..nothing_measured(target.facts().clone())
+    };
+    foreseen(&evidence).into_iter().next()
+}
+
+/// Evidence of a load that reads, before it runs.
+fn nothing_measured(target: TargetFacts) -> Evidence {
+    Evidence::new(
+        target,
+        Workload::default(),
+        EngineFacts::default(),
+        stripewise_results::Outcome::default(),
+    )
+}
+
+/// A result that will be void, before time is spent on it.
+fn tell_void(void: &Warning) {
+    let message = format!(
+        "warning: results will be void ({}): {}",
+        void.code, void.message
+    );
+    let hint = format!("hint: {}", fitted_here(&void.hint));
+    for text in [message, hint] {
+        say_part!("{}", printable(&wrapped(&text, "  ")));
+    }
 }
 
 /// Nothing at all, for the null engine.
@@ -205,6 +268,11 @@ pub fn prepare(
     intent: &Intent,
 ) -> Outcome<Aimed> {
     let plan = judge(context, store, name, intent)?;
+    carry_out(context, store, plan)
+}
+
+/// Prints the plan, and carries it out with progress.
+fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed> {
     if !context.global.quiet {
         say!("{}", plan);
     }

@@ -16,7 +16,7 @@ use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
 use stripewise_runner::trust::Code;
 use stripewise_store::{RunWriter, Store, WhenFull};
-use stripewise_workload::{Workload, validate};
+use stripewise_workload::{TargetLimits, Workload, check, validate};
 
 /// How long operations in flight are waited for after the stop.
 const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
@@ -186,6 +186,23 @@ fn jobs<'a>(aimed: &'a [Aimed], wishes: &[JobWish]) -> Outcome<Vec<Job<'a>>> {
         .collect()
 }
 
+/// Checks a workload before its target is made or filled, as far as it can be
+/// judged then: by itself, and against the part of the target that was asked for.
+pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()> {
+    check(workload).map_err(workload_failure)?;
+    let size_bytes = workload.size_bytes.or(size_bytes);
+    let limits = TargetLimits {
+        size_bytes: size_bytes.map_or(u64::MAX, |size_bytes| {
+            size_bytes.saturating_add(workload.base_offset_bytes)
+        }),
+        // The smallest that any target has.
+        logical_sector_bytes: 512,
+    };
+    validate(workload, limits)
+        .map(drop)
+        .map_err(workload_failure)
+}
+
 /// A workload that its target does not allow.
 pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
     let hint = error.hint().to_owned();
@@ -252,7 +269,7 @@ pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
         !crate::keep::is_whole(record)
             || record.jobs.iter().any(|job| {
                 let mut warnings = job.warnings.iter();
-                job.outcome.errors.total > 0
+                job.outcome.failures() > 0
                     || warnings.any(|one| one.code == cut && one.severity == Severity::Void)
             })
     });

@@ -23,8 +23,9 @@ mod zipf;
 pub use arrivals::ArrivalSchedule;
 pub use cursor::SharedCursor;
 pub use data::DataSource;
+pub use nearest::nearest;
 pub use options::{WorkloadOptions, parse_rate};
-pub use plan::{Plan, PlanJob, PlanOrder};
+pub use plan::{ENGINE_NAMES, Plan, PlanJob, PlanOrder};
 pub use plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
 pub use random::derived_seed;
 pub use spec::{

@@ -1,10 +1,8 @@
 //! The known word that an unknown one was probably meant to be.
 
 /// The nearest of `known` with at most one typing error in four letters.
-pub(crate) fn nearest<'a>(
-    typed: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_ascii_lowercase().replace('_', "-");
     known
         .into_iter()

@@ -109,6 +109,14 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
     check_sectors(workload, target)?;
     let (start, block) = (workload.base_offset_bytes, workload.block_size_bytes);
     let left = target.size_bytes.saturating_sub(start);
+    if left < block && start == 0 {
+        let why = format!(
+            "is more than the target has: {} bytes",
+            format_count(target.size_bytes)
+        );
+        let hint = "give a smaller --block, or a larger --size or target";
+        return Err(WorkloadError::new("block", ByteSize(block), why, hint));
+    }
     if left < block {
         let why = format!("leaves no room for a block of {}", ByteSize(block));
         let hint = format!(

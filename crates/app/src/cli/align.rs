@@ -54,6 +54,9 @@ pub struct AlignWhat {
     /// Reads and writes (the default where writing is allowed)
     #[arg(long, group = "align_operation")]
     pub both: bool,
+    /// Measure although every result will be void (the target is memory, or reads as holes or zeros)
+    #[arg(long)]
+    pub anyway: bool,
     /// Sequential rows, too
     #[arg(long)]
     pub sequential: bool,

@@ -8,6 +8,7 @@ use super::Cli;
 use clap::{Command, CommandFactory};
 use std::collections::HashMap;
 use stripewise_results::RunRecord;
+use stripewise_workload::nearest;
 
 /// A hint as it is printed by the command that this process was started with.
 pub fn fitted_here(hint: &str) -> String {
@@ -64,14 +65,23 @@ fn fit(records: &mut [RunRecord], fitted: impl Fn(&str) -> String) {
 /// and switches of the load are refused.
 pub fn fit_warnings_of_baseline(records: &mut [RunRecord]) {
     fit(records, |hint| {
-        let load = ["block", "threads", "outstanding", "duration", "size"];
+        let load = [
+            "block",
+            "threads",
+            "outstanding",
+            "duration",
+            "size",
+            "ramp",
+            "cache",
+            "rate",
+        ];
         let switches = switches_in(hint);
         match switches
             .iter()
             .any(|switch| load.contains(&switch.as_str()))
         {
             true => format!(
-                "{hint} (the baseline says this: measure anew with `stripewise run`, then \
+                "{hint} (the baseline says this: measure again with `stripewise run`, then \
                  `stripewise baseline set ID --replace`)"
             ),
             false => fitted_here(hint),
@@ -110,6 +120,40 @@ fn fitted(hint: &str, words: &[String]) -> String {
         "{hint} ({}: a switch of `stripewise run`, not of `{path}`)",
         names.join(", ")
     )
+}
+
+/// The command of this process: `lab run`; empty where none was named.
+pub fn command_here() -> String {
+    named(&Cli::command(), &words_here()).0
+}
+
+/// The switch that was probably meant by one that the command lacks, and a hint that
+/// says whose it is. `None` where nothing is near.
+pub fn meant(unknown: &str) -> Option<String> {
+    meant_by(unknown, &words_here())
+}
+
+fn meant_by(unknown: &str, words: &[String]) -> Option<String> {
+    let root = Cli::command();
+    let (path, command) = named(&root, words);
+    let typed = unknown.trim_start_matches('-');
+    let near = |command: &Command| {
+        let names = command
+            .get_arguments()
+            .filter_map(|argument| (!argument.is_hide_set()).then(|| argument.get_long())?);
+        nearest(typed, names).map(str::to_owned)
+    };
+    if let Some(name) = near(command).or_else(|| near(&root)) {
+        return Some(format!("did you mean --{name}?"));
+    }
+    let name = near(root.find_subcommand("run")?)?;
+    let question = match name == typed {
+        true => String::new(),
+        false => format!("did you mean --{name}? "),
+    };
+    Some(format!(
+        "{question}use `stripewise run`: it has --{name}, `stripewise {path}` does not"
+    ))
 }
 
 /// The command that the words name, with its name in full: `lab run`.
@@ -194,6 +238,36 @@ mod tests {
         for (line, hint, expected) in cases {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(fitted(hint, &words), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_switch_that_only_run_has_is_said_to_be_there() {
+        let cases = [
+            (
+                "bench --thread 4",
+                "--thread",
+                Some(
+                    "did you mean --threads? use `stripewise run`: it has --threads, `stripewise bench` does not",
+                ),
+            ),
+            (
+                "bench . --threads 100000",
+                "--threads",
+                Some("use `stripewise run`: it has --threads, `stripewise bench` does not"),
+            ),
+            ("bench --sizes 1G", "--sizes", Some("did you mean --size?")),
+            (
+                "run --thread 4",
+                "--thread",
+                Some("did you mean --threads?"),
+            ),
+            ("history --jsn", "--jsn", Some("did you mean --json?")),
+            ("bench --wherever 1", "--wherever", None),
+        ];
+        for (line, unknown, expected) in cases {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(meant_by(unknown, &words).as_deref(), expected, "{line}");
         }
     }
 }

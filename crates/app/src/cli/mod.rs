@@ -22,7 +22,7 @@ pub mod sqlio;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::terminal;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::error::Error;
 use std::path::PathBuf;
@@ -134,12 +134,34 @@ impl Command {
 /// Says what is wrong with a command line, with a hint as all errors have it; or
 /// prints what `--help` and `--version` asked for.
 pub fn complain(error: &clap::Error) -> Outcome {
-    terminal::print_clap(error);
     if !error.use_stderr() {
+        terminal::print_clap(error);
         return Ok(Exit::Done);
     }
+    terminal::insist(&without_tips(&error.render().to_string()));
     terminal::insist(&format!("hint: {}\n", hint(error)));
     Ok(Exit::Usage)
+}
+
+/// The parser's text without its own advice: the hint stands for it, and is the
+/// only one.
+fn without_tips(text: &str) -> String {
+    let advice = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("tip:") || line.starts_with("For more information")
+    };
+    let mut kept = String::new();
+    let lines = text.lines().filter(|line| !advice(line));
+    for line in lines {
+        // Blank lines around what was taken out.
+        if !line.is_empty() || !kept.ends_with("\n\n") {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept.truncate(kept.trim_end().len());
+    kept.push('\n');
+    kept
 }
 
 /// The hint of whatever could not read a value, else where the switches are
@@ -148,9 +170,31 @@ fn hint(error: &clap::Error) -> String {
     let parse = error
         .source()
         .and_then(|source| source.downcast_ref::<ParseError>());
-    match (parse, error.get(ContextKind::SuggestedArg)) {
-        (Some(parse), _) if !parse.hint().is_empty() => parse.hint().to_owned(),
-        (_, Some(ContextValue::String(meant))) => format!("did you mean {meant}?"),
-        _ => "`stripewise COMMAND --help` explains every switch".to_owned(),
+    if let Some(parse) = parse.filter(|parse| !parse.hint().is_empty()) {
+        return parse.hint().to_owned();
+    }
+    let told = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => hints::meant(unknown),
+        _ => None,
+    };
+    if let Some(told) = told {
+        return told;
+    }
+    let meant = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedValue,
+    ];
+    for meant in meant {
+        match error.get(meant) {
+            Some(ContextValue::String(meant)) => return format!("did you mean {meant}?"),
+            Some(ContextValue::Strings(all)) if !all.is_empty() => {
+                return format!("did you mean {}?", all.join(" or "));
+            }
+            _ => {}
+        }
+    }
+    match hints::command_here().as_str() {
+        "" => "`stripewise --help` lists the commands".to_owned(),
+        command => format!("`stripewise {command} --help` explains every switch"),
     }
 }

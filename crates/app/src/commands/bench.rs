@@ -5,7 +5,7 @@ use crate::cli::bench::Bench;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, exit_of, measure};
+use crate::measure::{How, JobWish, check_before, exit_of, measure};
 use crate::show::document::{note, print_exact};
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::progress::Progress;
@@ -46,6 +46,9 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         ));
     }
     refuse_long(arguments)?;
+    for series in &plan.series {
+        check_before(&series.workload, arguments.size.map(ByteSize::bytes))?;
+    }
     refuse_short(arguments, &plan)?;
     let mut store = context.open_store()?;
     announce(context, arguments, &plan);

@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{
-    How, JobWish, exit_of, in_turn_ns, length_ns, measure, run_failure, workload_failure,
+    How, JobWish, check_before, exit_of, in_turn_ns, length_ns, measure, run_failure,
+    workload_failure,
 };
 use crate::parallel::simulate_all;
 use crate::show::document::{note, print_exact};
@@ -32,6 +33,13 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let mut wishes = wishes(context, arguments)?;
     let mut store = context.open_store()?;
     let engine = wishes.engine.unwrap_or(EngineName::Auto);
+    // Some cells of a grid may be left out, not all.
+    let checked: Vec<Outcome<()>> = (wishes.runs.iter().flatten())
+        .map(|wish| check_before(&wish.workload, None))
+        .collect();
+    if checked.iter().all(Result::is_err) {
+        checked.into_iter().collect::<Outcome<()>>()?;
+    }
     check_clocks(&wishes)?;
     check_faults(arguments, &wishes, engine)?;
     check_cpus(&wishes.cpus)?;

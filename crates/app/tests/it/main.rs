@@ -19,6 +19,7 @@ mod doctor;
 mod documents;
 mod engines;
 mod faults;
+mod foreseen;
 mod format;
 mod grids;
 mod hints;

@@ -163,6 +163,13 @@ fn spans_have_whole_blocks_and_stay_inside_the_target() {
     for (change, start) in bad {
         refused(validate(&with(change), TARGET), start);
     }
+    // Nobody asked for an offset.
+    let small = TargetLimits {
+        size_bytes: 4096,
+        ..TARGET
+    };
+    let found = validate(&with(|_| {}), small);
+    refused(found, "block 8K is more than the target has: 4,096 bytes");
 }
 
 #[test]

@@ -2,18 +2,21 @@
 
 mod design;
 
-use crate::aim::{Aimed, Need, aim, only_leave_is_missing};
+use crate::aim::{Aimed, Need, aim, only_leave_is_missing, void_data, void_in_memory};
 use crate::cli::align::Align;
 use crate::context::Context;
+use crate::exit_codes::Exit;
 use crate::experiment::carry::new_document;
 use crate::experiment::ground::{Found, find};
 use crate::experiment::kept::{ExperimentKind, Kept, Place};
 use crate::experiment::start::{limit, start};
 use crate::failure::{Failure, Outcome};
+use crate::measure::check_before;
 use crate::show::document::note;
 use crate::show::page::{refuse_existing, write_report_on};
 use crate::show::terminal::say;
 use design::{Design, primary};
+use std::path::Path;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
@@ -30,9 +33,14 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
     let mut design = Design::of(&arguments.what);
     refuse_null(arguments)?;
+    check_loads(arguments, &design)?;
     say_time(context, arguments, &design);
     let mut store = context.open_store()?;
     let aimed = aim_align(context, &mut store, arguments, &mut design)?;
+    if let Some(refusal) = refuse_void(arguments, &design, &aimed) {
+        aimed.finish()?;
+        return Err(refusal);
+    }
     let size_bytes = arguments.what.size.map(ByteSize::bytes);
     let found = find(
         &aimed,
@@ -78,6 +86,34 @@ fn say_time(context: &Context, arguments: &Align, design: &Design) {
         plan.runs_per_block(),
         format_duration(duration_ns)
     );
+}
+
+/// Switches out of range are reported before a test file is filled.
+fn check_loads(arguments: &Align, design: &Design) -> Outcome<()> {
+    let duration_ns = arguments.how.step.map_or(SECOND_NS, Nanoseconds::ns);
+    let size_bytes = arguments.what.size.map(ByteSize::bytes);
+    for cell in design.cells((duration_ns / 10).min(SECOND_NS), duration_ns) {
+        check_before(&cell.workload, size_bytes)?;
+    }
+    Ok(())
+}
+
+/// An experiment every run of which would be void is not begun: it takes minutes.
+/// Holes and zeros answer reads only.
+fn refuse_void(arguments: &Align, design: &Design, aimed: &Aimed) -> Option<Failure> {
+    if arguments.what.anyway {
+        return None;
+    }
+    let in_memory = (aimed.real()).and_then(|_| void_in_memory(Path::new(&arguments.target)));
+    let void = in_memory.or_else(|| void_data(aimed).filter(|_| !design.writes))?;
+    Some(Failure::new(
+        Exit::Target,
+        format!(
+            "{}: every run here would be void: {}",
+            arguments.target, void.message
+        ),
+        format!("{}; or add --anyway", void.hint),
+    ))
 }
 
 fn refuse_null(arguments: &Align) -> Outcome<()> {

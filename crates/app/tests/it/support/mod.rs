@@ -7,7 +7,7 @@ pub mod machine;
 pub mod streams;
 
 pub use json::Json;
-pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, run, text};
+pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, run, skip, text};
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
