@@ -440,7 +440,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Errors,
         severity: Void,
-        says: &["read EAGAIN 40,000", "`--engine threads`", "`doctor`"],
+        says: &["read EAGAIN 40,000"],
         fires: |e| {
             e.outcome.errors.total = 40_000;
             e.outcome
