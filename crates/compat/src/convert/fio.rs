@@ -218,9 +218,8 @@ fn option_in(words: &str) -> (String, &str) {
     (key, value.trim())
 }
 
-fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
-    let options = &section.options;
-    let line = section.line;
+/// What would make another load of a job.
+fn refused(options: &Options) -> Result<(), String> {
     if let Some(engine) = options
         .get("ioengine")
         .filter(|name| !ENGINES.contains(name))
@@ -234,6 +233,13 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
             "has rw={rw}: a plan cannot say what stands behind the colon (steps back, gaps, or how often a new position is drawn)"
         ));
     }
+    Ok(())
+}
+
+fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
+    let options = &section.options;
+    let line = section.line;
+    refused(options)?;
     let mut job = JobText {
         name: section.name.clone(),
         origin: format!("line {line}: [{}]", section.name),
@@ -287,6 +293,13 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         job.time("ramp", ns);
     }
     job.text("cache", &cache(options).to_string());
+    spans(options, files, line, &mut job, plan);
+    further(options, line, &mut job, plan)?;
+    Ok(job)
+}
+
+/// Size and offset of each of a job's files.
+fn spans(options: &Options, files: u64, line: u64, job: &mut JobText, plan: &mut PlanText) {
     // `size` is what the job does on all files together, `filesize` what each has.
     let (span, shared) = match options.get("size") {
         Some(_) => ("size", files),
@@ -302,8 +315,6 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
             ),
         }
     }
-    further(options, line, &mut job, plan)?;
-    Ok(job)
 }
 
 fn depth(options: &Options, line: u64, plan: &mut PlanText) -> Result<u32, String> {

@@ -40,7 +40,6 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
         let start = from + open;
         let first_line = from_line + line_feeds(&text[from..start]);
         passed_over(&text[from..start], from_line, &mut notes);
-        let signal = signal_in(&text[from..start]);
         let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
         let value = match stream.next() {
             Some(Ok(Document(value))) => value,
@@ -80,14 +79,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
                 "cut it into several files",
             ));
         }
-        // The message stands before the document, or behind the last one.
-        let rest = &text[end..];
-        let behind = (!rest.contains(MARK)).then(|| signal_in(rest)).flatten();
-        if let Some(words) = signal.or(behind) {
-            for run in &mut runs[before..] {
-                interrupted(run, words);
-            }
-        }
+        tell_of_signal(&text[from..start], &text[end..], &mut runs[before..]);
         from = end;
         from_line = first_line + line_feeds(&text[start..end]);
     }
@@ -112,6 +104,18 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
 fn signal_in(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.starts_with("fio: terminating on signal"))
+}
+
+/// Marks the runs of a document as partial where fio says that a signal ended it.
+/// Its message stands before the document, or behind the last one.
+fn tell_of_signal(text_before: &str, text_behind: &str, runs: &mut [RunRecord]) {
+    let behind = || signal_in(text_behind).filter(|_| !text_behind.contains(MARK));
+    let Some(words) = signal_in(text_before).or_else(behind) else {
+        return;
+    };
+    for run in runs {
+        interrupted(run, words);
+    }
 }
 
 fn interrupted(run: &mut RunRecord, words: &str) {
