@@ -141,6 +141,21 @@ pub fn aim(
     }
 }
 
+/// Judges a target for what a command needs, as [`aim`] does first, and does nothing.
+pub fn judge_need(
+    context: &Context,
+    store: &Store,
+    text: &str,
+    need: &Need,
+    safety: &Safety,
+) -> Outcome<()> {
+    let name: TargetName = text.parse().map_err(target_failure)?;
+    match &name {
+        TargetName::Path(_) => judge(context, store, &name, &intent(need, safety)).map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Reads would do: only the leave to write is missing.
 pub fn only_leave_is_missing(failure: &Failure) -> bool {
     failure

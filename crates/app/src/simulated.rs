@@ -27,6 +27,7 @@ impl Simulated {
         let facts = TargetFacts {
             kind: TargetKind::Simulated,
             name: text.clone(),
+            path: None,
             size_bytes: array.size_bytes(),
             partition_offset_bytes: Some(volume.partition_offset_bytes),
             logical_sector_bytes: array.sector_bytes(),

@@ -93,8 +93,9 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     }
 }
 
-/// A run, series or experiment of the store.
+/// A run, series or experiment of the store; `last` is what was done last.
 pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
+    let name = &store.full_name(name).map_err(store_failure)?;
     let filter = Filter {
         series: Some(name.to_owned()),
         ..Filter::default()
@@ -118,7 +119,7 @@ pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
     let is_experiment = runs.iter().any(|run| {
         run.experiment
             .as_ref()
-            .is_some_and(|place| place.experiment == name)
+            .is_some_and(|place| place.experiment == *name)
     });
     let kind = if is_experiment {
         SubjectKind::Experiment

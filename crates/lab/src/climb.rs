@@ -47,6 +47,8 @@ pub enum Ended {
     TimeSpent,
     /// Interrupted, or operations failed.
     Partial,
+    /// Only some steps are at hand, and the first of the ladder is not among them.
+    Fragment,
 }
 
 impl Ended {
@@ -54,13 +56,14 @@ impl Ended {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Ended::Ladder(Stop::KneeBracketed) => "more in flight no longer gains",
+            Ended::Ladder(Stop::KneeBracketed) => "throughput no longer rises with more in flight",
             Ended::Ladder(Stop::LatencyLimit) => "latency grew too long",
-            Ended::Ladder(Stop::InFlightLimit) => "the most that may be in flight was reached",
+            Ended::Ladder(Stop::InFlightLimit) => "reached the most that may be in flight",
             Ended::Ladder(Stop::NothingCompleted) => "no operation completed",
-            Ended::SingleStep => "one step",
+            Ended::SingleStep => "a single step",
             Ended::TimeSpent => "the time was spent",
-            Ended::Partial => "broken off",
+            Ended::Partial => "stopped before its end",
+            Ended::Fragment => "only some of its steps are here",
         }
     }
 }

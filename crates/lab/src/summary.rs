@@ -110,7 +110,7 @@ pub fn summarise(
     slo: Slo,
     records: &[&RunRecord],
 ) -> Option<SeriesRecord> {
-    let mut steps = steps_in_order(records);
+    let steps = steps_in_order(records);
     if steps.is_empty() {
         return None;
     }
@@ -119,7 +119,11 @@ pub fn summarise(
         .map(|(run, job, bisection)| step_record(run, job, *bisection))
         .collect();
     let view: Vec<Step> = steps.iter().map(|(_, job, _)| step_of(job, slo)).collect();
-    let judged = judged_steps(&steps);
+    // A step that was stopped may have had a very lucky or unlucky moment, and a
+    // void number is not the disk's: no answer rests on either.
+    let judged: Vec<usize> = (0..series_steps.len())
+        .filter(|&index| series_steps[index].counts())
+        .collect();
     // On a quiet disk throughput grows with the load, and this is the largest
     // load; where a step had a bad moment, a smaller load that gave more is the
     // better answer.
@@ -138,12 +142,20 @@ pub fn summarise(
     let ended = ended(kind, slo, records);
     // Bisection steps lie between doublings; the knee is a property of the
     // doublings, which are evenly spaced on log2.
-    steps.retain(|(_, _, bisection)| !bisection);
-    let rates: Vec<LadderStep> = steps.iter().map(|(_, job, _)| rates_of(job)).collect();
+    let rates: Vec<LadderStep> = judged
+        .iter()
+        .map(|&index| &steps[index])
+        .filter(|(_, _, bisection)| !bisection)
+        .map(|(_, job, _)| rates_of(job))
+        .collect();
     let mut series = SeriesRecord {
         id: id.to_owned(),
         name: kind.name().to_owned(),
         slo: slo.to_string(),
+        partial: ended == Ended::Partial,
+        no_answer: judged
+            .is_empty()
+            .then(|| sentence::no_answer(&series_steps)),
         steps: series_steps,
         knee: kind.climbs().then(|| knee(&rates)).flatten(),
         within_limit,
@@ -185,20 +197,6 @@ fn meets(step: Step, slo: Slo) -> bool {
         .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
 }
 
-/// Indices of the steps that answers may rest on: a step that was broken off
-/// may have had a very lucky or unlucky moment, so it counts only where there is
-/// nothing else.
-fn judged_steps(steps: &[(&RunRecord, &JobRecord, bool)]) -> Vec<usize> {
-    let whole: Vec<usize> = (0..steps.len())
-        .filter(|&index| steps[index].0.status == Status::Complete)
-        .collect();
-    if whole.is_empty() {
-        (0..steps.len()).collect()
-    } else {
-        whole
-    }
-}
-
 /// Why a series ended, read off its runs: what the ladder's rules say of them,
 /// and where they would have gone on, the time was spent.
 fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
@@ -209,6 +207,13 @@ fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
         return Ended::SingleStep;
     }
     let steps = steps_in_order(records);
+    // A ladder begins with one in flight.
+    if steps
+        .first()
+        .is_none_or(|(_, job, _)| load_of(job).in_flight() > 1)
+    {
+        return Ended::Fragment;
+    }
     let climbed: Vec<&JobRecord> = steps
         .iter()
         .filter(|(_, _, bisection)| !bisection)
@@ -239,6 +244,12 @@ fn step_record(run: &RunRecord, job: &JobRecord, bisection: bool) -> StepRecord 
         mib_per_s: job.outcome.mib_per_s,
         latency_ns: latency_summary(job).copied(),
         bisection,
+        partial: run.status != Status::Complete,
+        void: run
+            .void_codes_of(job)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
     }
 }
 
@@ -269,50 +280,4 @@ fn in_flight(load: u64) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use stripewise_results::{EngineFacts, Outcome, TargetFacts};
-    use stripewise_workload::Workload;
-
-    fn step(outstanding: u32, operations: u64, status: Status) -> RunRecord {
-        let mut run = RunRecord {
-            id: format!("step-{outstanding}"),
-            status,
-            ..RunRecord::empty()
-        };
-        run.jobs.push(JobRecord {
-            name: "random-read".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Workload {
-                outstanding,
-                ..Workload::default()
-            },
-            engine: EngineFacts::default(),
-            outcome: Outcome {
-                operations,
-                iops: operations as f64,
-                ..Outcome::default()
-            },
-            warnings: Vec::new(),
-        });
-        run
-    }
-
-    #[test]
-    fn a_step_that_was_broken_off_before_anything_came_of_it_is_left_out() {
-        let ids = |runs: &[RunRecord]| -> Vec<String> {
-            let runs: Vec<&RunRecord> = runs.iter().collect();
-            let slo = "p99<5ms".parse().expect("a limit");
-            let series = summarise("id", SeriesKind::RandomRead, slo, &runs).expect("steps");
-            assert_eq!(series.stopped, Ended::Partial.words());
-            series.steps.into_iter().map(|step| step.run).collect()
-        };
-        let whole = step(1, 900, Status::Complete);
-        let empty = step(2, 0, Status::Partial);
-        assert_eq!(ids(&[whole.clone(), empty.clone()]), ["step-1"]);
-        assert_eq!(ids(&[empty]), ["step-2"], "there is nothing else");
-        let some = step(2, 17, Status::Partial);
-        assert_eq!(ids(&[whole, some]), ["step-1", "step-2"]);
-    }
-}
+mod tests;

@@ -29,8 +29,11 @@ pub(crate) struct Answer<'a> {
 /// Limits at which a ladder is read off where its own is not met.
 const LIMITS_MS: [u64; 4] = [1, 5, 20, 100];
 
-/// The answer; nothing where nothing was measured.
+/// The answer; nothing where nothing was measured, or no step counts.
 pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
+    if series.no_answer.is_some() {
+        return None;
+    }
     if let [step] = &series.steps[..] {
         return Some(Answer {
             step,
@@ -102,7 +105,8 @@ pub(crate) fn judged_words(series: &SeriesRecord, step: &StepRecord) -> Option<S
 pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
     let statistic = judged(series);
     let best = |limit_ns: u64| {
-        let within = series.steps.iter().filter(|step| {
+        let counting = series.steps.iter().filter(|step| step.counts());
+        let within = counting.filter(|step| {
             let latency = step.latency_ns.as_ref();
             latency
                 .and_then(|latency| value(latency, statistic))
@@ -169,6 +173,8 @@ mod tests {
                 max: 900_000_000,
             }),
             bisection: false,
+            partial: false,
+            void: Vec::new(),
         }
     }
 
@@ -188,6 +194,8 @@ mod tests {
                 plateau_in_flight: 64,
                 plateau_bracket: [64, 64],
             }),
+            partial: false,
+            no_answer: None,
             within_limit: None,
             ceiling: Some(2),
             stopped: String::new(),
@@ -208,6 +216,11 @@ mod tests {
         assert_eq!(answer(&series).unwrap().place, Place::Ceiling);
         series.within_limit = Some(0);
         assert_eq!(answer(&series).unwrap().place, Place::Within);
+        series.no_answer = Some("all steps are VOID (zero-data)".to_owned());
+        assert!(answer(&series).is_none());
+        series.no_answer = None;
+        series.steps[1].void = vec!["zero-data".to_owned()];
+        assert!(!at_other_limits(&series).contains("700 IOPS"));
         series.steps.clear();
         assert!(answer(&series).is_none());
     }

@@ -57,6 +57,13 @@ fn marks(series: &SeriesRecord, index: usize) -> String {
     if series.ceiling == Some(index) && series.steps.len() > 1 {
         marks.push("ceiling");
     }
+    let step = &series.steps[index];
+    if !step.void.is_empty() {
+        marks.push("VOID");
+    }
+    if step.partial {
+        marks.push("partial");
+    }
     marks.join(", ")
 }
 

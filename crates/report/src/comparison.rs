@@ -226,7 +226,9 @@ impl Shown {
                 row.published_difference_percent
                     .is_some_and(|p| two_decimals(p) != two_decimals(row.difference_percent))
             }),
-            verdict: rows.iter().any(|row| row.verdict != Verdict::Undecided),
+            verdict: rows
+                .iter()
+                .any(|row| row.verdict != Verdict::Undecided || !row.void.is_empty()),
         }
     }
 }
@@ -326,7 +328,16 @@ fn interval(row: &ComparisonRow) -> String {
     }
 }
 
+/// The verdict, and that the numbers of the row are void.
 fn verdict(row: &ComparisonRow) -> String {
+    match (row.verdict, row.void.is_empty()) {
+        (Verdict::Undecided, false) => "VOID".to_owned(),
+        (_, false) => format!("{} (VOID)", verdict_alone(row)),
+        (_, true) => verdict_alone(row),
+    }
+}
+
+fn verdict_alone(row: &ComparisonRow) -> String {
     match (row.verdict, row.difference_percent_max) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
@@ -375,6 +386,7 @@ mod tests {
             },
             difference_percent_max: found.map(|f| f[2].abs().max(f[1].abs())),
             published_difference_percent: None,
+            void: Vec::new(),
         }
     }
 

@@ -12,7 +12,7 @@ use stripewise_results::{Errors, JobRow, KindOutcome, RunRecord, Status, Warning
 type Cell = fn(&JobRow<'_>) -> String;
 
 /// Columns in order. Names are those of the JSON document where it has them.
-const COLUMNS: [(&str, Cell); 51] = [
+const COLUMNS: [(&str, Cell); 52] = [
     ("run_id", |row| text(&row.run.id)),
     ("started_at", |row| text(&row.run.started_at)),
     ("status", |row| status(row.run.status).to_owned()),
@@ -130,6 +130,7 @@ const COLUMNS: [(&str, Cell); 51] = [
         )
     }),
     ("warnings", warnings),
+    ("void", |row| text(&row.void_codes().join(" "))),
 ];
 
 /// The heading row, with its line end.

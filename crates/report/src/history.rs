@@ -9,9 +9,11 @@ const COLUMNS_MAX: usize = 100;
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryRow {
-    /// Id of the run.
+    /// Id of the run, or of the runs that belong together.
     pub id: String,
-    /// Id of its series, if any.
+    /// The day on which it was measured, as far as that is known.
+    pub date: String,
+    /// What they are together: `bench`, `grid`, `check`; empty for a single run.
     pub series: String,
     /// Target's name.
     pub target: String,
@@ -19,7 +21,9 @@ pub struct HistoryRow {
     pub what: String,
     /// Operations a second, all jobs together.
     pub iops: Option<f64>,
-    /// `partial` or nothing.
+    /// In place of `iops`, where its unit is another one: `2,532 MiB/s`.
+    pub amount: String,
+    /// `partial`, `VOID`, or nothing.
     pub status: String,
     /// The user's label.
     pub label: String,
@@ -30,7 +34,8 @@ pub struct HistoryRow {
 pub fn history_table(rows: &[HistoryRow]) -> String {
     let columns = [
         words("Run"),
-        words("Series"),
+        words("Date"),
+        words("Kind"),
         words("Target"),
         words("Workload"),
         number("IOPS"),
@@ -38,7 +43,16 @@ pub fn history_table(rows: &[HistoryRow]) -> String {
         words("Label"),
     ];
     // The user's own words give way first, then the target's.
-    let widths = [(22, 16), (22, 12), (22, 8), (18, 8), (14, 8), (10, 6)];
+    let widths = [
+        (22, 16),
+        (22, 12),
+        (22, 8),
+        (18, 8),
+        (14, 8),
+        (10, 8),
+        (8, 8),
+        (8, 7),
+    ];
     let tables = widths.map(|(target, label)| draw(&columns, &cells(rows, target, label)));
     let fits = |table: &&String| {
         table
@@ -54,15 +68,28 @@ fn cells(rows: &[HistoryRow], target: usize, label: usize) -> Vec<Vec<String>> {
         .map(|row| {
             vec![
                 row.id.clone(),
+                row.date.clone(),
                 row.series.clone(),
                 shorten(&row.target, target),
                 row.what.clone(),
-                row.iops.map(rate).unwrap_or_default(),
+                match row.amount.as_str() {
+                    "" => row.iops.map(rate).unwrap_or_default(),
+                    amount => amount.to_owned(),
+                },
                 row.status.clone(),
-                shorten(&row.label, label),
+                beginning(&row.label, label),
             ]
         })
         .collect()
+}
+
+/// The beginning of a long text, which for words is what tells them from others.
+fn beginning(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(width - 1).collect();
+    format!("{head}…")
 }
 
 /// The end of a long text, which for a path is what tells it from others.
@@ -73,4 +100,37 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     }
     let tail: String = text.chars().skip(length - (width - 1)).collect();
     format!("…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_label_keeps_its_beginning_and_a_path_its_end() {
+        assert_eq!(beginning("before the change of March", 12), "before the …");
+        assert_eq!(shorten("/mnt/volumes/data/database", 12), "…ta/database");
+        assert_eq!(beginning("short", 12), "short");
+        let row = HistoryRow {
+            id: "20261122-101530-abcd".to_owned(),
+            date: "2026-11-22".to_owned(),
+            series: "bench".to_owned(),
+            target: "/mnt/volumes/of/the/old/array/data/database".to_owned(),
+            what: "33 runs; sequential read".to_owned(),
+            amount: "12,532 MiB/s".to_owned(),
+            status: "VOID".to_owned(),
+            label: "before the change of March that nobody remembers".to_owned(),
+            ..HistoryRow::default()
+        };
+        let table = history_table(&[row]);
+        assert!(
+            table
+                .lines()
+                .all(|line| line.chars().count() <= COLUMNS_MAX),
+            "{table}"
+        );
+        for words in ["2026-11-22", "12,532 MiB/s", "VOID", "before"] {
+            assert!(table.contains(words), "{words}: {table}");
+        }
+    }
 }

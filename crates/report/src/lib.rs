@@ -8,6 +8,7 @@
 
 mod answers;
 mod bench;
+mod caution;
 mod chart;
 mod choose;
 mod comparison;
@@ -22,6 +23,7 @@ mod number;
 mod page;
 mod plain;
 mod quantity_text;
+mod repetitions;
 mod rows;
 mod run;
 mod table;
@@ -29,6 +31,7 @@ mod warnings;
 mod words;
 
 pub use bench::{bench_sentences, series_table};
+pub use caution::caution_text;
 pub use chart::{
     Annotation, Axis, Chart, ChartTable, Form, Panel, Point, Quantity, Scale, Series, Tick, nines,
     ticks,
@@ -46,6 +49,7 @@ pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::html;
 pub use plain::plain_json;
+pub use repetitions::repetitions_table;
 pub use run::{job_details, run_header, run_rows_table};
-pub use warnings::{warnings_text, wrapped};
+pub use warnings::{errors_text, warnings_line, warnings_text, wrapped};
 pub use words::requirement_text;

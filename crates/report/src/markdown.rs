@@ -22,6 +22,9 @@ const ROWS_MAX: usize = 100;
 pub fn markdown(material: &Material) -> String {
     let document = &material.document;
     let mut text = format!("## {}\n\n", safe(&material.title));
+    for caution in crate::caution::cautions(&material.document) {
+        let _ = writeln!(text, "**{}**\n", safe(&caution));
+    }
     let mut said = Said::default();
     for comparison in &document.comparisons {
         of_comparison(&mut text, comparison, &mut said);
@@ -156,7 +159,7 @@ fn of_comparison<'a>(text: &mut String, comparison: &'a ComparisonRecord, said: 
                 metric_value(&row.metric, row.b),
                 classic(row.difference_percent),
                 interval.unwrap_or_default(),
-                crate::page::verdict_words(row.verdict).to_owned(),
+                crate::page::verdict_words(row),
             ]
         })
         .collect();
@@ -183,9 +186,10 @@ fn of_comparison<'a>(text: &mut String, comparison: &'a ComparisonRecord, said: 
 }
 
 fn of_warnings(text: &mut String, material: &Material) {
-    let runs = material.document.runs.len();
-    for (warning, count) in collected(&material.document.runs) {
-        let (word, of) = (severity_word(warning.severity), of_runs(count, runs));
+    let runs = &material.document.runs;
+    for (warning, count) in collected(runs) {
+        let word = severity_word(warning.severity);
+        let of = safe(&of_runs(warning, count, runs));
         let _ = writeln!(
             text,
             "- {word}[{}]: {}{of}. {}",

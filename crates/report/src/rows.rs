@@ -146,7 +146,7 @@ const COLUMNS: [Column; 21] = [
     ("p99", "p99", true, Always, |line| line.latency("p99")),
     ("p99.9", "p99.9", true, Roomy, |line| line.latency("p999")),
     ("Max", "Max", true, Always, |line| line.latency("max")),
-    ("", "", false, Always, |line| partial(&line.row)),
+    ("", "", false, Always, |line| state(&line.row)),
 ];
 
 /// Headings and cells of a table of runs.
@@ -275,9 +275,6 @@ fn label(row: &JobRow<'_>) -> String {
     }
 }
 
-fn partial(row: &JobRow<'_>) -> String {
-    match row.run.status {
-        stripewise_results::Status::Complete => String::new(),
-        _ => "partial".to_owned(),
-    }
+fn state(row: &JobRow<'_>) -> String {
+    crate::caution::state(row.run, &row.void_codes())
 }

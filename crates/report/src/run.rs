@@ -1,11 +1,13 @@
 //! Runs as a table with a row per job, and one job in full.
 
+use crate::caution::state_in_brief;
 use crate::history::shorten;
 use crate::number::{latency, latency_cells, rate};
 use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
+use std::borrow::Cow;
 use std::fmt::Write;
-use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord, Status};
+use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord};
 use stripewise_units::{counted, format_bytes, format_count, format_duration};
 
 /// `random read`, `sequential write`, `random 70 % read`.
@@ -14,7 +16,7 @@ pub(crate) fn kind_of_load(job: &JobRecord) -> String {
 }
 
 /// A row per job of each run: what was asked and what came of it. A mixed load
-/// has a row for its reads and one for its writes.
+/// has a row for its reads, one for its writes, and one for both.
 #[must_use]
 pub fn run_rows_table(runs: &[RunRecord]) -> String {
     let columns = [
@@ -50,25 +52,39 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
                 (true, true) => format!("{} alone", shorten(&job.name, 10)),
             };
             for (kind, outcome) in kinds(job) {
-                rows.push(row(run, job, &name, kind, outcome, any_offset));
+                rows.push(row(run, job, &name, kind, &outcome, any_offset));
             }
         }
     }
     draw(&columns, &rows)
 }
 
-/// The kinds of operation that a job's table rows show.
-fn kinds(job: &JobRecord) -> Vec<(&'static str, &KindOutcome)> {
+/// The kinds of operation that a job's table rows show: of a mixed load reads and
+/// writes apart, and their sum, which has a rate and no latency.
+pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)> {
     let outcome = &job.outcome;
     let mut kinds = match job.workload.read_percent {
-        100 => vec![("", &outcome.read)],
-        0 => vec![("", &outcome.write)],
-        _ => vec![(": reads", &outcome.read), (": writes", &outcome.write)],
+        100 => vec![("", Cow::Borrowed(&outcome.read))],
+        0 => vec![("", Cow::Borrowed(&outcome.write))],
+        _ => vec![
+            (": reads", Cow::Borrowed(&outcome.read)),
+            (": writes", Cow::Borrowed(&outcome.write)),
+            (": both", Cow::Owned(both(outcome))),
+        ],
     };
     if let Some(sync) = &outcome.sync {
-        kinds.push((": syncs", sync));
+        kinds.push((": syncs", Cow::Borrowed(sync)));
     }
     kinds
+}
+
+fn both(outcome: &Outcome) -> KindOutcome {
+    KindOutcome {
+        operations: outcome.operations,
+        bytes: outcome.bytes,
+        latency_ns: None,
+        histogram: None,
+    }
 }
 
 fn row(
@@ -97,11 +113,7 @@ fn row(
         rate(per_second(outcome.bytes as f64 / 1_048_576.0)),
     ];
     cells.extend(latency_cells(outcome.latency_ns.as_ref()));
-    cells.push(if run.status == Status::Complete {
-        String::new()
-    } else {
-        "partial".to_owned()
-    });
+    cells.push(state_in_brief(run, job));
     cells
 }
 

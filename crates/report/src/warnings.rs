@@ -1,15 +1,114 @@
 //! Warnings as text: code, what is the case, what to do; wrapped to 100 columns.
 
+use std::collections::BTreeMap;
 use stripewise_results::{RunRecord, Severity, Warning};
+use stripewise_units::{ByteSize, counted, format_count};
 
 /// All warnings of runs, each distinct one once, with the number of runs it
-/// concerns where that is not all of them.
+/// concerns where that is not all of them, and the targets of those runs.
 #[must_use]
 pub fn warnings_text(runs: &[RunRecord]) -> String {
     collected(runs)
         .into_iter()
-        .map(|(warning, count)| one(warning, count, runs.len()))
+        .map(|(warning, count)| one(warning, &of_runs(warning, count, runs)))
         .collect()
+}
+
+/// How many warnings there are and which, in a line: what stands below an answer
+/// whose warnings stand above it.
+#[must_use]
+pub fn warnings_line(runs: &[RunRecord]) -> String {
+    let all = collected(runs);
+    let of = |severity: Severity| -> Vec<&str> {
+        let these = all
+            .iter()
+            .filter(|(warning, _)| warning.severity == severity);
+        these.map(|(warning, _)| warning.code.as_str()).collect()
+    };
+    let mut parts = Vec::new();
+    for (severity, one, several) in [
+        (Severity::Void, "VOID", "VOID"),
+        (Severity::Warning, "warning", "warnings"),
+        (Severity::Note, "note", "notes"),
+    ] {
+        let codes = of(severity);
+        if !codes.is_empty() {
+            let count = counted(codes.len(), one, several);
+            parts.push(format!("{count} ({})", codes.join(", ")));
+        }
+    }
+    if parts.is_empty() {
+        return "No warnings.\n".to_owned();
+    }
+    wrapped(&format!("See above: {}.", parts.join(", ")), "  ")
+}
+
+/// Which operations failed with which error, a line for each workload; nothing where
+/// none failed.
+#[must_use]
+pub fn errors_text(runs: &[RunRecord]) -> String {
+    /// What failed of one workload on one target.
+    struct Failed<'a> {
+        what: String,
+        failed: u64,
+        operations: u64,
+        by_reason: BTreeMap<&'a str, u64>,
+        first: Option<&'a str>,
+    }
+    let mut all: Vec<Failed<'_>> = Vec::new();
+    for job in runs.iter().flat_map(|run| &run.jobs) {
+        let errors = &job.outcome.errors;
+        if errors.total == 0 {
+            continue;
+        }
+        let what = format!(
+            "{}, {}, on {}",
+            crate::run::kind_of_load(job),
+            ByteSize(job.workload.block_size_bytes),
+            job.target.name
+        );
+        let index = all
+            .iter()
+            .position(|of| of.what == what)
+            .unwrap_or_else(|| {
+                all.push(Failed {
+                    what,
+                    failed: 0,
+                    operations: 0,
+                    by_reason: BTreeMap::new(),
+                    first: errors.first.as_deref(),
+                });
+                all.len() - 1
+            });
+        let of = &mut all[index];
+        of.failed = of.failed.saturating_add(errors.total);
+        let tried = job.outcome.operations.saturating_add(errors.total);
+        of.operations = of.operations.saturating_add(tried);
+        for (reason, count) in &errors.by_reason {
+            let sum = of.by_reason.entry(reason).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+    let line = |of: &Failed<'_>| {
+        let reasons: Vec<String> = of
+            .by_reason
+            .iter()
+            .map(|(reason, count)| format!("{reason}: {}", format_count(*count)))
+            .collect();
+        let first = of.first.map(|first| format!("; first: {first}"));
+        wrapped(
+            &format!(
+                "failed: {}: {} of {} operations ({}){}",
+                of.what,
+                format_count(of.failed),
+                format_count(of.operations),
+                reasons.join(", "),
+                first.unwrap_or_default()
+            ),
+            "  ",
+        )
+    };
+    all.iter().map(line).collect()
 }
 
 /// Each distinct warning once, the gravest first, with the number of runs that
@@ -50,17 +149,41 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// ` (in 3 of 12 runs)`; nothing where all have it.
-pub(crate) fn of_runs(count: usize, runs: usize) -> String {
-    if runs > 1 && count < runs {
-        format!(" (in {count} of {runs} runs)")
-    } else {
-        String::new()
+/// ` (in 3 of 12 runs)`, or ` (in 3 of 12 runs: /dev/sdb)` where there are several
+/// targets; nothing where all runs have it.
+pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
+    /// More are not named.
+    const NAMED_MAX: usize = 3;
+    if runs.len() < 2 || count >= runs.len() {
+        return String::new();
     }
+    let targets = |of: &dyn Fn(&RunRecord) -> bool| -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for run in runs.iter().filter(|run| of(run)) {
+            for job in &run.jobs {
+                if !names.contains(&job.target.name.as_str()) {
+                    names.push(&job.target.name);
+                }
+            }
+        }
+        names
+    };
+    let has = |run: &RunRecord| {
+        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
+        of_jobs
+            .chain(&run.warnings)
+            .any(|other| other.code == warning.code)
+    };
+    let (all, concerned) = (targets(&|_| true), targets(&has));
+    let where_ = match concerned.len() {
+        some if some < all.len() && some <= NAMED_MAX => format!(": {}", concerned.join(", ")),
+        _ => String::new(),
+    };
+    format!(" (in {count} of {} runs{where_})", runs.len())
 }
 
-fn one(warning: &Warning, count: usize, runs: usize) -> String {
-    let (word, of) = (severity_word(warning.severity), of_runs(count, runs));
+fn one(warning: &Warning, of: &str) -> String {
+    let word = severity_word(warning.severity);
     let mut text = wrapped(
         &format!("{word}[{}]: {}{of}", warning.code, warning.message),
         "  ",

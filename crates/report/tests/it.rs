@@ -43,6 +43,8 @@ fn ladder() -> SeriesRecord {
         mib_per_s: iops / 128.0,
         latency_ns: Some(latency((f64::from(outstanding) / iops * 0.6e9) as u64)),
         bisection: false,
+        partial: false,
+        void: Vec::new(),
     });
     SeriesRecord {
         id: "series".to_owned(),
@@ -55,6 +57,8 @@ fn ladder() -> SeriesRecord {
             plateau_in_flight: 32,
             plateau_bracket: [32, 64],
         }),
+        partial: false,
+        no_answer: None,
         within_limit: Some(4),
         ceiling: Some(6),
         stopped: "more in flight no longer gains".to_owned(),
@@ -84,6 +88,7 @@ fn comparison() -> ComparisonRecord {
         },
         difference_percent_max: None,
         published_difference_percent: None,
+        void: Vec::new(),
     };
     ComparisonRecord {
         title: "partition offset".to_owned(),

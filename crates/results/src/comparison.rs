@@ -98,6 +98,10 @@ pub struct ComparisonRow {
     /// The difference as the authors printed it, in a published table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_difference_percent: Option<f64>,
+    /// Codes of the warnings that void runs of it, on either side: nothing follows
+    /// from its numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub void: Vec<String>,
 }
 
 /// What a row, or a table, says.

@@ -61,6 +61,10 @@ pub struct TargetFacts {
     pub kind: TargetKind,
     /// As the user named it; for test files the directory.
     pub name: String,
+    /// The absolute path, where `name` is relative to the directory that the
+    /// program ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Its whole size.
     pub size_bytes: u64,
     /// Where it starts on the bottom disk (or simulated array), where known.
@@ -83,12 +87,20 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
+    /// The name by which it is found from any directory: the absolute path where
+    /// there is one, else as the user named it.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        self.path.as_deref().unwrap_or(&self.name)
+    }
+
     /// A file of which nothing is known: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {
         TargetFacts {
             kind: TargetKind::File,
             name: String::new(),
+            path: None,
             size_bytes: 0,
             partition_offset_bytes: None,
             logical_sector_bytes: 0,

@@ -14,6 +14,7 @@ mod record;
 mod row;
 mod series;
 mod sound;
+mod validity;
 mod warning;
 
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};

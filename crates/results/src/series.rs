@@ -17,6 +17,14 @@ pub struct SeriesRecord {
     /// Where throughput stops growing; absent where the ladder is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<KneeRecord>,
+    /// Not all steps that were due ran to their end: interrupted, killed or failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// Why it has no answer, in words: every step is void, or none ran to its end.
+    /// Absent where it has one; `within_limit`, `ceiling` and `knee` are absent
+    /// where this is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_answer: Option<String>,
     /// Index into `steps` of the highest throughput within the latency limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<usize>,
@@ -47,6 +55,34 @@ pub struct StepRecord {
     pub latency_ns: Option<LatencySummary>,
     /// Found by bisection between two doublings.
     pub bisection: bool,
+    /// Stopped before its end: no answer rests on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// Codes of the warnings that void its numbers: no answer rests on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub void: Vec<String>,
+}
+
+impl StepRecord {
+    /// An answer may rest on it: it ran to its end and no warning voids it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !self.partial && self.void.is_empty()
+    }
+}
+
+impl SeriesRecord {
+    /// Codes of the warnings that void steps, each once.
+    #[must_use]
+    pub fn void_codes(&self) -> Vec<&str> {
+        let mut codes: Vec<&str> = Vec::new();
+        for code in self.steps.iter().flat_map(|step| &step.void) {
+            if !codes.contains(&code.as_str()) {
+                codes.push(code);
+            }
+        }
+        codes
+    }
 }
 
 /// The knee of a ladder, in operations in flight.

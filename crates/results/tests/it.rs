@@ -166,6 +166,7 @@ prop_compose! {
             target: TargetFacts {
                 kind: TargetKind::TestFile,
                 name,
+                path: None,
                 size_bytes: u64::MAX,
                 partition_offset_bytes,
                 logical_sector_bytes: 512,

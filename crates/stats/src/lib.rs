@@ -16,6 +16,7 @@ mod holm;
 mod knee;
 mod ladder;
 mod little;
+mod needed;
 mod random;
 mod rank_sum;
 mod sample;
@@ -39,6 +40,7 @@ pub use knee::{
 };
 pub use ladder::bracketed;
 pub use little::{LittleCheck, LittleInput, little};
+pub use needed::repetitions_needed;
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};
 pub use sample::{

@@ -18,6 +18,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         target: TargetFacts {
             kind: TargetKind::Null,
             name: "/data".to_owned(),
+            path: None,
             size_bytes: 1 << 30,
             partition_offset_bytes: None,
             logical_sector_bytes: 512,

@@ -3,6 +3,7 @@
 use crate::blob;
 use crate::checksum::{self, Sum};
 use crate::error::{Error, ErrorKind, Result};
+use crate::last::steps_back;
 use crate::open::Store;
 use crate::types::{
     Filter, JobSummary, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable,
@@ -33,7 +34,7 @@ pub(crate) const RUN_COLUMNS: usize = 10;
 
 /// One condition for all filters: absent ones are NULL and let everything pass.
 const FILTERED: &str = "\
-WHERE (:label IS NULL OR label = :label) AND (:series IS NULL OR series = :series) \
+WHERE (:label IS NULL OR instr(label, :label) > 0) AND (:series IS NULL OR series = :series) \
   AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
   AND (:target IS NULL OR EXISTS (SELECT 1 FROM jobs \
        WHERE jobs.run_number = runs.run_number AND instr(jobs.target, :target) > 0)) \
@@ -200,9 +201,10 @@ impl Store {
         self.check_in_place("find a run").is_ok() && finished.is_ok_and(|count| count == 1)
     }
 
-    /// The id that a name means: a whole id, the beginning of exactly one, or
-    /// `last` (the newest that was measured here and is not under way), `last~1`
-    /// (the one before it) and so on. Imported results have ids only.
+    /// The id of the run that a name means: a whole id, the beginning of exactly
+    /// one, or `last-run` (the newest that was measured here and is not under way),
+    /// `last-run~1` (the one before it) and so on. Imported results have ids only.
+    /// `last` may be several runs: [`Store::full_name`].
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`], [`ErrorKind::Ambiguous`], or the failure of the store.
@@ -327,20 +329,13 @@ impl Store {
     }
 
     fn find(&self, name: &str) -> Result<(i64, String)> {
-        let found = match name
-            .strip_prefix("last")
-            .map(|rest| (rest, rest.strip_prefix('~')))
-        {
-            Some(("", _)) => self.find_newest(0),
-            Some((_, Some(digits))) => match digits.parse() {
-                Ok(before) => self.find_newest(before),
-                Err(_) => Ok(None),
-            },
-            _ => return self.find_by_prefix(name),
-        };
-        found
-            .map_err(|error| self.sqlite_error("find a run", error))?
-            .ok_or_else(|| self.not_found(name))
+        match steps_back(name, "last-run") {
+            Some(before) => self
+                .find_newest(before)
+                .map_err(|error| self.sqlite_error("find a run", error))?
+                .ok_or_else(|| self.not_found(name)),
+            None => self.find_by_prefix(name),
+        }
     }
 
     fn find_newest(&self, before: u32) -> rusqlite::Result<Option<(i64, String)>> {
@@ -383,7 +378,7 @@ impl Store {
         Ok(found.swap_remove(0))
     }
 
-    fn not_found(&self, name: &str) -> Error {
+    pub(crate) fn not_found(&self, name: &str) -> Error {
         let name = name.to_owned();
         self.error("find a run", ErrorKind::NotFound { name })
     }

@@ -64,7 +64,7 @@ pub struct StoredInterval {
 /// Which runs to list. The default lists all of them, what was stored last first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only with this label.
+    /// Only where the label contains this.
     pub label: Option<String>,
     /// Only of this series.
     pub series: Option<String>,

@@ -96,6 +96,7 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
     TargetFacts {
         kind,
         name: name.to_owned(),
+        path: absolute_if_relative(name),
         size_bytes: 0,
         partition_offset_bytes: storage.offset.as_ref().map(|offset| offset.bytes),
         logical_sector_bytes: queue
@@ -106,6 +107,18 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
         device: nearest.map(device_facts),
         simulation: None,
     }
+}
+
+/// Another command runs in another directory, where a relative name is another
+/// place or none.
+fn absolute_if_relative(name: &str) -> Option<String> {
+    let path = std::path::Path::new(name);
+    if path.is_absolute() {
+        return None;
+    }
+    // `/data/.` is `/data`.
+    let absolute: std::path::PathBuf = std::path::absolute(path).ok()?.components().collect();
+    absolute.to_str().map(str::to_owned)
 }
 
 fn file_system_facts(found: &FileSystem) -> FileSystemFacts {

@@ -88,6 +88,7 @@ fn facts(limits: TargetLimits) -> TargetFacts {
     TargetFacts {
         kind: TargetKind::Simulated,
         name: "sim:truth".to_owned(),
+        path: None,
         size_bytes: limits.size_bytes,
         partition_offset_bytes: None,
         logical_sector_bytes: limits.logical_sector_bytes,

@@ -25,7 +25,7 @@ pub enum BaselineAction {
 
 #[derive(Debug, Args)]
 pub struct BaselineSet {
-    /// An id that `stripewise history` lists, the beginning of one, last, last~1, or a file of --json
+    /// A run, grid or series that `stripewise history` lists; last, last~1, last-run; or a file of --json
     pub id: String,
     /// Under which name
     #[arg(long, default_value = "baseline")]
@@ -33,6 +33,9 @@ pub struct BaselineSet {
     /// Take the place of the baseline that has this name; its runs stay in the history
     #[arg(long)]
     pub replace: bool,
+    /// Take it though its numbers are void; each check then says so
+    #[arg(long)]
+    pub anyway: bool,
     /// Run it N times again, now, so that it is known how much its runs differ by chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,

@@ -6,8 +6,9 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What A and B can be: the id of a run, series or experiment that `stripewise history` lists (or the\n\
-beginning of a run's id, last, last~1), dataset:NAME, dataset:NAME:COLUMN, a file that --json printed,\n\
-another tool's result, or a directory of such files. ./NAME always is a file.\n\
+beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
+dataset:NAME, dataset:NAME:COLUMN, a file that --json printed, another tool's result, or a directory\n\
+of such files. ./NAME always is a file.\n\
 Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
 mssqltips-2127.\n\
 \n\

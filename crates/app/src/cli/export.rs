@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Records as JSON lines or CSV, one after the other, however many there are.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Runs, series, experiments, dataset:NAME, files [default: every stored run, oldest first]
+    /// Runs, series, experiments, last, last-run, dataset:NAME, files [default: every stored run, oldest first]
     #[arg(value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME")]
     pub subjects: Vec<String>,
     /// jsonl (a record a line) or csv [default: by the end of the file's name, else jsonl]

@@ -42,7 +42,7 @@ pub struct LabRun {
 /// `lab resume`.
 #[derive(Debug, Args)]
 pub struct LabResume {
-    /// Its id, as `stripewise lab plans` lists it
+    /// Its id, as `stripewise lab plans` lists it; last, where it was done last
     pub id: String,
     /// Stop when every interval is narrower than this, instead of what the plan says
     #[arg(long, value_name = "PERCENT", value_parser = percent)]

@@ -11,8 +11,9 @@ use stripewise_lab::compare::Requirement;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What can be shown: the id of a run, series or experiment that `stripewise history` lists (or the\n\
-beginning of a run's id, last, last~1), dataset:NAME, a file that --json printed, another tool's\n\
-result, or a directory of such files. ./NAME always is a file.")]
+beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
+dataset:NAME, a file that --json printed, another tool's result, or a directory of such files.\n\
+./NAME always is a file.")]
 pub struct Report {
     /// Runs, series, experiments, dataset:NAME, files; several make one report
     #[arg(

@@ -30,7 +30,8 @@ pub struct Prepare {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What was stored last stands first, whenever it was measured; an import has its place by when it was\n\
-imported. `last` is the run that was measured here last, never an imported one.")]
+imported. `last` is what was done here last - a bench, grid, experiment or check with all of its runs,\n\
+or a run - and `last~1` what was done before it; `last-run` is the last single run. Never an import.")]
 pub struct History {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
@@ -48,10 +49,10 @@ pub struct HistoryFilter {
     /// On targets whose name contains this: /data, sdb, sim:raid10
     #[arg(long, value_name = "TEXT")]
     pub target: Option<String>,
-    /// Begun since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or so long ago: 24h, 90m
+    /// Begun since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or an age: 24h, 90m
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// With this label
+    /// Whose label contains this
     #[arg(long, value_name = "WORDS")]
     pub label: Option<String>,
     /// Imported from this tool: fio, diskspd, sqlio
@@ -64,7 +65,7 @@ pub struct HistoryFilter {
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryAction {
-    /// Show runs whole: an id, the beginning of one, `last`, or the id of a series
+    /// Show runs whole: an id, the beginning of one, the id of a series, last, last~1, last-run
     Show {
         /// Which
         #[arg(required = true)]

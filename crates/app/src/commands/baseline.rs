@@ -10,9 +10,11 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
 use crate::show::document::{print_json, print_text};
-use crate::show::terminal::say;
+use crate::show::terminal::{say, say_part};
 use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use stripewise_lab::compare::{doubts, fewest_repetitions, void_codes};
 use stripewise_report::wrapped;
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{KeptDocument, Store};
@@ -34,6 +36,10 @@ pub struct KeptBaseline {
     /// Switches that they were made with and do not carry.
     #[serde(default)]
     pub asked: Asked,
+    /// Its numbers are void by these warnings, and it was kept all the same
+    /// (`--anyway`).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub void_accepted: BTreeSet<String>,
     /// Runs at a low rate, which `check --gentle` compares with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gentle_runs: Vec<RunRecord>,
@@ -71,6 +77,30 @@ impl KeptBaseline {
             words.push_str(&format!(", with {}", counted(count, one, several)));
         }
         words
+    }
+
+    /// What each check must say of it: void numbers, few repetitions, conditions of
+    /// the moment in which it was measured. Whole sentences.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        let void = void_codes(&self.runs);
+        if !void.is_empty() {
+            let codes: Vec<&str> = void.iter().map(String::as_str).collect();
+            cautions.push(format!(
+                "VOID ({}): its numbers are not the disk's{}.",
+                codes.join(", "),
+                match self.void_accepted.is_empty() {
+                    true => "; set a new one: `stripewise baseline set ID --replace`",
+                    false => ", and it was kept all the same (--anyway)",
+                }
+            ));
+        }
+        cautions.extend(doubts(&self.runs));
+        let name = &self.name;
+        let named = cautions.into_iter();
+        named
+            .map(|caution| format!("The baseline `{name}`: {caution}"))
+            .collect()
     }
 
     /// Keeps it, in place of one of the same name.
@@ -177,6 +207,10 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         // they repeat was made at another time and stays out.
         runs = records;
     }
+    let void = void_codes(&runs);
+    if !void.is_empty() && !wanted.anyway {
+        return Err(refused(&from, &void, wanted.repeat.is_some()));
+    }
     let kept = KeptBaseline {
         schema_version: SCHEMA_VERSION,
         name: wanted.name.clone(),
@@ -184,12 +218,13 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         set_at: context.timestamp(),
         runs: runs.into_iter().map(RunRecord::without_intervals).collect(),
         asked,
+        void_accepted: void,
         gentle_runs: Vec::new(),
         changes: Vec::new(),
     };
     kept.keep(context, &mut store)?;
     if context.global.json {
-        print_json(&Baselines::of(&[kept]))?;
+        print_json(&Baselines::of(std::slice::from_ref(&kept)))?;
     } else {
         print_text(&wrapped(&format!("Baseline {}", line(&kept)?), "  "));
         if let Some(old) = &replaced {
@@ -201,14 +236,30 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
                 "  ",
             ));
         }
-        if repetitions(&kept)? < 4 {
-            print_text(
-                "Few repetitions: how much its runs differ by chance is hardly known. \
-                 `--repeat 6` runs it again for that.\n",
-            );
-        }
+    }
+    for caution in kept.cautions() {
+        say_part!("{}", wrapped(&format!("warning: {caution}"), "  "));
+    }
+    if fewest_repetitions(&kept.runs) < 4 {
+        say!("hint: add --repeat 6 (and --replace) to run it again as the baseline");
     }
     Ok(exit)
+}
+
+/// Void numbers are no reference: a loss of the disk's would not show in them.
+fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
+    let codes: Vec<&str> = void.iter().map(String::as_str).collect();
+    let what = match repeated {
+        true => format!("the repetitions of {from}"),
+        false => from.to_owned(),
+    };
+    Failure::usage(
+        format!(
+            "the numbers of {what} are VOID ({}): they are not the disk's, and no baseline was set",
+            codes.join(", ")
+        ),
+        "fix what the warnings name and measure again, or take it all the same with --anyway",
+    )
 }
 
 /// The baseline that has the name already. It goes only by `--replace`: with it go
@@ -247,7 +298,7 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
         .collect();
     if runs.is_empty() {
         return Err(Failure::usage(
-            format!("{id} was broken off: it has no whole run"),
+            format!("{id} was stopped before its end: it has no whole run"),
             "take a run that was completed",
         ));
     }
@@ -293,6 +344,8 @@ struct Listed<'a> {
     set_at: &'a str,
     runs: Vec<&'a str>,
     changes: &'a [Change],
+    /// What each check says of it.
+    cautions: Vec<String>,
 }
 
 impl<'a> Baselines<'a> {
@@ -307,6 +360,7 @@ impl<'a> Baselines<'a> {
                     set_at: &one.set_at,
                     runs: one.runs.iter().map(|run| run.id.as_str()).collect(),
                     changes: &one.changes,
+                    cautions: one.cautions(),
                 })
                 .collect(),
         }
@@ -335,12 +389,6 @@ fn list(context: &Context) -> Outcome {
     }
     print_text(&text);
     Ok(Exit::Done)
-}
-
-/// Runs of each workload, at least.
-fn repetitions(kept: &KeptBaseline) -> Outcome<usize> {
-    let steps = Work::of_records(&kept.runs, None)?.steps.len().max(1);
-    Ok(kept.runs.len() / steps)
 }
 
 fn line(kept: &KeptBaseline) -> Outcome<String> {

@@ -1,8 +1,9 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
-use crate::aim::{Aimed, Need, aim, aim_at_nothing, only_leave_is_missing};
+use crate::aim::{Aimed, Need, aim, aim_at_nothing, judge_need, only_leave_is_missing};
 use crate::cli::bench::Bench;
 use crate::context::Context;
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, check_before, exit_of, measure};
@@ -51,8 +52,9 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     refuse_short(arguments, &plan)?;
     let mut store = context.open_store()?;
+    let plan = possible(context, &store, arguments, plan)?;
     announce(context, arguments, &plan);
-    let (aimed, plan) = aim_bench(context, &mut store, arguments, plan)?;
+    let aimed = aim_bench(context, &mut store, arguments, &plan)?;
     let started_at = context.timestamp();
     let mut steps = Steps {
         how: how(
@@ -86,7 +88,8 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     let mut document = runs::document(records);
     requirements::judge(&arguments.require, &mut document);
-    let exit = requirements::exit(&document, exit_of(context, &document.runs));
+    let exit = unanswered(&document, exit_of(context, &document.runs));
+    let exit = requirements::exit(&document, exit);
     if context.global.json {
         print_exact(&document.to_json());
     } else {
@@ -120,6 +123,17 @@ fn report(context: &Context, arguments: &Bench, store: &Store, document: Documen
     };
     say_written(context, &path);
     Ok(())
+}
+
+/// What ended well ends as a finding where no series has an answer: a script that
+/// only looks at the code must not take void numbers for the disk's.
+fn unanswered(document: &Document, exit: Exit) -> Exit {
+    let mut series = document.series.iter();
+    let none = !document.series.is_empty() && series.all(|series| series.no_answer.is_some());
+    match exit {
+        Exit::Done if none => Exit::Finding,
+        other => other,
+    }
 }
 
 fn wish(arguments: &Bench) -> BenchWish {
@@ -193,21 +207,21 @@ fn announce(context: &Context, arguments: &Bench, plan: &BenchPlan) {
     );
 }
 
-/// Opens the target. A device or file that may not be written is only read, and
-/// that is said; the plan then has no writing series.
-fn aim_bench(
+/// The plan, or its reading series where the target may not be written: that is
+/// judged before the plan is announced, so that what is announced is what runs.
+fn possible(
     context: &Context,
-    store: &mut Store,
+    store: &Store,
     arguments: &Bench,
     plan: BenchPlan,
-) -> Outcome<(Aimed, BenchPlan)> {
-    if arguments.engine == EngineName::Null {
-        return Ok((aim_at_nothing(&arguments.target, Size::Auto), plan));
+) -> Outcome<BenchPlan> {
+    let writes = plan_writes(&plan);
+    if arguments.engine == EngineName::Null || !writes {
+        return Ok(plan);
     }
-    let writes = plan.series.iter().any(|series| series.kind.writes());
     let need = need(arguments, writes);
-    match aim(context, store, &arguments.target, &need, &arguments.safety) {
-        Err(failure) if writes && may_be_read(arguments, &failure) => {
+    match judge_need(context, store, &arguments.target, &need, &arguments.safety) {
+        Err(failure) if may_be_read(arguments, &failure) => {
             let reading = plan_bench(&BenchWish {
                 read_only: true,
                 ..wish(arguments)
@@ -219,20 +233,28 @@ fn aim_bench(
             if let Some(hint) = &failure.hint {
                 say!("hint: {hint}");
             }
-            let aimed = aim(
-                context,
-                store,
-                &arguments.target,
-                &Need {
-                    writes: false,
-                    ..need
-                },
-                &arguments.safety,
-            )?;
-            Ok((aimed, reading))
+            Ok(reading)
         }
-        other => other.map(|aimed| (aimed, plan)),
+        other => other.map(|()| plan),
     }
+}
+
+fn plan_writes(plan: &BenchPlan) -> bool {
+    plan.series.iter().any(|series| series.kind.writes())
+}
+
+/// Opens the target for what the plan does.
+fn aim_bench(
+    context: &Context,
+    store: &mut Store,
+    arguments: &Bench,
+    plan: &BenchPlan,
+) -> Outcome<Aimed> {
+    if arguments.engine == EngineName::Null {
+        return Ok(aim_at_nothing(&arguments.target, Size::Auto));
+    }
+    let need = need(arguments, plan_writes(plan));
+    aim(context, store, &arguments.target, &need, &arguments.safety)
 }
 
 /// Writing was not allowed by a flag; nobody asked for it by one either.

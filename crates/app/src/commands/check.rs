@@ -17,12 +17,14 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::exit_of;
 use crate::show::page::{refuse_existing, say_written, write_material};
-use crate::show::terminal::say;
+use crate::show::terminal::{say, say_part};
 use crate::subject::subject;
 use stripewise_lab::compare::{CompareOptions, Condition, Sides, differing_conditions};
 use stripewise_lab::experiment::Metric;
+use stripewise_report::errors_text;
 use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_store::Store;
+use stripewise_units::{counted, plural};
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
@@ -65,6 +67,9 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
     measured?;
     let mut answer = Answer::new(arguments, baseline.as_ref(), &records);
     if let Some(mut baseline) = baseline {
+        for caution in baseline.cautions() {
+            answer.say(caution);
+        }
         let kept_now = keep_gentle(context, &mut store, arguments, &mut baseline, &records)?;
         record_change(context, &mut store, arguments, &mut baseline, &records)?;
         if kept_now {
@@ -78,15 +83,23 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
             answer.add(comparison);
         }
     }
-    let exit = answer.print(context)?;
+    let exit = answer.exit();
+    // With -q a check that found nothing says nothing: for jobs that mail what they
+    // print.
+    let silent = context.global.quiet && exit == Exit::Done && !context.global.json;
+    if !silent {
+        answer.print(context)?;
+    }
     if let Some(path) = &arguments.report {
         write_material(&answer.material(&store), path)?;
-        say_written(context, path);
+        if !silent {
+            say_written(context, path);
+        }
     }
     Ok(exit)
 }
 
-/// A stored run that was broken off meets no requirement and shows no change.
+/// A stored run that was stopped meets no requirement and shows no change.
 fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
     let partial = records
         .iter()
@@ -95,7 +108,7 @@ fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
     match partial {
         Some(record) => Err(Failure::usage(
             format!(
-                "run {} was broken off, so nothing is concluded from it",
+                "run {} was stopped before its end, so nothing is concluded from it",
                 record.id
             ),
             "name a run that came to its end, or leave --run out to measure now",
@@ -108,7 +121,10 @@ fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
 fn wanted_baseline(store: Option<&Store>, arguments: &Check) -> Outcome<Option<KeptBaseline>> {
     if !arguments.tolerate.is_finite() || arguments.tolerate < 0.0 {
         return Err(Failure::usage(
-            format!("--tolerate {} is no share", arguments.tolerate),
+            format!(
+                "--tolerate {} is not a valid percentage",
+                arguments.tolerate
+            ),
             "give per cent of loss that does not matter: --tolerate 3",
         ));
     }
@@ -277,6 +293,11 @@ fn compared(
     options: CompareOptions,
 ) -> Outcome<ComparisonRecord> {
     let then = reference(arguments, baseline);
+    let options = CompareOptions {
+        // Who took void numbers for a baseline asks for their change.
+        void_counts: !baseline.void_accepted.is_empty(),
+        ..options
+    };
     judge_change(arguments, &baseline.name, then, records, options)
 }
 
@@ -328,11 +349,13 @@ fn broken_off(context: &Context, arguments: &Check, records: &[RunRecord], exit:
         _ => "operations failed",
     };
     say!(
-        "note: {why}; {} runs are kept in the history, and nothing is concluded from them",
-        records.len()
+        "note: {why}; {} kept in the history, and nothing is concluded from {}",
+        counted(records.len(), "run is", "runs are"),
+        plural(records.len(), "it", "them"),
     );
+    say_part!("{}", errors_text(records));
     if context.global.json {
-        Answer::inconclusive(arguments, records).print(context)?;
+        Answer::inconclusive(arguments, records, why).print(context)?;
     }
     Ok(exit)
 }

@@ -11,12 +11,14 @@ use crate::show::document::{print_json, print_text};
 use crate::show::page::material_of;
 use crate::show::runs::all_kept_line;
 use serde::Serialize;
-use std::collections::BTreeSet;
-use stripewise_lab::compare::{CompareOptions, Side, compare};
-use stripewise_report::{Material, comparison_text, requirement_text, warnings_text, wrapped};
+use std::collections::{BTreeMap, BTreeSet};
+use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
+use stripewise_report::{
+    Material, comparison_text, errors_text, requirement_text, warnings_text, wrapped,
+};
 use stripewise_results::{
-    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RunRecord, SCHEMA_VERSION,
-    Severity, Verdict,
+    ComparisonRecord, ComparisonRow, Document, JobRow, RequirementRecord, RunRecord,
+    SCHEMA_VERSION, Verdict,
 };
 use stripewise_store::Store;
 
@@ -32,6 +34,7 @@ pub struct Answer<'a> {
     tolerate: f64,
     /// Codes of void warnings that the baseline did not have.
     new_void: BTreeSet<String>,
+    why_inconclusive: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -48,6 +51,41 @@ struct AnswerDocument<'a> {
     tolerated: bool,
     comparisons: &'a [ComparisonRecord],
     requirements: &'a [RequirementRecord],
+    /// What must be known besides: doubts about the baseline.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+    /// Why nothing is concluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inconclusive: Option<&'a str>,
+    /// Failed operations by run and job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FailedOperations<'a>>,
+}
+
+/// The failed operations of a job.
+#[derive(Serialize)]
+struct FailedOperations<'a> {
+    run: &'a str,
+    job: &'a str,
+    total: u64,
+    by_reason: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<&'a str>,
+}
+
+fn errors_of(records: &[RunRecord]) -> Vec<FailedOperations<'_>> {
+    let rows = JobRow::of(records).filter(|row| row.job.outcome.errors.total > 0);
+    rows.map(|row| {
+        let errors = &row.job.outcome.errors;
+        FailedOperations {
+            run: &row.run.id,
+            job: &row.job.name,
+            total: errors.total,
+            by_reason: &errors.by_reason,
+            first: errors.first.as_deref(),
+        }
+    })
+    .collect()
 }
 
 impl<'a> Answer<'a> {
@@ -73,13 +111,19 @@ impl<'a> Answer<'a> {
             said: Vec::new(),
             tolerate: arguments.tolerate,
             new_void,
+            why_inconclusive: None,
         }
     }
 
-    /// Runs from which nothing follows.
-    pub fn inconclusive(arguments: &Check, records: &'a [RunRecord]) -> Answer<'a> {
+    /// Runs from which nothing follows, and why.
+    pub fn inconclusive(
+        arguments: &Check,
+        records: &'a [RunRecord],
+        why: &'static str,
+    ) -> Answer<'a> {
         Answer {
             requirements: Vec::new(),
+            why_inconclusive: Some(why),
             ..Answer::new(arguments, None, records)
         }
     }
@@ -141,7 +185,8 @@ impl<'a> Answer<'a> {
         worse.any(|row| smallest_loss(row) > self.tolerate)
     }
 
-    fn exit(&self) -> Exit {
+    /// The exit code that follows.
+    pub fn exit(&self) -> Exit {
         let missed = self.requirements.iter().any(|outcome| !outcome.met);
         let is_void = !self.new_void.is_empty() && self.baseline.is_some();
         let is_worse = self.comparisons.iter().any(|one| self.is_worse(one));
@@ -152,7 +197,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub fn print(&self, context: &Context) -> Outcome {
+    pub fn print(&self, context: &Context) -> Outcome<()> {
         if context.global.json {
             print_json(&AnswerDocument {
                 schema_version: SCHEMA_VERSION,
@@ -163,11 +208,14 @@ impl<'a> Answer<'a> {
                 tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
                 comparisons: &self.comparisons,
                 requirements: &self.requirements,
+                notes: &self.said,
+                inconclusive: self.why_inconclusive,
+                errors: errors_of(self.records),
             })?;
         } else {
             print_text(&self.text());
         }
-        Ok(self.exit())
+        Ok(())
     }
 
     /// What a report on it is made of: the runs, what became of the baseline, and
@@ -205,6 +253,7 @@ impl<'a> Answer<'a> {
             _ => fit_warnings(&mut told),
         }
         text.push_str(&warnings_text(&told));
+        text.push_str(&errors_text(self.records));
         if self.made {
             text.push_str(&all_kept_line(self.records));
         }
@@ -219,17 +268,6 @@ fn smallest_loss(row: &ComparisonRow) -> f64 {
         Some([low, high]) => low.abs().min(high.abs()),
         None => 0.0,
     }
-}
-
-fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
-    let of_jobs = runs
-        .iter()
-        .flat_map(|run| &run.jobs)
-        .flat_map(|job| &job.warnings);
-    let all = of_jobs.chain(runs.iter().flat_map(|run| &run.warnings));
-    all.filter(|warning| warning.severity == Severity::Void)
-        .map(|warning| warning.code.clone())
-        .collect()
 }
 
 /// Compares what was measured with the baseline, in words of change.

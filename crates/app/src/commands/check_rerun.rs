@@ -170,7 +170,7 @@ impl Work {
         };
         *made += usize::from(is_made);
         self.add(StepTarget {
-            name: elsewhere.unwrap_or(&facts.name).to_owned(),
+            name: elsewhere.unwrap_or(facts.full_name()).to_owned(),
             size: if is_made {
                 Size::Exactly(facts.size_bytes)
             } else {

@@ -10,9 +10,10 @@ use crate::show::runs;
 use serde::Serialize;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
-use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, Status};
+use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};
+use stripewise_stats::median;
 use stripewise_store::{Filter, JobSummary, RunSummary, Store};
-use stripewise_units::{ByteSize, Nanoseconds, counted};
+use stripewise_units::{ByteSize, Nanoseconds, counted, format_iops};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
@@ -59,7 +60,8 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         };
         print_text(&match store {
             Some(_) if filter != all => {
-                "No stored run is of that kind; `stripewise history` lists them all.\n".to_owned()
+                "No stored run matches; `stripewise history` without switches lists all of them.\n"
+                    .to_owned()
             }
             _ => format!(
                 "Nothing is stored yet in {}.\n",
@@ -68,8 +70,10 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         });
         return Ok(Exit::Done);
     }
-    let rows: Vec<HistoryRow> = rows(&runs).into_iter().take(limit as usize).collect();
-    print_text(&history_table(&rows));
+    // Without a store there are no runs.
+    if let Some(store) = &store {
+        print_text(&history_table(&rows(store, &runs, limit as usize)));
+    }
     Ok(Exit::Done)
 }
 
@@ -90,8 +94,8 @@ fn since(text: &str) -> Outcome<String> {
         return Ok(time);
     }
     Err(Failure::usage(
-        format!("`{text}` is no time"),
-        "a day (2026-11-20), a time in UTC (2026-11-20T08:00), or so long ago: 24h, 90m",
+        format!("`{text}` is not a valid time"),
+        "give a day (2026-11-20), a time in UTC (2026-11-20T08:00), or an age: 24h, 90m",
     ))
 }
 
@@ -226,38 +230,125 @@ fn listed(runs: &[(RunSummary, Said)]) -> Listed<'_> {
     }
 }
 
-/// A row a run; the runs of a series are one row together, at its newest run.
-fn rows(runs: &[(RunSummary, Said)]) -> Vec<HistoryRow> {
+/// A row a run; the runs of a series are one row together, at its newest run. At
+/// most so many rows: for what they show records are read.
+fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<HistoryRow> {
     let mut rows = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
     for (run, said) in runs {
+        if rows.len() == limit {
+            break;
+        }
         let Some(series) = run.series.as_deref() else {
-            rows.push(row(run, said));
+            let void = store
+                .load(&run.id)
+                .is_ok_and(|record| !record.void_codes().is_empty());
+            rows.push(HistoryRow {
+                status: status(run.status == Status::Partial, void, run.status),
+                ..row(run, said)
+            });
             continue;
         };
         if shown.contains(&series) {
             continue;
         }
         shown.push(series);
-        let of_series = || {
-            let runs = runs.iter().map(|(run, _)| run);
-            runs.filter(|other| other.series.as_deref() == Some(series))
-        };
-        let partial = of_series().any(|other| other.status != Status::Complete);
-        rows.push(HistoryRow {
-            id: series.to_owned(),
-            series: name_of_series(run.series_part.as_deref()),
-            what: counted(of_series().count(), "run", "runs"),
-            iops: None,
-            status: if partial {
-                "partial".to_owned()
-            } else {
-                String::new()
-            },
-            ..row(run, said)
-        });
+        let of_series: Vec<&(RunSummary, Said)> = runs
+            .iter()
+            .filter(|(other, _)| other.series.as_deref() == Some(series))
+            .collect();
+        rows.push(row_of_series(store, series, &of_series));
     }
     rows
+}
+
+/// `VOID`, `partial`, `running`, as far as they hold.
+fn status(partial: bool, void: bool, status: Status) -> String {
+    let words = [
+        (void, "VOID"),
+        (partial, "partial"),
+        (status == Status::Running, "running"),
+    ];
+    let words = words.into_iter().filter(|(holds, _)| *holds);
+    words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
+}
+
+/// The runs of a series, the newest first, as one row: with the answer of a bench's
+/// first ladder, or the median of repetitions.
+fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
+    let (newest, said) = runs[0];
+    let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
+    let first = store.load(&newest.id).ok();
+    let name = first
+        .as_ref()
+        .and_then(made_by)
+        .unwrap_or_else(|| name_of_series(newest.series_part.as_deref()));
+    let mut row = HistoryRow {
+        id: series.to_owned(),
+        what: counted(runs.len(), "run", "runs"),
+        iops: None,
+        ..row(newest, said)
+    };
+    let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
+    if let Some(ladder) = first_ladder(store, runs) {
+        let kind = SeriesKind::from_name(&ladder.name);
+        let answer = ladder.within_limit.or(ladder.ceiling);
+        if let Some(step) = answer.and_then(|index| ladder.steps.get(index)) {
+            match kind.is_some_and(SeriesKind::told_in_bytes) {
+                true => row.amount = format!("{} MiB/s", format_iops(step.mib_per_s)),
+                false => row.iops = Some(step.iops),
+            }
+            row.what = format!("{}; {}", row.what, ladder.name.replace('-', " "));
+        }
+        void = !ladder.void_codes().is_empty();
+    } else if let Some(rates) = repetitions(runs) {
+        row.iops = median(&rates).filter(|_| !void);
+        row.what = format!("{}; median", row.what);
+    }
+    row.series = name;
+    row.status = status(partial, void, newest.status);
+    row
+}
+
+/// The command, where what it made does not say it: a check repeats the series of
+/// its baseline.
+fn made_by(record: &RunRecord) -> Option<String> {
+    const COMMANDS: [&str; 6] = ["bench", "run", "align", "lab", "check", "baseline"];
+    let mut words = record.command.iter().skip(1);
+    let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
+    matches!(command.as_str(), "check" | "baseline").then(|| command.clone())
+}
+
+/// The summary of the ladder that a bench began with; none where it is none.
+fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRecord> {
+    let part = |run: &RunSummary| run.series_part.clone().unwrap_or_default();
+    let oldest = runs.iter().rev().map(|(run, _)| run);
+    let first = oldest
+        .clone()
+        .map(part)
+        .find(|part| SeriesKind::from_name(part).is_some())?;
+    let of_part = oldest.filter(|run| part(run) == first);
+    let records: Vec<RunRecord> = of_part.filter_map(|run| store.load(&run.id).ok()).collect();
+    stripewise_lab::series_of(&records).into_iter().next()
+}
+
+/// The rates of runs that all did the same; none where they did not, or there is
+/// one.
+fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
+    let what = |run: &RunSummary| {
+        let [job] = run.jobs.as_slice() else {
+            return None;
+        };
+        let place = (job.target.clone(), job.pattern.clone(), job.read_percent);
+        Some((place, job.block_size_bytes, job.threads, job.outstanding))
+    };
+    let first = what(&runs.first()?.0)?;
+    let same = runs.len() > 1
+        && runs
+            .iter()
+            .all(|(run, _)| what(run).as_ref() == Some(&first));
+    let rates = runs.iter().flat_map(|(run, _)| &run.jobs);
+    same.then(|| rates.map(|job| job.iops).collect())
 }
 
 /// What a series is, by the part of it that a run is: a ladder belongs to a bench.
@@ -281,16 +372,13 @@ fn row(run: &RunSummary, said: &Said) -> HistoryRow {
     });
     HistoryRow {
         id: run.id.clone(),
+        date: run.started_at.get(..10).unwrap_or_default().to_owned(),
         series: String::new(),
         target: first.map(|job| job.target.clone()).unwrap_or_default(),
         what,
         iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
-        status: match run.status {
-            Status::Complete => String::new(),
-            Status::Partial => "partial".to_owned(),
-            Status::Running => "running".to_owned(),
-        },
         label: run.label.clone().unwrap_or_default(),
+        ..HistoryRow::default()
     }
 }
 
@@ -329,6 +417,7 @@ fn show(context: &Context, names: &[String]) -> Outcome {
 
 /// A run, or all runs of a series in the order in which they ran.
 fn load(store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
+    let name = &store.full_name(name).map_err(store_failure)?;
     let of_series = series_ids(store, name)?;
     if of_series.is_empty() {
         return Ok(vec![store.load(name).map_err(store_failure)?]);
@@ -367,7 +456,7 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
         if of_series.is_empty() {
             if name.starts_with("last") {
                 return Err(Failure::usage(
-                    format!("`{name}` names another run each time"),
+                    format!("`{name}` means something else each time"),
                     "delete by the id that `stripewise history` lists",
                 ));
             }

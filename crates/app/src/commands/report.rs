@@ -96,6 +96,7 @@ fn one(
     format: ReportFormat,
 ) -> Outcome<Subject> {
     if let Some(store) = store {
+        let name = &store.full_name(name).map_err(store_failure)?;
         let filter = Filter {
             series: Some(name.to_owned()),
             ..Filter::default()

@@ -54,10 +54,7 @@ pub fn title_of(document: &Document) -> String {
     let Some(first) = document.runs.first() else {
         return "No runs".to_owned();
     };
-    let target = first
-        .jobs
-        .first()
-        .map_or("", |job| job.target.name.as_str());
+    let target = first.jobs.first().map_or("", |job| job.target.full_name());
     if let Some(imported) = first
         .imported
         .as_ref()
@@ -66,8 +63,9 @@ pub fn title_of(document: &Document) -> String {
         return format!("Published table {}", imported.source);
     }
     if !document.series.is_empty() {
-        return match &targets_of(document)[..] {
-            [_, _, ..] => format!("Benches of {}", several(&targets_of(document))),
+        return match (&targets_of(document)[..], &labels_of(document)[..]) {
+            ([_, _, ..], _) => format!("Benches of {}", several(&targets_of(document))),
+            (_, [label]) => format!("{label}: bench of {target}"),
             _ => format!("Bench of {target}"),
         };
     }
@@ -104,11 +102,25 @@ fn targets_of(document: &Document) -> Vec<&str> {
     let mut targets: Vec<&str> = Vec::new();
     for job in document.runs.iter().flat_map(|run| &run.jobs) {
         // More are not told by name.
-        if targets.len() <= TARGETS_MAX && !targets.contains(&job.target.name.as_str()) {
-            targets.push(&job.target.name);
+        if targets.len() <= TARGETS_MAX && !targets.contains(&job.target.full_name()) {
+            targets.push(job.target.full_name());
         }
     }
     targets
+}
+
+/// The labels of all runs, each once; none where a run has none.
+fn labels_of(document: &Document) -> Vec<&str> {
+    let mut labels: Vec<&str> = Vec::new();
+    for run in &document.runs {
+        let Some(label) = run.label.as_deref() else {
+            return Vec::new();
+        };
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
 }
 
 /// `a, b and c`; many are only counted.

@@ -5,8 +5,8 @@ use crate::show::document::print_text;
 use crate::show::requirements;
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_report::{
-    bench_sentences, imported_rows_table, job_details, run_header, run_rows_table, series_table,
-    warnings_text, wrapped,
+    bench_sentences, caution_text, imported_rows_table, job_details, repetitions_table, run_header,
+    run_rows_table, series_table, warnings_line, warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 use stripewise_store::Store;
@@ -63,16 +63,22 @@ pub fn print_made(context: &Context, store: &Store, document: &Document) {
 }
 
 fn whole(context: &Context, document: &Document) -> String {
+    if !document.series.is_empty() {
+        return ladders(context, document);
+    }
     let mut text = String::new();
     let foreign = document.runs.iter().any(|run| run.imported.is_some());
-    if !document.series.is_empty() {
-        text.push_str(&ladders(context, document));
-    } else if foreign {
+    if foreign {
         // What they do not say must not look like zeros.
         text.push_str(&imported_rows_table(&document.runs));
     } else {
         text.push_str(&run_rows_table(&document.runs));
         text.push('\n');
+        let repeated = repetitions_table(&document.runs);
+        if !repeated.is_empty() {
+            text.push_str(&repeated);
+            text.push('\n');
+        }
         if document.runs.len() == 1 {
             for job in &document.runs[0].jobs {
                 text.push_str(&job_details(job));
@@ -85,7 +91,8 @@ fn whole(context: &Context, document: &Document) -> String {
     text
 }
 
-/// The table of each series, then the answers.
+/// The table of each series, then what must be known, then the answers: what stands
+/// last is still on the screen.
 fn ladders(context: &Context, document: &Document) -> String {
     let mut text = String::new();
     for series in &document.series {
@@ -105,10 +112,18 @@ fn ladders(context: &Context, document: &Document) -> String {
         text.push_str(&series_table(series));
         text.push('\n');
     }
+    text.push_str(&partial_lines(&document.runs));
+    let warnings = warnings_text(&document.runs);
+    if !warnings.is_empty() {
+        text.push_str(&warnings);
+        text.push('\n');
+    }
     text.push_str(&context.style.heading("In short"));
     text.push('\n');
     text.push_str(&bench_sentences(&document.series));
-    text.push('\n');
+    text.push_str(&requirements::lines(document));
+    text.push_str(&caution_text(document));
+    text.push_str(&warnings_line(&document.runs));
     text
 }
 

@@ -9,6 +9,7 @@
 mod support;
 
 mod align;
+mod answers;
 mod article;
 mod bench;
 mod check;
@@ -27,6 +28,7 @@ mod history;
 mod import;
 mod interruption;
 mod lab;
+mod last;
 mod limits;
 mod output;
 mod page_controls;

@@ -185,7 +185,7 @@ fn the_history_is_filtered_and_unknown_loads_are_no_numbers() {
     assert_eq!(ids(&["--since", "2026-01-01"]), 2);
     assert_eq!(ids(&["--since", "2999-01-01T10:00"]), 0);
     desk.run(&["history", "--since", "yesterday"])
-        .failed(2, &["`yesterday` is no time", "2026-11-20"]);
+        .failed(2, &["`yesterday` is not a valid time", "2026-11-20"]);
     // What was stored last stands first; `last` was measured here.
     let listed = desk.json(&["history"]).at("history");
     assert_eq!(listed.items()[0].at("tool").text(), "sqlio");

@@ -1,5 +1,6 @@
 //! The cells of a side, and which of them are on the other side too.
 
+use crate::experiment::Metric;
 use serde_json::Value;
 use std::collections::HashSet;
 use stripewise_results::{JobRow, RunRecord, Status};
@@ -14,6 +15,45 @@ pub(super) struct CellKey {
     pub outstanding: Option<u32>,
     /// The jobs of its run and which of them it is, where several ran at once.
     pub company: Option<String>,
+    /// Which operations of a mixed job, where reads and writes stand apart.
+    pub part: Option<Part>,
+}
+
+/// Operations of a mixed job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Reads,
+    Writes,
+}
+
+impl Part {
+    /// As it stands in records' paths.
+    fn field(self) -> &'static str {
+        match self {
+            Part::Reads => "read",
+            Part::Writes => "write",
+        }
+    }
+
+    /// One latency of these operations by its JSON name, nanoseconds.
+    fn latency(self, row: &JobRow<'_>, name: &str) -> Option<f64> {
+        let outcome = &row.job.outcome;
+        let latencies = match self {
+            Part::Reads => outcome.read.latency_ns,
+            Part::Writes => outcome.write.latency_ns,
+        }?;
+        let value = match name {
+            "mean" => latencies.mean,
+            "p50" => latencies.p50 as f64,
+            "p90" => latencies.p90 as f64,
+            "p99" => latencies.p99 as f64,
+            "p999" => latencies.p999? as f64,
+            "max" => latencies.max as f64,
+            _ => return None,
+        };
+        let field = self.field();
+        row.given(&format!("jobs.outcome.{field}.latency_ns.{name}"), value)
+    }
 }
 
 /// A cell with all of its repetitions on one side.
@@ -48,6 +88,7 @@ impl CellKey {
             threads: row.threads(),
             outstanding: row.outstanding(),
             company: (jobs.len() > 1).then(names),
+            part: None,
         }
     }
 
@@ -73,6 +114,7 @@ impl CellKey {
         agree(self.operation.as_ref(), other.operation.as_ref())
             && agree(self.pattern, other.pattern)
             && self.company == other.company
+            && self.part == other.part
     }
 }
 
@@ -135,6 +177,64 @@ pub(super) fn identity_of(run: &RunRecord) -> String {
     };
     let said = (&imported.tool, &imported.details, &run.started_at);
     serde_json::to_string(&(said, &run.jobs)).unwrap_or_else(|_| run.id.clone())
+}
+
+/// The cells of a side for a metric. Reads and writes of a mixed job have latencies
+/// of their own, which are never one number: each is a cell. Rates are those of the
+/// job, whose mix is fixed.
+pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
+    let cells = cells_of(runs);
+    if metric.latency_name().is_none() {
+        return cells;
+    }
+    let mut apart = Vec::new();
+    for cell in cells {
+        if cell.is_mixed() {
+            apart.extend([Part::Reads, Part::Writes].map(|part| cell.part(part)));
+        } else {
+            apart.push(cell);
+        }
+    }
+    apart
+}
+
+impl<'a> Cell<'a> {
+    /// It reads and writes, and its source says so.
+    fn is_mixed(&self) -> bool {
+        self.rows.iter().any(|row| {
+            let percent = row.job.workload.read_percent;
+            row.given("jobs.workload.read_percent", percent)
+                .is_some_and(|percent| percent > 0 && percent < 100)
+        })
+    }
+
+    fn part(&self, part: Part) -> Cell<'a> {
+        let words = match part {
+            Part::Reads => "reads",
+            Part::Writes => "writes",
+        };
+        let mut cell = self.clone();
+        let operation = cell.key.operation.as_deref().unwrap_or("mixed");
+        cell.key.operation = Some(format!("{operation}: {words}"));
+        cell.key.part = Some(part);
+        cell
+    }
+
+    /// A metric of one of its rows; absent where it is unknown.
+    pub(super) fn value(&self, row: &JobRow<'_>, metric: Metric) -> Option<f64> {
+        match (self.key.part, metric.latency_name()) {
+            (Some(part), Some(name)) => part.latency(row, name),
+            _ => metric.of(row),
+        }
+    }
+
+    /// Codes of the warnings that void any of its rows, each once.
+    pub(super) fn void_codes(&self) -> Vec<&'a str> {
+        let mut codes: Vec<&str> = self.rows.iter().flat_map(JobRow::void_codes).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
 }
 
 /// The workload without what may differ between repetitions: its seed, and for

@@ -1,7 +1,7 @@
 //! Rows with their intervals, and a verdict for each: Holm over all rows.
 
 use super::CompareOptions;
-use super::cells::Cell;
+use super::cells::{Cell, identity_of};
 use stripewise_results::{ComparisonRow, JobRow, Verdict};
 use stripewise_stats::{
     Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
@@ -16,6 +16,13 @@ pub(super) struct Judged<'a> {
     pub how: How,
 }
 
+impl Judged<'_> {
+    /// Nothing may follow from it, whatever its numbers are.
+    pub(super) fn is_set_aside(&self) -> bool {
+        matches!(self.how, How::Void | How::Same)
+    }
+}
+
 /// How a row's interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
@@ -23,8 +30,21 @@ pub(super) enum How {
     Blocks,
     /// As two samples of this many values.
     Samples(SamplesMethod),
-    /// Not at all: too few repetitions, so many on each side.
+    /// Not at all: too few repetitions; how many there are on each side.
     No([usize; 2]),
+    /// Not at all: warnings void runs of it.
+    Void,
+    /// Not at all: a run is on both sides.
+    Same,
+}
+
+/// An interval that reaches further than a factor of two either way tells nobody
+/// anything: the row has too few repetitions, in per cent.
+const USEFUL_PERCENT: [f64; 2] = [-50.0, 100.0];
+
+/// An interval that holds 0 and is narrow enough to say something.
+pub(super) fn is_useful([low, high]: [f64; 2]) -> bool {
+    low >= USEFUL_PERCENT[0] && high <= USEFUL_PERCENT[1]
 }
 
 /// What the repetitions of a row say.
@@ -60,8 +80,9 @@ pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
     p_values.len()
 }
 
-/// `NoDifference` only where the interval holds 0: a row whose own interval does
-/// not, and that Holm's correction lets pass all the same, stays undecided.
+/// `NoDifference` only where the interval holds 0 and is narrow enough to exclude
+/// something: a row whose own interval does not hold 0, and that Holm's correction
+/// lets pass all the same, stays undecided, as does one that excludes nothing.
 fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdict {
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
     if adjusted <= 1.0 - options.level && estimate != 0.0 {
@@ -72,16 +93,30 @@ fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdi
         };
     }
     match row.interval_percent {
-        Some([low, high]) if low <= 0.0 && 0.0 <= high => Verdict::NoDifference,
+        Some(interval @ [low, high]) if low <= 0.0 && 0.0 <= high && is_useful(interval) => {
+            Verdict::NoDifference
+        }
         _ => Verdict::Undecided,
     }
 }
 
 fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<Judged<'a>> {
-    let of = |row: &JobRow<'_>| options.metric.of(row).filter(|v| v.is_finite());
-    let values_a: Vec<f64> = a.rows.iter().filter_map(of).collect();
-    let values_b: Vec<f64> = b.rows.iter().filter_map(of).collect();
-    let found = if is_published(a) || is_published(b) {
+    let values = |cell: &Cell<'_>| -> Vec<f64> {
+        let of = |row: &JobRow<'_>| cell.value(row, options.metric);
+        let known = cell.rows.iter().filter_map(of);
+        known.filter(|value| value.is_finite()).collect()
+    };
+    let (values_a, values_b) = (values(a), values(b));
+    let mut void = [a.void_codes(), b.void_codes()].concat();
+    void.sort_unstable();
+    void.dedup();
+    let of_b: Vec<String> = b.rows.iter().map(|row| identity_of(row.run)).collect();
+    let same = |row: &JobRow<'_>| of_b.contains(&identity_of(row.run));
+    let found = if a.rows.iter().any(same) {
+        set_aside(&values_a, &values_b, How::Same)
+    } else if !void.is_empty() && !options.void_counts {
+        set_aside(&values_a, &values_b, How::Void)
+    } else if is_published(a) || is_published(b) {
         unrepeated(&values_a, &values_b)
     } else {
         by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?
@@ -118,6 +153,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
             .interval
             .map(|interval| interval.low.abs().max(interval.high.abs())),
         published_difference_percent: None,
+        void: void.into_iter().map(str::to_owned).collect(),
     };
     Some(Judged {
         row,
@@ -139,7 +175,10 @@ fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<Foun
             })
         });
         if let Some(partner) = partner
-            && let (Some(a), Some(b)) = (options.metric.of(row), options.metric.of(partner))
+            && let (Some(a), Some(b)) = (
+                a.value(row, options.metric),
+                b.value(partner, options.metric),
+            )
         {
             pairs.push(Pair { a, b });
         }
@@ -171,6 +210,14 @@ fn unrepeated(a: &[f64], b: &[f64]) -> Found {
         p_value: None,
         blocks: u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX),
         how: How::No([a.len(), b.len()]),
+    }
+}
+
+/// A difference from which nothing may follow.
+fn set_aside(a: &[f64], b: &[f64], how: How) -> Found {
+    Found {
+        how,
+        ..unrepeated(a, b)
     }
 }
 

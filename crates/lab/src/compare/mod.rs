@@ -16,6 +16,7 @@ mod cells;
 mod conditions;
 mod judge;
 mod notes;
+mod reference;
 mod requirement;
 mod words;
 
@@ -24,10 +25,11 @@ mod tests;
 
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
+pub use reference::{doubts, fewest_repetitions, void_codes};
 pub use requirement::Requirement;
 
 use crate::experiment::Metric;
-use cells::{Cell, Matched, cells_of, pairs_of};
+use cells::{Cell, Matched, cells_for, pairs_of};
 use judge::{Judged, correct, rows_of};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SideRecord, Verdict,
@@ -55,6 +57,9 @@ pub struct CompareOptions {
     pub of_levels: bool,
     /// What notes call the sides.
     pub sides: Sides,
+    /// Void numbers are compared as if they counted: somebody asked for it. Else
+    /// nothing follows from a row that rests on one.
+    pub void_counts: bool,
 }
 
 /// What notes call the sides of a comparison.
@@ -84,6 +89,7 @@ impl Default for CompareOptions {
             level: 0.95,
             of_levels: false,
             sides: Sides::Columns,
+            void_counts: false,
         }
     }
 }
@@ -214,7 +220,10 @@ pub fn compare(
 pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, NothingToCompare>> {
     let cells: Vec<[Vec<Cell<'_>>; 2]> = questions
         .iter()
-        .map(|question| [cells_of(&question.a.runs), cells_of(&question.b.runs)])
+        .map(|question| {
+            let metric = question.options.metric;
+            [question.a, question.b].map(|side| cells_for(&side.runs, metric))
+        })
         .collect();
     let matched: Vec<Matched<'_>> = cells.iter().map(|[a, b]| pairs_of(a, b)).collect();
     let mut tables: Vec<Vec<Judged<'_>>> = questions
@@ -303,7 +312,14 @@ fn record(
         a: side_record(a, rows.iter().map(|row| row.a)),
         b: side_record(b, rows.iter().map(|row| row.b)),
         level: options.level,
-        groups: ComparisonGroup::of_rows(&judged),
+        // A mean of what nothing follows from is no answer either.
+        groups: ComparisonGroup::of_rows(
+            &rows
+                .iter()
+                .filter(|row| !row.is_set_aside())
+                .map(|row| row.row.clone())
+                .collect::<Vec<_>>(),
+        ),
         verdict: Verdict::over_all(judged.iter().map(|row| row.verdict)),
         rows: judged,
         sentences: words::sentences(rows, together.rows, options, &b.name),

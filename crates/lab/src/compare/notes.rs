@@ -141,9 +141,9 @@ fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
         .into_iter()
         .map(|condition| {
             let weight = if condition.essential {
-                "the difference may be its doing: "
+                "the difference may be caused by the "
             } else {
-                "measured elsewise: "
+                "also different: "
             };
             format!(
                 "{weight}{}: {} {behind_a}, {} {behind_b}.",

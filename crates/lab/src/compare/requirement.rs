@@ -15,7 +15,7 @@
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
 use std::str::FromStr;
-use stripewise_results::{JobRow, RequirementRecord, RunRecord, Severity};
+use stripewise_results::{JobRow, RequirementRecord, RunRecord, Status};
 use stripewise_stats::median;
 use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
 
@@ -170,15 +170,19 @@ impl Requirement {
         self.kind == Kind::Write
     }
 
-    /// Holds runs against it. Values of runs whose numbers are void count as
-    /// unknown: they are not the disk's.
+    /// Holds runs against it. Values of runs whose numbers are void, or of
+    /// which none ran to its end, count as unknown.
     #[must_use]
     pub fn judge(&self, runs: &[RunRecord]) -> RequirementRecord {
         let cells = cells_of(runs);
         let mut seen: Vec<(f64, &Cell<'_>)> = Vec::new();
-        let mut void = false;
+        let (mut void, mut stopped) = (false, false);
         for cell in cells.iter().filter(|cell| self.means(cell)) {
-            void |= cell.rows.iter().any(is_void);
+            void |= !cell.rows.iter().all(JobRow::is_valid);
+            stopped |= cell
+                .rows
+                .iter()
+                .all(|row| row.run.status != Status::Complete);
             let values: Vec<f64> = cell.rows.iter().filter_map(|row| self.of(row)).collect();
             seen.extend(median(&values).map(|value| (value, cell)));
         }
@@ -197,6 +201,9 @@ impl Requirement {
         };
         if void {
             return self.unknown("its runs are void: see the warnings");
+        }
+        if stopped {
+            return self.unknown("stopped before its end");
         }
         RequirementRecord {
             requirement: self.text.clone(),
@@ -290,11 +297,6 @@ impl Requirement {
             }
         }
     }
-}
-
-fn is_void(row: &JobRow<'_>) -> bool {
-    let mut warnings = row.job.warnings.iter().chain(&row.run.warnings);
-    warnings.any(|warning| warning.severity == Severity::Void)
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn repetitions_tell_an_effect_from_none() {
         "{:?}",
         worse.sentences
     );
-    assert!(worse.sentences[0].ends_with("less IOPS (random read, 8K, 1 thread of 1): worse."));
+    assert!(worse.sentences[0].ends_with("fewer IOPS (random read, 8K, 1 thread of 1): worse."));
     let same = compared(six(1, 1_000.0), six(11, 1_000.0));
     assert_eq!(same.verdict, Verdict::NoDifference);
     assert!(same.sentences[0].starts_with("No difference larger than 0."));
@@ -280,7 +280,7 @@ fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
     let record = compared(vec![run(1, 1, 100.0)], vec![other]);
     assert_eq!(record.rows[0].block_size_bytes, None);
     assert!(
-        said(&record).contains("the difference may be its doing: block size: 8K on A, 64K on B")
+        said(&record).contains("the difference may be caused by the block size: 8K on A, 64K on B")
     );
     let mut write = run(3, 1, 50.0);
     write.jobs[0].workload.read_percent = 0;
@@ -439,4 +439,147 @@ fn why_nothing_can_be_compared_is_the_true_reason() {
         record
     };
     assert_eq!(refused("iops", unsaid(a), unsaid(b)), Missing::Workload);
+}
+
+fn void(mut run: RunRecord) -> RunRecord {
+    run.jobs[0].warnings.push(Warning {
+        code: "zero-data".to_owned(),
+        severity: Severity::Void,
+        message: "512 of 512 sampled blocks are zeros".to_owned(),
+        hint: String::new(),
+    });
+    run
+}
+
+#[test]
+fn nothing_follows_from_void_numbers_unless_that_is_asked_for() {
+    let (a, b) = (six(1, 400.0), six(11, 800.0));
+    let b: Vec<RunRecord> = b.into_iter().map(void).collect();
+    let record = compared(a.clone(), b.clone());
+    let row = &record.rows[0];
+    assert_eq!(row.verdict, Verdict::Undecided);
+    assert_eq!(record.verdict, Verdict::Undecided);
+    assert_eq!(row.void, ["zero-data"]);
+    assert_eq!((row.interval_percent, row.p_value), (None, None));
+    assert!(!found(&record));
+    assert!(said(&record).contains("VOID (zero-data): the numbers of this row"));
+    assert!(!said(&record).contains("better"), "{}", said(&record));
+    let options = CompareOptions {
+        void_counts: true,
+        ..CompareOptions::default()
+    };
+    let asked = compare(&side("a", a), &side("b", b), options).unwrap();
+    assert_eq!(asked.verdict, Verdict::Better);
+    assert_eq!(asked.rows[0].void, ["zero-data"]);
+}
+
+#[test]
+fn a_run_on_both_sides_says_nothing_and_a_copy_counts_once() {
+    let runs = six(1, 400.0);
+    let same = compared(runs.clone(), runs.clone());
+    assert_eq!(same.verdict, Verdict::Undecided);
+    assert!(said(&same).contains("Both sides hold the same runs: there is nothing to compare."));
+    assert!(!said(&same).contains("No difference"), "{}", said(&same));
+    // A single run against itself, too.
+    let one = compared(vec![run(1, 1, 400.0)], vec![run(1, 1, 400.0)]);
+    assert!(said(&one).contains("Both sides hold the same runs"));
+    // Some of them.
+    let mut some = six(11, 400.0);
+    some.push(runs[0].clone());
+    let some = compared(runs.clone(), some);
+    assert_eq!(some.verdict, Verdict::Undecided);
+    // The same run named twice is no repetition: this is one run a side.
+    let once = compared(
+        vec![run(1, 1, 400.0), run(1, 1, 400.0), run(1, 1, 400.0)],
+        vec![run(2, 1, 500.0)],
+    );
+    assert_eq!(once.a.from.len(), 1);
+    assert_eq!(once.rows[0].blocks, 1);
+    assert!(said(&once).contains("a: 2 of 3 results are copies of others"));
+    assert!(said(&once).contains("One run a side"));
+}
+
+#[test]
+fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
+    let wild = [100.0, 9_000.0, 40.0, 700.0, 4_000.0, 20.0];
+    let wild = |first: u32| -> Vec<RunRecord> {
+        (first..)
+            .zip(wild)
+            .map(|(number, iops)| run(number, 1, iops))
+            .collect()
+    };
+    let mut a = wild(1);
+    let mut b = wild(11);
+    // Beside a row that says something.
+    a.extend((21..27).map(|number| run(number, 8, 400.0 + f64::from(number) / 100.0)));
+    b.extend((31..37).map(|number| run(number, 8, 400.0 + f64::from(number - 10) / 100.0)));
+    let record = compared(a, b);
+    assert_eq!(record.rows[0].verdict, Verdict::Undecided);
+    assert_eq!(record.rows[1].verdict, Verdict::NoDifference);
+    let words = said(&record);
+    assert!(
+        words.contains("Not enough repetitions to tell in 1 row")
+            && words.contains("More than 100 a side would be needed"),
+        "{words}"
+    );
+    let largest = words
+        .split("No difference larger than ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .and_then(|number| number.parse::<f64>().ok());
+    assert!(largest.is_some_and(|percent| percent < 100.0), "{words}");
+    // Fewer repetitions than it takes, and not hopeless.
+    let few = |first: u32| -> Vec<RunRecord> {
+        (first..)
+            .zip([300.0, 380.0])
+            .map(|(number, iops)| run(number, 1, iops))
+            .collect()
+    };
+    let words = said(&compared(few(1), few(11)));
+    assert!(
+        words.contains("Not enough repetitions to tell: ") && words.contains("About "),
+        "{words}"
+    );
+}
+
+#[test]
+fn reads_and_writes_of_a_mixed_job_have_latencies_of_their_own() {
+    let mixed = |number: u32, read_ns: u64, write_ns: u64| {
+        let mut run = run(number, 1, 1_000.0);
+        run.jobs[0].workload.read_percent = 70;
+        let latency = |p99: u64| {
+            Some(stripewise_results::LatencySummary {
+                p99,
+                ..Default::default()
+            })
+        };
+        let noise = u64::from(number % 10);
+        run.jobs[0].outcome.read.latency_ns = latency(read_ns + noise);
+        run.jobs[0].outcome.write.latency_ns = latency(write_ns + noise);
+        run
+    };
+    let a: Vec<RunRecord> = (1..7).map(|n| mixed(n, 1_000_000, 2_000_000)).collect();
+    let b: Vec<RunRecord> = (11..17).map(|n| mixed(n, 1_000_000, 9_000_000)).collect();
+    let options = CompareOptions {
+        metric: Metric::LatencyP99,
+        ..CompareOptions::default()
+    };
+    let record = compare(&side("a", a.clone()), &side("b", b.clone()), options).unwrap();
+    let rows: Vec<(&str, Verdict)> = record
+        .rows
+        .iter()
+        .map(|row| (row.operation.as_str(), row.verdict))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("70 % read: reads", Verdict::NoDifference),
+            ("70 % read: writes", Verdict::Worse)
+        ]
+    );
+    assert!(said(&record).contains(") higher p99 latency (random 70 % read: writes"));
+    // The rate that was asked for is that of both.
+    let rates = compared(a, b);
+    assert_eq!(rates.rows.len(), 1);
+    assert_eq!(rates.rows[0].operation, "70 % read");
 }

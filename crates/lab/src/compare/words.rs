@@ -2,8 +2,9 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
-use super::judge::{How, Judged, is_published};
+use super::judge::{How, Judged, is_published, is_useful};
 use stripewise_results::Verdict;
+use stripewise_stats::repetitions_needed;
 use stripewise_units::{ByteSize, plural};
 
 /// Findings that get a sentence of their own.
@@ -59,7 +60,7 @@ pub(super) fn sentences(
 fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> String {
     let row = &judged.row;
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
-    let more = if estimate > 0.0 { "more" } else { "less" };
+    let more = more_or_less(options, estimate);
     let [low, high] = match row.interval_percent {
         Some([low, high]) if estimate > 0.0 => [low, high],
         Some([low, high]) => [-high, -low],
@@ -77,6 +78,96 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
     )
 }
 
+/// `more IOPS`, `fewer IOPS`; a latency is higher or lower.
+fn more_or_less(options: CompareOptions, estimate: f64) -> &'static str {
+    match (options.metric.latency_name(), estimate > 0.0) {
+        (None, true) => "more",
+        (None, false) => "fewer",
+        (Some(_), true) => "higher",
+        (Some(_), false) => "lower",
+    }
+}
+
+/// Rows from which nothing may follow, whatever their numbers are.
+fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
+    let of = |how: How| rows.iter().filter(move |judged| judged.how == how);
+    let mut sentences = Vec::new();
+    let same = of(How::Same).count();
+    if same > 0 {
+        sentences.push(match same == rows.len() {
+            true => "Both sides hold the same runs: there is nothing to compare.".to_owned(),
+            false => format!(
+                "{same} {} a run that is on both sides: nothing follows from {}.",
+                plural(same, "row has", "rows have"),
+                plural(same, "it", "them"),
+            ),
+        });
+    }
+    let void = of(How::Void).count();
+    if void > 0 {
+        let mut codes: Vec<&str> = Vec::new();
+        for code in of(How::Void).flat_map(|judged| &judged.row.void) {
+            if !codes.contains(&code.as_str()) {
+                codes.push(code);
+            }
+        }
+        let of_all = match void == rows.len() {
+            true => format!("the numbers of {}", plural(void, "this row", "all rows")),
+            false => format!("the numbers of {void} of {} rows", rows.len()),
+        };
+        sentences.push(format!(
+            "VOID ({}): {of_all} are not the disk's, so nothing follows from them.",
+            codes.join(", ")
+        ));
+    }
+    sentences
+}
+
+/// The difference that the repetitions asked for would show.
+const WANTED_PERCENT: f64 = 10.0;
+
+/// More repetitions than this are no advice: the runs differ too much.
+const REPETITIONS_MAX: f64 = 100.0;
+
+/// Rows whose intervals hold 0 and nearly everything else.
+fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
+    let needed: Vec<f64> = rows
+        .iter()
+        .filter(|judged| judged.row.verdict == Verdict::Undecided)
+        .filter_map(|judged| {
+            let interval = judged.row.interval_percent?;
+            let holds_0 = interval[0] <= 0.0 && 0.0 <= interval[1];
+            let counts = [judged.a.rows.len(), judged.b.rows.len()];
+            (holds_0 && !is_useful(interval))
+                .then(|| repetitions_needed(counts, interval, level, WANTED_PERCENT).max(6.0))
+        })
+        .collect();
+    let most = needed.iter().copied().fold(0.0, f64::max);
+    if needed.is_empty() {
+        return None;
+    }
+    let place = match needed.len() == rows.len() {
+        true => String::new(),
+        false => format!(
+            " in {} {}",
+            needed.len(),
+            plural(needed.len(), "row", "rows")
+        ),
+    };
+    let advice = if most <= REPETITIONS_MAX {
+        format!("About {most:.0} a side would show a difference of {WANTED_PERCENT} %.")
+    } else {
+        format!(
+            "More than {REPETITIONS_MAX} a side would be needed to show a difference of \
+             {WANTED_PERCENT} %: find out first why the runs differ so much."
+        )
+    };
+    Some(format!(
+        "Not enough repetitions to tell{place}: from half to twice as much would look the same. \
+         {advice}"
+    ))
+}
+
 /// What cannot be said, and what would be needed to say it.
 fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOptions) -> Vec<String> {
     let published = rows
@@ -91,12 +182,12 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
             _ => None,
         })
         .collect();
-    let mut sentences = Vec::new();
+    let mut sentences = set_aside(rows);
     let single = counts.iter().filter(|counts| **counts == [1, 1]).count();
     if published > 0 {
         sentences.push(
-            "Of a published table one figure for each cell is known, not how it scattered: nobody \
-             can say which of these differences are chance, and none is counted as found."
+            "A published table has one figure for each cell and no spread: nobody can say which \
+             of these differences are chance, and none is counted as found."
                 .to_owned(),
         );
     }
@@ -114,15 +205,18 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
     let few = counts.len() - single;
     if few > 0 {
         sentences.push(format!(
-            "{few} {} too few repetitions for an interval at {} %.",
+            "{few} {} too few repetitions for an interval at {} %; six or more a side give one.",
             plural(few, "row has", "rows have"),
             options.level * 100.0
         ));
     }
+    sentences.extend(too_wide(rows, options.level));
     let close = rows
         .iter()
         .filter(|judged| {
-            judged.row.verdict == Verdict::Undecided && judged.row.interval_percent.is_some()
+            let interval = judged.row.interval_percent;
+            judged.row.verdict == Verdict::Undecided
+                && interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
         })
         .count();
     if close > 0 {

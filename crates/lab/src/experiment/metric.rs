@@ -77,6 +77,12 @@ impl Metric {
         }
     }
 
+    /// Of a latency, its name among the latencies of a record: `p99`.
+    #[must_use]
+    pub fn latency_name(self) -> Option<&'static str> {
+        self.name().strip_prefix("latency_ns_")
+    }
+
     /// More of it is better: throughput yes, latency no.
     #[must_use]
     pub fn more_is_better(self) -> bool {
@@ -89,7 +95,7 @@ impl Metric {
         match self {
             Metric::Iops => row.iops(),
             Metric::MibPerS => row.mib_per_s(),
-            _ => row.latency(self.name().strip_prefix("latency_ns_")?),
+            _ => row.latency(self.latency_name()?),
         }
     }
 }

@@ -28,6 +28,10 @@ pub struct Chart {
     pub title: String,
     /// One or two sentences: the gist, for those who cannot see it.
     pub summary: String,
+    /// What must be known before any of its numbers: they are void, or of something
+    /// that was stopped. It stands in the picture itself. Empty: nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
     /// Shared by all panels.
     pub x: Axis,
     /// From top to bottom.

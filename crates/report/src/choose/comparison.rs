@@ -84,6 +84,7 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
             .collect()
     };
     Chart {
+        cautions: Vec::new(),
         name: format!("difference-{}", super::slug(metric)),
         title: format!("{}, {words}", sides_of(comparison)),
         summary: summary(comparison, metric),

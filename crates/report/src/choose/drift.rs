@@ -110,6 +110,7 @@ fn drawn(
         .map(|(tone, (name, points))| series(&name, Form::Line, tone, points))
         .collect();
     Chart {
+        cautions: Vec::new(),
         name: "baseline-drift".to_owned(),
         title: format!("Drift of the baseline ({baseline})"),
         summary,

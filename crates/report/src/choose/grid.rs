@@ -123,6 +123,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))?;
     let names = |values: &[u32]| Scale::Names(values.iter().map(u32::to_string).collect());
     Some(Chart {
+        cautions: Vec::new(),
         name: format!("{}-grid", super::slug(group)),
         title: format!(
             "{}: IOPS for threads and outstanding",
@@ -212,6 +213,7 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
         "Where several runs have as many in flight, the line is at their median, and whiskers reach from the lowest to the highest.".to_owned()
     });
     Chart {
+        cautions: Vec::new(),
         name: "against-load".to_owned(),
         title: "Throughput and latency against work in flight".to_owned(),
         summary: words.chain(whiskers).collect::<Vec<_>>().join(" "),
@@ -282,6 +284,7 @@ fn bars_of(rows: &[JobRow<'_>], names: &[String]) -> Chart {
         .collect();
     let several = rows.len() > 1;
     Chart {
+        cautions: Vec::new(),
         name: if several { "side-by-side" } else { "run" }.to_owned(),
         title: if several {
             "Runs side by side".to_owned()

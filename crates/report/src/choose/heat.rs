@@ -64,6 +64,7 @@ fn chart(
         .filter_map(|(start_ns, _, latencies)| Some((latencies.max()?, *start_ns)))
         .max()?;
     Some(Chart {
+        cautions: Vec::new(),
         name: format!("{}-latency-over-time", super::slug(name)),
         title: format!("{}: latency over time", stripewise_units::capitalised(name)),
         summary: format!(

@@ -71,6 +71,7 @@ fn chart(named: &[(String, Vec<f64>)]) -> Chart {
         ))
     });
     Chart {
+        cautions: Vec::new(),
         name: "latency-histogram".to_owned(),
         title: "Operations by latency, as SQLIO printed it".to_owned(),
         summary: most.collect::<Vec<_>>().join(" "),

@@ -76,6 +76,7 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     };
     let words: Vec<String> = ladders.iter().map(|ladder| ladder.sentence()).collect();
     Chart {
+        cautions: Vec::new(),
         name: format!("{}-load", super::slug(&first.name)),
         title: format!(
             "{}: throughput and latency against work in flight",
@@ -175,6 +176,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         series: lines,
     };
     Chart {
+        cautions: Vec::new(),
         name: format!("{}-load", super::slug(&ladder.name)),
         title: format!("{title}: throughput and latency against work in flight"),
         summary: ladder.sentence.clone(),
@@ -281,6 +283,7 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
         ))
     });
     Some(Chart {
+        cautions: Vec::new(),
         name: format!(
             "latency-against-{}",
             if in_bytes { "mib-per-s" } else { "iops" }

@@ -138,6 +138,7 @@ fn chart(of: &Of<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
         .any(|line| line.points.iter().any(|point| point.span.is_some()));
     let word = metric::heading(of.metric);
     Chart {
+        cautions: Vec::new(),
         name: format!("{}-levels", super::slug(of.kind)),
         title: format!(
             "{}: {} side by side",

@@ -70,6 +70,10 @@ pub fn charts(material: &Material) -> Vec<Chart> {
         sound::keep(&mut charts);
     }
     make_names_unique(&mut charts);
+    let cautions = crate::caution::cautions(&material.document);
+    for chart in &mut charts {
+        chart.cautions.clone_from(&cautions);
+    }
     charts
 }
 

@@ -52,6 +52,7 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
         None => String::new(),
     });
     Some(Chart {
+        cautions: Vec::new(),
         name: "percentiles".to_owned(),
         title: title.to_owned(),
         summary: summary(&lines) + &measured.collect::<String>(),

@@ -59,6 +59,7 @@ fn chart(told: &Told<'_>) -> Option<Chart> {
     let limit = row.run.latency_limit.as_deref();
     let limit = limit.and_then(|limit| super::ladder::limit_among(limit, &lines));
     Some(Chart {
+        cautions: Vec::new(),
         name: format!("{}-time", super::slug(name)),
         title: format!("{}: over time", stripewise_units::capitalised(name)),
         summary: format!("{}{words}", told.sentence()),

@@ -48,6 +48,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
         }
     }
     Some(Chart {
+        cautions: Vec::new(),
         name: "jobs".to_owned(),
         title: if ways.len() > 1 {
             "Jobs alone and together".to_owned()

@@ -19,13 +19,14 @@ pub use picture::{PictureError, png};
 
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};
 use canvas::{Anchor, Canvas};
-use palette::{FAINT, GRID, INK, MUTED};
+use palette::{CAUTION, FAINT, GRID, INK, MUTED};
 use place::Frame;
 
 /// Width of a picture in pixels.
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 28.0;
 const TITLE_SIZE: f64 = 19.0;
+const CAUTION_SIZE: f64 = 16.0;
 const TEXT_SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 12.0;
 const LINE: f64 = 18.0;
@@ -35,7 +36,13 @@ const LINE: f64 = 18.0;
 pub fn svg(chart: &Chart) -> String {
     let summary = font::wrapped(&chart.summary, TEXT_SIZE, WIDTH - 2.0 * MARGIN);
     let title = font::wrapped(&chart.title, TITLE_SIZE, WIDTH - 2.0 * MARGIN);
-    let under = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0);
+    let cautions: Vec<String> = chart
+        .cautions
+        .iter()
+        .flat_map(|caution| font::wrapped(caution, CAUTION_SIZE, WIDTH - 2.0 * MARGIN))
+        .collect();
+    let warned = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0);
+    let under = warned + cautions.len() as f64 * (CAUTION_SIZE + 6.0);
     let head = under + summary.len() as f64 * LINE;
     let heights = panel_heights(chart);
     let height = head + heights.iter().sum::<f64>() + MARGIN * 0.5;
@@ -43,6 +50,10 @@ pub fn svg(chart: &Chart) -> String {
     for (index, line) in title.iter().enumerate() {
         let y = MARGIN + index as f64 * (TITLE_SIZE + 6.0);
         canvas.text((MARGIN, y), line, TITLE_SIZE, INK, Anchor::Start);
+    }
+    for (index, line) in cautions.iter().enumerate() {
+        let y = warned + index as f64 * (CAUTION_SIZE + 6.0);
+        canvas.text((MARGIN, y), line, CAUTION_SIZE, CAUTION, Anchor::Start);
     }
     for (index, line) in summary.iter().enumerate() {
         let y = under + index as f64 * LINE;

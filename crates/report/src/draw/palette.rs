@@ -19,6 +19,8 @@ pub(crate) const MUTED: Colour = (0x57, 0x5f, 0x68);
 pub(crate) const FAINT: Colour = (0x9a, 0xa2, 0xab);
 pub(crate) const GRID: Colour = (0xe4, 0xe7, 0xea);
 pub(crate) const SHADE: Colour = (0x57, 0x5f, 0x68);
+/// Of words that must be read first.
+pub(crate) const CAUTION: Colour = (0xb4, 0x23, 0x18);
 pub(crate) const WHITE: Colour = (0xff, 0xff, 0xff);
 
 /// The colour of a tone.

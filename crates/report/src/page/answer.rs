@@ -16,6 +16,9 @@ const ROWS_MAX: usize = 12;
 pub(super) fn section(material: &Material) -> String {
     let document = &material.document;
     let mut html = "<section id=\"answer\" aria-labelledby=\"answer-title\"><h2 id=\"answer-title\">Answer</h2>\n".to_owned();
+    html.push_str(&super::cautions(&crate::caution::cautions(
+        &material.document,
+    )));
     let mut said = Said::default();
     let mut leads: Vec<String> = Vec::new();
     for comparison in &document.comparisons {
@@ -104,8 +107,30 @@ fn ladders(all: &[NamedSeries<'_>]) -> String {
     html
 }
 
+/// A ladder without an answer: no number, no tick, and why.
+fn unanswered(named: &NamedSeries<'_>, several: bool, reason: &str) -> String {
+    let what = if several {
+        format!("<td class=\"what\">{}</td>", escaped(&named.what))
+    } else {
+        String::new()
+    };
+    let word = match named.series.void_codes().is_empty() {
+        true => "no answer",
+        false => "VOID",
+    };
+    format!(
+        "<tr><th scope=\"row\">{}</th>{what}<td class=\"big\">\u{2013}</td><td>{}</td>\
+         <td data-of=\"Ceiling\"></td><td><span class=\"missed\">{word}</span></td></tr>\n",
+        escaped(&series_title(&named.series.name)),
+        escaped(reason),
+    )
+}
+
 fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
     let series = named.series;
+    if let Some(reason) = &series.no_answer {
+        return unanswered(named, several, reason);
+    }
     let limit = series
         .slo
         .parse::<Slo>()
@@ -122,11 +147,18 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
         .filter(|_| series.steps.len() > 1)
         .map(|step| format!("{} at {}", amount(series, step), in_flight(step)))
         .unwrap_or_default();
+    let stopped = match series.partial {
+        true => " <span class=\"open\">stopped before its end</span>",
+        false => "",
+    };
     let verdict = if series.within_limit.is_some() {
-        format!("<span class=\"met\">\u{2713} {}</span>", escaped(&limit))
+        format!(
+            "<span class=\"met\">\u{2713} {}</span>{stopped}",
+            escaped(&limit)
+        )
     } else {
         format!(
-            "<span class=\"missed\">\u{2717} not {}</span>",
+            "<span class=\"missed\">\u{2717} not {}</span>{stopped}",
             escaped(&limit)
         )
     };
@@ -219,7 +251,7 @@ fn warnings(material: &Material) -> String {
             Severity::Warning => ("warning", "Warning"),
             Severity::Void => ("void", "Void"),
         };
-        let of = of_runs(count, runs.len());
+        let of = escaped(&of_runs(warning, count, runs));
         let _ = writeln!(
             html,
             "<li class=\"{class}\"><b>{word}:</b> {}{of} <code>{}</code><span class=\"hint\">{}</span></li>",

@@ -108,6 +108,7 @@ fn figure(page: &mut String, chart: &Chart) {
         escaped(&chart.title),
         escaped(&chart.summary),
     );
+    let cautions = cautions(&chart.cautions);
     let height = match chart.panels.len() {
         0 | 1 => "one",
         2 => "two",
@@ -115,7 +116,7 @@ fn figure(page: &mut String, chart: &Chart) {
     };
     let _ = write!(
         page,
-        "<figure id=\"figure-{name}\">\n<figcaption><h3>{title}</h3><p>{summary}</p></figcaption>\n\
+        "<figure id=\"figure-{name}\">\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
          <div class=\"tools\"></div>\n\
          <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
          <div class=\"picture\">{}</div>\n\
@@ -123,6 +124,13 @@ fn figure(page: &mut String, chart: &Chart) {
         svg(chart),
         tables::behind(chart),
     );
+}
+
+/// What must be read before any number.
+fn cautions(all: &[String]) -> String {
+    let each = all.iter();
+    each.map(|caution| format!("<p class=\"caution\">{}</p>", escaped(caution)))
+        .collect()
 }
 
 /// Data first, so that the scripts find it.

@@ -133,7 +133,7 @@ fn of_series(named: &NamedSeries<'_>) -> String {
     ]);
     let title = named.title();
     format!(
-        "<h3>{}</h3>\n<p>{} The ladder ended because {}.</p>\n{}",
+        "<h3>{}</h3>\n<p>{} How the ladder ended: {}.</p>\n{}",
         escaped(&title),
         escaped(&series.sentence),
         escaped(&series.stopped),
@@ -218,7 +218,7 @@ fn comparison_cells(row: &ComparisonRow) -> Vec<String> {
     vec![
         format!("{} {}", row.pattern, row.operation),
         crate::choose::metric_words(&row.metric),
-        verdict_words(row.verdict).to_owned(),
+        verdict_words(row),
         size(row.block_size_bytes),
         count(row.threads),
         count(row.outstanding),
@@ -232,13 +232,18 @@ fn comparison_cells(row: &ComparisonRow) -> Vec<String> {
     ]
 }
 
-/// A verdict in a word or two.
-pub(crate) fn verdict_words(verdict: Verdict) -> &'static str {
-    match verdict {
+/// The verdict of a row in a word or two, and that its numbers are void.
+pub(crate) fn verdict_words(row: &ComparisonRow) -> String {
+    let word = match row.verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
         Verdict::Mixed => "mixed",
         Verdict::NoDifference => "no difference found",
+        Verdict::Undecided if !row.void.is_empty() => return "VOID".to_owned(),
         Verdict::Undecided => "undecided",
+    };
+    match row.void.is_empty() {
+        true => word.to_owned(),
+        false => format!("{word} (VOID)"),
     }
 }

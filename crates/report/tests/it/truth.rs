@@ -69,6 +69,8 @@ fn material(runs: Vec<RunRecord>) -> Material {
 
 fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
     StepRecord {
+        partial: false,
+        void: Vec::new(),
         run: format!("run-{outstanding}"),
         threads: 1,
         outstanding,
@@ -82,6 +84,8 @@ fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
 /// Spinning disks: the limit is missed from the first step on.
 fn disks(slo: &str) -> SeriesRecord {
     SeriesRecord {
+        partial: false,
+        no_answer: None,
         id: "series".to_owned(),
         name: "random-read".to_owned(),
         slo: slo.to_owned(),
@@ -196,6 +200,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
         },
         level: 0.95,
         rows: vec![ComparisonRow {
+            void: Vec::new(),
             operation: "read".to_owned(),
             pattern: "random".to_owned(),
             block_size_bytes: Some(8_192),
@@ -589,6 +594,8 @@ impl Dice {
         let steps: Vec<StepRecord> = runs
             .iter()
             .map(|run| StepRecord {
+                partial: false,
+                void: Vec::new(),
                 run: run.id.clone(),
                 threads: self.count(),
                 outstanding: self.count(),
@@ -605,6 +612,8 @@ impl Dice {
         };
         let (within_limit, ceiling) = (index(self), index(self));
         SeriesRecord {
+            partial: false,
+            no_answer: None,
             id: "s".to_owned(),
             name: ["random-read", "sequential-write", "log"][self.roll(3)].to_owned(),
             slo: ["p99<5ms", "p99.9<1us", "max<1h", ""][self.roll(4)].to_owned(),

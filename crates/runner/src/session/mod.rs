@@ -69,6 +69,7 @@ impl Place<'_> {
             Place::Nothing { name, size_bytes } => TargetFacts {
                 kind: TargetKind::Null,
                 name: name.clone(),
+                path: None,
                 size_bytes: *size_bytes,
                 partition_offset_bytes: None,
                 logical_sector_bytes: 512,

@@ -28,6 +28,7 @@ pub fn job(name: &str) -> JobRecord {
         target: TargetFacts {
             kind: TargetKind::TestFile,
             name: "/data".to_owned(),
+            path: None,
             size_bytes: 1 << 33,
             partition_offset_bytes: Some(32_256),
             logical_sector_bytes: 512,

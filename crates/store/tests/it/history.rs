@@ -154,15 +154,17 @@ fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_last_one_measured()
         ("2025", Some("20251231-2359-c")),
         // A whole id wins over longer ones that begin with it.
         ("20261121-2030-b", Some("20261121-2030-b")),
-        ("last", Some("20261121-2030-bb")),
-        ("last~0", Some("20261121-2030-bb")),
-        ("last~1", Some("20261121-2030-b")),
-        // What was imported is no `last`.
-        ("last~4", None),
-        ("last~", None),
-        ("last~x", None),
-        ("last~-1", None),
-        ("lasting", None),
+        ("last-run", Some("20261121-2030-bb")),
+        ("last-run~0", Some("20261121-2030-bb")),
+        ("last-run~1", Some("20261121-2030-b")),
+        // What was imported is never the last.
+        ("last-run~4", None),
+        ("last-run~", None),
+        ("last-run~x", None),
+        ("last-run~-1", None),
+        ("last-running", None),
+        // May be several runs, so it is no run's name.
+        ("last", None),
         ("", None),
         ("%", None),
         ("2026112_", None),
@@ -191,6 +193,40 @@ fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_last_one_measured()
         text.contains("20261121-2010-aa") && text.contains("20261121-2020-ab"),
         "{text}"
     );
+    drop(running);
+}
+
+#[test]
+fn last_is_what_was_done_with_all_of_its_runs() {
+    let (_directory, mut store) = with_runs();
+    let full = |store: &Store, name: &str| store.full_name(name).map_err(|e| e.to_string());
+    let cases = [
+        ("last", "ladder"),
+        ("last~0", "ladder"),
+        ("last~1", "20261121-2010-aa"),
+    ];
+    for (name, expected) in cases {
+        assert_eq!(full(&store, name).as_deref(), Ok(expected), "{name}");
+    }
+    // Other names are left alone, whether or not they mean something.
+    for name in [
+        "last-run", "lasting", "last~", "last~x", "2026", "ladder", "",
+    ] {
+        assert_eq!(full(&store, name).as_deref(), Ok(name), "{name}");
+    }
+    assert!(store.full_name("last~2").is_err());
+    // A series goes by its newest run, and is not done while a run is under way.
+    let mut again = finished("20261121-2040-d", 1, 1);
+    store.save_run(&again).unwrap();
+    again.id = "20261121-2050-e".to_owned();
+    again.series = Some("ladder".to_owned());
+    store.save_run(&again).unwrap();
+    assert_eq!(full(&store, "last").as_deref(), Ok("ladder"));
+    assert_eq!(full(&store, "last~1").as_deref(), Ok("20261121-2040-d"));
+    let mut under_way = skeleton("20261121-2060-f", 1);
+    under_way.series = Some("ladder".to_owned());
+    let running = store.begin_run(&under_way).unwrap();
+    assert_eq!(full(&store, "last").as_deref(), Ok("20261121-2040-d"));
     drop(running);
 }
 

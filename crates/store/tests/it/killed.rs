@@ -75,7 +75,7 @@ fn a_run_killed_in_its_midst_is_rebuilt_from_every_interval_handed_over() {
 
         let store = open(&path).unwrap();
         assert_eq!(store.recovered(), [RUN], "attempt {attempt}");
-        let record = store.load("last").unwrap();
+        let record = store.load("last-run").unwrap();
         assert_eq!(record.status, Status::Partial);
         assert!(record.partial_because.is_some());
         let kept = store.load_intervals(RUN, 1).unwrap();

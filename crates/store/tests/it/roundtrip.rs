@@ -21,14 +21,14 @@ fn a_finished_run_comes_back_byte_for_byte_with_its_latencies() {
     assert_eq!(Document::new(vec![loaded.clone()]).to_json(), printed);
     // Equality covers the histograms too, which are not in the JSON.
     assert_eq!(loaded, record);
-    let histograms = store.load_histograms("last").unwrap();
+    let histograms = store.load_histograms("last-run").unwrap();
     assert_eq!(histograms.len(), 2);
     assert_eq!(
         histograms[1].write.as_ref(),
         record.jobs[1].outcome.write.histogram.as_ref()
     );
     assert_eq!(histograms[1].sync, None);
-    let intervals = store.load_intervals("last", 1).unwrap();
+    let intervals = store.load_intervals("last-run", 1).unwrap();
     assert_eq!(intervals.len(), 37);
     assert_eq!(intervals[36].interval, interval(36));
     assert_eq!(intervals[36].histograms.read, Some(latencies(36).0));

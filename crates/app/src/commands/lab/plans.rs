@@ -63,5 +63,7 @@ fn row(kept: &Kept) -> HistoryRow {
         iops: None,
         status: status.to_owned(),
         label: kept.label.clone().unwrap_or_default(),
+        date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
+        ..HistoryRow::default()
     }
 }

@@ -7,7 +7,7 @@
 use super::run::{check_fit, need};
 use crate::aim::{Need, aim};
 use crate::cli::lab::LabResume;
-use crate::context::Context;
+use crate::context::{Context, store_failure};
 use crate::experiment::answer::Answer;
 use crate::experiment::carry::{announce, carry, how};
 use crate::experiment::ground::find;
@@ -27,7 +27,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
     let mut store = context.open_store_there()?;
-    let mut kept = Kept::load(&store, &arguments.id)?;
+    let id = store.full_name(&arguments.id).map_err(store_failure)?;
+    let mut kept = Kept::load(&store, &id)?;
     let records = kept.runs(&store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
     kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);

@@ -22,6 +22,7 @@ pub fn clean() -> Evidence {
     let target = TargetFacts {
         kind: TargetKind::File,
         name: "/data/file".into(),
+        path: None,
         size_bytes: 200 * GIB,
         partition_offset_bytes: Some(0),
         logical_sector_bytes: 512,

@@ -1,0 +1,347 @@
+//! What is no answer is nowhere taken for one: void numbers, and series that were
+//! stopped before their end.
+
+use crate::support::{Answer, Desk, users_file};
+use rustix::process::Signal;
+use std::path::Path;
+
+/// A bench whose every number is void, at any speed: the null engine has no disk.
+fn void_bench(desk: &Desk) -> Answer {
+    desk.run(&[
+        "bench",
+        "/data",
+        "--engine",
+        "null",
+        "--step",
+        "30ms",
+        "--series",
+        "random-read,log",
+    ])
+}
+
+#[test]
+fn a_void_bench_has_no_answer_in_any_form() {
+    let desk = Desk::new();
+    let said = void_bench(&desk).ended(1);
+    let short = said.stdout.split("In short").nth(1).expect("answers");
+    assert!(short.contains("Random read: no answer; all "), "{short}");
+    assert!(short.contains("Log: no answer; its only step is VOID (null-engine)."));
+    assert!(short.contains("VOID: these numbers are not the disk's (null-engine)."));
+    assert!(
+        !short.contains("IOPS") && !short.contains("takes"),
+        "{short}"
+    );
+    // What is read last is the answer, not the warnings.
+    let warnings = said.stdout.find("VOID[null-engine]").expect("the warning");
+    assert!(warnings < said.stdout.find("In short").expect("answers"));
+
+    let page = desk.file("void.html");
+    desk.run(&["report", "last", "-o", &page]).done();
+    let html = std::fs::read_to_string(&page).expect("the page");
+    let answer = html.split("<h3>Conditions").next().expect("page one");
+    assert!(!answer.contains('\u{2713}'), "a tick");
+    assert!(answer.contains("<span class=\"missed\">VOID</span>"));
+    assert!(
+        answer.contains("VOID: these numbers are not the disk&#39;s (null-engine).")
+            || answer.contains("VOID: these numbers are not the disk's (null-engine).")
+    );
+
+    let chart = [
+        "report",
+        "last",
+        "--format",
+        "svg",
+        "--chart",
+        "random-read-load",
+    ];
+    let svg = desk.run(&chart).done().stdout;
+    assert!(
+        svg.contains("\nVOID: these numbers are not the disk"),
+        "{svg}"
+    );
+    let md = desk
+        .run(&["report", "last", "--format", "md"])
+        .done()
+        .stdout;
+    assert!(
+        md.contains("**VOID: these numbers are not the disk"),
+        "{md}"
+    );
+    assert!(!md.contains("- Random read: 1"), "{md}");
+    let csv = desk
+        .run(&["report", "last", "--format", "csv"])
+        .done()
+        .stdout;
+    let mut lines = csv.lines();
+    assert!(lines.next().expect("a heading").ends_with(",void"));
+    assert!(lines.all(|line| line.ends_with(",null-engine")), "{csv}");
+
+    let document = desk.json(&["history", "show", "last"]);
+    for series in document.at("series").items() {
+        assert!(series.at("no_answer").text().contains("VOID"));
+        for absent in ["within_limit", "ceiling", "knee"] {
+            assert!(series.maybe(absent).is_none(), "{absent}");
+        }
+    }
+    let listed = desk.run(&["history"]).done().stdout;
+    let row = listed
+        .lines()
+        .find(|line| line.contains("/data"))
+        .expect("a row");
+    assert!(row.contains("VOID") && row.contains("bench"), "{row}");
+    desk.run(&["report", "last", "--format", "md", "--require", "iops>=1"])
+        .ended(1);
+}
+
+#[test]
+fn of_two_benches_the_void_one_is_named() {
+    let desk = Desk::new();
+    void_bench(&desk).ended(1);
+    desk.json(&[
+        "bench",
+        "sim:nvme",
+        "--series",
+        "random-read",
+        "--step",
+        "10ms",
+    ]);
+    let md = desk
+        .run(&["report", "last", "last~1", "--format", "md"])
+        .done()
+        .stdout;
+    assert!(
+        md.contains("VOID in part: ") && md.contains("(Random read, /data null; Log)"),
+        "{md}"
+    );
+    assert!(md.contains(": /data)"), "the warning's place: {md}");
+}
+
+#[test]
+fn a_void_baseline_is_refused_or_marked() {
+    let desk = Desk::new();
+    let run = [
+        "run",
+        "/data",
+        "--engine",
+        "null",
+        "--duration",
+        "20ms",
+        "--repeat",
+        "4",
+    ];
+    desk.run(&run).done();
+    desk.run(&["baseline", "set", "last"])
+        .failed(2, &["VOID (null-engine)", "--anyway"]);
+    assert!(
+        desk.run(&["baseline"])
+            .done()
+            .stdout
+            .contains("no baseline yet")
+    );
+    let set = desk.run(&["baseline", "set", "last", "--anyway"]).done();
+    assert!(set.stderr.contains("VOID (null-engine)"), "{}", set.stderr);
+    let listed = desk.json(&["baseline"]);
+    let caution = listed.at("baselines.0.cautions.0").text();
+    assert!(caution.contains("VOID (null-engine)"), "{caution}");
+    // What it claims of a change is marked, whatever it is.
+    let checked = desk.run(&["check", "--repeat", "4", "--tolerate", "90"]);
+    let flat = checked
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        flat.contains(
+            "The baseline `baseline`: VOID (null-engine): its numbers are not the disk's"
+        ),
+        "{flat}"
+    );
+    let table = checked.stdout.split("Average").next().expect("a table");
+    assert!(table.contains("VOID"), "{table}");
+    // Without having been asked for, nothing follows from void numbers.
+    let compared = desk.run(&["compare", "last~1", "last"]).done();
+    assert!(
+        compared
+            .stdout
+            .contains("VOID (null-engine): the numbers of this row"),
+        "{}",
+        compared.stdout
+    );
+}
+
+#[test]
+fn a_baseline_says_how_little_it_rests_on_at_once_and_at_each_check() {
+    let desk = Desk::new();
+    desk.run(&["run", "sim:nvme", "--duration", "20ms", "-q"])
+        .done();
+    let set = desk.run(&["baseline", "set", "last"]).done();
+    assert!(
+        set.stderr
+            .contains("warning: The baseline `baseline`: few repetitions: 1 run"),
+        "{}",
+        set.stderr
+    );
+    let check = desk.json(&["check", "--repeat", "2"]);
+    assert!(check.at("notes.0").text().contains("few repetitions"));
+}
+
+#[test]
+fn a_quiet_check_prints_only_what_is_worse() {
+    let desk = Desk::new();
+    desk.run(&[
+        "run",
+        "sim:raid10-10k?offset=64K",
+        "--duration",
+        "2s",
+        "--repeat",
+        "6",
+        "-q",
+    ])
+    .done();
+    desk.run(&["baseline", "set", "last", "-q"]).done();
+    let same = desk.run(&["check", "-q"]).done();
+    assert_eq!((same.stdout.as_str(), same.stderr.as_str()), ("", ""));
+    let worse = desk
+        .run(&[
+            "check",
+            "-q",
+            "sim:raid10-10k?offset=63s",
+            "--require",
+            "iops>=99000000",
+        ])
+        .ended(1);
+    assert!(worse.stdout.contains("MISSED"), "{}", worse.stdout);
+}
+
+#[test]
+fn a_check_says_which_operations_failed_with_which_error() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 4 << 20);
+    desk.json(&[
+        "run",
+        &file,
+        "--duration",
+        "100ms",
+        "--busy-ok",
+        "--repeat",
+        "2",
+    ]);
+    desk.json(&["baseline", "set", "last"]);
+    let failing = ["--inject", "fail=5@every=3 read"];
+    desk.run(
+        &[
+            &["run", &file, "--duration", "100ms", "--busy-ok"][..],
+            &failing,
+        ]
+        .concat(),
+    )
+    .ended(4);
+    let judged = desk.run(&["check", "--busy-ok", "--run", "last"]);
+    let flat = judged
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(flat.contains("failed: random read, 8K, on "), "{flat}");
+}
+
+/// Waits until so many runs are complete in the store.
+fn until_complete(desk: &Desk, running: &mut crate::support::Running, runs: i64) {
+    let store = desk.store();
+    running.until_true("complete runs", || {
+        let open = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let Ok(connection) = rusqlite::Connection::open_with_flags(&store, open) else {
+            return false;
+        };
+        connection
+            .query_row(
+                "SELECT count(*) FROM runs WHERE status = 'complete'",
+                [],
+                |row| row.get(0),
+            )
+            .is_ok_and(|count: i64| count >= runs)
+    });
+}
+
+#[test]
+fn a_stopped_bench_says_so_in_every_form() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let bench = [
+        "bench",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--step",
+        "400ms",
+    ];
+    let mut running = desk.start(&bench);
+    until_complete(&desk, &mut running, 1);
+    running.signal(Signal::INT);
+    let said = running.wait().ended(130);
+    let short = said
+        .stdout
+        .split("In short")
+        .nth(1)
+        .expect("answers")
+        .to_owned();
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words =
+        "Stopped before its end: Random read. Series that would have come later were not run.";
+    assert!(flat(&short).contains(words), "{short}");
+    assert!(
+        short.contains("Random read, stopped before its end: "),
+        "{short}"
+    );
+    for unknown in ["is unknown there", "broken off", "0.00 IOPS"] {
+        assert!(!said.stdout.contains(unknown), "{unknown}: {}", said.stdout);
+    }
+    let document = desk.json(&["history", "show", "last"]);
+    assert!(document.at("series.0.partial").truth());
+    let md = desk
+        .run(&["report", "last", "--format", "md"])
+        .done()
+        .stdout;
+    assert!(
+        md.contains("**Stopped before its end: Random read."),
+        "{md}"
+    );
+    let page = desk.file("stopped.html");
+    desk.run(&["report", "last", "-o", &page]).done();
+    let html = std::fs::read_to_string(Path::new(&page)).expect("the page");
+    assert!(html.contains("<p class=\"caution\">Stopped before its end: Random read."));
+    let chart = ["report", "last", "--format", "svg", "--chart", "all"];
+    let svg = desk.run(&chart).done().stdout;
+    assert!(
+        svg.contains("\nStopped before its end: Random read."),
+        "{svg}"
+    );
+    let listed = desk.run(&["history"]).done().stdout;
+    assert!(
+        listed.contains("partial") && listed.contains("bench"),
+        "{listed}"
+    );
+    let csv = desk
+        .run(&["report", "last", "--format", "csv"])
+        .done()
+        .stdout;
+    assert!(csv.contains(",partial,"), "{csv}");
+}
+
+#[test]
+fn a_bench_that_may_only_read_announces_what_it_runs() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 8 << 20);
+    let said = desk
+        .run(&["bench", &file, "--busy-ok", "--step", "30ms"])
+        .stderr;
+    assert!(said.contains("only reads are measured"), "{said}");
+    assert!(
+        said.contains("Series: random-read, sequential-read\n"),
+        "{said}"
+    );
+    assert!(!said.contains("random-write"), "{said}");
+}

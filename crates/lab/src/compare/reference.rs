@@ -1,0 +1,132 @@
+//! What must be known of runs that are to be a reference for later ones: too few
+//! repetitions, conditions of the moment that were not the storage's, void numbers.
+
+use super::cells::cells_of;
+use std::collections::BTreeSet;
+use stripewise_results::{RunRecord, Severity};
+use stripewise_units::{counted, plural};
+
+/// Fewer repetitions than this say little of chance.
+const REPETITIONS_MIN: usize = 4;
+
+/// Warnings about the moment in which something was measured: under one of these a
+/// later run may differ though the storage is what it was.
+const OF_THE_MOMENT: [&str; 12] = [
+    "abandoned-operations",
+    "array-syncing",
+    "cpu-bound",
+    "cpu-quota",
+    "cpu-steal",
+    "errors",
+    "io-throttled",
+    "other-load",
+    "power-saving",
+    "stalled-at-end",
+    "step-down",
+    "thermal-throttling",
+];
+
+/// The least repetitions of any workload in these runs; 0 where there is none.
+#[must_use]
+pub fn fewest_repetitions(runs: &[RunRecord]) -> usize {
+    let cells = cells_of(runs);
+    cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0)
+}
+
+/// Codes of the warnings that void numbers of these runs, sorted.
+#[must_use]
+pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
+    let all = runs.iter().flat_map(RunRecord::void_codes);
+    all.map(str::to_owned).collect()
+}
+
+/// Sentences about runs that are, or are to be, a reference; empty where nothing
+/// speaks against them. Void numbers are not among them: see [`void_codes`].
+#[must_use]
+pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let fewest = fewest_repetitions(runs);
+    if fewest > 0 && fewest < REPETITIONS_MIN {
+        doubts.push(format!(
+            "few repetitions: {} of some workload, so how much runs differ by chance is hardly \
+             known, and small changes cannot be told.",
+            counted(fewest, "run", "runs")
+        ));
+    }
+    for (code, message, count) in of_the_moment(runs) {
+        doubts.push(format!(
+            "{code} in {count} of {} {}: {message}; later runs may differ for that alone.",
+            runs.len(),
+            plural(runs.len(), "run", "runs"),
+        ));
+    }
+    doubts
+}
+
+/// Code, one message and the number of runs, in the order in which they come.
+fn of_the_moment(runs: &[RunRecord]) -> Vec<(&str, &str, usize)> {
+    let mut found: Vec<(&str, &str, usize)> = Vec::new();
+    for run in runs {
+        let mut of_this_run: Vec<&str> = Vec::new();
+        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
+        for warning in of_jobs.chain(&run.warnings) {
+            let code = warning.code.as_str();
+            let counts = warning.severity >= Severity::Warning && OF_THE_MOMENT.contains(&code);
+            if !counts || of_this_run.contains(&code) {
+                continue;
+            }
+            of_this_run.push(code);
+            match found.iter_mut().find(|(known, ..)| *known == code) {
+                Some((.., count)) => *count += 1,
+                None => found.push((code, &warning.message, 1)),
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::run;
+    use super::*;
+    use stripewise_results::Warning;
+
+    fn warned(mut run: RunRecord, code: &str, severity: Severity) -> RunRecord {
+        run.jobs[0].warnings.push(Warning {
+            code: code.to_owned(),
+            severity,
+            message: "others had 32 % of the operations".to_owned(),
+            hint: String::new(),
+        });
+        run
+    }
+
+    #[test]
+    fn few_repetitions_and_other_load_speak_against_a_reference() {
+        let six: Vec<RunRecord> = (1..7).map(|n| run(n, 1, 400.0)).collect();
+        assert_eq!(doubts(&six), Vec::<String>::new());
+        // Six of one workload do not make up for one of another.
+        let mut uneven = six.clone();
+        uneven.push(run(7, 8, 900.0));
+        assert_eq!(fewest_repetitions(&uneven), 1);
+        assert!(doubts(&uneven)[0].starts_with("few repetitions: 1 run of some workload"));
+        let mut loaded = six.clone();
+        loaded[1] = warned(loaded[1].clone(), "other-load", Severity::Warning);
+        loaded[4] = warned(loaded[4].clone(), "other-load", Severity::Warning);
+        loaded[0] = warned(loaded[0].clone(), "quick-run", Severity::Warning);
+        loaded[2] = warned(loaded[2].clone(), "cpu-bound", Severity::Note);
+        assert_eq!(
+            doubts(&loaded),
+            [
+                "other-load in 2 of 6 runs: others had 32 % of the operations; later runs may \
+                 differ for that alone."
+            ]
+        );
+        assert!(void_codes(&loaded).is_empty());
+        loaded[3] = warned(loaded[3].clone(), "zero-data", Severity::Void);
+        assert_eq!(
+            void_codes(&loaded).into_iter().collect::<Vec<_>>(),
+            ["zero-data"]
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! What a series answers where steps are void, were stopped, or are missing.
+
+use super::*;
+use stripewise_results::{Outcome, Severity, TargetFacts, Warning};
+use stripewise_workload::Workload;
+
+/// A step of random reads with 1 thread: its load, IOPS and p99 in milliseconds.
+fn step(outstanding: u32, iops: f64, p99_ms: u64) -> RunRecord {
+    let mut outcome = Outcome {
+        operations: iops as u64,
+        iops,
+        mib_per_s: iops / 128.0,
+        ..Outcome::default()
+    };
+    outcome.read.latency_ns = Some(LatencySummary {
+        p99: p99_ms * 1_000_000,
+        ..LatencySummary::default()
+    });
+    RunRecord {
+        id: format!("run-{outstanding}"),
+        series: Some("bench".to_owned()),
+        series_part: Some("random-read".to_owned()),
+        latency_limit: Some("p99<5ms".to_owned()),
+        jobs: vec![JobRecord {
+            name: "random-read".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload {
+                outstanding,
+                ..Workload::default()
+            },
+            engine: Default::default(),
+            outcome,
+            warnings: Vec::new(),
+        }],
+        ..RunRecord::empty()
+    }
+}
+
+fn void(mut run: RunRecord, code: &str) -> RunRecord {
+    run.jobs[0].warnings.push(Warning {
+        code: code.to_owned(),
+        severity: Severity::Void,
+        message: String::new(),
+        hint: String::new(),
+    });
+    run
+}
+
+fn stopped(mut run: RunRecord) -> RunRecord {
+    run.status = Status::Partial;
+    run
+}
+
+fn of(runs: &[RunRecord]) -> SeriesRecord {
+    let mut all = series_of(runs);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+/// Neither an index nor a number that somebody could take for the answer.
+fn has_no_answer(series: &SeriesRecord, reason: &str) {
+    assert_eq!(series.no_answer.as_deref(), Some(reason));
+    assert_eq!(
+        (series.within_limit, series.ceiling, series.knee),
+        (None, None, None)
+    );
+    assert_eq!(
+        series.sentence,
+        format!("Random read: no answer; {reason}.")
+    );
+}
+
+#[test]
+fn a_series_of_void_steps_has_no_answer_and_no_number() {
+    let all = [1, 2, 4, 8].map(|load| void(step(load, 1e5 * f64::from(load), 1), "zero-data"));
+    let series = of(&all);
+    has_no_answer(&series, "all 4 steps are VOID (zero-data)");
+    assert!(series.steps.iter().all(|step| step.void == ["zero-data"]));
+    has_no_answer(&of(&all[..1]), "its only step is VOID (zero-data)");
+}
+
+#[test]
+fn void_steps_are_left_out_of_the_answer_and_that_is_said() {
+    let series = of(&[
+        step(1, 1_000.0, 1),
+        step(2, 1_900.0, 2),
+        void(step(4, 90_000.0, 1), "file-entered-cache"),
+        step(8, 4_000.0, 9),
+    ]);
+    assert_eq!((series.within_limit, series.ceiling), (Some(1), Some(3)));
+    assert_eq!(series.no_answer, None);
+    assert!(!series.sentence.contains("90,000"), "{}", series.sentence);
+    assert!(
+        series
+            .sentence
+            .ends_with("1 of 4 steps is VOID (file-entered-cache) and left out."),
+        "{}",
+        series.sentence
+    );
+}
+
+#[test]
+fn a_stopped_series_says_so_and_concludes_nothing_from_its_last_step() {
+    let series = of(&[
+        step(1, 1_000.0, 1),
+        step(2, 1_900.0, 2),
+        stopped(step(4, 9_000.0, 1)),
+    ]);
+    assert!(series.partial && series.steps[2].partial);
+    assert_eq!((series.within_limit, series.ceiling), (Some(1), Some(1)));
+    assert_eq!(
+        series.sentence,
+        "Random read, stopped before its end: 1,900 IOPS at p99 < 5 ms with 2 in flight; the most \
+         measured until then is 1,900 IOPS at 2."
+    );
+    assert_eq!(series.stopped, "stopped before its end");
+}
+
+#[test]
+fn a_series_whose_only_step_was_stopped_has_no_answer() {
+    // The second Ctrl-C: nothing completed, and the latency is not known.
+    let mut nothing = stopped(step(1, 0.0, 0));
+    nothing.jobs[0].outcome.read.latency_ns = None;
+    let series = of(&[nothing]);
+    assert!(series.partial);
+    has_no_answer(&series, "it was stopped before its first step ended");
+    let half = of(&[stopped(step(1, 12_345.0, 1))]);
+    has_no_answer(&half, "it was stopped before its first step ended");
+}
+
+#[test]
+fn a_limit_is_missed_only_at_loads_that_ran() {
+    let missed = of(&[step(1, 300.0, 8), step(2, 500.0, 9)]);
+    assert!(
+        missed
+            .sentence
+            .contains("not within p99 < 5 ms even with 1 in flight (p99 is 8 ms there)"),
+        "{}",
+        missed.sentence
+    );
+    // One rung of a ladder, as `report RUN` shows it: the others are not here.
+    let rung = of(&[step(128, 90_000.0, 6)]);
+    assert_eq!(
+        rung.sentence,
+        "Random read: not within p99 < 5 ms with 128 in flight (p99 is 6 ms there); the most of \
+         the steps shown is 90,000 IOPS at 128."
+    );
+    assert_eq!(rung.stopped, "only some of its steps are here");
+    // The first step was stopped: what it would have given is not known.
+    let later = of(&[stopped(step(1, 300.0, 8)), step(2, 500.0, 9)]);
+    assert!(
+        later
+            .sentence
+            .contains("not within p99 < 5 ms with 2 in flight"),
+        "{}",
+        later.sentence
+    );
+}
+
+#[test]
+fn a_step_that_was_broken_off_before_anything_came_of_it_is_left_out() {
+    let ids = |runs: &[RunRecord]| -> Vec<String> {
+        let runs: Vec<&RunRecord> = runs.iter().collect();
+        let slo = "p99<5ms".parse().expect("a limit");
+        let series = summarise("id", SeriesKind::RandomRead, slo, &runs).expect("steps");
+        assert_eq!(series.stopped, Ended::Partial.words());
+        series.steps.into_iter().map(|step| step.run).collect()
+    };
+    let whole = step(1, 900.0, 1);
+    let empty = stopped(step(2, 0.0, 1));
+    assert_eq!(ids(&[whole.clone(), empty.clone()]), ["run-1"]);
+    assert_eq!(ids(&[empty]), ["run-2"], "there is nothing else");
+    let some = stopped(step(2, 17.0, 1));
+    assert_eq!(ids(&[whole, some]), ["run-1", "run-2"]);
+}

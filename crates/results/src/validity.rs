@@ -1,0 +1,108 @@
+//! Which numbers count as answers. One rule for every place that prints, draws,
+//! requires, compares or keeps a number: what a warning of the severity `void`
+//! concerns is not the disk's, so no answer rests on it.
+
+use crate::{JobRecord, JobRow, RunRecord, Severity, Warning};
+
+fn add_void<'a>(codes: &mut Vec<&'a str>, warnings: &'a [Warning]) {
+    for warning in warnings {
+        if warning.severity == Severity::Void && !codes.contains(&warning.code.as_str()) {
+            codes.push(&warning.code);
+        }
+    }
+}
+
+impl RunRecord {
+    /// Codes of the warnings that void numbers of this run, each once: of the run
+    /// as a whole and of all of its jobs. Empty: its numbers count.
+    #[must_use]
+    pub fn void_codes(&self) -> Vec<&str> {
+        let mut codes = Vec::new();
+        add_void(&mut codes, &self.warnings);
+        for job in &self.jobs {
+            add_void(&mut codes, &job.warnings);
+        }
+        codes
+    }
+
+    /// Codes of the warnings that void the numbers of one of its jobs: of that job
+    /// and of the run as a whole. Empty: they count.
+    #[must_use]
+    pub fn void_codes_of<'a>(&'a self, job: &'a JobRecord) -> Vec<&'a str> {
+        let mut codes = Vec::new();
+        add_void(&mut codes, &job.warnings);
+        add_void(&mut codes, &self.warnings);
+        codes
+    }
+}
+
+impl<'a> JobRow<'a> {
+    /// Codes of the warnings that void its numbers. Empty: they count.
+    #[must_use]
+    pub fn void_codes(&self) -> Vec<&'a str> {
+        self.run.void_codes_of(self.job)
+    }
+
+    /// No warning voids its numbers.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.void_codes().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TargetFacts;
+
+    fn warning(code: &str, severity: Severity) -> Warning {
+        Warning {
+            code: code.to_owned(),
+            severity,
+            message: String::new(),
+            hint: String::new(),
+        }
+    }
+
+    fn job(warnings: Vec<Warning>) -> JobRecord {
+        JobRecord {
+            name: "job".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Default::default(),
+            engine: Default::default(),
+            outcome: Default::default(),
+            warnings,
+        }
+    }
+
+    #[test]
+    fn a_void_warning_of_the_run_voids_all_jobs_and_one_of_a_job_only_that_job() {
+        let mut run = RunRecord {
+            jobs: vec![
+                job(vec![
+                    warning("zero-data", Severity::Void),
+                    warning("not-steady", Severity::Warning),
+                    warning("zero-data", Severity::Void),
+                ]),
+                job(vec![warning("few-operations", Severity::Note)]),
+            ],
+            ..RunRecord::empty()
+        };
+        let of = |run: &RunRecord| -> Vec<Vec<String>> {
+            let rows = JobRow::of(std::slice::from_ref(run));
+            rows.map(|row| row.void_codes().into_iter().map(str::to_owned).collect())
+                .collect()
+        };
+        assert_eq!(run.void_codes(), ["zero-data"]);
+        assert_eq!(of(&run), [vec!["zero-data".to_owned()], vec![]]);
+        run.warnings = vec![warning("suspended", Severity::Void)];
+        assert_eq!(run.void_codes(), ["suspended", "zero-data"]);
+        assert_eq!(of(&run)[1], ["suspended"]);
+        let rows: Vec<bool> = JobRow::of(std::slice::from_ref(&run))
+            .map(|row| row.is_valid())
+            .collect();
+        assert_eq!(rows, [false, false]);
+        assert!(RunRecord::empty().void_codes().is_empty());
+    }
+}
