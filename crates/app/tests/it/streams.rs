@@ -24,7 +24,7 @@ const MEASURING: &[&str] = &[
 const OTHERS: &[&str] = &[
     "prepare NEW --size 1M --busy-ok",
     "prepare NEW --size 1M --busy-ok --json",
-    "compare last last~1",
+    "compare last-run last-run~1",
     "report last --format md",
     "report last --format json",
     "report --all --format csv",

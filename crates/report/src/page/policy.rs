@@ -9,7 +9,7 @@ const ECHARTS_HASH: &str = "tmslrrTfhOMxmdwhaUAU0zbSIsvZ3rDlp8FL1qoND9A=";
 /// SHA-256 of `page.js`.
 const SCRIPT_HASH: &str = "28rO0r1UkAZOGzCMOV7xifgHp0BGyxY+JUde27fvh5U=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "nj/LmHmgq24u9ZpTasDUuh6ofDT/DUQ4RnYp+9o60Uk=";
+const STYLE_HASH: &str = "GOko3FvYkttbzDVVdRpltaOP8VAoX0bqU9ChPRETTyI=";
 
 /// The value of the page's `Content-Security-Policy`.
 pub(super) fn policy() -> String {
