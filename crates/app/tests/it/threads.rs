@@ -53,7 +53,7 @@ fn no_thread_to_be_had_is_an_error_that_leaves_nothing() {
         ),
         (
             "run kept --busy-ok --duration 50ms",
-            "cannot start worker thread",
+            "cannot start a thread to keep results",
         ),
         ("run sim:nvme --duration 10ms --threads 1,2", "to simulate"),
         ("align sim:nvme --step 10ms --blocks 10", "to simulate"),

@@ -37,10 +37,6 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
     say_time(context, arguments, &design);
     let mut store = context.open_store()?;
     let aimed = aim_align(context, &mut store, arguments, &mut design)?;
-    if let Some(refusal) = refuse_void(arguments, &design, &aimed) {
-        aimed.finish()?;
-        return Err(refusal);
-    }
     let size_bytes = arguments.what.size.map(ByteSize::bytes);
     let found = find(
         &aimed,
@@ -49,6 +45,10 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         size_bytes,
     );
     let (plan, place) = plan(arguments, &design, &aimed, &found)?;
+    if let Some(refusal) = refuse_void(arguments, &design, &aimed) {
+        aimed.finish()?;
+        return Err(refusal);
+    }
     let kept = Kept {
         label: arguments.how.label.clone(),
         size_bytes,
