@@ -22,7 +22,7 @@ use stripewise_store::Store;
 use stripewise_target::{
     Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Plan, Size, Target, TargetName,
 };
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{NameText, format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, TargetLimits, Workload};
 
 /// Offsets of the null engine stay below this where no size is given.
@@ -381,9 +381,7 @@ fn remember(
     made: &MadeFile,
     kept_at: Option<std::path::PathBuf>,
 ) -> Outcome<()> {
-    let path = kept_at
-        .map(|path| path.display().to_string())
-        .unwrap_or_default();
+    let path = kept_at.map(|path| path.as_text()).unwrap_or_default();
     store
         .remember_file(&stripewise_store::MadeFile {
             id: made.id.clone(),

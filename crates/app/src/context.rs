@@ -17,6 +17,7 @@ use stripewise_disk_inspect::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
 use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
+use stripewise_units::NameText;
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -181,7 +182,7 @@ impl Context {
         };
         Failure::new(
             Exit::Store,
-            format!("there is no store at {}", path.display()),
+            format!("there is no store at {}", path.as_text()),
             hint,
         )
     }
@@ -198,12 +199,11 @@ impl Context {
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
     }
 
-    /// The command line as typed, in the words that run it again: under the name
+    /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in
+    /// the words that run it again: under the name
     /// `sqlio` the program is its own subcommand.
     pub fn command_line() -> Vec<String> {
-        let mut words: Vec<String> = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
+        let mut words: Vec<String> = std::env::args_os().map(|word| word.as_text()).collect();
         if let Some(program) = words.first_mut() {
             let is_sqlio = crate::cli::sqlio::is_sqlio(program.as_ref());
             "stripewise".clone_into(program);

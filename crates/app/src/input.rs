@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 
 /// Of results: what other tools print in hours, and documents of thousands of runs.
 pub const RESULTS_BYTES_MAX: u64 = 256 << 20;
@@ -44,7 +44,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
     };
     std::thread::Builder::new()
         .spawn(look)
-        .map_err(|error| no_thread(&format!("to read {}", path.display()), &error))?;
+        .map_err(|error| no_thread(&format!("to read {}", path.as_text()), &error))?;
     let mut looks = 0;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {
@@ -59,7 +59,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
         if let Some(signal) = context.interrupt.signal() {
             return Err(Failure::new(
                 Exit::Interrupted(signal),
-                format!("interrupted while reading {}", path.display()),
+                format!("interrupted while reading {}", path.as_text()),
                 "nothing was measured or changed; name a file, or a pipe that somebody writes to",
             ));
         }
@@ -67,7 +67,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
         if looks == LOOKS_UNTOLD && !context.global.quiet {
             say!(
                 "Waiting for {} to be written to; Ctrl-C ends it.",
-                path.display()
+                path.as_text()
             );
         }
     }
@@ -78,7 +78,7 @@ pub fn read_text(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> 
     String::from_utf8(read(context, path, bytes_max, hint)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::usage(
-            format!("cannot read {}: no UTF-8 text at byte {at}", path.display()),
+            format!("cannot read {}: no UTF-8 text at byte {at}", path.as_text()),
             hint,
         )
     })
@@ -102,7 +102,7 @@ fn read_here(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Problem> {
 }
 
 fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failure {
-    let path = path.display();
+    let path = path.as_text();
     match problem {
         Problem::System(error) => Failure::usage(format!("cannot read {path}: {error}"), hint),
         Problem::TooLarge => {

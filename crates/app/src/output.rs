@@ -8,6 +8,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use stripewise_units::NameText;
 
 /// Writes a new file. If writing fails half way, what was written is removed.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Outcome<()> {
@@ -55,7 +56,7 @@ pub fn check_new(path: &Path) -> Outcome<()> {
 fn half_way(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
-        format!("cannot write {}: {error}", path.display()),
+        format!("cannot write {}: {error}", path.as_text()),
         "make room there, or name a file elsewhere",
     )
 }
@@ -63,19 +64,19 @@ fn half_way(path: &Path, error: &std::io::Error) -> Failure {
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => Failure::usage(
-            format!("{} exists already, and is left as it is", path.display()),
+            format!("{} exists already, and is left as it is", path.as_text()),
             "name a file that does not exist yet, or remove that one first",
         ),
         ErrorKind::NotFound => Failure::usage(
             format!(
                 "cannot make {}: its directory does not exist",
-                path.display()
+                path.as_text()
             ),
             "make the directory first, or name a file elsewhere",
         ),
         _ => Failure::new(
             Exit::Target,
-            format!("cannot make {}: {error}", path.display()),
+            format!("cannot make {}: {error}", path.as_text()),
             "name a file in a directory that you may write to",
         ),
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 use stripewise_store::{Filter, Store};
-use stripewise_units::counted;
+use stripewise_units::{NameText, counted, path_of};
 
 /// What a subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
             format!("`stripewise run {text}` measures and keeps a run; name that by its id"),
         ));
     }
-    let path = Path::new(text);
+    let path = &*path_of(text);
     let is_path = path.components().count() > 1 || text.starts_with('.');
     if is_path {
         return of_path(context, path);
@@ -173,15 +173,11 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     let inner = files.iter().filter(|file| file.is_dir()).count();
     files.retain(|file| file.is_file());
     files.sort();
-    let mut all = Subject::new(
-        path.display().to_string(),
-        SubjectKind::Document,
-        Vec::new(),
-    );
+    let mut all = Subject::new(path.as_text(), SubjectKind::Document, Vec::new());
     if inner > 0 {
         all.notes.push(format!(
             "{} holds {}, whose files are not read.",
-            path.display(),
+            path.as_text(),
             counted(inner, "directory", "directories")
         ));
     }
@@ -196,7 +192,7 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     }
     if all.runs.is_empty() {
         return Err(Failure::usage(
-            format!("{} holds no results", path.display()),
+            format!("{} holds no results", path.as_text()),
             "name a directory of results, or one file",
         ));
     }
@@ -205,7 +201,7 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
 
 fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
     let bytes = read(context, path, RESULTS_BYTES_MAX, UNREADABLE)?;
-    let name = path.display().to_string();
+    let name = path.as_text();
     let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| {
         text.trim_start().starts_with('{') && text.contains("\"schema_version\"")
     });
@@ -293,7 +289,7 @@ const UNREADABLE: &str =
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(
-        format!("cannot read {}: {error}", path.display()),
+        format!("cannot read {}: {error}", path.as_text()),
         UNREADABLE,
     )
 }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{PLAN_BYTES_MAX, read_text};
 use crate::measure::{JobWish, workload_failure};
 use stripewise_io_engine::EngineName;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, NameText, path_of};
 use stripewise_workload::{Plan, PlanJob, PlanOrder, Workload, WorkloadOptions, derived_seed};
 
 /// Everything that one `run` command does.
@@ -170,7 +170,7 @@ fn of_plan(context: &Context, arguments: &Run, path: &std::path::Path) -> Outcom
     let plan: Plan = text
         .parse()
         .map_err(|error: stripewise_workload::PlanError| {
-            Failure::usage(format!("{}: {error}", path.display()), error.hint())
+            Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
         })?;
     let mut wishes = Wishes {
         engine: engine_of(arguments, &plan)?,
@@ -221,7 +221,7 @@ fn wish_of(job: &PlanJob, targets: &mut Vec<String>) -> JobWish {
         .targets
         .iter()
         .map(|text| {
-            let shared = !std::path::Path::new(text).is_dir();
+            let shared = !path_of(text).is_dir();
             let known = targets.iter().position(|known| shared && known == text);
             known.unwrap_or_else(|| {
                 targets.push(text.clone());

@@ -2,6 +2,7 @@
 
 use crate::platform;
 use std::path::PathBuf;
+use stripewise_units::NameText;
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -11,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path does not exist or may not be looked at.
-    #[error("cannot inspect {}: {source}", .path.display())]
+    #[error("cannot inspect {}: {source}", .path.as_text())]
     Path {
         /// As given.
         path: PathBuf,

@@ -6,6 +6,7 @@
 //! may follow whatever numbers it finds, and costs no more than the budget.
 
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
+use stripewise_units::{acts, shown_instead};
 
 /// The largest single piece.
 pub const PIECE_BYTES_MAX: usize = 8 << 20;
@@ -156,10 +157,13 @@ pub(crate) fn text(bytes: &[u8]) -> Option<String> {
 
 /// Without characters that a terminal would act upon; absent when empty.
 pub(crate) fn printable(text: &str) -> Option<String> {
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let mut clean = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match acts(letter) {
+            true => clean.push_str(&shown_instead(letter)),
+            false => clean.push(letter),
+        }
+    }
     (!clean.is_empty()).then_some(clean)
 }
 

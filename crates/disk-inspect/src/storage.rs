@@ -3,6 +3,7 @@
 use crate::DeviceNumber;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use stripewise_units::NameText;
 
 /// Everything found under one path, file or device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -343,7 +344,7 @@ impl std::fmt::Display for Use {
             } => write!(
                 f,
                 "{device} is mounted at {} ({file_system})",
-                mount_point.display()
+                mount_point.as_text()
             ),
             Use::Swap { name } => write!(f, "{name} is in use as swap"),
             Use::Holder { device, holder } => write!(f, "{device} is held by {holder}"),

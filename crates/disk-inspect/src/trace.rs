@@ -12,6 +12,7 @@ use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset, Segment};
 use crate::verdict::crossing::gcd;
 use crate::verdict::hints::{Hint, hint, may_hide_pages, nature};
 use crate::verdict::{Boundary, Nature, Place, UnitSource};
+use stripewise_units::NameText;
 
 /// Pieces followed in all; more than any sane volume has.
 const PIECES_MAX: usize = 4096;
@@ -131,7 +132,7 @@ impl Trace {
                 };
                 let why = format!(
                     "a loop device over the file {}{from}, whose extents may lie anywhere",
-                    looped.backing_file.display()
+                    looped.backing_file.as_text()
                 );
                 self.end(device, spot.below(looped.offset_bytes), Some(why), given);
             }

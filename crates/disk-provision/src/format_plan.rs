@@ -8,6 +8,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::Use;
 use stripewise_disk_inspect::verdict::Judgement;
+use stripewise_units::NameText;
 
 /// What `format` would do to a device. Making it writes nothing.
 #[derive(Clone, Debug, Serialize)]
@@ -55,9 +56,9 @@ impl FormatPlan {
     pub fn command_line(&self) -> String {
         format!(
             "{} {} {}",
-            self.program.display(),
+            self.program.as_text(),
             self.arguments.join(" "),
-            self.device.path.display()
+            self.device.path.as_text()
         )
     }
 }

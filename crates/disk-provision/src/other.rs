@@ -5,11 +5,12 @@ use crate::{
     TablePlan, TableReport, Wish,
 };
 use std::path::Path;
+use stripewise_units::NameText;
 
 fn unsupported<T>(path: &Path) -> Result<T> {
     Err(Error::new(
         ErrorKind::Unsupported,
-        path.display(),
+        path.as_text(),
         "disks are not written to on this operating system yet",
     )
     .with_hint("Use `diskpart` with `create partition primary align=1024` and `format /A:64K`."))

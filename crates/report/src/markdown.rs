@@ -5,14 +5,14 @@
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::{count, metric_value, size};
-use crate::plain::{acts, plain};
+use crate::plain::plain;
 use crate::quantity_text::classic;
 use crate::rows::{Room, rows_table};
 use crate::warnings::{collected, of_runs, severity_word};
 use crate::words::{Said, requirement_words};
 use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, JobRow};
-use stripewise_units::format_count;
+use stripewise_units::{acts, format_count, shown_instead};
 
 /// Rows that somebody may scroll past.
 const ROWS_MAX: usize = 100;
@@ -51,12 +51,7 @@ pub fn markdown(material: &Material) -> String {
     of_warnings(&mut text, material);
     let mut commands: Vec<String> = Vec::new();
     for run in &document.runs {
-        let command = run
-            .command
-            .iter()
-            .map(|word| crate::page::quoted(word))
-            .collect::<Vec<_>>()
-            .join(" ");
+        let command = crate::page::command_of(run);
         if !command.is_empty() && !commands.contains(&command) && commands.len() < 10 {
             commands.push(command);
         }
@@ -207,7 +202,7 @@ fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.replace(['\n', '\r', '\t'], " ").chars() {
         match letter {
-            letter if acts(letter) => safe.push(char::REPLACEMENT_CHARACTER),
+            letter if acts(letter) => safe.push_str(&shown_instead(letter)),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),

@@ -3,25 +3,18 @@
 //! round. Every format of a report goes through here, because all of them may be
 //! printed.
 
-/// It moves the cursor, or turns the order of letters round.
-pub(crate) fn acts(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+use stripewise_units::{acts, shown_instead};
 
-/// The text with a replacement character for each sign that acts. Line ends and
-/// tabs stay.
+/// The text with something visible for each sign that acts. Line ends and tabs stay.
 pub(crate) fn plain(text: &str) -> String {
-    let stays = |letter: char| !acts(letter) || matches!(letter, '\n' | '\t');
-    let letters = text.chars();
-    letters
-        .map(|letter| {
-            if stays(letter) {
-                letter
-            } else {
-                char::REPLACEMENT_CHARACTER
-            }
-        })
-        .collect()
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match acts(letter) && !matches!(letter, '\n' | '\t') {
+            true => safe.push_str(&shown_instead(letter)),
+            false => safe.push(letter),
+        }
+    }
+    safe
 }
 
 /// JSON in which no sign acts: those inside its strings become escapes, which JSON
@@ -50,7 +43,7 @@ mod tests {
     fn no_sign_that_acts_is_left_and_json_says_the_same() {
         assert_eq!(
             plain(ODD),
-            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}"
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\\u{202e}e\\u{2067}f\u{fffd}"
         );
         assert_eq!(plain("two\nlines\tand more"), "two\nlines\tand more");
         let json = serde_json::to_string_pretty(&vec![ODD]).unwrap();

@@ -8,13 +8,14 @@
 use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} in the store {}: {kind}", path.display())]
+#[error("cannot {doing} in the store {}: {kind}", path.as_text())]
 pub struct Error {
     path: PathBuf,
     doing: &'static str,
@@ -55,7 +56,7 @@ pub enum ErrorKind {
     },
     /// Where the store would be begun, a file lies that SQLite would take for
     /// the journal or log of the new one, and remove.
-    #[error("there is no store yet, but {} lies beside it, which SQLite would remove", .beside.display())]
+    #[error("there is no store yet, but {} lies beside it, which SQLite would remove", .beside.as_text())]
     Orphan {
         /// That file.
         beside: PathBuf,
@@ -211,7 +212,7 @@ impl Error {
     /// What to do next.
     #[must_use]
     pub fn hint(&self) -> String {
-        let path = self.path.display();
+        let path = self.path.as_text();
         match &self.kind {
             ErrorKind::Locked { .. } => {
                 "let the other process finish or end it, or keep this result elsewhere with `--store FILE`".to_owned()
@@ -228,7 +229,7 @@ impl Error {
             ),
             ErrorKind::Orphan { beside } => format!(
                 "nothing was touched; if the database that {} belongs to was moved, put it back beside it or move that file \
-                 away, or name another file with `--store FILE`", beside.display()
+                 away, or name another file with `--store FILE`", beside.as_text()
             ),
             ErrorKind::Newer { .. } => {
                 "use the newer program that wrote it, or another store with `--store FILE`; the file was not touched".to_owned()
@@ -269,7 +270,7 @@ impl Error {
 /// A command that copies what can be read into a new store. `.recover` of SQLite
 /// 3.40, which Debian 12 has, fails on files with `auto_vacuum`.
 fn salvage(path: &Path) -> String {
-    let path = path.display().to_string().replace('\'', "'\\''");
+    let path = path.as_text().replace('\'', "'\\''");
     format!(
         "(sqlite3 '{path}' .dump | sed 's/^ROLLBACK.*/COMMIT;/'; \
          echo \"PRAGMA application_id = {}; PRAGMA user_version = $(sqlite3 '{path}' 'PRAGMA user_version');\") \

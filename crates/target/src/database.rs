@@ -7,6 +7,7 @@
 use crate::{Error, ErrorKind};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// Names that a search looks at.
 pub(crate) const NAMES_MAX: usize = 10_000;
@@ -77,7 +78,7 @@ impl Sign {
         let what = format!(
             "looks like the volume of a live database ({}: {})",
             self.database,
-            self.path.display()
+            self.path.as_text()
         );
         Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
             "A measurement slows the database down. Give `--busy-ok` if that is acceptable now.",

@@ -5,7 +5,7 @@ use crate::FillPlan;
 use stripewise_disk_inspect::content::Content;
 use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
 use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{NameText, format_bytes, format_duration};
 
 /// What a bounded, read-only look at the data of a target found before the
 /// first measurement.
@@ -124,7 +124,7 @@ fn absolute_if_relative(name: &str) -> Option<String> {
 fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
     FileSystemFacts {
         kind: found.kind.clone(),
-        mount_point: found.mount_point.display().to_string(),
+        mount_point: found.mount_point.as_text(),
         options: found.options.clone(),
         allocation_unit_bytes: found.allocation_unit_bytes,
     }

@@ -2,11 +2,13 @@
 //!
 //! `sim:NAME?key=value&...` and `dataset:NAME` are only taken apart here; what
 //! the words mean is the business of `array-sim` and `lab`. Everything else is
-//! a path. A file whose name starts with `sim:` is reached as `./sim:...`.
+//! a path, in the form of [`NameText`]: bytes that are not UTF-8 as `\xNN`. A file
+//! whose name starts with `sim:` is reached as `./sim:...`.
 
 use crate::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::str::FromStr;
+use stripewise_units::{NameText, path_of};
 
 /// A target as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,15 +62,15 @@ impl FromStr for TargetName {
             }
             return Ok(TargetName::Dataset(name.to_owned()));
         }
-        Ok(TargetName::Path(PathBuf::from(text)))
+        Ok(TargetName::Path(path_of(text)))
     }
 }
 
 impl std::fmt::Display for TargetName {
-    /// As it is typed; parsing the text gives the name back.
+    /// As it is typed, but for what is not UTF-8; parsing the text gives the name back.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            TargetName::Path(path) => write!(f, "{}", path.display()),
+            TargetName::Path(path) => write!(f, "{}", path.as_text()),
             TargetName::Dataset(name) => write!(f, "dataset:{name}"),
             TargetName::Simulated { name, overrides } => {
                 write!(f, "sim:{name}")?;
@@ -139,6 +141,8 @@ mod tests {
             (".", TargetName::Path(".".into())),
             ("./sim:odd", TargetName::Path("./sim:odd".into())),
             ("/dev/sdb?x=1", TargetName::Path("/dev/sdb?x=1".into())),
+            #[cfg(unix)]
+            (r"/data/a\xffb", TargetName::Path(path_of(r"/data/a\xffb"))),
             ("sim:hdd-10k", simulated("hdd-10k", &[])),
             (
                 "sim:raid10-10k?offset=63s&stripe_unit=64K&disks=4",
@@ -160,6 +164,14 @@ mod tests {
             let got: TargetName = text.parse().expect(text);
             assert_eq!(got, want, "{text}");
             assert_eq!(got.to_string(), text);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt;
+            let Ok(TargetName::Path(path)) = r"a\xffb".parse() else {
+                panic!("no path");
+            };
+            assert_eq!(path.as_os_str().as_bytes(), b"a\xffb");
         }
         assert!(simulated("a.toml", &[]).is_description_file());
         assert!(!simulated("a", &[]).is_description_file());

@@ -6,6 +6,7 @@ use crate::{
 };
 use std::fs::File;
 use std::path::Path;
+use stripewise_units::NameText;
 use stripewise_workload::CacheMode;
 
 /// No target is ever opened here.
@@ -33,7 +34,7 @@ pub(crate) enum PlanDetail {}
 pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) -> Result<Plan> {
     Err(Error::new(
         ErrorKind::Unsupported,
-        path.display(),
+        path.as_text(),
         "real targets are not there yet on this operating system",
     )
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
@@ -56,7 +57,7 @@ pub(crate) fn expand(
 ) -> Result<Option<MadeFile>> {
     Err(Error::new(
         ErrorKind::Unsupported,
-        path.display(),
+        path.as_text(),
         "real targets are not there yet on this operating system",
     )
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
@@ -73,7 +74,7 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
 pub(crate) fn judge_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
     Err(Error::new(
         ErrorKind::Unsupported,
-        path.display(),
+        path.as_text(),
         "real targets are not there yet on this operating system",
     )
     .with_hint("Remove it by hand."))

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use stripewise_results::TargetKind;
+use stripewise_units::NameText;
 use stripewise_units::format_bytes as bytes;
 
 /// A judged wish. Holds no open file.
@@ -77,7 +78,7 @@ impl std::fmt::Display for Plan {
                 let device = self.device_name.as_deref().unwrap_or("?");
                 write!(f, "Target: block device {device} ({}), {size}", self.name)?;
             }
-            (None, _) => write!(f, "Target: existing file {}, {size}", self.path.display())?,
+            (None, _) => write!(f, "Target: existing file {}, {size}", self.path.as_text())?,
         }
         let read = if self.reads { "yes" } else { "nothing" };
         write!(f, "\nReads: {read}")?;
@@ -107,10 +108,10 @@ fn write_fill(f: &mut std::fmt::Formatter<'_>, plan: &Plan, fill: &FillPlan) -> 
         f,
         "Target: a test file of {upto}{} in {}, ",
         bytes(fill.bytes),
-        plan.path.display()
+        plan.path.as_text()
     )?;
     match &fill.kept_at {
-        Some(path) => write!(f, "kept as {}", path.display())?,
+        Some(path) => write!(f, "kept as {}", path.as_text())?,
         None => write!(f, "gone when the run ends")?,
     }
     write!(

@@ -7,7 +7,7 @@
 
 use crate::{Error, ErrorKind, FillPlan, Intent, Result, Size};
 use std::path::Path;
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 
 const GIB: u64 = 1 << 30;
 /// Free space in bytes that is enough above 10 %; a quarter of a small file system is, too.
@@ -92,7 +92,7 @@ impl Space {
                 "of the {} free in {} at least {} must stay (10 % of the file system, but no \
                  less than 2 GiB or a quarter of it)",
                 format_bytes(self.available_bytes),
-                directory.display(),
+                directory.as_text(),
                 format_bytes(self.floor_bytes())
             )
         };

@@ -14,6 +14,7 @@ use stripewise_units::{ByteSize, Nanoseconds};
 #[derive(Debug, Args)]
 pub struct Align {
     /// A block device (reads need no permission), a file, a directory (a test file is made in it and removed), or sim:NAME
+    #[arg(value_parser = super::name_text())]
     pub target: String,
     #[command(flatten)]
     pub what: AlignWhat,

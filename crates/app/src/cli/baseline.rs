@@ -26,6 +26,7 @@ pub enum BaselineAction {
 #[derive(Debug, Args)]
 pub struct BaselineSet {
     /// A run, grid or series that `stripewise history` lists; last, last~1, last-run; or a file of --json
+    #[arg(value_parser = super::name_text())]
     pub id: String,
     /// Under which name
     #[arg(long, default_value = "baseline")]

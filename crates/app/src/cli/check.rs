@@ -16,12 +16,13 @@ measures random reads or writes of 8K by 8 threads with 4 outstanding, and a log
 of 8K, one outstanding, direct-sync) where a requirement names `log`.")]
 pub struct Check {
     /// Where to measure [default: where the baseline was measured]
+    #[arg(value_parser = super::name_text())]
     pub target: Option<String>,
     /// Which baseline [default: the only one, or the one called baseline]
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Judge this stored run, series or file instead of measuring
-    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle"], value_parser = super::name_text())]
     pub run: Option<String>,
     /// A requirement: 'read_iops>=20000', 'log p99<1ms'; may be given several times
     #[arg(long, value_name = "WHAT")]

@@ -16,10 +16,10 @@ Exit code 1 when a difference is found: one whose test, corrected for all rows, 
 to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
 pub struct Compare {
     /// The reference; alone: its levels are compared with each other
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", value_parser = super::name_text())]
     pub a: String,
     /// What is held against it
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_parser = super::name_text())]
     pub b: Option<String>,
     /// iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p99, latency_p999 or latency_max
     #[arg(long, value_name = "NAME", default_value = "iops")]

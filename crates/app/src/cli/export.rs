@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct Export {
     /// Runs, series, experiments, last, last-run, dataset:NAME, files [default: every stored run, oldest first]
-    #[arg(value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME")]
+    #[arg(value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME", value_parser = super::name_text())]
     pub subjects: Vec<String>,
     /// jsonl (a record a line) or csv [default: by the end of the file's name, else jsonl]
     #[arg(long, value_name = "FORMAT")]

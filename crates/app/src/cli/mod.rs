@@ -22,11 +22,13 @@ pub mod sqlio;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::terminal;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::error::Error;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use stripewise_units::ParseError;
+use stripewise_units::{NameText, ParseError, has_text};
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -128,6 +130,22 @@ impl Command {
                 | Command::Sqlio(_)
                 | Command::Completions(_)
         )
+    }
+}
+
+/// Names of targets and files as text, also those that are not UTF-8: records and
+/// JSON have to hold them. Names of simulated arrays and of tables are text.
+pub fn name_text() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().try_map(|name: OsString| text_of(&name))
+}
+
+fn text_of(name: &OsStr) -> Result<String, &'static str> {
+    let of_our_own = |text: &str| text.starts_with("sim:") || text.starts_with("dataset:");
+    match name.to_str() {
+        Some(text) if of_our_own(text) => Ok(text.to_owned()),
+        None if of_our_own(&name.as_text()) => Err("this name is not UTF-8"),
+        _ if !has_text(name) => Err("this name is not Unicode, and cannot be recorded"),
+        _ => Ok(name.as_text()),
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Report {
     /// Runs, series, experiments, dataset:NAME, files; several make one report
     #[arg(
         value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME",
-        required_unless_present = "all"
+        required_unless_present = "all",
+        value_parser = super::name_text()
     )]
     pub subjects: Vec<String>,
     /// Every stored run

@@ -11,7 +11,7 @@ use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPol
 #[derive(Debug, Args)]
 pub struct Run {
     /// A file, a directory (a test file is made in it and removed), a block device, or sim:NAME
-    #[arg(required_unless_present = "plan", conflicts_with = "plan")]
+    #[arg(required_unless_present = "plan", conflicts_with = "plan", value_parser = super::name_text())]
     pub target: Option<String>,
     /// Several named jobs at once, from a file with the same fields as these switches
     #[arg(long, value_name = "FILE.toml")]

@@ -47,7 +47,7 @@ pub struct History {
 #[command(next_help_heading = "Only some runs")]
 pub struct HistoryFilter {
     /// On targets whose name contains this: /data, sdb, sim:raid10
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = super::name_text())]
     pub target: Option<String>,
     /// Begun since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or an age: 24h, 90m
     #[arg(long, value_name = "WHEN")]

@@ -23,7 +23,7 @@ use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_target::Size;
-use stripewise_units::{ByteSize, format_duration};
+use stripewise_units::{ByteSize, format_duration, name_of, path_of};
 use stripewise_workload::{Workload, derived_seed, validate};
 
 /// Operations that a run on a simulated array has at least, as with `run`.
@@ -80,7 +80,12 @@ pub struct Asked {
 impl Asked {
     /// As the command line of the first run says it that was one of `run`.
     pub fn of_records(runs: &[RunRecord]) -> Asked {
-        let of = |run: &RunRecord| match Cli::try_parse_from(&run.command).ok()?.command {
+        let of = |run: &RunRecord| match Cli::try_parse_from(
+            run.command.iter().map(|word| name_of(word)),
+        )
+        .ok()?
+        .command
+        {
             Command::Run(run) => Some(Asked {
                 interval_ns: Some(run.how.interval.ns()),
                 cache_size_bytes: run.how.cache_size.map(ByteSize::bytes),
@@ -165,7 +170,7 @@ impl Work {
     /// size that it had, or that the file had in whose place it is.
     fn target(&mut self, facts: &TargetFacts, elsewhere: Option<&str>, made: &mut usize) -> usize {
         let is_made = match elsewhere {
-            Some(path) => std::path::Path::new(path).is_dir(),
+            Some(path) => path_of(path).is_dir(),
             None => facts.kind == TargetKind::TestFile,
         };
         *made += usize::from(is_made);

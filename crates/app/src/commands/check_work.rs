@@ -10,6 +10,7 @@ use crate::measure::JobWish;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_target::Size;
+use stripewise_units::path_of;
 use stripewise_workload::{Arrivals, Rate, Workload};
 
 /// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
@@ -86,7 +87,7 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
     // Reads before writes.
     kinds.sort_by_key(|kind| SeriesKind::ALL.iter().position(|known| known == kind));
     let mut work = Work::default();
-    let is_made = std::path::Path::new(target).is_dir();
+    let is_made = path_of(target).is_dir();
     let size = arguments.load.size.map(stripewise_units::ByteSize::bytes);
     let index = work.add(StepTarget {
         name: target.to_owned(),

@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::path::Path;
 use stripewise_compat::convert::{Surroundings, convert as to_plan};
 use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::NameText;
 
 const UNREADABLE: &str = "check the name, and who may read it";
 
@@ -49,7 +50,7 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
         parameter_file: &parameter_file,
         target: &target,
     };
-    let source = path.display().to_string();
+    let source = path.as_text();
     let converted = to_plan(arguments.from, &bytes, &source, &surroundings).map_err(|error| {
         let hint = error.hint().to_owned();
         Failure::usage(error.to_string(), hint)
@@ -61,8 +62,8 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
         write_new(output, converted.plan.as_bytes())?;
         say!(
             "Wrote {}; `stripewise run --plan {}` runs it.",
-            output.display(),
-            output.display()
+            output.as_text(),
+            output.as_text()
         );
     }
     if context.global.json {

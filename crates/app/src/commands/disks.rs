@@ -21,6 +21,7 @@ use stripewise_disk_inspect::medium::Medium;
 use stripewise_disk_inspect::survey::{self, Request, Survey, Volume};
 use stripewise_disk_inspect::verdict::Judgement;
 use stripewise_disk_inspect::{Error, System};
+use stripewise_units::NameText;
 
 /// Everything that is shown.
 struct View<'a> {
@@ -64,7 +65,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         Some(root) if root.is_dir() => System::at(root),
         Some(root) => {
             return Err(Failure::usage(
-                format!("{} is no directory", root.display()),
+                format!("{} is no directory", root.as_text()),
                 "name a tree made by crates/disk-inspect/tests/capture.sh",
             ));
         }
@@ -152,7 +153,7 @@ fn open(path: &Path, length: u64) -> Outcome<Medium<std::fs::File>> {
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
-        format!("cannot read {}: {error}", path.display()),
+        format!("cannot read {}: {error}", path.as_text()),
         "run as a user who may read it: root, administrator",
     )
 }

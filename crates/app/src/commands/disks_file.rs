@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_disk_inspect::{System, placement_of};
+use stripewise_units::NameText;
 
 /// Extents shown; a fragmented file has thousands.
 const EXTENTS_SHOWN: usize = 16;
@@ -51,11 +52,11 @@ impl FilePlace {
             .as_ref()
             .map_or(&[][..], |placement| &placement.extents);
         Ok(FilePlace {
-            path: path.display().to_string(),
+            path: path.as_text(),
             mount_point: storage
                 .file_system
                 .as_ref()
-                .map(|one| one.mount_point.display().to_string()),
+                .map(|one| one.mount_point.as_text()),
             device: storage.nearest().map(|device| device.name.clone()),
             devices: storage.devices.iter().map(|one| one.name.clone()).collect(),
             extents_count: extents.len() as u64,

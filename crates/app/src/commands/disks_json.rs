@@ -10,6 +10,7 @@ use stripewise_disk_inspect::survey;
 use stripewise_disk_inspect::tables::PartitionTable;
 use stripewise_disk_inspect::verdict::{self, Boundary, Check, Judgement, Place};
 use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::NameText;
 
 #[derive(Serialize)]
 pub struct Document<'a> {
@@ -233,7 +234,7 @@ fn volume<'a>(one: &'a survey::Volume, judgement: &'a Judgement) -> Volume<'a> {
         mount_points: one
             .mount_points
             .iter()
-            .map(|point| point.display().to_string())
+            .map(|point| point.as_text())
             .collect(),
         // As the kernel calls it: `vfat`, whose kind is in `holds` of the partition.
         file_system: one

@@ -7,7 +7,7 @@ use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::superblocks::Found;
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
 use stripewise_disk_inspect::verdict::{Crossing, Judgement, Outcome, Verdict};
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_units::{ByteSize, NameText, format_bytes};
 
 /// Columns of a line, as everywhere.
 const COLUMNS: usize = 100;
@@ -231,7 +231,7 @@ fn layers(device: &BlockDevice) -> Vec<String> {
     if let Some(looped) = &device.looped {
         lines.push(format!(
             "over {} from byte {}{}",
-            looped.backing_file.display(),
+            looped.backing_file.as_text(),
             looped.offset_bytes,
             match looped.direct_io {
                 Some(true) => ", direct",
@@ -382,7 +382,7 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
         let points: Vec<String> = volume
             .mount_points
             .iter()
-            .map(|point| point.display().to_string())
+            .map(|point| point.as_text())
             .collect();
         head.push(format!("mounted at {}", points.join(", ")));
     }

@@ -16,7 +16,7 @@ use stripewise_report::wrapped;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
 use stripewise_target::{FillProgress, Intent, Knowledge, Progress, TargetName};
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 
 /// One finding.
 #[derive(Serialize)]
@@ -54,7 +54,7 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     std::fs::metadata(path).map_err(|error| {
         Failure::new(
             Exit::Target,
-            format!("cannot look at {}: {error}", path.display()),
+            format!("cannot look at {}: {error}", path.as_text()),
             "name a path that is there: a directory, a file or a device",
         )
     })?;
@@ -276,11 +276,11 @@ fn store(context: &Context) -> Check {
     // Looking does not make it.
     let path = context.store_path().unwrap_or_default();
     if path.try_exists().is_ok_and(|there| !there) && path.file_name().is_some() {
-        let found = format!("{}: not there yet; the first run makes it", path.display());
+        let found = format!("{}: not there yet; the first run makes it", path.as_text());
         return check("store", true, found, "");
     }
     match context.open_store() {
-        Ok(store) => check("store", true, store.path().display().to_string(), ""),
+        Ok(store) => check("store", true, store.path().as_text(), ""),
         Err(failure) => check(
             "store",
             false,
@@ -303,9 +303,9 @@ fn volume(path: &Path, storage: &Storage) -> Vec<Check> {
         let found = format!(
             "{} at {}{}, for {}",
             file_system.kind,
-            file_system.mount_point.display(),
+            file_system.mount_point.as_text(),
             unit.unwrap_or_default(),
-            path.display()
+            path.as_text()
         );
         checks.push(check("file system", true, found, ""));
     }

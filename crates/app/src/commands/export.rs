@@ -15,6 +15,7 @@ use std::path::Path;
 use stripewise_report::{csv_heading, csv_rows};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
+use stripewise_units::NameText;
 
 pub fn export(context: &Context, arguments: &Export) -> Outcome {
     let write_all = |out: &mut dyn Write| match arguments.output {
@@ -46,7 +47,7 @@ fn to_file(context: &Context, arguments: &Export, path: &Path) -> Outcome<()> {
         print_json(&Exported {
             schema_version: SCHEMA_VERSION,
             export: Written {
-                path: path.display().to_string(),
+                path: path.as_text(),
                 records,
             },
         })?;

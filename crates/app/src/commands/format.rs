@@ -11,6 +11,7 @@ use std::path::Path;
 use stripewise_disk_provision::{
     Destroy, FileSystemKind, FormatReport, FormatWish, Stripe, plan_format,
 };
+use stripewise_units::NameText;
 
 pub fn format(context: &Context, arguments: &Format) -> Outcome {
     let leave = leave(arguments.yes, arguments.destroy.as_deref())?;
@@ -38,7 +39,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
     if !context.global.quiet {
         say_part!("{}", text::format_plan(&plan, context.style));
         if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
-            say!("running {} ...", plan.program.display());
+            say!("running {} ...", plan.program.as_text());
         }
     }
     let destroy = Destroy {

@@ -13,7 +13,7 @@ use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};
 use stripewise_stats::median;
 use stripewise_store::{Filter, JobSummary, RunSummary, Store};
-use stripewise_units::{ByteSize, Nanoseconds, counted, format_iops};
+use stripewise_units::{ByteSize, NameText, Nanoseconds, counted, format_iops};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
@@ -65,7 +65,7 @@ fn list(context: &Context, arguments: &History) -> Outcome {
             }
             _ => format!(
                 "Nothing is stored yet in {}.\n",
-                context.store_path()?.display()
+                context.store_path()?.as_text()
             ),
         });
         return Ok(Exit::Done);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use stripewise_compat::{ImportedFile, recognise};
 use stripewise_report::imported_rows_table;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_units::counted;
+use stripewise_units::{NameText, counted};
 
 const UNREADABLE: &str = "check the name, and who may read it";
 
@@ -41,7 +41,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     for path in &arguments.files {
         for (path, file) in read(context, path)? {
             files.push(FileLine {
-                source: path.display().to_string(),
+                source: path.as_text(),
                 format: file.format.to_string(),
                 results: file.runs.len(),
                 notes: file.notes.iter().map(ToString::to_string).collect(),
@@ -134,7 +134,7 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
     if inner > 0 && !context.global.quiet {
         note(format!(
             "{} holds {}, whose files are not read; name them to import what is in them",
-            path.display(),
+            path.as_text(),
             counted(inner, "directory", "directories")
         ));
     }
@@ -152,7 +152,7 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
     }
     if files.is_empty() {
         return Err(Failure::usage(
-            format!("{} holds no results of a known tool", path.display()),
+            format!("{} holds no results of a known tool", path.as_text()),
             "name the files, or the directory that they lie in",
         ));
     }
@@ -160,7 +160,7 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Outcome<ImportedFile> {
-    stripewise_compat::import(bytes, &path.display().to_string()).map_err(|error| {
+    stripewise_compat::import(bytes, &path.as_text()).map_err(|error| {
         let hint = error.hint().to_owned();
         Failure::usage(error.to_string(), hint)
     })
@@ -172,7 +172,7 @@ fn bytes_of(context: &Context, path: &Path) -> Outcome<Vec<u8>> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(
-        format!("cannot read {}: {error}", path.display()),
+        format!("cannot read {}: {error}", path.as_text()),
         UNREADABLE,
     )
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
 use stripewise_results::SCHEMA_VERSION;
-use stripewise_units::counted;
+use stripewise_units::{NameText, counted};
 
 /// Prints a completion script.
 pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome {
@@ -53,7 +53,7 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
         say!(
             "{} in {}",
             counted(pages.len(), "page", "pages"),
-            directory.display()
+            directory.as_text()
         );
     }
     Ok(Exit::Done)
@@ -81,7 +81,7 @@ fn write_pages(command: &Command, directory: &Path, pages: &mut Vec<String>) -> 
     man.render(&mut page)
         .map_err(|error| failed(&path, error))?;
     write_new(&path, &page)?;
-    pages.push(path.display().to_string());
+    pages.push(path.as_text());
     for subcommand in command
         .get_subcommands()
         .filter(|subcommand| subcommand.get_name() != "help")
@@ -98,7 +98,7 @@ fn failed(path: &Path, error: std::io::Error) -> Failure {
     };
     Failure::new(
         exit,
-        format!("cannot write the man page {}: {error}", path.display()),
+        format!("cannot write the man page {}: {error}", path.as_text()),
         "name a directory that you may write to and that has no such pages yet",
     )
 }

@@ -8,7 +8,7 @@ use stripewise_disk_provision::{
     DeviceFacts, FormatPlan, FormatReport, Present, PresentPartition, TablePlan, TableReport,
 };
 use stripewise_report::wrapped;
-use stripewise_units::{ByteSize, format_bytes, format_count};
+use stripewise_units::{ByteSize, NameText, format_bytes, format_count};
 
 /// Width of the words in front of each line.
 const INDENT: &str = "              ";
@@ -76,7 +76,7 @@ pub fn table_plan(plan: &TablePlan, save: &Path, style: Style) -> String {
     }
     text.push_str(&line(
         "first",
-        &format!("what is written over is saved to {}", save.display()),
+        &format!("what is written over is saved to {}", save.as_text()),
     ));
     for (index, write) in plan.writes.iter().enumerate() {
         let word = if index == 0 { "then" } else { "" };
@@ -99,12 +99,12 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
         Some(layout) => text.push_str(&format!(
             "Made a {} on {} and read it back; {}.\n",
             layout.table.name(),
-            report.device.path.display(),
+            report.device.path.as_text(),
             report.shown
         )),
         None => text.push_str(&format!(
             "Brought the saved table back to {} and read it back; {}.\n",
-            report.device.path.display(),
+            report.device.path.as_text(),
             report.shown
         )),
     }
@@ -123,13 +123,13 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     }
     text.push_str(&line(
         "old table",
-        &format!("saved to {}", report.saved.display()),
+        &format!("saved to {}", report.saved.as_text()),
     ));
     // A path may be longer than a line; the command is for copying.
     text.push_str(&format!(
         "To go back: stripewise partition {} --restore {} --yes --destroy {}\n",
-        report.device.path.display(),
-        report.saved.display(),
+        report.device.path.as_text(),
+        report.saved.as_text(),
         report.device.name
     ));
     text
@@ -163,7 +163,7 @@ pub fn format_report(report: &FormatReport) -> String {
     let mut text = format!(
         "Made {} on {} and read its superblock back.\n",
         report.file_system.name(),
-        report.device.path.display()
+        report.device.path.as_text()
     );
     text.push_str(&line("unit", &unit));
     if let (Some(stripe), Some(width)) = (report.stripe_unit_bytes, report.stripe_width_bytes) {
@@ -221,7 +221,7 @@ impl Invitation {
 }
 
 fn heading(words: &str, device: &DeviceFacts, style: Style) -> String {
-    let mut facts = vec![format!("{words} {}", device.path.display())];
+    let mut facts = vec![format!("{words} {}", device.path.as_text())];
     facts.extend(device.model.clone());
     facts.extend(
         device

@@ -9,7 +9,7 @@ use crate::show::document::{print_json, print_text};
 use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_target::{Intent, Size, TargetName};
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes, shell_word};
 use stripewise_workload::DataPattern;
 
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
             "name a path that does not exist yet",
         ));
     };
-    let path = arguments.path.display().to_string();
+    let path = arguments.path.as_text();
     let size_bytes = target.size_bytes();
     if context.global.json {
         let id = target.made_file().map(|made| made.id.as_str());
@@ -56,8 +56,9 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
         })?;
     } else {
         print_text(&format!(
-            "Made {path}, {}; `stripewise run {path}` may read and write it.\n",
-            format_bytes(size_bytes)
+            "Made {path}, {}; `stripewise run {}` may read and write it.\n",
+            format_bytes(size_bytes),
+            shell_word(&path)
         ));
     }
     aimed.finish()?;

@@ -16,6 +16,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Filter, Store};
+use stripewise_units::NameText;
 
 pub fn report(context: &Context, arguments: &Report) -> Outcome {
     check_name(arguments)?;
@@ -60,7 +61,7 @@ fn check_name(arguments: &Report) -> Outcome<()> {
         .filter(|path| path.extension().is_some() && format_of(path).is_none());
     match unknown {
         Some(path) if arguments.format.is_none() => Err(Failure::usage(
-            format!("no format goes by the name of {}", path.display()),
+            format!("no format goes by the name of {}", path.as_text()),
             "end it in .html, .png, .svg, .csv, .md or .json, or say which with --format",
         )),
         _ => Ok(()),
@@ -202,7 +203,7 @@ fn deliver(
         })?;
     } else {
         let size = stripewise_units::format_bytes(bytes.len() as u64);
-        crate::show::document::print_text(&format!("{} ({size})\n", path.display()));
+        crate::show::document::print_text(&format!("{} ({size})\n", path.as_text()));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use stripewise_lab::experiment::LayoutFacts;
 use stripewise_lab::offsets::Ground;
 use stripewise_results::TargetKind;
 use stripewise_target::Target;
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_units::{ByteSize, format_bytes, path_of};
 
 /// Extents that agree modulo this agree in every stripe unit in use.
 const PERIOD: u64 = 1 << 20;
@@ -72,7 +72,7 @@ pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u6
                 page_bytes: None,
             }
         }
-        Aimed::Real(real) => of_real(real, Path::new(target), whole),
+        Aimed::Real(real) => of_real(real, &path_of(target), whole),
         Aimed::Nothing { .. } => Found {
             ground: whole,
             place: Place::default(),

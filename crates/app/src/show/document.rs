@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::style::printable;
 use crate::show::terminal;
 use serde::Serialize;
-use stripewise_report::wrapped;
+use stripewise_report::{plain_json, wrapped};
 
 /// Prints a document to stdout, pretty, with a final newline. A reader that went
 /// away is no failure.
@@ -25,10 +25,11 @@ pub fn print_text(text: &str) {
     terminal::print(printable(text).as_bytes());
 }
 
-/// Prints a document byte for byte. A broken pipe means that the reader has seen
+/// Prints a JSON document as it is, but for letters that a terminal would act upon:
+/// inside its strings they are escapes. A broken pipe means that the reader has seen
 /// enough; any other error is reported when the command has ended.
 pub fn print_exact(text: &str) {
-    terminal::print(text.as_bytes());
+    terminal::print(plain_json(text).as_bytes());
 }
 
 /// Something that must be known, on stderr.

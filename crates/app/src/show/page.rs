@@ -18,7 +18,7 @@ use stripewise_report::{
 use stripewise_results::{Document, RunRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, NameText};
 
 /// From so many runs on only what tables and charts of many runs show is kept of
 /// each: no intervals, no histograms.
@@ -306,7 +306,7 @@ pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) 
 
 /// Where a report is: on stdout, beside a document on stderr.
 pub fn say_written(context: &Context, path: &Path) {
-    let line = format!("Report: {}\n", path.display());
+    let line = format!("Report: {}\n", path.as_text());
     match (context.global.json, context.global.quiet) {
         (false, _) => print_text(&line),
         (true, false) => say_part!("{line}"),
@@ -327,7 +327,7 @@ pub fn write_beside_store(store: &Store, document: Document) -> Outcome<PathBuf>
     stripewise_store::create_directories(&directory).map_err(|error| {
         Failure::new(
             Exit::Target,
-            format!("cannot make {}: {error}", directory.display()),
+            format!("cannot make {}: {error}", directory.as_text()),
             "name a file with --report FILE",
         )
     })?;

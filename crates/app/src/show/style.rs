@@ -3,15 +3,17 @@
 use crate::cli::{Color, Global};
 use crate::show::terminal;
 use std::borrow::Cow;
+use stripewise_units::{acts, shown_instead};
 
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Text as a terminal may have it. Labels, names of files and what other tools'
 /// results say are anybody's words: of control characters only line ends, tabs and
-/// our own marks stay, so that nobody's words move the cursor or hide a line.
+/// our own marks stay, so that nobody's words move the cursor or hide a line, and
+/// signs of direction, which turn the order of letters round, become visible.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_odd = |sign: char| sign.is_control() && sign != '\n' && sign != '\t';
+    let is_odd = |sign: char| acts(sign) && sign != '\n' && sign != '\t';
     if !text.contains(is_odd) {
         return Cow::Borrowed(text);
     }
@@ -24,11 +26,10 @@ pub fn printable(text: &str) -> Cow<'_, str> {
             rest = &rest[mark.len()..];
             continue;
         }
-        clean.push(if is_odd(sign) {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            sign
-        });
+        match is_odd(sign) {
+            true => clean.push_str(&shown_instead(sign)),
+            false => clean.push(sign),
+        }
         rest = &rest[sign.len_utf8()..];
     }
     Cow::Owned(clean)
@@ -80,6 +81,7 @@ mod tests {
             ("\u{9b}31m\u{7f}", "\u{fffd}31m\u{fffd}"),
             ("\u{1b}[1mVolumes\u{1b}[0m", "\u{1b}[1mVolumes\u{1b}[0m"),
             ("ünï 数据", "ünï 数据"),
+            ("gpj.\u{202e}exe\u{200f}", r"gpj.\u{202e}exe\u{200f}"),
         ];
         for (text, shown) in cases {
             assert_eq!(printable(text), shown);

@@ -8,6 +8,7 @@ use crate::host::CpuQuota;
 use crate::observe::CgroupCpu;
 use crate::storage::Throttle;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// Limits above this are "none" in version 1 (2^63 rounded to a page).
 const MEMORY_UNLIMITED: u64 = 1 << 62;
@@ -68,7 +69,7 @@ fn ancestors(tree: Tree, mount: &Mount, path: &str, unified: bool) -> Vec<Group>
         .ancestors()
         .map(|part| Group {
             directory: mount.mount_point.join(part),
-            name: format!("/{}", part.display()),
+            name: format!("/{}", part.as_text()),
             unified,
         })
         .collect()

@@ -5,6 +5,7 @@
 use super::users::{self, Wanted};
 use crate::{DeviceNumber, System};
 use std::path::Path;
+use stripewise_units::NameText;
 
 /// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.
 #[must_use]
@@ -85,7 +86,7 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
         let mount_point = elsewhere.first()?;
         Some(format!(
             "it is mounted at {} in another mount namespace (a container?)",
-            mount_point.display()
+            mount_point.as_text()
         ))
     })
 }

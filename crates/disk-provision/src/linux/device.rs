@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use stripewise_disk_inspect::claims::{self, Standing};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{DeviceNumber, System, users};
+use stripewise_units::NameText;
 
 /// A block device that was found under a path.
 pub(super) struct Device {
@@ -38,7 +39,7 @@ pub(super) struct Device {
 impl Device {
     /// Resolves a path once.
     pub fn find(path: &Path) -> Result<Device> {
-        let target = path.display().to_string();
+        let target = path.as_text();
         let resolved =
             std::fs::canonicalize(path).map_err(|os| failed(&target, "cannot be found", os))?;
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

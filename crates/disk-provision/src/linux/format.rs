@@ -28,7 +28,7 @@ use std::process::{Command, Stdio};
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::superblocks::{self, FileSystemHeader};
 use stripewise_disk_inspect::{System, trace};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, NameText};
 
 /// Where programs of the system are; what the user's own `PATH` says does not count.
 const PATHS: [&str; 6] = [
@@ -242,7 +242,7 @@ fn run(plan: &FormatPlan, device: &Device, pinned: &File) -> Result<()> {
         .stdin(Stdio::null())
         .output()
         .map_err(|os| {
-            let what = format!("{} cannot be run", plan.program.display());
+            let what = format!("{} cannot be run", plan.program.as_text());
             Error::new(ErrorKind::ToolFailed, &device.target, what)
                 .with_hint("Run it by hand to see why; nothing was written.")
                 .with_os(os)
@@ -252,7 +252,7 @@ fn run(plan: &FormatPlan, device: &Device, pinned: &File) -> Result<()> {
     }
     let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
     said.push_str(&String::from_utf8_lossy(&output.stdout));
-    let said = said.replace(&inherited, &plan.device.path.display().to_string());
+    let said = said.replace(&inherited, &plan.device.path.as_text());
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)
@@ -286,7 +286,7 @@ fn read_back(plan: &FormatPlan, device: &Device, disk: &mut OpenDisk) -> Result<
             "`{}` ended well, but the device tells otherwise: do not put data on it; compare \
              with `blkid --probe {}`.",
             plan.command_line(),
-            plan.device.path.display()
+            plan.device.path.as_text()
         )))
         };
     let Some(header) = found.as_ref().and_then(|found| found.file_system()) else {

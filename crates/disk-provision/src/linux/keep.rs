@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
+use stripewise_units::NameText;
 
 /// Writes a new file and sees that it, its name and the new directories above it
 /// survive a crash.
@@ -37,7 +38,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
         };
         Error::new(
             kind,
-            path.display(),
+            path.as_text(),
             "the old partition table cannot be saved here",
         )
         .with_hint(hint)
@@ -80,7 +81,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Reads a saved table. Waits for nobody: a pipe is no saved table.
 pub(super) fn read(path: &Path) -> Result<SavedTable> {
     let refused = |what: &str| {
-        Error::new(ErrorKind::Usage, path.display(), what)
+        Error::new(ErrorKind::Usage, path.as_text(), what)
             .with_hint("Name a file that `stripewise partition` saved.")
     };
     let failed = |os: io::Error| refused("cannot be read").with_os(os);
@@ -101,5 +102,5 @@ pub(super) fn read(path: &Path) -> Result<SavedTable> {
     if bytes.len() as u64 > LIMIT_BYTES {
         return Err(refused("is too large for a saved partition table"));
     }
-    SavedTable::from_bytes(&bytes, &path.display().to_string())
+    SavedTable::from_bytes(&bytes, &path.as_text())
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io;
 use stripewise_disk_inspect::{DeviceNumber, System};
+use stripewise_units::NameText;
 
 /// How the kernel came to show the partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +56,7 @@ pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> R
     .with_hint(format!(
         "Close whatever has a partition of it open and run `partprobe {}`, or boot; until then \
          do not use its partitions.",
-        device.path.display()
+        device.path.as_text()
     ));
     error.os = told.err().or(reread.err());
     Err(error)

@@ -14,6 +14,7 @@ use crate::{
 use rustix::fs::OFlags;
 use std::path::Path;
 use stripewise_disk_inspect::System;
+use stripewise_units::NameText;
 
 /// Identifiers of a plan, which are replaced by real ones when it is carried out.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
@@ -250,8 +251,8 @@ fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Er
     let way = format!(
         "The old table is saved: `stripewise partition {} --restore {} --yes --destroy {}` brings \
          it back; or look at `dmesg` and run the same command again.",
-        device.path.display(),
-        destroy.save.display(),
+        device.path.as_text(),
+        destroy.save.as_text(),
         device.name
     );
     error.hint = match error.hint.as_str() {

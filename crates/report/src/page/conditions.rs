@@ -5,7 +5,7 @@ use crate::material::Material;
 use crate::rows::order_levels;
 use std::fmt::Write;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
 
 /// Values that are written out; of more only their number is told.
 const VALUES_MAX: usize = 5;
@@ -295,13 +295,7 @@ fn host(run: &RunRecord) -> String {
 pub(super) fn repeat(material: &Material) -> String {
     let runs = &material.document.runs;
     let mut html = "<section id=\"repeat\" aria-labelledby=\"repeat-title\"><h2 id=\"repeat-title\">To repeat it</h2>\n".to_owned();
-    let commands = distinct(runs.iter().map(|run| {
-        run.command
-            .iter()
-            .map(|word| quoted(word))
-            .collect::<Vec<_>>()
-            .join(" ")
-    }));
+    let commands = distinct(runs.iter().map(command_of));
     if !commands.is_empty() {
         let more = commands.len().saturating_sub(20);
         let _ = writeln!(
@@ -340,13 +334,18 @@ pub(super) fn repeat(material: &Material) -> String {
     html
 }
 
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+/// The command line of a run as a shell takes it. Other tools' are shown as they are
+/// in their results: nobody knows how those would write a name that is not UTF-8.
+pub(crate) fn command_of(run: &RunRecord) -> String {
+    let as_ours = |word: &String| match run.imported {
+        Some(_) => quoted(word),
+        None => shell_word(word),
+    };
+    run.command
+        .iter()
+        .map(as_ours)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 pub(super) fn footer(material: &Material) -> String {

@@ -1,11 +1,11 @@
 //! Text of users and devices made harmless: in HTML and SVG, in script data, in
 //! Markdown.
 
-use crate::plain::acts;
+use stripewise_units::{acts, shown_instead};
 
 /// Text inside an element or a quoted attribute of HTML or XML. Control
-/// characters, which XML does not allow, and signs that turn the order of letters
-/// round become a replacement character.
+/// characters, which XML does not allow, become a replacement character, and signs
+/// that turn the order of letters round become visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -16,9 +16,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\t' | '\n' => safe.push(letter),
-            letter if acts(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                safe.push('\u{fffd}')
-            }
+            letter if acts(letter) => safe.push_str(&shown_instead(letter)),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }
     }

@@ -16,7 +16,7 @@ mod policy;
 mod records;
 mod tables;
 
-pub(crate) use conditions::quoted;
+pub(crate) use conditions::command_of;
 pub(crate) use escape::escaped;
 pub(crate) use tables::verdict_words;
 

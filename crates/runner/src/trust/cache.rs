@@ -5,7 +5,7 @@ use super::code::Code;
 use super::evidence::{Evidence, percent};
 use stripewise_disk_inspect::storage::BlockDeviceKind;
 use stripewise_results::{Severity, Warning};
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 
 /// Growth of the cached part that a direct run must not make.
 const GROWTH_SHARE_MIN: f64 = 0.01;
@@ -69,7 +69,7 @@ pub fn in_memory(evidence: &Evidence) -> Option<Warning> {
     if let Some(file_system) = in_memory {
         let message = format!(
             "{} is a {}: the file is in memory, there is no disk",
-            file_system.mount_point.display(),
+            file_system.mount_point.as_text(),
             file_system.kind
         );
         let hint =
@@ -92,7 +92,7 @@ pub fn loop_cached(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "{} reads and writes {} through the page cache (dio=0): direct I/O ends at the loop device",
         device.name,
-        looped.backing_file.display()
+        looped.backing_file.as_text()
     );
     let hint = match looped.backing_file_system.as_deref() {
         Some("tmpfs" | "ramfs") => {

@@ -4,6 +4,7 @@ use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_disk_inspect::storage::FileSystem;
 use stripewise_results::{Severity, Warning};
+use stripewise_units::NameText;
 
 fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
     evidence.storage.as_ref()?.file_system.as_ref()
@@ -26,7 +27,7 @@ pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
     };
     let message = format!(
         "{kind} at {} copies on write: {what}",
-        file_system.mount_point.display()
+        file_system.mount_point.as_text()
     );
     let hint = match kind.as_str() {
         "btrfs" => {
@@ -52,7 +53,7 @@ pub fn compressed_file_system(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "{} at {} compresses{with}: the device moves fewer bytes than the program, and the processor works",
         file_system.kind,
-        file_system.mount_point.display()
+        file_system.mount_point.as_text()
     );
     let hint = match file_system.kind.as_str() {
         "btrfs" => "mount without compress, or `chattr +m` the directory before the file is made",
@@ -67,7 +68,7 @@ pub fn remote_file_system(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "{} at {} is served by another machine or a daemon: the number includes the way there and its caches",
         file_system.kind,
-        file_system.mount_point.display()
+        file_system.mount_point.as_text()
     );
     let hint = "run it on the machine that has the disk to tell the disk from the way";
     Some(Code::RemoteFileSystem.warning(Severity::Note, message, hint))

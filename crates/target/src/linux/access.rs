@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// What a path leads to.
 #[derive(Debug)]
@@ -30,11 +31,11 @@ pub(super) fn find(path: &Path) -> Result<Found> {
     let handle = rustix::fs::openat(CWD, &resolved, flags, Mode::empty())
         .map_err(|os| not_found(path, os.into()))?;
     let status =
-        Status::of(&handle).map_err(|os| failed(path.display(), "cannot look at it", os))?;
+        Status::of(&handle).map_err(|os| failed(path.as_text(), "cannot look at it", os))?;
     if status.identity.kind == FileType::Symlink {
         return Err(Error::new(
             ErrorKind::Refused,
-            path.display(),
+            path.as_text(),
             "became a symbolic link while it was being looked at",
         )
         .with_hint("Somebody changes this path right now; find out who before trying again."));
@@ -141,7 +142,7 @@ fn describe_open(flags: OFlags) -> &'static str {
 /// Why a path leads nowhere.
 fn not_found(path: &Path, os: io::Error) -> Error {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let error = |kind, what: &str| Error::new(kind, path.display(), what);
+    let error = |kind, what: &str| Error::new(kind, path.as_text(), what);
     match os.raw_os_error() {
         Some(libc::ENOENT) if is_link => {
             let to = std::fs::read_link(path).unwrap_or_default();
@@ -149,7 +150,7 @@ fn not_found(path: &Path, os: io::Error) -> Error {
                 ErrorKind::NotFound,
                 &format!(
                     "is a symbolic link to {}, which does not exist",
-                    to.display()
+                    to.as_text()
                 ),
             )
             .with_hint("Mount what it points to, or give the path itself.")
@@ -160,7 +161,7 @@ fn not_found(path: &Path, os: io::Error) -> Error {
         ),
         Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a circle of symbolic links")
             .with_hint("Give the path itself."),
-        _ => failed(path.display(), "cannot be reached", os),
+        _ => failed(path.as_text(), "cannot be reached", os),
     }
 }
 

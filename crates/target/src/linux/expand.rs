@@ -12,6 +12,7 @@ use crate::grow::Growth;
 use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Progress, Result};
 use rustix::fs::{Advice, FileType, OFlags};
 use std::path::Path;
+use stripewise_units::NameText;
 
 pub(crate) fn expand(
     path: &Path,
@@ -20,7 +21,7 @@ pub(crate) fn expand(
     knowledge: &Knowledge<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
-    let name = &path.display().to_string();
+    let name = &path.as_text();
     let found = find(path)?;
     surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
     let identity = found.status.identity;

@@ -12,17 +12,18 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use stripewise_disk_inspect::DeviceNumber;
+use stripewise_units::NameText;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
     let (directory, last) = judge_kept(path, knowledge)?;
-    let name = path.display().to_string();
+    let name = path.as_text();
     rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
         .map_err(|os| failed(&name, "cannot remove it", os.into()))
 }
 
 /// The directory and the name that stand for a test file which may be removed.
 pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File, CString)> {
-    let name = path.display().to_string();
+    let name = path.as_text();
     let refuse = |what: String, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
     };

@@ -19,6 +19,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// How a test file is made; tried in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,14 +80,14 @@ impl Made {
         Err(refused.unwrap_or_else(|| {
             Error::new(
                 ErrorKind::Io,
-                directory.path.display(),
+                directory.path.as_text(),
                 "no file can be made",
             )
         }))
     }
 
     fn by(way: Way, directory: Directory<'_>, keep: bool) -> std::result::Result<Made, Failure> {
-        let shown = &directory.path.display().to_string();
+        let shown = &directory.path.as_text();
         let cannot = |os: Errno| failed(shown, "cannot make a test file", os.into());
         let mode = Mode::RUSR | Mode::WUSR;
         let base = OFlags::RDWR | OFlags::CLOEXEC;
@@ -153,9 +154,9 @@ impl Made {
             .path
             .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
         let cannot = |os: Errno| match os {
-            Errno::EXIST => crate::error::exists(path.display()),
+            Errno::EXIST => crate::error::exists(path.as_text()),
             os => failed(
-                path.display(),
+                path.as_text(),
                 "cannot keep the test file under this name",
                 os.into(),
             ),
@@ -195,7 +196,7 @@ impl Made {
         let Some(named) = self.named.take() else {
             return Ok(());
         };
-        let shown = &named.path.display().to_string();
+        let shown = &named.path.as_text();
         match Status::of_name(&named.directory, &named.name) {
             Ok(found) if found.identity == self.identity => {
                 let removed = rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty());

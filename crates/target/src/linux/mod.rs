@@ -48,6 +48,7 @@ use identity::Identity;
 use rustix::fs::FileType;
 use std::ffi::OsString;
 use std::path::Path;
+use stripewise_units::NameText;
 
 /// What only the platform needs of a plan.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub(crate) struct PlanDetail {
 }
 
 pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
-    let name = path.display().to_string();
+    let name = path.as_text();
     intent.judge(&name)?;
     if intent.create {
         return test_file::plan_at(path, &name, intent);

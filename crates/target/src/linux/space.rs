@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use stripewise_disk_inspect::storage::Storage;
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 
 impl Space {
     /// Asks the file system of an open file or directory.
@@ -87,7 +87,7 @@ pub(super) fn judge_loops_below(storage: &Storage, bytes: u64, name: &str) -> Re
         let what = format!(
             "{} stands on a sparse file ({})",
             layer.name,
-            looped.backing_file.display()
+            looped.backing_file.as_text()
         );
         let in_memory = looped.backing_file_system.as_deref() == Some("tmpfs");
         judge_growth(&backing, in_memory, missing.min(bytes), name, &what)?;

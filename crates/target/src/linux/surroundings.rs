@@ -6,6 +6,7 @@ use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use stripewise_disk_inspect::DeviceNumber;
 use stripewise_disk_inspect::storage::BlockDevice;
+use stripewise_units::NameText;
 
 /// Refuses a place that looks like a live database, and a busy device. The
 /// caller has checked that `--busy-ok` is not given.
@@ -84,7 +85,7 @@ pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &s
             name,
             format!(
                 "{} is on {kind}, which is the kernel's own and no storage",
-                path.display()
+                path.as_text()
             ),
         )
         .with_hint("Choose a directory on a disk.")),

@@ -19,6 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_results::TargetKind;
+use stripewise_units::NameText;
 
 /// `prepare PATH`: the file is made in the path's directory, under its name.
 pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> {
@@ -37,7 +38,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
     if found.status.identity.kind != FileType::Directory {
         return Err(Error::new(
             ErrorKind::NotFound,
-            parent.display(),
+            parent.as_text(),
             "is not a directory",
         ));
     }
@@ -120,7 +121,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
             found
                 .path
                 .join(plan.detail.kept_name.unwrap_or_default())
-                .display(),
+                .as_text(),
         ));
     }
     let mut made = Made::new(directory, kept_name.is_some())?;
@@ -185,7 +186,7 @@ fn keep(
     notes: &mut Vec<String>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
-    let shown = &directory.path.display().to_string();
+    let shown = &directory.path.as_text();
     let id = mark::unique_id().map_err(|os| failed(shown, "no random numbers for a mark", os))?;
     let marked = mark::write(&made.file, &id, size_bytes);
     let status =

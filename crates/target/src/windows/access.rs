@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf, Prefix};
+use stripewise_units::NameText;
 
 use windows_sys::Win32::Foundation as code;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -78,10 +79,10 @@ pub(super) struct Found {
 
 /// Resolves a path, asking for nothing but attributes.
 pub(super) fn find(path: &Path) -> Result<Found> {
-    let failed = |what: &str, os| failed(path.display(), what, os);
+    let failed = |what: &str, os| failed(path.as_text(), what, os);
     let no_storage = || {
         let what = "is neither file, directory nor a device that is known here";
-        Error::new(ErrorKind::Unusable, path.display(), what).with_hint(
+        Error::new(ErrorKind::Unusable, path.as_text(), what).with_hint(
             r"Devices are `\\.\PhysicalDrive1` and `\\.\E:`; `stripewise disks` lists them.",
         )
     };

@@ -13,6 +13,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use stripewise_disk_inspect::{System, content, layout};
 use stripewise_results::{FileSystemFacts, TargetFacts, TargetKind};
+use stripewise_units::NameText;
 use stripewise_workload::CacheMode;
 
 /// Pieces of 64 KiB that are read to see what the data looks like.
@@ -126,7 +127,7 @@ fn file_system(file: &File, path: &Path) -> Option<FileSystemFacts> {
     let root = calls::volume_root(path).ok()?;
     Some(FileSystemFacts {
         kind: kind.to_ascii_lowercase(),
-        mount_point: root.display().to_string(),
+        mount_point: root.as_text(),
         options: String::new(),
         allocation_unit_bytes: calls::units(&root).ok().map(|(_, cluster)| cluster),
     })

@@ -10,6 +10,7 @@ use crate::grow::Growth;
 use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Progress, Result};
 use std::fs::OpenOptions;
 use std::path::Path;
+use stripewise_units::NameText;
 
 pub(crate) fn expand(
     path: &Path,
@@ -18,7 +19,7 @@ pub(crate) fn expand(
     knowledge: &Knowledge<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
-    let name = &path.display().to_string();
+    let name = &path.as_text();
     let found = find(path)?;
     if found.status.is_directory {
         let what = "is not a file, so it cannot grow";

@@ -7,18 +7,19 @@ use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
+use stripewise_units::NameText;
 use windows_sys::Win32::Foundation::GENERIC_READ;
 use windows_sys::Win32::Storage::FileSystem::DELETE;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
     let file = judge_kept(path, knowledge)?;
-    let name = path.display().to_string();
+    let name = path.as_text();
     calls::delete(&file).map_err(|os| failed(&name, "cannot remove it", os))
 }
 
 /// The handle of a test file which may be removed by it.
 pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File> {
-    let name = path.display().to_string();
+    let name = path.as_text();
     let refuse = |what: &str, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
     };

@@ -13,6 +13,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE};
 use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_FLAG_DELETE_ON_CLOSE};
 
@@ -40,7 +41,7 @@ enum Fate {
 impl Made {
     /// Makes an empty file that goes, or one that stays once it is kept.
     pub fn new(path: &Path, to_be_kept: bool) -> Result<Made> {
-        let shown = path.display();
+        let shown = path.as_text();
         let mut options = OpenOptions::new();
         options
             .write(true)

@@ -39,6 +39,7 @@ pub(crate) use opened::Opened;
 use crate::{Intent, Knowledge, Plan, Progress, Result, Target};
 use access::Identity;
 use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
 
 /// What only the platform needs of a plan.
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ enum What {
 }
 
 pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
-    let name = path.display().to_string();
+    let name = path.as_text();
     intent.judge(&name)?;
     if let Some(device) = device_name::parse(&name) {
         return device::plan(&device, &name, intent);

@@ -8,7 +8,7 @@ use crate::{Access, Error, ErrorKind, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use stripewise_units::format_bytes;
+use stripewise_units::{NameText, format_bytes};
 use stripewise_workload::CacheMode;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
@@ -175,7 +175,7 @@ impl Opened {
         match &mut self.guard {
             Guard::File { .. } | Guard::Device { .. } => Ok(()),
             Guard::Made(made) => {
-                let name = made.path.display().to_string();
+                let name = made.path.as_text();
                 made.remove()
                     .map_err(|os| failed(name, "cannot be removed", os))
             }

@@ -17,6 +17,7 @@ use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use stripewise_results::TargetKind;
+use stripewise_units::NameText;
 use windows_sys::Win32::Foundation::{
     ERROR_DISK_FULL, ERROR_DISK_QUOTA_EXCEEDED, ERROR_HANDLE_DISK_FULL,
 };
@@ -46,7 +47,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
     };
     let found = find(parent)?;
     if !found.status.is_directory {
-        let shown = parent.display();
+        let shown = parent.as_text();
         return Err(Error::new(ErrorKind::NotFound, shown, "is not a directory"));
     }
     let kept_at = found.path.join(file_name);
@@ -159,7 +160,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
 
 /// Marks the finished file and lets it stay.
 fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
-    let shown = made.path.display().to_string();
+    let shown = made.path.as_text();
     let status =
         Status::of(&made.file).map_err(|os| failed(&shown, "cannot look at the kept file", os))?;
     let (made_file, marked) = mark::write(&made.file, &made.path, &status)

@@ -16,13 +16,12 @@ use crate::show::document::note;
 use crate::show::page::{refuse_existing, write_report_on};
 use crate::show::terminal::say;
 use design::{Design, primary};
-use std::path::Path;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_store::Store;
 use stripewise_target::Size;
-use stripewise_units::{ByteSize, Nanoseconds, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, format_duration, path_of};
 use stripewise_workload::{CacheMode, DataPattern, Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -104,7 +103,7 @@ fn refuse_void(arguments: &Align, design: &Design, aimed: &Aimed) -> Option<Fail
     if arguments.what.anyway {
         return None;
     }
-    let in_memory = (aimed.real()).and_then(|_| void_in_memory(Path::new(&arguments.target)));
+    let in_memory = (aimed.real()).and_then(|_| void_in_memory(&path_of(&arguments.target)));
     let void = in_memory.or_else(|| void_data(aimed).filter(|_| !design.writes))?;
     Some(Failure::new(
         Exit::Target,

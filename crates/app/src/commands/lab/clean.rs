@@ -9,11 +9,10 @@ use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
-use std::path::Path;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
 use stripewise_target::{ErrorKind, Knowledge, MadeFile};
-use stripewise_units::format_bytes;
+use stripewise_units::{format_bytes, path_of};
 
 /// What was done, or would be.
 #[derive(Default, Serialize)]
@@ -111,7 +110,7 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
             is_known: &is_known,
             store: Some(&store_path),
         };
-        let path = Path::new(&file.path);
+        let path = &*path_of(&file.path);
         let mut gone_before = stripewise_target::kept_is_gone(path, file.device);
         let mut refused = None;
         if !gone_before {

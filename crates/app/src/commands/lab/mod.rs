@@ -12,6 +12,7 @@ use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::document::print_text;
 use stripewise_lab::plan_file::TEMPLATE;
+use stripewise_units::NameText;
 
 pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
     match &arguments.action {
@@ -25,7 +26,7 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
 
 fn write_template(context: &Context, arguments: &LabInit) -> Outcome {
     write_new(&arguments.file, TEMPLATE.as_bytes())?;
-    let path = arguments.file.display().to_string();
+    let path = arguments.file.as_text();
     if context.global.json {
         crate::show::document::print_json(&serde_json::json!({
             "schema_version": stripewise_results::SCHEMA_VERSION,

@@ -15,7 +15,7 @@ use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::shift;
 use stripewise_lab::plan_file::{LabPlan, OFFSET_FACTOR};
 use stripewise_target::Size;
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -73,7 +73,7 @@ fn read(context: &Context, path: &Path) -> Outcome<LabPlan> {
     let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
     text.parse()
         .map_err(|error: stripewise_workload::PlanError| {
-            Failure::usage(format!("{}: {error}", path.display()), error.hint())
+            Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
         })
 }
 

@@ -4,6 +4,7 @@
 use crate::failure::{Failure, Outcome};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
+use stripewise_units::NameText;
 
 /// Where a name leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl Place {
     /// As `run` would be given it.
     pub fn text(&self) -> String {
         match self {
-            Place::File(path) | Place::Raw(path) => path.display().to_string(),
+            Place::File(path) | Place::Raw(path) => path.as_text(),
             Place::Simulated(text) => text.clone(),
         }
     }
@@ -178,7 +179,7 @@ fn raw_place(name: &str, base: String) -> Outcome<Place> {
         return Err(Failure::usage(
             format!(
                 "{name} is a raw target, and its drive is the directory {}",
-                path.display()
+                path.as_text()
             ),
             "map the drive to the block device: --drive L=/dev/sdb1",
         ));

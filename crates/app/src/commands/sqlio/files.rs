@@ -13,6 +13,7 @@ use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line}
 use stripewise_disk_inspect::System;
 use stripewise_store::Store;
 use stripewise_target::{Intent, Size, TargetName};
+use stripewise_units::NameText;
 
 const BYTES_PER_MB: u64 = 1_048_576;
 
@@ -80,7 +81,7 @@ fn growth(wish: &FileWish, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>
     let current = size_of(path)?;
     if current.is_none() && path.parent() == Some(Path::new("/")) {
         return Err(Failure::usage(
-            format!("no file is made in the root directory: {}", path.display()),
+            format!("no file is made in the root directory: {}", path.as_text()),
             "name a file in a directory; switches begin with `-`",
         ));
     }
@@ -154,13 +155,13 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found.len())),
         Ok(_) => Err(Failure::usage(
-            format!("{} is no file", path.display()),
+            format!("{} is no file", path.as_text()),
             "name a file; volumes and disks go with -R",
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::new(
             crate::exit_codes::Exit::Target,
-            format!("cannot look at {}: {error}", path.display()),
+            format!("cannot look at {}: {error}", path.as_text()),
             "check its directory and who may read it",
         )),
     }

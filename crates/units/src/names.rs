@@ -1,0 +1,209 @@
+//! Names of files as text that gives the name back.
+//!
+//! Elsewhere than on Windows a name is bytes, and not all bytes are UTF-8; records,
+//! JSON and messages are text. So a byte that is not UTF-8 is written as `\xNN`, and
+//! the backslash of what looks like that already as `\x5c`; all other names are
+//! written as they are. On Windows, where a backslash separates folders, names are
+//! written as they are, and those that are no Unicode cannot be written.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Names and paths as text.
+pub trait NameText {
+    /// The name as text; see [`path_of`] for the way back.
+    fn as_text(&self) -> String;
+}
+
+impl NameText for OsStr {
+    fn as_text(&self) -> String {
+        platform::text_of(self)
+    }
+}
+
+impl NameText for Path {
+    fn as_text(&self) -> String {
+        platform::text_of(self.as_os_str())
+    }
+}
+
+/// The name that [`NameText::as_text`] wrote.
+#[must_use]
+pub fn name_of(text: &str) -> OsString {
+    platform::name_of(text)
+}
+
+/// The path that [`NameText::as_text`] wrote.
+#[must_use]
+pub fn path_of(text: &str) -> PathBuf {
+    PathBuf::from(name_of(text))
+}
+
+/// Whether [`path_of`] gives this name back from its text.
+#[must_use]
+pub fn has_text(name: &OsStr) -> bool {
+    name_of(&name.as_text()) == name
+}
+
+/// A word of a command line in the form of [`NameText`], as a POSIX shell takes it;
+/// what is not UTF-8 as `$'...'`, which bash, zsh and ksh know.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let name = name_of(text);
+    let Some(word) = name.to_str() else {
+        let mut word = "$'".to_owned();
+        for chunk in name.as_encoded_bytes().utf8_chunks() {
+            word.push_str(&chunk.valid().replace('\\', r"\\").replace('\'', r"\'"));
+            for byte in chunk.invalid() {
+                word.push_str(&format!(r"\x{byte:02x}"));
+            }
+        }
+        return word + "'";
+    };
+    quoted(word)
+}
+
+/// Any text as one word of a POSIX shell.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+    pub fn text_of(name: &OsStr) -> String {
+        let mut text = String::with_capacity(name.len());
+        for chunk in name.as_bytes().utf8_chunks() {
+            let valid = chunk.valid();
+            for (at, letter) in valid.char_indices() {
+                match letter == '\\' && escaped(&valid.as_bytes()[at..]).is_some() {
+                    true => text.push_str(r"\x5c"),
+                    false => text.push(letter),
+                }
+            }
+            for byte in chunk.invalid() {
+                text.push_str(&format!(r"\x{byte:02x}"));
+            }
+        }
+        text
+    }
+
+    pub fn name_of(text: &str) -> OsString {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text.as_bytes();
+        while let Some((&first, behind)) = rest.split_first() {
+            if let Some(byte) = escaped(rest) {
+                bytes.push(byte);
+                rest = &rest[4..];
+            } else {
+                bytes.push(first);
+                rest = behind;
+            }
+        }
+        OsString::from_vec(bytes)
+    }
+
+    /// The byte whose escape these bytes begin with.
+    fn escaped(bytes: &[u8]) -> Option<u8> {
+        let [b'\\', b'x', high, low, ..] = bytes else {
+            return None;
+        };
+        let digit = |letter: u8| char::from(letter).to_digit(16);
+        u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use std::ffi::{OsStr, OsString};
+
+    pub fn text_of(name: &OsStr) -> String {
+        name.to_string_lossy().into_owned()
+    }
+
+    pub fn name_of(text: &str) -> OsString {
+        OsString::from(text)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+    #[test]
+    fn any_name_becomes_text_and_is_given_back() {
+        let cases: [(&[u8], &str); 10] = [
+            (b"/data/test.dat", "/data/test.dat"),
+            ("ünï 数据".as_bytes(), "ünï 数据"),
+            (b"a\xffb", r"a\xffb"),
+            (b"\xe4\xf6.dat", r"\xe4\xf6.dat"),
+            // The beginning of a letter that is cut off, and half a surrogate pair.
+            (b"a\xf0\x9f", r"a\xf0\x9f"),
+            (b"\xed\xa0\x80", r"\xed\xa0\x80"),
+            // A name that looks like an escape is another name.
+            (br"a\xffb", r"a\x5cxffb"),
+            (br"a\x5cxffb", r"a\x5cx5cxffb"),
+            (br"\\x41\", r"\\x5cx41\"),
+            (br"C:\xyz\x4", r"C:\xyz\x4"),
+        ];
+        for (bytes, text) in cases {
+            let name = OsStr::from_bytes(bytes);
+            assert_eq!(name.as_text(), text, "{name:?}");
+            assert_eq!(name_of(text), name, "{text}");
+            assert!(has_text(name));
+        }
+        // Large digits, as people type them in a plan.
+        assert_eq!(name_of(r"a\xFF"), OsStr::from_bytes(b"a\xff"));
+    }
+
+    #[test]
+    fn a_shell_gives_the_program_the_same_word() {
+        let words: [&[u8]; 9] = [
+            b"plain-1.dat",
+            b"",
+            b"two words",
+            b"it's",
+            br"a\xffb",
+            b"a\xffb",
+            b"\xe4'\\n\\\\x\\x41 $(x)",
+            b"\\\xff\\",
+            b"line\nend\xff0",
+        ];
+        for word in words {
+            let shown = shell_word(&OsStr::from_bytes(word).as_text());
+            let script = format!("printf %s {shown}");
+            let bash = std::process::Command::new("bash")
+                .args(["-c", &script])
+                .output();
+            // Without bash there is nothing to ask.
+            if let Ok(output) = bash {
+                assert_eq!(output.stdout, word, "{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_any_bytes_are_given_back() {
+        // All names of three pieces, of those that can be mistaken for each other.
+        let pieces: [&[u8]; 9] = [
+            b"\\", b"x", b"5", b"c", b"ff", b"\xff", b"\xc3", b"\xa4", b"\\x5c",
+        ];
+        let mut texts = std::collections::HashMap::new();
+        for index in 0..pieces.len().pow(4) {
+            let digits = [0, 1, 2, 3].map(|place| index / pieces.len().pow(place) % pieces.len());
+            let name = OsString::from_vec(digits.map(|digit| pieces[digit]).concat());
+            let text = name.as_text();
+            assert_eq!(name_of(&text), name, "{text}");
+            let other = texts.insert(text, name.clone());
+            assert!(other.is_none_or(|other| other == name));
+        }
+    }
+}
