@@ -30,6 +30,7 @@ mod interruption;
 mod lab;
 mod last;
 mod limits;
+mod names;
 mod output;
 mod page_controls;
 mod pages;

@@ -76,6 +76,27 @@ pub fn drive_layout(bytes: &[u8], sector_bytes: u32) -> Decoded<PartitionTable> 
     Ok(table)
 }
 
+/// Entries with a length, whatever their type is: for those who write to a disk, and
+/// to whom an entry that Windows calls unused is one that somebody may miss.
+///
+/// # Errors
+/// When counts, styles or signs cannot be.
+pub fn occupied_entries(bytes: &[u8]) -> Decoded<usize> {
+    let answer = Answer::new(bytes, NAME, HEADER_BYTES)?;
+    match answer.u32(0)? {
+        0 | 1 => {}
+        2 => return Ok(0),
+        other => return Err(answer.wrong(format!("a partition style of {other}"))),
+    }
+    let count = answer.count(answer.u32(4)?, HEADER_BYTES, ENTRY_BYTES, PARTITIONS_MAX)?;
+    let mut occupied = 0;
+    for index in 0..count {
+        let at = HEADER_BYTES + index * ENTRY_BYTES;
+        occupied += usize::from(answer.size(at + 16, "a partition's length")? > 0);
+    }
+    Ok(occupied)
+}
+
 /// Whether the answer says that the disk has no partition table.
 #[must_use]
 pub fn is_raw(bytes: &[u8]) -> bool {

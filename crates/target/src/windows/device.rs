@@ -18,6 +18,7 @@ use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
+use stripewise_disk_inspect::ioctl::layout;
 use stripewise_disk_inspect::survey::Request;
 use stripewise_disk_inspect::{System, marks};
 use stripewise_results::TargetKind;
@@ -181,13 +182,13 @@ fn in_the_way(file: &File, device: &DeviceName) -> Option<String> {
         return Some("it is write-protected, or the system does not say".to_owned());
     }
     // Room for the 128 entries of a GPT and as many again.
-    let mut answer = vec![0; LAYOUT_HEAD_BYTES + 256 * ENTRY_BYTES];
-    let layout = calls::ask(file, IOCTL_DISK_GET_DRIVE_LAYOUT_EX, &mut answer);
-    match layout.map(|got| partitions(&answer[..got])) {
-        Ok(Some(0)) => contents(file),
-        Ok(Some(1)) => Some("it has a partition".to_owned()),
-        Ok(Some(count)) => Some(format!("it has {count} partitions")),
-        Ok(None) | Err(_) => Some("its partitions cannot be listed".to_owned()),
+    let mut answer = vec![0; layout::HEADER_BYTES + 256 * layout::ENTRY_BYTES];
+    let got = calls::ask(file, IOCTL_DISK_GET_DRIVE_LAYOUT_EX, &mut answer);
+    match got.map(|got| layout::occupied_entries(&answer[..got])) {
+        Ok(Ok(0)) => contents(file),
+        Ok(Ok(1)) => Some("it has a partition".to_owned()),
+        Ok(Ok(count)) => Some(format!("it has {count} partitions")),
+        Ok(Err(_)) | Err(_) => Some("its partitions cannot be listed".to_owned()),
     }
 }
 
@@ -212,44 +213,9 @@ fn held(head: &[u8]) -> Option<String> {
     ))
 }
 
-/// `DRIVE_LAYOUT_INFORMATION_EX` up to its entries, and each of those.
-const LAYOUT_HEAD_BYTES: usize = 48;
-const ENTRY_BYTES: usize = 144;
-
-/// Partitions in the answer to `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`; `None` if it
-/// makes no sense. Of the four entries of an MBR the empty ones have no length.
-fn partitions(answer: &[u8]) -> Option<usize> {
-    const STYLE_RAW: u32 = 2;
-    let number = |at: usize| Some(u32::from_le_bytes(answer.get(at..at + 4)?.try_into().ok()?));
-    let (style, count) = (number(0)?, number(4)? as usize);
-    if style > STYLE_RAW {
-        return None;
-    }
-    if style == STYLE_RAW || count == 0 {
-        return Some(0);
-    }
-    let entries = answer.get(LAYOUT_HEAD_BYTES..)?;
-    if entries.len() / ENTRY_BYTES < count {
-        return None;
-    }
-    let used = |entry: &&[u8]| entry[16..24].iter().any(|byte| *byte != 0);
-    Some(entries.chunks(ENTRY_BYTES).take(count).filter(used).count())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn layout(style: u32, lengths: &[u64]) -> Vec<u8> {
-        let mut answer = vec![0; LAYOUT_HEAD_BYTES + lengths.len() * ENTRY_BYTES];
-        answer[..4].copy_from_slice(&style.to_le_bytes());
-        answer[4..8].copy_from_slice(&(lengths.len() as u32).to_le_bytes());
-        for (index, length) in lengths.iter().enumerate() {
-            let at = LAYOUT_HEAD_BYTES + index * ENTRY_BYTES + 16;
-            answer[at..at + 8].copy_from_slice(&length.to_le_bytes());
-        }
-        answer
-    }
 
     #[test]
     fn what_a_drive_without_partitions_holds_is_told_but_for_an_empty_table() {
@@ -261,24 +227,5 @@ mod tests {
         head[32..40].copy_from_slice(b"ORCLDISK");
         let told = held(&head).unwrap_or_default();
         assert!(told.contains("Oracle ASM"), "{told}");
-    }
-
-    #[test]
-    fn partitions_with_a_length_count() {
-        let cases = [
-            (layout(0, &[1 << 20, 0, 0, 0]), Some(1)),
-            (layout(0, &[0, 0, 0, 0]), Some(0)),
-            (layout(1, &[1 << 20, 1 << 30]), Some(2)),
-            (layout(1, &[]), Some(0)),
-            (layout(2, &[]), Some(0)),
-            (layout(9, &[]), None),
-            (vec![0; 7], None),
-        ];
-        for (answer, expected) in cases {
-            assert_eq!(partitions(&answer), expected, "{answer:?}");
-        }
-        let mut cut = layout(1, &[1, 2]);
-        cut.truncate(LAYOUT_HEAD_BYTES + ENTRY_BYTES);
-        assert_eq!(partitions(&cut), None, "fewer entries than it says");
     }
 }

@@ -92,6 +92,34 @@ fn a_disk_without_a_table_is_raw() {
 }
 
 #[test]
+fn entries_with_a_length_are_occupied_whatever_their_type() {
+    for (bytes, expected) in [
+        (mbr(1, &[(1, 32_256, G, 7), (0, 0, 0, 0)]), 1),
+        // Unused by its type, with a length all the same.
+        (mbr(1, &[(1, 32_256, G, 0)]), 1),
+        (mbr(1, &[(0, 0, 0, 0), (0, 0, 0, 0)]), 0),
+        (mbr(1, &[]), 0),
+        (Buffer::new(48).u32(0, 2).0, 0),
+        // A disk that says RAW has none, whatever follows.
+        (Buffer(mbr(1, &[(1, 32_256, G, 7)])).u32(0, 2).0, 0),
+    ] {
+        assert_eq!(layout::occupied_entries(&bytes).unwrap(), expected);
+    }
+    let good = mbr(1, &[(1, 32_256, G, 7)]);
+    let gpt = Buffer(good.clone()).u32(0, 1).0;
+    assert_eq!(layout::occupied_entries(&gpt).unwrap(), 1);
+    for (what, bytes) in [
+        ("where at least 48", good[..7].to_vec()),
+        ("1 are there", Buffer(good.clone()).u32(4, 2).0),
+        ("a partition style of 9", Buffer(good.clone()).u32(0, 9).0),
+        ("length is -9", Buffer(good).i64(64, -9).0),
+    ] {
+        let error = layout::occupied_entries(&bytes).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+#[test]
 fn layouts_that_cannot_be_are_refused() {
     let good = mbr(1, &[(1, 32_256, G, 7)]);
     for (what, bytes) in [

@@ -158,3 +158,33 @@ fn fallbacks_name_what_to_change() {
         );
     }
 }
+
+/// Linux answers ENOSPC for what lies behind the end of a device, also where that
+/// end is 0 now, as the device was unplugged: nothing there can be made room in.
+#[test]
+fn enospc_of_a_device_is_no_full_file_system() {
+    let failing = |kind, after_the_stop: bool| {
+        let mut evidence = clean();
+        evidence.target.kind = kind;
+        if after_the_stop {
+            evidence.outcome.drain.errors = 3;
+            evidence.outcome.drain.operations = 8;
+            evidence.outcome.drain.first_error = Some("write at byte 8192: ENOSPC".into());
+        } else {
+            let errors = &mut evidence.outcome.errors;
+            errors.total = 3;
+            errors.by_reason.insert("write ENOSPC".into(), 3);
+        }
+        hint(&evidence, Code::Errors)
+    };
+    for after_the_stop in [false, true] {
+        let device = failing(TargetKind::Device, after_the_stop);
+        assert!(device.contains("unplugged"), "{device}");
+        assert!(!device.contains("make room"), "{device}");
+        for kind in [TargetKind::File, TargetKind::TestFile] {
+            let file = failing(kind, after_the_stop);
+            assert!(file.contains("make room"), "{file}");
+            assert!(!file.contains("unplugged"), "{file}");
+        }
+    }
+}
