@@ -23,6 +23,16 @@ mod numbers;
 mod slo;
 mod text;
 
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as platform;
+
+#[cfg(not(unix))]
+mod other;
+#[cfg(not(unix))]
+use other as platform;
+
 pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
 pub use duration::{Nanoseconds, format_duration};
 pub use error::ParseError;

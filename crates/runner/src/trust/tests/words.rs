@@ -1,7 +1,7 @@
 //! The documentation has every code, and advice changes where it was followed.
 
 use super::clean::*;
-use crate::trust::{Code, Evidence, judge};
+use crate::trust::{Code, Evidence, judge, store_behind};
 use std::path::Path;
 use stripewise_results::TargetKind;
 use stripewise_workload::CacheMode;
@@ -187,4 +187,13 @@ fn enospc_of_a_device_is_no_full_file_system() {
             assert!(!file.contains("unplugged"), "{file}");
         }
     }
+}
+
+#[test]
+fn a_store_that_joined_intervals_says_so() {
+    assert!(store_behind(0).is_none());
+    let warning = store_behind(1_200).expect("a note");
+    assert_eq!(warning.code, Code::StoreBehind.as_str());
+    assert!(warning.message.contains("1,200 stored intervals"));
+    assert!(warning.hint.contains("--store"), "{}", warning.hint);
 }
