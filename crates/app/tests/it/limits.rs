@@ -51,10 +51,7 @@ fn numbers_out_of_range_are_refused() {
             &["run", "sim:nvme", "--size", "9T"],
             &["--size 9T", "past the end"],
         ),
-        (
-            &["run", "sim:nvme", "--size", "4K"],
-            &["--block 8K", "4,096 bytes", "--size"],
-        ),
+        (&["run", "sim:nvme", "--size", "4K"], &["4,096 bytes"]),
         (
             &["run", "sim:nvme", "--base-offset", "9T"],
             &["--base-offset 9T"],

@@ -164,10 +164,10 @@ impl Command {
                 None if word.is_empty() => {}
                 None if is_slash_switch(word) => {
                     return Err(refuse(
-                        &format!(
+                        format!(
                             "`{word}` is no switch: SQLIO's begin with `-`, and no file is made in the root directory"
                         ),
-                        &format!("write -{}; or name a file in a directory", &word[1..]),
+                        format!("write -{}; or name a file in a directory", &word[1..]),
                     ));
                 }
                 None => command.files.push(word.to_owned()),

@@ -223,9 +223,10 @@ impl Opened {
 /// A file system on which a rewrite frees no blocks: ext2 to ext4, XFS, tmpfs
 /// (`linux/magic.h`). Others compress or write elsewhere.
 fn writes_in_place(file: &File) -> bool {
-    const MAGIC: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
+    const MAGIC: [u32; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
     rustix::fs::fstatfs(file)
-        .is_ok_and(|found| MAGIC.contains(&(found.f_type as i64 & 0xffff_ffff)))
+        // Its width is the platform's; the numbers have 32 bits.
+        .is_ok_and(|found| MAGIC.contains(&(found.f_type as u32)))
 }
 
 /// A file system that refuses `O_DIRECT` says only "invalid argument".
