@@ -179,18 +179,48 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
     }
 }
 
-#[test]
-fn an_offset_over_what_is_not_known_is_suspect_unless_harm_is_excluded() {
-    let flash = |offset| Place {
+/// A case of [`check_suspect`]: name, disks, boundaries above them, sizes asked for,
+/// and the largest power of two in the offset where that makes it suspect.
+type SuspectCase<'a> = (&'a str, Vec<Place>, Vec<Boundary>, &'a [u64], Option<u64>);
+
+fn check_suspect<'a>(cases: impl IntoIterator<Item = SuspectCase<'a>>) {
+    for (name, places, boundaries, sizes, suspect) in cases {
+        let subject = subject(places, boundaries);
+        let found = judge(&subject, sizes);
+        let is_suspect = match found.verdict {
+            Verdict::Suspect(bytes) => Some(bytes),
+            _ => None,
+        };
+        assert_eq!(is_suspect, suspect, "{name}: {:?}", found.verdict);
+        assert_eq!(found.finding, suspect.is_some(), "{name}");
+        let check = found
+            .checks
+            .iter()
+            .find(|check| check.name == "suspect-offset");
+        assert_eq!(check.is_some(), suspect.is_some(), "{name}");
+        if let Some(check) = check {
+            assert_eq!(check.result, Outcome::Finding);
+            assert!(check.text.contains("`stripewise align`"), "{}", check.text);
+        }
+    }
+}
+
+/// Flash at an offset: its pages may be larger than its sectors.
+fn flash(offset: u64) -> Place {
+    Place {
         may_hide_pages: true,
         ..place(offset, 512, Nature::Single)
-    };
-    let hidden = |offset| place(offset, 512, Nature::MayBeArray);
-    let beside = || Boundary {
-        layer: "sda".to_owned(),
-        ..boundary(1 << 20, 64 * K)
-    };
-    for (name, places, boundaries, sizes, suspect) in [
+    }
+}
+
+/// What may be an array, at an offset.
+fn hidden(offset: u64) -> Place {
+    place(offset, 512, Nature::MayBeArray)
+}
+
+#[test]
+fn an_offset_over_what_is_not_known_is_suspect_unless_harm_is_excluded() {
+    check_suspect([
         // One rotating disk of 512-byte sectors: the only thing that is silent at 63.
         (
             "rotating",
@@ -222,13 +252,23 @@ fn an_offset_over_what_is_not_known_is_suspect_unless_harm_is_excluded() {
             Some(64 * K),
         ),
         ("array at 0", vec![hidden(0)], vec![], &[64 * K], None),
+    ]);
+}
+
+#[test]
+fn what_lies_above_or_is_known_decides_what_is_suspect() {
+    let beside = || Boundary {
+        layer: "sda".to_owned(),
+        ..boundary(1 << 20, 64 * K)
+    };
+    check_suspect([
         // One of two disks that may be arrays is enough, also below an array that is
         // aligned itself.
         (
             "the second",
             vec![hidden(1 << 20), hidden(SECTOR_63)],
             vec![],
-            &[64 * K],
+            &[64 * K][..],
             Some(512),
         ),
         (
@@ -265,25 +305,7 @@ fn an_offset_over_what_is_not_known_is_suspect_unless_harm_is_excluded() {
             &[64 * K],
             None,
         ),
-    ] {
-        let subject = subject(places, boundaries);
-        let found = judge(&subject, sizes);
-        let is_suspect = match found.verdict {
-            Verdict::Suspect(bytes) => Some(bytes),
-            _ => None,
-        };
-        assert_eq!(is_suspect, suspect, "{name}: {:?}", found.verdict);
-        assert_eq!(found.finding, suspect.is_some(), "{name}");
-        let check = found
-            .checks
-            .iter()
-            .find(|check| check.name == "suspect-offset");
-        assert_eq!(check.is_some(), suspect.is_some(), "{name}");
-        if let Some(check) = check {
-            assert_eq!(check.result, Outcome::Finding);
-            assert!(check.text.contains("`stripewise align`"), "{}", check.text);
-        }
-    }
+    ]);
 }
 
 #[test]
