@@ -104,6 +104,7 @@ fn unescape(text: &str) -> String {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn path_with(variables: &[(&str, &str)]) -> Option<String> {
         default_path(|name| {
             let found = variables.iter().find(|(known, _)| *known == name)?;
