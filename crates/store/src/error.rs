@@ -5,6 +5,7 @@
 //! nothing or too much ([`Error::is_about_a_name`]), all of these mean that the
 //! store could not be used (exit code 5).
 
+use crate::open::is_open_here;
 use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
@@ -293,8 +294,13 @@ fn kind_of_io(error: &std::io::Error) -> ErrorKind {
 }
 
 /// SQLite does not say why a file could not be opened (for writing): asks the
-/// system again. `None` where it does not mind, or where there is no such file.
+/// system again. `None` where it does not mind, or where there is no such file; also
+/// where this process has the store open, as closing the file here would give up the
+/// locks that the open one holds.
 pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
+    if is_open_here(path) {
+        return None;
+    }
     let error = std::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -311,6 +317,9 @@ pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
 fn why_not_beside(path: &Path) -> Option<ErrorKind> {
     /// The file, its journal or log, the log's index, and a directory that is flushed.
     const FILES: usize = 4;
+    if is_open_here(path) {
+        return None;
+    }
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     let directory = parent.unwrap_or(Path::new("."));
     let opened: std::io::Result<Vec<std::fs::File>> =
@@ -351,4 +360,40 @@ fn holder_of(path: &Path) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::{Owner, Store};
+    use rusqlite::ffi;
+    use std::os::unix::fs::MetadataExt;
+
+    /// The locks that this process has on a file.
+    fn locks_on(path: &Path) -> usize {
+        let inode = std::fs::metadata(path).unwrap().ino();
+        let own = std::process::id().to_string();
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        let is_it = |line: &&str| {
+            line.split_whitespace().any(|word| word == own) && line.contains(&format!(":{inode} "))
+        };
+        locks.lines().filter(is_it).count()
+    }
+
+    #[test]
+    fn asking_why_a_store_cannot_be_opened_costs_an_open_one_no_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store.db");
+        let store = Store::open(&path, Owner::default()).unwrap();
+        let index = directory.path().join("store.db-shm");
+        let held = locks_on(&index);
+        assert!(held > 0, "an open store has a lock on the index of its log");
+        for code in [ffi::SQLITE_CANTOPEN, ffi::SQLITE_READONLY] {
+            let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let error = Error::from_sqlite(&path, "open the file", failure);
+            assert!(matches!(error.kind(), ErrorKind::ReadOnly { .. }));
+            assert_eq!(locks_on(&index), held, "{code}");
+        }
+        drop(store);
+    }
 }

@@ -205,6 +205,11 @@ fn open_here() -> MutexGuard<'static, Vec<FileId>> {
     OPEN_HERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a store of this process has this file open.
+pub(crate) fn is_open_here(path: &Path) -> bool {
+    file_at(path).is_some_and(|file| open_here().contains(&file))
+}
+
 /// The file that a store has open, where the system numbers files.
 #[derive(Debug)]
 struct OpenFile(Option<FileId>);
@@ -278,7 +283,7 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
         let detail = detail.to_owned();
         Err(Error::new(path, doing, ErrorKind::Foreign { detail }))
     };
-    if file_at(path).is_some_and(|file| open_here().contains(&file)) {
+    if is_open_here(path) {
         return Ok(());
     }
     match std::fs::metadata(path) {

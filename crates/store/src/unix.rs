@@ -6,9 +6,12 @@
 //! there would shut the user out of their own results.
 
 use rustix::fs::{Mode, OFlags};
+use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
 /// Device and inode: which file it is, whatever its name.
@@ -32,41 +35,80 @@ fn is_root() -> bool {
 
 /// A new file, for its owner only where root makes it. See [`crate::create_new`].
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
     if !is_root() {
-        return options.open(path);
+        return OpenOptions::new().write(true).create_new(true).open(path);
     }
-    let file = options.mode(0o600).open(path)?;
-    give_to_owner_of(path, &file);
+    let directory = Directory::of(path)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = File::from(rustix::fs::openat(
+        &directory.handle,
+        directory.name,
+        flags,
+        mode,
+    )?);
+    directory.give_to_owner(&file);
     Ok(file)
 }
 
 /// A new directory; it belongs to the owner of the one that it is in.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
-    std::fs::create_dir(path)?;
     if !is_root() {
-        return Ok(());
+        return std::fs::create_dir(path);
     }
+    let directory = Directory::of(path)?;
+    let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+    rustix::fs::mkdirat(&directory.handle, directory.name, mode)?;
     // The owner of the directory above may have put something else in its place.
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-    let made = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    let is_empty = std::fs::read_dir(path)?.next().is_none();
-    if is_empty && made.metadata()?.uid() == 0 {
-        give_to_owner_of(path, &made);
+    let made = rustix::fs::openat(&directory.handle, directory.name, flags, Mode::empty())?;
+    let made = File::from(made);
+    if made.metadata()?.uid() == 0 && is_empty(&made)? {
+        directory.give_to_owner(&made);
     }
     Ok(())
 }
 
-/// Best effort: where the file system has no owners, there is none to shut out.
-fn give_to_owner_of(path: &Path, made: &File) {
-    let parent = path.parent().filter(|parent| *parent != Path::new(""));
-    let Ok(directory) = std::fs::metadata(parent.unwrap_or(Path::new("."))) else {
-        return;
-    };
-    if directory.uid() != 0 {
-        let given = fchown(made, Some(directory.uid()), Some(directory.gid()));
-        drop(given);
+fn is_empty(directory: &File) -> io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(directory)? {
+        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The directory in which something is made, looked up once: who may change the links
+/// on the way to it must not have one directory used and another one's owner asked, and
+/// so be given a file in a place that is not theirs.
+struct Directory<'a> {
+    handle: OwnedFd,
+    /// Of what is made in it.
+    name: &'a OsStr,
+}
+
+impl Directory<'_> {
+    fn of(path: &Path) -> io::Result<Directory<'_>> {
+        let is_directory = path.as_os_str().as_bytes().ends_with(b"/");
+        let Some(name) = path.file_name().filter(|_| !is_directory) else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = parent.unwrap_or(Path::new("."));
+        let handle = rustix::fs::open(above, flags, Mode::empty())?;
+        Ok(Directory { handle, name })
+    }
+
+    /// Best effort: where the file system has no owners, there is none to shut out.
+    fn give_to_owner(&self, made: &File) {
+        let Ok(owner) = rustix::fs::fstat(&self.handle) else {
+            return;
+        };
+        if owner.st_uid != 0 {
+            let given = fchown(made, Some(owner.st_uid), Some(owner.st_gid));
+            drop(given);
+        }
     }
 }
 

@@ -218,3 +218,32 @@ fn a_store_that_is_deleted_or_replaced_while_open_is_noticed() {
         assert_eq!(*error.kind(), ErrorKind::Displaced, "{error:?}");
     }
 }
+
+#[test]
+fn a_file_goes_to_the_owner_of_the_directory_that_it_is_really_in() {
+    let test = "a_file_goes_to_the_owner_of_the_directory_that_it_is_really_in";
+    if !can_change_user(test) {
+        return;
+    }
+    // A user's link to a directory of root's, and one of root's to a user's.
+    let top = tempfile::tempdir().unwrap();
+    let (of_user, of_root) = (top.path().join("user"), top.path().join("root"));
+    for (directory, owner) in [(&of_user, NOBODY), (&of_root, 0)] {
+        std::fs::create_dir(directory).unwrap();
+        chown(directory, Some(owner), Some(owner)).unwrap();
+    }
+    std::os::unix::fs::symlink(&of_root, of_user.join("link")).unwrap();
+    std::os::unix::fs::symlink(&of_user, of_root.join("link")).unwrap();
+    for (place, owner) in [(of_user.join("link"), 0), (of_root.join("link"), NOBODY)] {
+        stripewise_store::create_new(&place.join("file")).unwrap();
+        stripewise_store::create_directories(&place.join("one/two")).unwrap();
+        for name in ["file", "one", "one/two"] {
+            let made = std::fs::metadata(place.join(name)).unwrap();
+            assert_eq!(made.uid(), owner, "{}", place.join(name).display());
+        }
+    }
+    // A name that can only be a directory's is no file's.
+    let error = stripewise_store::create_new(&of_user.join("new/")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::IsADirectory);
+    assert!(!of_user.join("new").exists());
+}
