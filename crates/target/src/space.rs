@@ -1,9 +1,9 @@
 //! How much a test file may take, on every system.
 //!
 //! Never less than the larger of 10 % of the file system and min(2 GiB, a quarter of
-//! it) stays free for ordinary users. On file systems in memory at most half of the memory that is available
-//! is used besides, as a full one takes the machine down, not only itself. Who
-//! asks the file system is the platform's module.
+//! it) stays free for ordinary users. On file systems in memory at most half of the
+//! memory that is available is used besides, as a full one takes the machine down, not
+//! only itself. Who asks the file system is the platform's module.
 
 use crate::{Error, ErrorKind, FillPlan, Intent, Result, Size};
 use std::path::Path;
@@ -90,7 +90,7 @@ impl Space {
         } else {
             format!(
                 "of the {} free in {} at least {} must stay (10 % of the file system, but no \
-                 less than 2 GiB or a quarter of it)",
+                 less than 2 GiB or, on one below 8 GiB, a quarter of it)",
                 format_bytes(self.available_bytes),
                 directory.as_text(),
                 format_bytes(self.floor_bytes())

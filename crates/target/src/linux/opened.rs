@@ -49,7 +49,10 @@ impl Opened {
         name: &str,
         unseen_ok: bool,
     ) -> Self {
-        let judged_allocated_bytes = Status::of(&file).map_or(0, |found| found.allocated_bytes);
+        // Blocks beyond the end do not count: XFS sets some aside for files that grow, and
+        // takes them back by itself.
+        let judged_allocated_bytes =
+            Status::of(&file).map_or(0, |found| found.allocated_bytes.min(judged_bytes));
         Opened {
             guard: Guard::Existing {
                 file,

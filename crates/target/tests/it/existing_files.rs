@@ -628,3 +628,20 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
         assert!(changed.cut, "{changed:?}");
     }
 }
+
+#[test]
+fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
+    let top = directory();
+    let path = users_file(top.path(), "data", 4 * MIB);
+    let user = File::options().write(true).open(&path).expect("opens");
+    let ahead = rustix::fs::FallocateFlags::KEEP_SIZE;
+    if rustix::fs::fallocate(&user, ahead, 4 * MIB, 4 * MIB).is_err() {
+        return;
+    }
+    drop(user);
+    let opened = target(&path, &overwriting());
+    assert_eq!(opened.changed(), None);
+    let user = File::options().write(true).open(&path).expect("opens");
+    user.set_len(4 * MIB).expect("as long as it is");
+    assert_eq!(opened.changed(), None);
+}
