@@ -16,9 +16,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use stripewise_disk_inspect::host::CpuQuota;
 
 /// The shortest pause that is noticed. Threads that wait for a processor, also
-/// under a quota with the usual period of 100 ms, are back sooner.
+/// under a quota with the usual period of 100 ms, are back sooner; where a quota may
+/// take longer, nobody looks for pauses ([`looks_like_a_pause`]).
 pub(crate) const PAUSE_NS_MIN: u64 = 250_000_000;
 
 /// How often a worker leaves a sign of life, and looks.
@@ -27,6 +29,17 @@ pub(crate) const BEAT_NS: u64 = 50_000_000;
 /// A worker that is later than this at a beat must look for a pause: every pause
 /// makes all of them at least so late.
 pub(crate) const LATE_NS: u64 = PAUSE_NS_MIN - BEAT_NS;
+
+/// Whether a quota may hold back all threads for as long as a pause. Who used it up
+/// waits for the next period; and as the kernel takes stock once a tick, up to 10 ms, a
+/// thread may use more than a small quota, which takes further periods to pay back.
+pub(crate) fn looks_like_a_pause(quota: &CpuQuota) -> bool {
+    const TICK_US: u64 = 10_000;
+    let allowed_us = quota.quota_us.max(1);
+    let periods = allowed_us.max(TICK_US).div_ceil(allowed_us);
+    let longest_us = quota.period_us.saturating_mul(periods);
+    longest_us.saturating_mul(1_000) >= PAUSE_NS_MIN
+}
 
 /// A pause on the engines' clock, which goes on during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +157,29 @@ mod tests {
         assert_eq!(second.len(), 1);
         assert_eq!(second[0].length_ns(), 350 * MS);
         assert_eq!(pauses.look(3_401 * MS, 0).len(), 2);
+    }
+
+    #[test]
+    fn a_quota_that_holds_back_as_long_as_a_pause_is_none() {
+        for (quota_us, period_us, looks_like_it) in [
+            (50_000, 100_000, false),
+            (5_000, 100_000, false),
+            // Usual periods, and so little that it takes several to pay back.
+            (2_000, 100_000, true),
+            (1_000, 100_000, true),
+            // Throttled for most of each second.
+            (20_000, 1_000_000, true),
+            (900_000, 1_000_000, true),
+            (0, 0, false),
+        ] {
+            let quota = CpuQuota {
+                cgroup: String::new(),
+                quota_us,
+                period_us,
+            };
+            let found = looks_like_a_pause(&quota);
+            assert_eq!(found, looks_like_it, "{quota_us} of {period_us}");
+        }
     }
 
     #[test]

@@ -42,11 +42,14 @@ pub struct RunPlan {
     pub operations_max_per_thread: Option<u64>,
     /// Failed operations in a row of one thread that stop the run; 0: never.
     pub errors_max_in_a_row: u32,
+    /// Look for pauses of the program and cut them out. Not where a quota may hold all
+    /// threads back for as long: that is a cost of running there, and stays in.
+    pub watches_for_pauses: bool,
 }
 
 impl Default for RunPlan {
-    /// Intervals of 1 s, no ramp, 10 s measured, 30 s for the drain, and a stop
-    /// after 1,000 failures in a row.
+    /// Intervals of 1 s, no ramp, 10 s measured, 30 s for the drain, a stop after
+    /// 1,000 failures in a row, and pauses cut out.
     fn default() -> Self {
         RunPlan {
             interval_ns: 1_000_000_000,
@@ -55,6 +58,7 @@ impl Default for RunPlan {
             drain_limit_ns: 30_000_000_000,
             operations_max_per_thread: None,
             errors_max_in_a_row: 1_000,
+            watches_for_pauses: true,
         }
     }
 }

@@ -21,6 +21,7 @@ pub use memory::check_memory;
 pub use trial::{Trial, trial_reads};
 
 use crate::drive::virtual_time::{self, SimulatedJob};
+use crate::pauses::looks_like_a_pause;
 use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
@@ -30,6 +31,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Simulate;
+use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
     EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
@@ -183,7 +185,11 @@ pub fn run_real(
     let mut skeleton = skeleton(jobs, settings);
     let opened = open_all(jobs, &skeleton)?;
     let mut watch = Watch::start(&opened);
-    let plan = run_plan(jobs, settings);
+    let quota = System::live().host().cpu.quota;
+    let plan = RunPlan {
+        watches_for_pauses: !quota.is_some_and(|quota| looks_like_a_pause(&quota)),
+        ..run_plan(jobs, settings)
+    };
     let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
     let is_lost = || jobs.iter().any(Job::writes_into_a_cut_file);
     // The target remembers what was seen once, though the file may have grown again.

@@ -13,6 +13,9 @@ const STALL_NS_MIN: u64 = 1_000_000_000;
 /// may be missing by chance (at 20 once in half a billion).
 const MISSING_MIN: f64 = 20.0;
 
+/// So many pauses in one run are a program that gets no processor.
+const PAUSES_MIN_STARVED: usize = 3;
+
 /// A time in which the device answered nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stall {
@@ -66,6 +69,11 @@ fn stalls(intervals: &[Interval]) -> Vec<Stall> {
 pub fn stalled(evidence: &Evidence) -> Option<Warning> {
     let stalls = stalls(&evidence.outcome.intervals);
     let longest = stalls.iter().max_by_key(|stall| stall.duration_ns)?;
+    // A quota that held the program back for as long explains it, and is reported.
+    let observed = evidence.observed.as_ref();
+    if observed.is_some_and(|seen| seen.quota_throttled_ns >= longest.duration_ns) {
+        return None;
+    }
     let message = match stalls.len() {
         1 => format!(
             "the device stalled: it answered nothing for about {}, from {} on",
@@ -107,9 +115,16 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
             format_duration(total_ns)
         ),
     };
-    let hint = "run again without stopping it (Ctrl-Z, SIGSTOP, docker pause, a virtual machine that stands \
-                still) if caches and bursts that recover in a rest matter";
-    Some(Code::Paused.warning(Severity::Note, message, hint))
+    // Nobody stops a program that often: something else keeps it from running.
+    Some(if pauses.len() >= PAUSES_MIN_STARVED {
+        let hint = "give it a processor (nice, busy machine, control groups): operations in flight at a pause \
+                    count as shorter than they were, and the device rests in each";
+        Code::Paused.warning(Severity::Warning, message, hint)
+    } else {
+        let hint = "run again without stopping it (Ctrl-Z, SIGSTOP, docker pause, a virtual machine that stands \
+                    still) if caches and bursts that recover in a rest matter";
+        Code::Paused.warning(Severity::Note, message, hint)
+    })
 }
 
 /// A stall that the measured window did not see: in a closed loop nothing

@@ -187,8 +187,11 @@ impl Run {
         let (ramp_ns, duration_ns) = (self.plan.ramp_ns, self.plan.duration_ns);
         self.shared.window.begin(start_ns, ramp_ns, duration_ns);
         self.looked_ns = start_ns;
-        let pulse = Pulse::start(Arc::clone(&self.shared.window), self.clock, start_ns);
-        if pulse.is_none() {
+        let watches = self.plan.watches_for_pauses;
+        let pulse = watches
+            .then(|| Pulse::start(Arc::clone(&self.shared.window), self.clock, start_ns))
+            .flatten();
+        if watches && pulse.is_none() {
             self.collector.note(
                 "a pause of the program would not be noticed: no thread was left to look for one"
                     .into(),
