@@ -58,7 +58,8 @@ pub fn errors_text(runs: &[RunRecord]) -> String {
     let mut all: Vec<Failed<'_>> = Vec::new();
     for job in runs.iter().flat_map(|run| &run.jobs) {
         let errors = &job.outcome.errors;
-        if errors.total == 0 {
+        let later = &job.outcome.drain;
+        if job.outcome.failures() == 0 {
             continue;
         }
         let what = format!(
@@ -76,15 +77,21 @@ pub fn errors_text(runs: &[RunRecord]) -> String {
                     failed: 0,
                     operations: 0,
                     by_reason: BTreeMap::new(),
-                    first: errors.first.as_deref(),
+                    first: errors.first.as_deref().or(later.first_error.as_deref()),
                 });
                 all.len() - 1
             });
         let of = &mut all[index];
-        of.failed = of.failed.saturating_add(errors.total);
+        of.failed = of.failed.saturating_add(job.outcome.failures());
         let tried = job.outcome.operations.saturating_add(errors.total);
+        let tried = tried.saturating_add(later.operations);
         of.operations = of.operations.saturating_add(tried);
-        for (reason, count) in &errors.by_reason {
+        let reasons = errors
+            .by_reason
+            .iter()
+            .map(|(why, count)| (why.as_str(), count));
+        let later = (later.errors > 0).then_some(("after the stop", &later.errors));
+        for (reason, count) in reasons.chain(later) {
             let sum = of.by_reason.entry(reason).or_default();
             *sum = sum.saturating_add(*count);
         }
@@ -230,5 +237,33 @@ mod tests {
         let wrapped = wrapped(&text, "  ");
         assert!(wrapped.lines().all(|line| line.chars().count() <= 100));
         assert_eq!(wrapped.split_whitespace().count(), 60);
+    }
+
+    #[test]
+    fn operations_that_failed_after_the_stop_are_named_too() {
+        let mut run = RunRecord::empty();
+        assert_eq!(errors_text(std::slice::from_ref(&run)), "");
+        run.jobs.push(stripewise_results::JobRecord {
+            name: "job".to_owned(),
+            target: stripewise_results::TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Default::default(),
+            engine: Default::default(),
+            outcome: Default::default(),
+            warnings: Vec::new(),
+        });
+        let outcome = &mut run.jobs[0].outcome;
+        outcome.operations = 100;
+        outcome.drain.operations = 8;
+        assert_eq!(errors_text(std::slice::from_ref(&run)), "");
+        let outcome = &mut run.jobs[0].outcome;
+        outcome.drain.errors = 5;
+        outcome.drain.first_error = Some("read at byte 4096: EIO".to_owned());
+        let text = errors_text(&[run]);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains("5 of 108 operations (after the stop: 5); first: read at byte 4096: EIO"),
+            "{text}"
+        );
     }
 }

@@ -62,7 +62,8 @@ struct AnswerDocument<'a> {
     errors: Vec<FailedOperations<'a>>,
 }
 
-/// The failed operations of a job.
+/// The failed operations of a job, those after the stop among them, whose reasons are
+/// not counted.
 #[derive(Serialize)]
 struct FailedOperations<'a> {
     run: &'a str,
@@ -74,15 +75,15 @@ struct FailedOperations<'a> {
 }
 
 fn errors_of(records: &[RunRecord]) -> Vec<FailedOperations<'_>> {
-    let rows = JobRow::of(records).filter(|row| row.job.outcome.errors.total > 0);
+    let rows = JobRow::of(records).filter(|row| row.job.outcome.failures() > 0);
     rows.map(|row| {
-        let errors = &row.job.outcome.errors;
+        let (errors, drain) = (&row.job.outcome.errors, &row.job.outcome.drain);
         FailedOperations {
             run: &row.run.id,
             job: &row.job.name,
-            total: errors.total,
+            total: row.job.outcome.failures(),
             by_reason: &errors.by_reason,
-            first: errors.first.as_deref(),
+            first: errors.first.as_deref().or(drain.first_error.as_deref()),
         }
     })
     .collect()

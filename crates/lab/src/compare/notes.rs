@@ -1,12 +1,11 @@
 //! What must be known to read a comparison rightly: what is left out, what
 //! differs besides, what voids a number, and what an interval rests on.
 
-use super::cells::{Cell, Matched, copies_in, identity_of};
+use super::cells::{Cell, Matched, copies_in};
 use super::conditions::differing_conditions;
 use super::judge::{How, Judged};
 use super::words::some_cells;
 use super::{CompareOptions, Side, Sides};
-use std::collections::HashSet;
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
 use stripewise_units::plural;
@@ -42,7 +41,6 @@ pub(super) fn notes(
         notes.extend(broken_off(side));
         notes.extend(copies(side));
     }
-    notes.extend(on_both_sides(&used_a, &used_b));
     notes.extend(order(rows, &used_a, &used_b, options.sides));
     notes.extend(believed(rows));
     notes
@@ -61,19 +59,6 @@ fn copies(side: &Side) -> Option<String> {
                 "is a copy of another and is",
                 "are copies of others and are"
             ),
-        )
-    })
-}
-
-/// A result that is held against itself shows no difference, whatever the disk.
-fn on_both_sides(used_a: &[RunRecord], used_b: &[RunRecord]) -> Option<String> {
-    let of_a: HashSet<String> = used_a.iter().map(identity_of).collect();
-    let shared = used_b.iter().filter(|run| of_a.contains(&identity_of(run)));
-    let shared = shared.count();
-    (shared > 0).then(|| {
-        format!(
-            "{shared} {} on both sides: compared with itself, a result shows no difference.",
-            plural(shared, "result stands", "results stand")
         )
     })
 }

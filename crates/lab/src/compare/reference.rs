@@ -11,7 +11,7 @@ const REPETITIONS_MIN: usize = 4;
 
 /// Warnings about the moment in which something was measured: under one of these a
 /// later run may differ though the storage is what it was.
-const OF_THE_MOMENT: [&str; 12] = [
+const OF_THE_MOMENT: [&str; 15] = [
     "abandoned-operations",
     "array-syncing",
     "cpu-bound",
@@ -20,9 +20,12 @@ const OF_THE_MOMENT: [&str; 12] = [
     "errors",
     "io-throttled",
     "other-load",
+    "paused",
     "power-saving",
+    "stalled",
     "stalled-at-end",
     "step-down",
+    "target-changed",
     "thermal-throttling",
 ];
 

@@ -403,7 +403,7 @@ fn copies_of_one_result_are_one_result_and_no_repetitions() {
 fn a_result_that_stands_on_both_sides_is_noted() {
     let record = compared(vec![foreign(1, 100.0)], vec![foreign(2, 100.0)]);
     assert!(
-        said(&record).contains("1 result stands on both sides"),
+        said(&record).contains("Both sides hold the same runs"),
         "{}",
         said(&record)
     );
