@@ -41,7 +41,7 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
         });
     }
     let at = |index: Option<usize>, place: Place| {
-        let step = series.steps.get(index?)?;
+        let step = series.steps.get(index?).filter(|step| step.counts())?;
         Some(Answer { step, place })
     };
     let knee = series.knee.as_ref().and_then(|knee| {
@@ -219,7 +219,14 @@ mod tests {
         series.no_answer = Some("all steps are VOID (zero-data)".to_owned());
         assert!(answer(&series).is_none());
         series.no_answer = None;
+        series.within_limit = None;
+        series.knee = disk("p99<5ms").knee;
         series.steps[1].void = vec!["zero-data".to_owned()];
+        assert_eq!(
+            answer(&series).unwrap().place,
+            Place::Ceiling,
+            "a void knee"
+        );
         assert!(!at_other_limits(&series).contains("700 IOPS"));
         series.steps.clear();
         assert!(answer(&series).is_none());
