@@ -361,39 +361,3 @@ fn holder_of(path: &Path) -> Option<String> {
     }
     None
 }
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-    use crate::{Owner, Store};
-    use rusqlite::ffi;
-    use std::os::unix::fs::MetadataExt;
-
-    /// The locks that this process has on a file.
-    fn locks_on(path: &Path) -> usize {
-        let inode = std::fs::metadata(path).unwrap().ino();
-        let own = std::process::id().to_string();
-        let locks = std::fs::read_to_string("/proc/locks").unwrap();
-        let is_it = |line: &&str| {
-            line.split_whitespace().any(|word| word == own) && line.contains(&format!(":{inode} "))
-        };
-        locks.lines().filter(is_it).count()
-    }
-
-    #[test]
-    fn asking_why_a_store_cannot_be_opened_costs_an_open_one_no_lock() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("store.db");
-        let store = Store::open(&path, Owner::default()).unwrap();
-        let index = directory.path().join("store.db-shm");
-        let held = locks_on(&index);
-        assert!(held > 0, "an open store has a lock on the index of its log");
-        for code in [ffi::SQLITE_CANTOPEN, ffi::SQLITE_READONLY] {
-            let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let error = Error::from_sqlite(&path, "open the file", failure);
-            assert!(matches!(error.kind(), ErrorKind::ReadOnly { .. }));
-            assert_eq!(locks_on(&index), held, "{code}");
-        }
-        drop(store);
-    }
-}
