@@ -97,7 +97,7 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     let mut text = String::new();
     match plan.layout {
         Some(layout) => text.push_str(&format!(
-            "Made a {} on {} and read it back; {}.\n",
+            "New {} on {}, read back after writing; {}.\n",
             layout.table.name(),
             report.device.path.as_text(),
             report.shown
