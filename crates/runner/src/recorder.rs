@@ -7,12 +7,18 @@
 //! whole octaves around what was seen (2 KiB each), so that hundreds of threads
 //! stay small whatever the allocator does.
 //!
-//! Numbers of operations are not counted apart: they are the sum of the buckets.
+//! Numbers of operations are not counted apart: they are the sum of the buckets, and
+//! the few that were in flight over a pause of the program.
 
 use crate::errors::ErrorCounts;
 use crate::summary::{JobCounts, KindCounts, OpenLoopCounts};
 use stripewise_io_engine::Kind;
 use stripewise_stats::Histogram;
+
+/// Marks a latency that was not measured, as the program was paused meanwhile: added
+/// to it, or to the time that it counts from. No bucket is that high, so whether an
+/// operation has the mark is asked only where a latency is out of the ordinary.
+pub(crate) const UNMEASURED: u64 = 1 << 63;
 
 /// Buckets of one octave.
 const OCTAVE: usize = 512;
@@ -38,6 +44,10 @@ pub(crate) struct KindRecorder {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
+    /// Whole operations without a latency, see [`UNMEASURED`].
+    unmeasured: u64,
+    /// What is known of their time in flight.
+    unmeasured_ns_sum: u64,
 }
 
 impl KindRecorder {
@@ -48,10 +58,12 @@ impl KindRecorder {
             sum_ns: 0,
             min_ns: u64::MAX,
             max_ns: 0,
+            unmeasured: 0,
+            unmeasured_ns_sum: 0,
         }
     }
 
-    /// Counts one whole operation.
+    /// Counts one whole operation. With [`UNMEASURED`] its latency is left out.
     #[inline(always)]
     pub(crate) fn record(&mut self, latency_ns: u64) {
         let index = index_of(latency_ns).wrapping_sub(self.first_index);
@@ -69,11 +81,17 @@ impl KindRecorder {
         }
     }
 
-    /// Counts a latency outside the octaves seen so far. One below 0, which only
-    /// a clock that goes back could make, counts as 0.
+    /// Counts a latency outside the octaves seen so far, or one that was not measured.
+    /// One below 0, which only a clock that goes back could make, counts as 0.
     #[cold]
     #[inline(never)]
     fn record_new(&mut self, latency_ns: u64) {
+        // Within 146 years of the mark, in case the clock went back there, too.
+        if (UNMEASURED / 2..UNMEASURED / 2 * 3).contains(&latency_ns) {
+            self.unmeasured += 1;
+            self.unmeasured_ns_sum += latency_ns.saturating_sub(UNMEASURED);
+            return;
+        }
         let latency_ns = if latency_ns > i64::MAX as u64 {
             0
         } else {
@@ -110,6 +128,10 @@ impl KindRecorder {
 
     /// Adds everything to `into` and forgets it; touches only what was used.
     fn drain_into(&mut self, into: &mut KindCounts, block_size_bytes: u64) {
+        into.operations += self.unmeasured;
+        into.bytes += self.unmeasured * block_size_bytes;
+        self.unmeasured = 0;
+        self.unmeasured_ns_sum = 0;
         if self.min_ns > self.max_ns {
             return;
         }
@@ -161,15 +183,18 @@ impl Recorder {
 
     /// Changes with every whole operation that took any time at all.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.kinds
-            .iter()
-            .fold(0, |sum, kind| sum.wrapping_add(kind.sum_ns))
+        self.kinds.iter().fold(0, |sum, kind| {
+            sum.wrapping_add(kind.sum_ns).wrapping_add(kind.unmeasured)
+        })
     }
 
     /// Adds everything to `into` and forgets it.
     pub(crate) fn drain_into(&mut self, into: &mut JobCounts, block_size_bytes: u64) {
-        let closed_ns =
-            self.kinds[Kind::Read.index()].sum_ns + self.kinds[Kind::Write.index()].sum_ns;
+        let closed_ns: u64 = [Kind::Read, Kind::Write]
+            .map(|kind| &self.kinds[kind.index()])
+            .iter()
+            .map(|kind| kind.sum_ns + kind.unmeasured_ns_sum)
+            .sum();
         into.in_flight_ns_sum += u128::from(self.from_issue_ns_sum.unwrap_or(closed_ns));
         into.in_flight_ns_sum += u128::from(self.failed_ns_sum);
         for kind in Kind::ALL {
@@ -233,5 +258,25 @@ mod tests {
         recorder.record(3);
         recorder.drain_into(&mut counts, 512);
         assert_eq!(counts.operations, 10);
+    }
+
+    #[test]
+    fn an_operation_without_a_latency_is_counted_outside_the_histogram() {
+        let mut recorder = Recorder::new(false);
+        let read = Kind::Read.index();
+        let before = recorder.fingerprint();
+        for known_ns in [0, 40_000, 0_u64.wrapping_sub(7)] {
+            recorder.kinds[read].record(UNMEASURED.wrapping_add(known_ns));
+        }
+        assert_ne!(recorder.fingerprint(), before);
+        let mut counts = JobCounts::default();
+        recorder.drain_into(&mut counts, 512);
+        assert_eq!((counts.operations(), counts.bytes()), (3, 3 * 512));
+        assert_eq!(counts.latency_ns().count(), 0);
+        assert_eq!(counts.in_flight_ns_sum, 40_000);
+        recorder.kinds[read].record(90_000);
+        recorder.drain_into(&mut counts, 512);
+        assert_eq!(counts.operations(), 4, "drained once");
+        assert_eq!(counts.latency_ns().min(), Some(90_000));
     }
 }

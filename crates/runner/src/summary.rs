@@ -18,7 +18,8 @@ pub struct KindCounts {
     /// Their bytes.
     pub bytes: u64,
     /// Their latencies in nanoseconds: from the intended start where the job has
-    /// a rate, else from issue. Syncs always from issue.
+    /// a rate, else from issue. Syncs always from issue. Those in flight over a pause
+    /// of the program have none.
     pub latency_ns: Histogram,
 }
 

@@ -19,7 +19,7 @@ mod tests;
 use crate::lane::Lane;
 use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, UNMEASURED};
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::{Phase, Span, Times, Window};
 use std::sync::Arc;
@@ -36,7 +36,8 @@ const NO_SLOT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Slot {
-    /// Latency counts from here.
+    /// Latency counts from here. With [`UNMEASURED`] once the program was paused while
+    /// the operation was in flight.
     start_ns: u64,
     /// When it was issued; of reads kept on the long path only.
     issued_ns: u64,
@@ -369,8 +370,10 @@ impl Worker {
         self.set_edge(self.edge_ns);
     }
 
-    /// The program was paused: moves all that lay before the pause's end so that
-    /// neither the window nor the latencies of what is in flight contain it.
+    /// The program was paused: moves all that lay before the pause's end so that the
+    /// window does not contain it. The device went on in the pause, so what is in
+    /// flight has no latency that anybody saw, only a lower bound down to 0: it is
+    /// marked, and counted without one.
     fn cut_out(&mut self, gap: Gap, at_ns: u64) {
         let by_ns = gap.length_ns();
         self.pauses += 1;
@@ -380,7 +383,11 @@ impl Worker {
         self.interval.end_ns = self.interval.end_ns.saturating_add(by_ns);
         self.edge_ns = self.edge_ns.saturating_add(by_ns);
         for slot in &mut self.slots {
-            slot.start_ns = gap.moved(slot.start_ns, at_ns);
+            // Free slots are marked, too: issuing an operation overwrites that.
+            let start_ns = slot.start_ns & !UNMEASURED;
+            if start_ns < gap.to_ns {
+                slot.start_ns = gap.moved(start_ns, at_ns) | UNMEASURED;
+            }
             slot.issued_ns = gap.moved(slot.issued_ns, at_ns);
         }
         self.first.move_arrivals(by_ns);

@@ -117,8 +117,8 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
     };
     // Nobody stops a program that often: something else keeps it from running.
     Some(if pauses.len() >= PAUSES_MIN_STARVED {
-        let hint = "give it a processor (nice, busy machine, control groups): operations in flight at a pause \
-                    count as shorter than they were, and the device rests in each";
+        let hint = "give it a processor (nice, busy machine, control groups): the latencies of operations in \
+                    flight at a pause are not known, and the device rests in each";
         Code::Paused.warning(Severity::Warning, message, hint)
     } else {
         let hint = "run again without stopping it (Ctrl-Z, SIGSTOP, docker pause, a virtual machine that stands \

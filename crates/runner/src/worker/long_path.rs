@@ -4,6 +4,7 @@
 use super::{NO_RESULT, NO_SLOT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
 use crate::lane::Offer;
+use crate::recorder::UNMEASURED;
 use crate::window::Phase;
 use stripewise_io_engine::Kind;
 
@@ -113,7 +114,9 @@ impl Worker {
     /// Takes any completion.
     #[inline(never)]
     pub(super) fn complete_long(&mut self, number: u32, result: i32, at_ns: u64) {
-        let slot = self.slots[number as usize];
+        let mut slot = self.slots[number as usize];
+        let mark = slot.start_ns & UNMEASURED;
+        slot.start_ns ^= mark;
         let expected = match slot.kind {
             Kind::Sync => 0,
             Kind::Read | Kind::Write => self.length_bytes as i32,
@@ -138,7 +141,7 @@ impl Worker {
             }
             self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
         } else if whole {
-            self.recorder.kinds[slot.kind.index()].record(latency_ns);
+            self.recorder.kinds[slot.kind.index()].record(latency_ns | mark);
             if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
                 && slot.kind != Kind::Sync
             {

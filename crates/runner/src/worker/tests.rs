@@ -202,9 +202,52 @@ fn a_pause_is_in_neither_the_latencies_nor_the_window() {
     let report = worker.take_report().expect("the window is over");
     assert_eq!((report.start_ns, report.until_ns), (0, u64::MAX));
     worker.reports.push(report);
-    let latency = counts_of(&mut worker).latency_ns();
-    assert_eq!(latency.count(), 3);
-    assert_eq!((latency.min(), latency.max()), (Some(MS), Some(50 * MS)));
+    let counts = counts_of(&mut worker);
+    assert_eq!((counts.operations(), counts.bytes()), (3, 3 * 4096));
+    // Those in flight over the pause took 50 ms or more, and anything.
+    let latency = counts.latency_ns();
+    assert_eq!(latency.count(), 1);
+    assert_eq!((latency.min(), latency.max()), (Some(7 * MS), Some(7 * MS)));
+    assert_eq!(counts.in_flight_ns_sum, u128::from((50 + 1 + 7) * MS));
+}
+
+/// On the short path, on the long one, and with latencies from a schedule; over one
+/// pause and over two.
+#[test]
+fn what_was_in_flight_over_a_pause_has_no_latency() {
+    let rate = Rate {
+        iops: 1_000.0,
+        arrivals: Arrivals::Fixed,
+    };
+    for (rate, is_short) in [(None, true), (None, false), (Some(rate), false)] {
+        for pauses in [1, 2] {
+            let (mut worker, _) = watched(rate, 1_000 * MS);
+            if !is_short {
+                worker.leave_short_path();
+            }
+            worker.advance(0);
+            let slots = [10, 11, 12].map(|at| issue(&mut worker, at * MS));
+            let mut now_ns = 20 * MS;
+            for _ in 0..pauses {
+                now_ns += 600 * MS;
+                worker.advance(now_ns);
+            }
+            done(&mut worker, slots[0], now_ns, 4096);
+            done(&mut worker, slots[1], now_ns + 100, 4096);
+            done(&mut worker, slots[2], now_ns + 200, 512);
+            // The schedule goes on behind the pause.
+            let slot = issue(&mut worker, now_ns + 4 * MS);
+            done(&mut worker, slot, now_ns + 6 * MS, 4096);
+            worker.finish();
+            let counts = counts_of(&mut worker);
+            assert_eq!(counts.operations(), 3, "{rate:?} {is_short} {pauses}");
+            assert_eq!(counts.errors.total(), 1);
+            let latency = counts.latency_ns();
+            assert_eq!(latency.count(), 1, "{rate:?} {is_short} {pauses}");
+            assert!(latency.min() >= Some(2 * MS), "{rate:?} {is_short}");
+            assert!(counts.in_flight_ns_sum < u128::from(200 * MS));
+        }
+    }
 }
 
 #[test]
