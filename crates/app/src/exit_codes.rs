@@ -17,8 +17,8 @@ pub enum Exit {
     InputOutput,
     /// The store can't be used.
     Store,
-    /// Somebody else uses the place: a busy device, or what looks like a live
-    /// database; `--busy-ok` allows it.
+    /// Somebody else uses the place, or may: a busy device, one whose users cannot be
+    /// seen, or what looks like a live database; `--busy-ok` allows it.
     Busy,
     /// Stopped by a signal; what was measured is kept.
     Interrupted(u8),

@@ -11,7 +11,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub type Error = stripewise_disk_inspect::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage), 4
-/// for [`Io`](ErrorKind::Io), 3 for all others.
+/// for [`Io`](ErrorKind::Io), 6 for [`NeedsBusyOk`](ErrorKind::NeedsBusyOk), 3 for all
+/// others.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -27,6 +28,8 @@ pub enum ErrorKind {
     Unusable,
     /// A safety rule forbids it: mounted, swap, held, open, not named.
     Refused,
+    /// It cannot be seen whether a program has it open: needs `--busy-ok`.
+    NeedsBusyOk,
     /// A program that is needed is not installed.
     ToolMissing,
     /// A program that was run failed.

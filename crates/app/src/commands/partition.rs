@@ -158,6 +158,7 @@ pub(super) fn failure(error: Error) -> Failure {
     let exit = match error.kind {
         ErrorKind::Usage => Exit::Usage,
         ErrorKind::Io => Exit::InputOutput,
+        ErrorKind::NeedsBusyOk => Exit::Busy,
         _ => Exit::Target,
     };
     let hint = error.hint().map(str::to_owned);

@@ -513,7 +513,14 @@ fn in_a_process_namespace_of_its_own_a_device_is_written_only_with_busy_ok() {
     apart(&all).failed(6, &["cannot be seen from here", "--busy-ok"]);
     let partition = ["partition", &device.device, "--align", "1M", "--yes"];
     let all = [&partition[..], &destroy[..]].concat();
-    apart(&all).failed(3, &["cannot be seen from here", "--busy-ok"]);
+    apart(&all).failed(6, &["cannot be seen from here", "--busy-ok"]);
+    let format = "--fs ext4 --allocation-unit 4K --yes";
+    let format: Vec<&str> = ["format", &device.device]
+        .into_iter()
+        .chain(format.split(" "))
+        .collect();
+    let all = [&format[..], &destroy[..]].concat();
+    apart(&all).failed(6, &["cannot be seen from here", "--busy-ok"]);
     apart(&partition[..4])
         .done()
         .printed(&["unseen", "--busy-ok"]);

@@ -209,7 +209,12 @@ impl Device {
             Standing::Free => Ok(()),
             Standing::Unseen(_) if destroy.busy_ok => Ok(()),
             Standing::InTheWay(reason) => Err(self.refusal(&reason)),
-            Standing::Unseen(reason) => Err(self.refusal(&reason).with_hint(
+            Standing::Unseen(reason) => Err(Error::new(
+                ErrorKind::NeedsBusyOk,
+                &self.target,
+                format!("{REFUSAL}{reason}"),
+            )
+            .with_hint(
                 "Run it as root and outside of containers, which can see; or give `--busy-ok` \
                  if you know that nobody uses this device.",
             )),

@@ -327,7 +327,7 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         table.carry_out(&destroy, &ids).map(drop).unwrap_err(),
         format.carry_out(&destroy).map(drop).unwrap_err(),
     ] {
-        assert_eq!(error.kind, ErrorKind::Refused);
+        assert_eq!(error.kind, ErrorKind::NeedsBusyOk);
         says(&error, &["cannot be seen from here", "--busy-ok"]);
     }
     assert!(device.bytes() == before, "not a byte changes");
