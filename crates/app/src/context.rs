@@ -139,15 +139,18 @@ impl Context {
         Ok(listing.runs)
     }
 
-    /// What was read of a run; none where it is damaged, which is told once: the
-    /// other runs can be shown all the same.
+    /// What was read of a run of a list; none where it is damaged, which is reported
+    /// once: the other runs can be shown all the same. None, too, where another process
+    /// has deleted it since the list was made.
     pub fn unless_damaged<T>(&self, read: stripewise_store::Result<T>) -> Outcome<Option<T>> {
         let error = match read {
             Ok(read) => return Ok(Some(read)),
             Err(error) => error,
         };
-        let ErrorKind::DamagedRun { run, .. } = error.kind() else {
-            return Err(store_failure(error));
+        let run = match error.kind() {
+            ErrorKind::NotFound { .. } => return Ok(None),
+            ErrorKind::DamagedRun { run, .. } => run,
+            _ => return Err(store_failure(error)),
         };
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         if damaged.insert(run.clone()) {

@@ -17,6 +17,7 @@ mod compact;
 mod documents;
 mod error;
 mod files;
+mod gone;
 mod last;
 mod location;
 mod open;

@@ -218,10 +218,15 @@ impl Store {
     /// # Errors
     /// As [`Store::resolve`]; [`ErrorKind::Damaged`] when what is stored cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord> {
-        const DOING: &str = "read a run";
         let (run_number, id) = self.find(name)?;
+        self.load_found(run_number, &id)
+    }
+
+    /// The record of a run that [`Store::find`] found.
+    pub(crate) fn load_found(&self, run_number: i64, id: &str) -> Result<RunRecord> {
+        const DOING: &str = "read a run";
         self.record_of(run_number)
-            .map_err(|error| self.damaged_run(DOING, &id, error))
+            .map_err(|error| self.gone_or_damaged(DOING, run_number, id, error))
     }
 
     fn record_of(&self, run_number: i64) -> rusqlite::Result<RunRecord> {
@@ -260,7 +265,7 @@ impl Store {
             )
             .map_err(|error| self.sqlite_error(DOING, error))?;
         self.histograms_of(run_number, usize::try_from(jobs).unwrap_or(0))
-            .map_err(|error| self.damaged_run(DOING, &id, error))
+            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
     }
 
     /// The intervals of one job in order, with their latencies.
@@ -268,9 +273,10 @@ impl Store {
     /// # Errors
     /// As [`Store::load`]. A job that does not exist has no intervals.
     pub fn load_intervals(&self, name: &str, job_index: usize) -> Result<Vec<StoredInterval>> {
+        const DOING: &str = "read intervals";
         let (run_number, id) = self.find(name)?;
         self.intervals_of(run_number, job_index)
-            .map_err(|error| self.damaged_run("read intervals", &id, error))
+            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
     }
 
     fn intervals_of(
@@ -328,7 +334,7 @@ impl Store {
         self.sqlite_error(doing, error).of_run(run)
     }
 
-    fn find(&self, name: &str) -> Result<(i64, String)> {
+    pub(crate) fn find(&self, name: &str) -> Result<(i64, String)> {
         match steps_back(name, "last-run") {
             Some(before) => self
                 .find_newest(before)

@@ -404,7 +404,7 @@ fn show(context: &Context, names: &[String]) -> Outcome {
     let store = context.open_store_to_read()?;
     let mut records = Vec::new();
     for name in names {
-        records.extend(load(&store, name)?);
+        records.extend(load(context, &store, name)?);
     }
     let document = runs::document(records);
     if context.global.json {
@@ -416,9 +416,9 @@ fn show(context: &Context, names: &[String]) -> Outcome {
 }
 
 /// A run, or all runs of a series in the order in which they ran.
-fn load(store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
+fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
     let name = &store.full_name(name).map_err(store_failure)?;
-    let of_series = series_ids(store, name)?;
+    let of_series = series_ids(context, store, name)?;
     if of_series.is_empty() {
         return Ok(vec![store.load(name).map_err(store_failure)?]);
     }
@@ -429,14 +429,13 @@ fn load(store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
 }
 
 /// Ids of the runs of a series, oldest first; empty where there is no such series.
-fn series_ids(store: &Store, series: &str) -> Outcome<Vec<String>> {
+fn series_ids(context: &Context, store: &Store, series: &str) -> Outcome<Vec<String>> {
     let filter = Filter {
         series: Some(series.to_owned()),
         ..Filter::default()
     };
-    let mut ids: Vec<String> = store
-        .list(&filter)
-        .map_err(store_failure)?
+    let mut ids: Vec<String> = context
+        .stored_runs(store, &filter)?
         .into_iter()
         .map(|run| run.id)
         .collect();
@@ -448,7 +447,7 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
     let mut store = context.open_store_there()?;
     let mut ids = Vec::new();
     for name in names {
-        let of_series = series_ids(&store, name)?;
+        let of_series = series_ids(context, &store, name)?;
         if of_series.is_empty() && Kept::is_known(&store, name)? {
             // Its runs went one by one; what is left goes below.
             continue;

@@ -138,6 +138,16 @@ impl Kept {
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
     }
 
+    /// It has runs, or there are some that cannot be read and may be its own.
+    fn may_have_runs(&self, store: &Store) -> Outcome<bool> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = store.list_readable(&filter).map_err(store_failure)?;
+        Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
+    }
+
     /// There is an experiment of this whole id.
     pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
         let found = store.document(KIND, id).map_err(store_failure)?;
@@ -150,7 +160,7 @@ impl Kept {
     pub fn forget_those_without_runs(store: &mut Store, named: &[String]) -> Outcome<Vec<String>> {
         let mut gone = Vec::new();
         for kept in Kept::all(store)? {
-            if (kept.blocks > 0 || named.contains(&kept.id)) && kept.run_ids(store)?.is_empty() {
+            if (kept.blocks > 0 || named.contains(&kept.id)) && !kept.may_have_runs(store)? {
                 kept.forget(store)?;
                 gone.push(kept.id);
             }

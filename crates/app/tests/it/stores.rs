@@ -235,6 +235,54 @@ fn a_damaged_run_is_named_and_the_others_are_shown() {
 }
 
 #[test]
+fn a_run_can_be_deleted_where_a_page_of_others_is_damaged() {
+    let desk = Desk::new();
+    // Labels that fill the pages: the table has several.
+    let label = "x".repeat(1_500);
+    for _ in 0..8 {
+        desk.json(&["run", "sim:nvme", "--duration", "10ms", "--label", &label]);
+    }
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    let ask = |query: &str| {
+        connection
+            .query_row(query, (), |row| row.get::<_, i64>(0))
+            .expect("a number") as usize
+    };
+    ask("PRAGMA wal_checkpoint(TRUNCATE)");
+    let mut statement = connection
+        .prepare("SELECT id FROM runs ORDER BY run_number")
+        .expect("a query");
+    let ids: Vec<String> = statement
+        .query_map((), |row| row.get(0))
+        .and_then(Iterator::collect)
+        .expect("ids");
+    drop(statement);
+    let page_bytes = ask("PRAGMA page_size");
+    let root = ask("SELECT rootpage FROM sqlite_schema WHERE name = 'runs'");
+    drop(connection);
+    let mut bytes = std::fs::read(desk.store()).expect("the store");
+    let at = (root - 1) * page_bytes;
+    assert_eq!(bytes[at], 5, "the table has more than a page");
+    // The page of the oldest runs.
+    let cell = at + usize::from(u16::from_be_bytes([bytes[at + 12], bytes[at + 13]]));
+    let leaf = u32::from_be_bytes(bytes[cell..cell + 4].try_into().expect("a number"));
+    bytes[(leaf as usize - 1) * page_bytes..][..page_bytes].fill(0xa5);
+    std::fs::write(desk.store(), &bytes).expect("the store");
+
+    let newest = ids.last().expect("a run");
+    let deleted = desk.run(&["history", "delete", newest]).ended(5);
+    assert!(
+        deleted.stdout.contains("Deleted 1 run"),
+        "{}",
+        deleted.stdout
+    );
+    assert!(deleted.stderr.contains(&ids[0]), "{}", deleted.stderr);
+    let left = desk.run(&["history"]).ended(5);
+    assert!(!left.stdout.contains(newest.as_str()), "{}", left.stdout);
+    assert!(left.stdout.contains(&ids[ids.len() - 2]), "{}", left.stdout);
+}
+
+#[test]
 fn a_lock_that_comes_and_goes_is_waited_for() {
     let desk = Desk::new();
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
