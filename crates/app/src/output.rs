@@ -33,8 +33,7 @@ pub fn write_new_with(
     let written =
         write(&mut out).and_then(|()| whole(&mut out).map_err(|error| half_way(path, &error)));
     if written.is_err() {
-        // The name was made above, by nobody else.
-        let _ = std::fs::remove_file(path);
+        let _ = stripewise_store::remove_made(out.get_ref(), path);
     }
     written
 }
@@ -97,6 +96,42 @@ mod tests {
         assert_eq!(check_new(&path).unwrap_err().exit, Exit::Usage);
         assert!(check_new(&directory.path().join("new")).is_ok());
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.html");
+        let failed = write_new_with(&path, |out| {
+            let _ = out.write_all(b"half");
+            Err(half_way(&path, &ErrorKind::StorageFull.into()))
+        });
+        assert_eq!(failed.unwrap_err().exit, Exit::Target);
+        assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn but_not_what_somebody_put_in_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.html");
+        let moved = directory.path().join("moved");
+        for is_link in [false, true] {
+            let failed = write_new_with(&path, |_| {
+                std::fs::rename(&path, &moved).unwrap();
+                if is_link {
+                    // Not even where it leads to the file that was made.
+                    std::os::unix::fs::symlink(&moved, &path).unwrap();
+                } else {
+                    std::fs::write(&path, b"precious").unwrap();
+                }
+                Err(half_way(&path, &ErrorKind::StorageFull.into()))
+            });
+            assert_eq!(failed.unwrap_err().exit, Exit::Target);
+            assert!(path.symlink_metadata().is_ok(), "{is_link}");
+            assert!(moved.exists(), "{is_link}");
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 
     #[cfg(unix)]

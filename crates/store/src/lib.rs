@@ -47,7 +47,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use location::default_path;
 pub use open::Store;
 pub use owner::Owner;
-pub use private::{create_directories, create_new};
+pub use private::{create_directories, create_new, remove_made};
 pub use schema::{APPLICATION_ID, USER_VERSION};
 pub use types::{
     Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunHandle, RunSummary,

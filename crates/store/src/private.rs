@@ -16,6 +16,21 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     system::create_new(path)
 }
 
+/// Removes the file that [`create_new`] made under `path`, unless something else has
+/// the name by now: in a directory of another user that user may move the file away and
+/// put another in its place. Where the system numbers no files, the name decides.
+///
+/// # Errors
+/// That of the system.
+pub fn remove_made(file: &File, path: &Path) -> io::Result<()> {
+    let made = system::file_id(&file.metadata()?);
+    // Not what a link points at.
+    if made.is_some() && made != system::file_id(&path.symlink_metadata()?) {
+        return Ok(());
+    }
+    std::fs::remove_file(path)
+}
+
 /// Makes a directory and those above it that are missing. What root makes belongs
 /// to the owner of the directory that it is in.
 ///
