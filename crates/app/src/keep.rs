@@ -69,7 +69,10 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
         self.writer.flush();
         self.note_failure();
         record.warnings.extend(store_behind(self.writer.joined()));
-        self.writer.finish(record).map_err(store_failure)?;
+        let (context, started_at) = (self.context, record.started_at.clone());
+        self.writer
+            .finish_under_a_free_id(record, || context.new_id(&started_at))
+            .map_err(store_failure)?;
         if self.has_failed {
             self.progress
                 .line(&format!("note: the run is kept in the end: {}", record.id));

@@ -184,3 +184,32 @@ fn a_run_that_never_started_lets_the_thread_go() {
     });
     drop(word);
 }
+
+#[test]
+fn a_run_whose_id_is_taken_is_kept_under_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let open = || Store::open(&path, crate::Owner::of_this_process("here")).unwrap();
+    let mut record = RunRecord::empty();
+    record.started_at = "2026-11-21T20:15:30Z".to_owned();
+    for id in ["first", "second"] {
+        record.id = id.to_owned();
+        open().save_run(&record).unwrap();
+    }
+    let mut store = open();
+    record.id = "first".to_owned();
+    record.label = Some("late".to_owned());
+    let mut free = ["second", "third"].into_iter();
+    std::thread::scope(|scope| {
+        let writer = RunWriter::start(scope, &mut store, WhenFull::Wait).unwrap();
+        writer.begin(&record);
+        writer.flush();
+        assert!(writer.failure().is_some(), "the id is taken");
+        writer
+            .finish_under_a_free_id(&mut record, || free.next().unwrap().to_owned())
+            .unwrap();
+    });
+    assert_eq!(record.id, "third");
+    assert_eq!(store.load("third").unwrap().label.as_deref(), Some("late"));
+    assert_eq!(store.load("first").unwrap().label, None);
+}
