@@ -5,12 +5,44 @@
 use crate::exit_codes::Exit;
 use stripewise_lab::compare::Requirement;
 use stripewise_report::requirement_text;
-use stripewise_results::Document;
+use stripewise_results::{Document, RunRecord, SeriesRecord};
 
 /// Judges what was required of the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
-    let judged = required.iter().map(|one| one.judge(&document.runs));
+    let judged = required.iter().map(|one| {
+        if one.is_of_latency() && !document.series.is_empty() {
+            one.judge(&at_answers(document))
+        } else {
+            one.judge(&document.runs)
+        }
+    });
     document.requirements = judged.collect();
+}
+
+/// Runs at which latencies are judged: of a ladder only the step that is its answer,
+/// as the steps beyond show what too much load costs; without one within the limit,
+/// the step with the least load. Runs of no ladder all count.
+fn at_answers(document: &Document) -> Vec<RunRecord> {
+    let answers: Vec<&str> = document.series.iter().filter_map(answer).collect();
+    let is_step = |id: &str| {
+        let mut steps = document.series.iter().flat_map(|series| &series.steps);
+        steps.any(|step| step.run == id)
+    };
+    let runs = document.runs.iter();
+    runs.filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
+        .cloned()
+        .collect()
+}
+
+/// The run of a ladder's answer; of its first step where no step counts, so that a
+/// requirement of void numbers stays unmet.
+fn answer(series: &SeriesRecord) -> Option<&str> {
+    let within = series
+        .within_limit
+        .and_then(|index| series.steps.get(index));
+    let least = || series.steps.iter().find(|step| step.counts());
+    let step = within.or_else(least).or(series.steps.first());
+    step.map(|step| step.run.as_str())
 }
 
 /// A line for each, as text.

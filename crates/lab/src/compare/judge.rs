@@ -42,6 +42,10 @@ pub(super) enum How {
 /// anything: the row has too few repetitions, in per cent.
 const USEFUL_PERCENT: [f64; 2] = [-50.0, 100.0];
 
+/// What is printed as 0.00 % is no difference that anybody may claim, however sure:
+/// simulated arrays repeat themselves to the last digit.
+const CLAIMED_PERCENT_MIN: f64 = 0.005;
+
 /// An interval that holds 0 and is narrow enough to say something.
 pub(super) fn is_useful([low, high]: [f64; 2]) -> bool {
     low >= USEFUL_PERCENT[0] && high <= USEFUL_PERCENT[1]
@@ -85,7 +89,7 @@ pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
 /// lets pass all the same, stays undecided, as does one that excludes nothing.
 fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdict {
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
-    if adjusted <= 1.0 - options.level && estimate != 0.0 {
+    if adjusted <= 1.0 - options.level && estimate.abs() >= CLAIMED_PERCENT_MIN {
         return if (estimate > 0.0) == options.metric.more_is_better() {
             Verdict::Better
         } else {
@@ -93,6 +97,9 @@ fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdi
         };
     }
     match row.interval_percent {
+        Some([low, high]) if low.abs().max(high.abs()) < CLAIMED_PERCENT_MIN => {
+            Verdict::NoDifference
+        }
         Some(interval @ [low, high]) if low <= 0.0 && 0.0 <= high && is_useful(interval) => {
             Verdict::NoDifference
         }

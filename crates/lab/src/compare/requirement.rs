@@ -164,6 +164,12 @@ impl Requirement {
         self.name.as_deref()
     }
 
+    /// It limits a latency; else it asks for a rate.
+    #[must_use]
+    pub fn is_of_latency(&self) -> bool {
+        matches!(self.quantity, Quantity::Latency(_))
+    }
+
     /// Only writes can meet it.
     #[must_use]
     pub fn is_of_writes(&self) -> bool {

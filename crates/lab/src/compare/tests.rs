@@ -83,6 +83,16 @@ fn single_runs_have_a_difference_and_no_interval() {
 }
 
 #[test]
+fn what_is_printed_as_no_per_cent_is_no_difference_however_sure() {
+    // Simulated arrays: the same to the last digit, but for one in 30,000.
+    let exact = |first: u32, iops: f64| (first..first + 6).map(|n| run(n, 1, iops)).collect();
+    let record = compared(exact(1, 2_612.43), exact(11, 2_612.33));
+    assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
+    let record = compared(exact(1, 2_612.43), exact(11, 2_611.43));
+    assert_eq!(record.verdict, Verdict::Worse, "0.04 % that is sure");
+}
+
+#[test]
 fn repetitions_tell_an_effect_from_none() {
     let worse = compared(six(1, 1_000.0), six(11, 900.0));
     assert_eq!(worse.verdict, Verdict::Worse);
