@@ -49,6 +49,7 @@ static JOB: Keep = Fields(&[
     ("error", Scalar),
     ("total_err", Scalar),
     ("job_start", Scalar),
+    ("elapsed", Scalar),
     ("job options", Options),
     ("read", SIDE),
     ("write", SIDE),

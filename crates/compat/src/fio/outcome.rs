@@ -5,7 +5,7 @@
 
 use super::json::{PERCENTS, is_percentile};
 use crate::absent::Absent;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stripewise_results::{Errors, KindOutcome, LatencySummary, Outcome};
 
 /// Reads and writes of a job; `None` where what every version gives is missing.
@@ -34,10 +34,6 @@ pub(super) fn outcome(
             .filter(|rate| *rate >= 0.0)
     };
     outcome.iops = rate(read)? + rate(write)?;
-    let bandwidth = |of: &Value| {
-        let bytes = of.get("bw_bytes").and_then(Value::as_f64);
-        bytes.or_else(|| Some(of.get("bw")?.as_f64()? * 1024.0))
-    };
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
     absent.give_all("jobs.outcome", &["bytes", "iops", "mib_per_s"]);
     let runtime_ms = |of: &Value| of.get("runtime").and_then(Value::as_u64).unwrap_or(0);
@@ -63,8 +59,14 @@ fn operations(of: &Value) -> Option<u64> {
     total.or_else(|| (bytes(of)? == 0).then_some(0))
 }
 
+/// Bytes per second.
+pub(super) fn bandwidth(of: &Value) -> Option<f64> {
+    let bytes = of.get("bw_bytes").and_then(Value::as_f64);
+    bytes.or_else(|| Some(of.get("bw")?.as_f64()? * 1024.0))
+}
+
 /// Bytes transferred; to 1,024 below where nothing says them exactly.
-fn bytes(of: &Value) -> Option<u64> {
+pub(super) fn bytes(of: &Value) -> Option<u64> {
     let count = of.get("io_bytes").and_then(Value::as_u64)?;
     let exact = of.get("io_kbytes").is_some() || of.get("clat_ns").is_some();
     if exact {
@@ -136,6 +138,12 @@ fn measured(of: &Value) -> Option<(&Value, f64)> {
     (!none && !nothing).then_some((measured, unit_ns))
 }
 
+/// A percentile in fio's unit.
+pub(super) fn percentile(all: &Map<String, Value>, percent: f64) -> Option<f64> {
+    let found = all.iter().find(|(name, _)| is_percentile(name, percent))?;
+    found.1.as_f64().filter(|value| *value >= 0.0)
+}
+
 /// Those of fio's percentiles that a record has, whose names are texts with
 /// version by version another number of zeros.
 fn percentiles(
@@ -148,15 +156,11 @@ fn percentiles(
     let Some(all) = measured.get("percentile").and_then(Value::as_object) else {
         return;
     };
-    let percentile = |percent: f64| {
-        let found = all.iter().find(|(name, _)| is_percentile(name, percent))?;
-        let value = found.1.as_f64().filter(|value| *value >= 0.0)?;
-        Some((value * unit_ns) as u64)
-    };
     for (percent, name) in PERCENTS.into_iter().zip(["p50", "p90", "p99", "p999"]) {
-        let Some(value) = percentile(percent) else {
+        let Some(value) = percentile(all, percent) else {
             continue;
         };
+        let value = (value * unit_ns) as u64;
         match name {
             "p50" => summary.p50 = value,
             "p90" => summary.p90 = value,

@@ -1,157 +1,28 @@
-//! fio's JSON as records.
+//! A document of fio as records.
 //!
-//! fio prints warnings and progress into the same stream, so text may stand
-//! before and after the document, and several documents may follow one another.
 //! Latencies are fio's completion latencies (`clat`), of which it gives
 //! percentiles by default; where a job asked for `lat_percentiles`, total ones
 //! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
 //! see `outcome`; what a job asked for is in `load`.
 
-use super::json::Document;
 use super::load::workload;
 use super::options::{self, Options};
 use super::outcome::outcome;
+use super::sound::contradiction;
 use crate::absent::Absent;
 use crate::import::imported_id;
-use crate::text::fingerprint;
 use crate::time::rfc3339;
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
+use crate::{Error, LineProblem, Note};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
-const MARK: &str = "\"fio version\"";
-const DOCUMENTS_MAX: usize = 10_000;
-const JOBS_MAX: usize = 10_000;
+pub(super) const JOBS_MAX: usize = 10_000;
 /// Notes of one file; where there are more, the first ones say it all.
-const NOTES_MAX: usize = 50;
-
-/// All documents of a text.
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
-    let mut from = 0;
-    // Lines are counted once, from document to document.
-    let mut from_line = 1;
-    while let Some(mark) = text[from..].find(MARK) {
-        let Some(open) = text[from..from + mark].rfind('{') else {
-            break;
-        };
-        let start = from + open;
-        let first_line = from_line + line_feeds(&text[from..start]);
-        passed_over(&text[from..start], from_line, &mut notes);
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
-        let value = match stream.next() {
-            Some(Ok(Document(value))) => value,
-            Some(Err(error)) => {
-                let problem = LineProblem {
-                    line: first_line + (error.line() as u64).saturating_sub(1),
-                    reason: format!("is not whole JSON of fio: {error}"),
-                };
-                let hint = "fio must end by itself for its JSON to be whole; nothing was taken";
-                return Err(Error::of_lines(source_name, vec![problem], hint));
-            }
-            None => break,
-        };
-        let end = start + stream.byte_offset();
-        if runs.len() >= DOCUMENTS_MAX {
-            return Err(Error::new(
-                source_name,
-                "has too many results",
-                "cut it into several files",
-            ));
-        }
-        let content = fingerprint(&text[start..end]);
-        let before = runs.len();
-        document(
-            &value,
-            content,
-            first_line,
-            source_name,
-            &mut runs,
-            &mut notes,
-        )?;
-        let jobs: usize = runs.iter().map(|run| run.jobs.len()).sum();
-        if jobs > JOBS_MAX {
-            return Err(Error::new(
-                source_name,
-                format!("has more than {JOBS_MAX} jobs"),
-                "cut it into several files",
-            ));
-        }
-        tell_of_signal(&text[from..start], &text[end..], &mut runs[before..]);
-        from = end;
-        from_line = first_line + line_feeds(&text[start..end]);
-    }
-    passed_over(&text[from..], from_line, &mut notes);
-    if runs.is_empty() {
-        let hint = "make it with `fio --output-format=json`";
-        return Err(Error::new(source_name, "has no result of fio in it", hint));
-    }
-    let latencies = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
-    notes.push(Note {
-        line: None,
-        message: latencies.to_owned(),
-    });
-    Ok(ImportedFile {
-        format: Format::FioJson,
-        runs,
-        notes,
-    })
-}
-
-/// What fio says of a signal that ended it.
-fn signal_in(text: &str) -> Option<&str> {
-    let mut lines = text.lines().map(str::trim);
-    lines.find(|line| line.starts_with("fio: terminating on signal"))
-}
-
-/// Marks the runs of a document as partial where fio says that a signal ended it.
-/// Its message stands before the document, or behind the last one.
-fn tell_of_signal(text_before: &str, text_behind: &str, runs: &mut [RunRecord]) {
-    let behind = || signal_in(text_behind).filter(|_| !text_behind.contains(MARK));
-    let Some(words) = signal_in(text_before).or_else(behind) else {
-        return;
-    };
-    for run in runs {
-        interrupted(run, words);
-    }
-}
-
-fn interrupted(run: &mut RunRecord, words: &str) {
-    run.status = Status::Partial;
-    let because = run.partial_because.get_or_insert_with(String::new);
-    if !because.is_empty() {
-        because.push_str("; ");
-    }
-    because.push_str(words);
-}
-
-fn line_feeds(text: &str) -> u64 {
-    text.bytes().filter(|byte| *byte == b'\n').count() as u64
-}
-
-fn passed_over(text: &str, line: u64, notes: &mut Vec<Note>) {
-    let trimmed = text.trim();
-    if !trimmed.is_empty() && notes.len() < NOTES_MAX {
-        let shown: String = trimmed
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(60)
-            .collect();
-        let before = text.len() - text.trim_start().len();
-        let skipped = text[..before].matches('\n').count() as u64;
-        notes.push(Note {
-            line: Some(line + skipped),
-            message: format!("is not part of the JSON, passed over: {shown}"),
-        });
-    }
-}
+pub(super) const NOTES_MAX: usize = 50;
 
 /// The runs of a document: jobs behind a `stonewall` ran after those before it.
-fn document(
+pub(super) fn document(
     value: &Value,
     content: u64,
     line: u64,
@@ -163,20 +34,7 @@ fn document(
         let problem = LineProblem { line, reason };
         Error::of_lines(source_name, vec![problem], "nothing was taken")
     };
-    let version = text_of(value, "fio version").unwrap_or_default();
-    if !["fio-2", "fio-3", "fio-4"]
-        .iter()
-        .any(|known| version.starts_with(known))
-    {
-        return Err(at_line(format!(
-            "begins a result of `{version}`: of fio, versions 2 to 4 are read"
-        )));
-    }
-    if value.get("client_stats").is_some() {
-        return Err(at_line(
-            "begins a result of fio's client mode (`client_stats`), in which several hosts are added up: run fio on each host with --output-format=json".to_owned(),
-        ));
-    }
+    must_be_readable(value).map_err(at_line)?;
     let jobs = value.get("jobs").and_then(Value::as_array);
     let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
     let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
@@ -216,6 +74,7 @@ fn document(
                 "begins a document whose job {name} has no reads and writes in it"
             ))
         })?;
+        must_agree(job, &name, line, source_name)?;
         group.push(read);
         previous = Some(job);
     }
@@ -229,6 +88,42 @@ fn document(
         &mut troubles,
     ));
     Ok(())
+}
+
+/// Whether a document is of a version and kind that is read; else why not.
+fn must_be_readable(value: &Value) -> Result<(), String> {
+    let version = text_of(value, "fio version").unwrap_or_default();
+    if !["fio-2", "fio-3", "fio-4"]
+        .iter()
+        .any(|known| version.starts_with(known))
+    {
+        return Err(format!(
+            "begins a result of `{version}`: of fio, versions 2 to 4 are read"
+        ));
+    }
+    if value.get("client_stats").is_some() {
+        return Err(
+            "begins a result of fio's client mode (`client_stats`), in which several hosts are added up: run fio on each host with --output-format=json".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// # Errors
+/// Names the job and what contradicts itself in it.
+fn must_agree(job: &Value, name: &str, line: u64, source_name: &str) -> Result<(), Error> {
+    let Some(what) = contradiction(job) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "begins a document whose job {name} {what}; one of the numbers was cut off or changed"
+    );
+    let hint = "give fio's output as it was written; nothing was taken";
+    Err(Error::of_lines(
+        source_name,
+        vec![LineProblem { line, reason }],
+        hint,
+    ))
 }
 
 /// Whether a job began when the one before it had ended. fio does not print

@@ -169,6 +169,125 @@ fn several_documents_in_one_file_are_several_runs() {
     assert_eq!(file.runs.len(), 2);
 }
 
+/// The fixture as fio printed it earlier: with less time, counts and rates.
+fn fio_snapshot(text: &str, runtime_ms: u64) -> String {
+    let mut document: serde_json::Value =
+        serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    let final_ms = document["timestamp_ms"].as_u64().unwrap();
+    document["timestamp_ms"] = (final_ms - 6000 + runtime_ms).into();
+    document["timestamp"] = ((final_ms - 6000 + runtime_ms) / 1000).into();
+    for job in document["jobs"].as_array_mut().unwrap() {
+        for side in ["read", "write"] {
+            let side = &mut job[side];
+            for name in ["io_bytes", "total_ios", "runtime"] {
+                side[name] = (side[name].as_u64().unwrap() * runtime_ms / 6000).into();
+            }
+        }
+    }
+    format!("{document:#}\n")
+}
+
+#[test]
+fn of_the_snapshots_of_a_fio_run_the_last_is_the_result() {
+    let alone = read(FIO);
+    let without_start = |text: &str| text.replace("\"job_start\"", "\"x\"");
+    let snapshots = [1000, 2000, 4500].map(|ms| fio_snapshot(FIO, ms)).concat();
+    for (earlier, last) in [
+        (snapshots.clone(), FIO.to_owned()),
+        // Versions before 3.35 do not say when a job began.
+        (without_start(&snapshots), without_start(FIO)),
+    ] {
+        let file = read(&[earlier.as_str(), &last].concat());
+        assert_eq!(file.runs.len(), 2, "the stonewall's two");
+        let ids = |file: &ImportedFile| {
+            file.runs
+                .iter()
+                .map(|run| run.id.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&file), ids(&read(&last)));
+        assert_eq!(row(&file.runs[0]).iops(), row(&alone.runs[0]).iops());
+        let note = |note: &stripewise_compat::Note| note.message.starts_with("3 earlier snapshots");
+        assert!(file.notes.iter().any(note), "{:?}", file.notes);
+    }
+}
+
+#[test]
+fn another_run_of_the_same_fio_job_is_another_result() {
+    let first = fio_snapshot(FIO, 4000);
+    for (from, to) in [
+        ("1740000004000", "1740000014000"),
+        ("\"jobname\": \"reads\"", "\"jobname\": \"others\""),
+        ("\"iodepth\": \"", "\"iodepth\": \"1"),
+        ("fio-3.33", "fio-3.34"),
+    ] {
+        assert!(FIO.contains(from), "{from}");
+        let file = read(&[first.as_str(), &FIO.replace(from, to)].concat());
+        assert_eq!(file.runs.len(), 4, "{to}");
+    }
+    // It began after the first one was printed, which is all that tells.
+    let later = FIO.replace("1740000010123", "1740000020123");
+    let text = [first.as_str(), &later].concat();
+    let file = read(&text.replace("\"job_start\"", "\"x\""));
+    assert_eq!(file.runs.len(), 4);
+    // What was counted does not become less.
+    assert_eq!(read(&[FIO, first.as_str()].concat()).runs.len(), 4);
+}
+
+#[test]
+fn results_of_fio_that_contradict_themselves_are_refused() {
+    for (from, to, reason) in [
+        ("\"iops\": 4000.0", "\"iops\": 400.0", "400 operations"),
+        ("\"iops\": 4000.0", "\"iops\": 4400.0", "are 4000"),
+        (
+            "\"iops\": 0.0",
+            "\"iops\": 70.0",
+            "70 operations of its writes",
+        ),
+        ("\"total_ios\": 24000", "\"total_ios\": 2400", "are 400"),
+        (
+            "\"bw_bytes\": 32768000",
+            "\"bw_bytes\": 3276800",
+            "3276800 bytes",
+        ),
+        ("\"runtime\": 6000", "\"runtime\": 600", "in 600 ms"),
+        ("\"runtime\": 6000", "\"runtime\": 0", "in 0 ms"),
+        ("\"mean\": 250123.5", "\"mean\": 9250123.5", "not in order"),
+        ("\"mean\": 250123.5", "\"mean\": 123.5", "not in order"),
+        ("\"50.000000\": 2", "\"50.000000\": 5", "at 90 percent"),
+        ("\"99.900000\": ", "\"99.900000\": 99", "above its max"),
+    ] {
+        assert!(FIO.contains(from), "{from}");
+        let broken = FIO.replacen(from, to, 1);
+        let error = import(broken.as_bytes(), "x").unwrap_err();
+        assert!(error.to_string().contains(reason), "{to}: {error}");
+    }
+    let old = include_str!("../data/fio-2.2.10.json");
+    for (from, to, reason) in [
+        ("\"bw\": 32000", "\"bw\": 3200", "bytes of its reads"),
+        ("\"max\": 90000,", "\"max\": 400,", "not in order"),
+    ] {
+        assert!(old.contains(from), "{from}");
+        let error = import(old.replacen(from, to, 1).as_bytes(), "x").unwrap_err();
+        assert!(error.to_string().contains(reason), "{to}: {error}");
+    }
+}
+
+#[test]
+fn what_fio_rounds_is_no_contradiction() {
+    for (from, to) in [
+        ("\"iops\": 4000.0", "\"iops\": 4000"),
+        ("\"iops\": 4000.0", "\"iops\": 3921.5"),
+        ("\"bw_bytes\": 32768000", "\"bw_bytes\": 32767500"),
+        ("\"runtime\": 6000", "\"runtime\": 6001"),
+        // A percentile is the middle of a bucket, which may lie above the maximum.
+        ("\"max\": 9000000", "\"max\": 2960000"),
+    ] {
+        assert!(FIO.contains(from), "{from}");
+        assert_eq!(read(&FIO.replacen(from, to, 1)).runs.len(), 2, "{to}");
+    }
+}
+
 #[test]
 fn processes_of_one_name_that_report_one_by_one_have_a_thread_each() {
     let text = FIO
@@ -455,7 +574,7 @@ fn what_contradicts_the_counts_of_fio_is_not_given() {
         assert_eq!((first.iops(), first.threads()), (Some(4000.0), Some(2)));
     }
     // A group of several jobs shows the options of one.
-    let file = read(&FIO.replace("\"mean\": 250123.5", "\"mean\": 9250123.5"));
+    let file = read(&FIO.replace("\"mean\": 250123.5", "\"mean\": 8250123.5"));
     let first = row(&file.runs[0]);
     assert_eq!((first.threads(), first.outstanding()), (None, None));
     assert_eq!(first.block_size_bytes(), Some(8192));
