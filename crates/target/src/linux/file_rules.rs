@@ -36,7 +36,8 @@ pub(super) fn judge_write(
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))
         .and_then(|()| room_to_write(file, &status, name, intent.size))
-        .and_then(|()| open_elsewhere(file, &status, name));
+        .and_then(|()| open_elsewhere(file, &status, name))
+        .and_then(|notes| seen_through_overlay(file, name, intent.busy_ok, notes));
     if !may_write {
         return Err(needs_overwrite(name, &made, judged.err()));
     }
@@ -216,6 +217,34 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
     let storage = storage_of(file);
     let in_memory = storage.file_system.is_some_and(|found| found.in_memory);
     space::judge_growth(file, in_memory, growth, name, what)
+}
+
+/// A loop device or a program may have the file's own inode in the upper directory of
+/// an overlay; where that cannot be looked at, the user has to know.
+fn seen_through_overlay(
+    file: &File,
+    name: &str,
+    busy_ok: bool,
+    mut notes: Vec<String>,
+) -> Result<Vec<String>> {
+    const UNSEEN: &str = "whether others use the file through the upper directory of its overlay \
+                          file system cannot be seen from here";
+    match overlay::unseen_upper(file) {
+        Some(overlay::Unseen::Relative) if !busy_ok => Err(Error::new(
+            ErrorKind::NeedsBusyOk,
+            name,
+            format!("{UNSEEN}: it was mounted by a relative path"),
+        )
+        .with_hint(
+            "Mount it with an absolute `upperdir`, or give `--busy-ok` if nothing else uses the \
+             file.",
+        )),
+        Some(_) => {
+            notes.push(format!("{UNSEEN}."));
+            Ok(notes)
+        }
+        None => Ok(notes),
+    }
 }
 
 /// Nobody else has it open, or nothing is written.

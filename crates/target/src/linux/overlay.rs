@@ -56,6 +56,43 @@ pub(super) fn upper_identity(file: &File, status: &Status) -> Option<Identity> {
     is_it.then_some(found.identity)
 }
 
+/// Why nobody here can say who uses the file through the upper directory; `None` where
+/// that can be looked at, or there is none.
+pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
+    if !is_on_overlay(file) {
+        return None;
+    }
+    match mount_of(file.as_fd()) {
+        Some(upper) if upper.is_relative() => Some(Unseen::Relative),
+        Some(upper) if upper.is_dir() => None,
+        _ => Some(Unseen::Hidden),
+    }
+}
+
+/// Why an upper directory cannot be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unseen {
+    /// Mounted by a path that counts from where somebody stood.
+    Relative,
+    /// Outside of what this process sees, as in a container.
+    Hidden,
+}
+
+/// The upper directory as the mount table has it.
+fn mount_of(file: std::os::fd::BorrowedFd<'_>) -> Option<PathBuf> {
+    let number = file.as_raw_fd();
+    let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
+    let mut lines = facts.lines();
+    let mount = lines.find_map(|line| line.strip_prefix("mnt_id:"))?;
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mut mounts = table.lines();
+    let line = mounts.find(|line| line.split(' ').next() == Some(mount.trim()))?;
+    let (_, right) = line.split_once(" - ")?;
+    let mut options = right.split(' ').nth(2)?.split(',');
+    let upper = options.find_map(|option| option.strip_prefix("upperdir="))?;
+    Some(PathBuf::from(unescape(upper)))
+}
+
 /// Compares with what lies at the file's place in the upper directory.
 fn layer_by(upper: &Path, status: &Status) -> Layer {
     match Status::of_path(upper, AtFlags::SYMLINK_NOFOLLOW) {

@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::path::Path;
 use std::process::Command;
-use stripewise_target::ErrorKind::{NeedsOverwrite, NoSpace, Refused};
+use stripewise_target::ErrorKind::{NeedsBusyOk, NeedsOverwrite, NoSpace, Refused};
 use stripewise_target::{Access, Intent, Size};
 use stripewise_workload::CacheMode;
 
@@ -30,6 +30,14 @@ fn overlay(top: &Path, hidden: bool) -> Option<Cleanup<impl FnMut()>> {
         .status
         .success()
         .then(|| Cleanup(move || unmount(&merged)))
+}
+
+/// Of a user who has not said that nobody else uses the file.
+fn unsure() -> Intent {
+    Intent {
+        busy_ok: false,
+        ..overwriting()
+    }
 }
 
 #[test]
@@ -98,6 +106,8 @@ fn where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told() {
         return skip_kernel(TEST, "overlay");
     };
     let path = top.path().join("merged/data");
+    // Nobody can say who uses the file's own inode, so the user has to.
+    refused(plan(&path, &unsure()), NeedsBusyOk, "relative path");
     let first = target(&path, &overwriting());
     let error = refused(
         first.open(CacheMode::Direct, Access::Write),
