@@ -146,7 +146,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
         ("-v1.1.1", "error of SQLIO 1.1.1"),
         ("-64", "Alpha"),
         ("-kWR", "never both"),
-        ("-k", "never both"),
+        ("-k", "values are glued"),
         ("-t", "glued"),
         ("-t0", "outside of 1 to 256"),
         ("-t257", "outside of 1 to 256"),
