@@ -9,7 +9,6 @@
 mod closed_loop;
 mod report;
 mod rows;
-mod sequential;
 pub mod tables;
 
 pub use closed_loop::{Load, Measured, Positions, closed_loop};
