@@ -310,7 +310,9 @@ fn a_devices_data_stays_without_leave_by_name() {
         "50ms",
         "--json",
     ];
-    let answer = desk.run(&bench).done();
+    // Where nothing else is read below, the cache behind the loop device voids it all.
+    let answer = desk.run(&bench);
+    assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
     for word in ["only reads are measured", "--destroy", "Writes: nothing"] {
         assert!(answer.stderr.contains(word), "{word}: {}", answer.stderr);
     }

@@ -70,7 +70,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             format!("{snapshots} earlier snapshots of runs are")
         };
         notes.push(note(format!(
-            "{what} left out (--status-interval): the last one of each run has all that it counted"
+            "{what} left out (snapshots at an interval): the last one of each run has all that it counted"
         )));
     }
     let latencies = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
