@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use stripewise_array_sim::ArraySpec;
 use stripewise_lab::compare::Requirement;
-use stripewise_target::TargetName;
+use stripewise_targets::TargetName;
 use stripewise_units::{ByteSize, CpuList, List, Nanoseconds, Slo, parse_count};
 
 static ARRAY: LazyLock<ArraySpec> =

@@ -30,7 +30,7 @@ const SUITES: [&str; 9] = [
     "stripewise-results",
     "stripewise-runner",
     "stripewise-stats",
-    "stripewise-target",
+    "stripewise-targets",
     "stripewise-units",
     "stripewise-workload",
 ];

@@ -1,5 +1,5 @@
 //! From what the user named to something that can be measured: real targets
-//! under the rules of `target`, simulated arrays, or nothing at all.
+//! under the rules of `targets`, simulated arrays, or nothing at all.
 
 use crate::cli::hints::fitted_here;
 use crate::cli::run::Safety;
@@ -19,7 +19,7 @@ use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::Place;
 use stripewise_runner::trust::{Evidence, foreseen};
 use stripewise_store::Store;
-use stripewise_target::{
+use stripewise_targets::{
     Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Plan, Size, Target, TargetName,
 };
 use stripewise_units::{NameText, format_bytes, format_duration};
@@ -160,7 +160,7 @@ pub fn judge_need(
 pub fn only_leave_is_missing(failure: &Failure) -> bool {
     failure
         .error
-        .downcast_ref::<stripewise_target::Error>()
+        .downcast_ref::<stripewise_targets::Error>()
         .is_some_and(|error| error.kind.is_leave_to_write_missing())
 }
 
@@ -271,7 +271,7 @@ pub fn judge(
     intent: &Intent,
 ) -> Outcome<Plan> {
     knowing(context, store, |knowledge| {
-        stripewise_target::plan(name, intent, knowledge).map_err(target_failure)
+        stripewise_targets::plan(name, intent, knowledge).map_err(target_failure)
     })
 }
 
@@ -311,7 +311,7 @@ fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed>
         kept_at: kept_at.clone(),
         failure: None,
     };
-    let prepared = stripewise_target::prepare(plan, &knowledge, &mut keeping);
+    let prepared = stripewise_targets::prepare(plan, &knowledge, &mut keeping);
     if let Some(failure) = keeping.failure {
         return Err(failure);
     }
@@ -337,7 +337,7 @@ pub fn expand(
 ) -> Outcome<()> {
     let mut filling = Filling::new(context, Some((to_bytes, None)));
     let made = knowing(context, store, |knowledge| {
-        stripewise_target::expand(path, to_bytes, intent, knowledge, &mut filling)
+        stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| while_filling(context, error))
     })?;
     drop(filling);
@@ -417,7 +417,7 @@ struct Keeping<'a, 'c> {
     failure: Option<Failure>,
 }
 
-impl stripewise_target::Progress for Keeping<'_, '_> {
+impl stripewise_targets::Progress for Keeping<'_, '_> {
     fn now_ns(&mut self) -> u64 {
         self.filling.now_ns()
     }
@@ -466,7 +466,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-impl stripewise_target::Progress for Filling<'_> {
+impl stripewise_targets::Progress for Filling<'_> {
     fn now_ns(&mut self) -> u64 {
         self.context.now_ns()
     }

@@ -6,7 +6,7 @@ use crate::input::{PLAN_BYTES_MAX, read_text};
 use std::path::Path;
 use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
 use stripewise_results::{TargetFacts, TargetKind};
-use stripewise_target::TargetName;
+use stripewise_targets::TargetName;
 use stripewise_workload::TargetLimits;
 
 /// An array that is built anew for every run, so that each run starts from the

@@ -1,5 +1,5 @@
 //! What is wrong with a file or device, for the crates that do more than look:
-//! `target` and `disk-provision` have classes of their own and the same shape, so
+//! `targets` and `disk-provision` have classes of their own and the same shape, so
 //! that whoever prints an error finds message, reason and hint in one place.
 //!
 //! A refusal names the thing that is in the way. The class maps to an exit code;

@@ -114,7 +114,7 @@ pub struct Filled {
     pub then: Next,
 }
 
-/// What an engine needs to open. Files are opened by `target`, under its rules.
+/// What an engine needs to open. Files are opened by `targets`, under its rules.
 #[derive(Clone, Debug)]
 pub struct OpenPlan {
     /// The files that operations index; for this engine alone where

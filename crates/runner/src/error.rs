@@ -33,7 +33,7 @@ pub enum Error {
         job: String,
         /// What the target says.
         #[source]
-        source: Box<stripewise_target::Error>,
+        source: Box<stripewise_targets::Error>,
     },
     /// The buffers would not fit into memory.
     #[error("the buffers need {needed}, and {available} of memory are available")]

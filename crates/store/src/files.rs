@@ -1,7 +1,7 @@
 //! Test files that were made and kept.
 //!
 //! The store's word is half of the proof that a file is ours; the other half is
-//! the extended attribute on the file itself. Both are compared by `target` on
+//! the extended attribute on the file itself. Both are compared by `targets` on
 //! the open descriptor.
 
 use crate::error::Result;

@@ -19,7 +19,7 @@ use stripewise_lab::{
 };
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, TIME_NS_MAX, Workload};
 

@@ -22,7 +22,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, format_duration, name_of, path_of};
 use stripewise_workload::{Workload, derived_seed, validate};
 

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::measure::JobWish;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::path_of;
 use stripewise_workload::{Arrivals, Rate, Workload};
 

@@ -15,7 +15,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_report::wrapped;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
-use stripewise_target::{FillProgress, Intent, Knowledge, Progress, TargetName};
+use stripewise_targets::{FillProgress, Intent, Knowledge, Progress, TargetName};
 use stripewise_units::{NameText, format_bytes};
 
 /// One finding.
@@ -117,12 +117,12 @@ fn reading(path: &Path) -> Reading {
         busy_ok: true,
         ..Intent::default()
     };
-    let target = stripewise_target::plan(
+    let target = stripewise_targets::plan(
         &TargetName::Path(path.to_owned()),
         &intent,
         &Knowledge::none(),
     )
-    .and_then(|plan| stripewise_target::prepare(plan, &Knowledge::none(), &mut Silent));
+    .and_then(|plan| stripewise_targets::prepare(plan, &Knowledge::none(), &mut Silent));
     let target = match target {
         Ok(target) => target,
         Err(error) => {

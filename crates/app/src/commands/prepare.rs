@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
-use stripewise_target::{Intent, Size, TargetName};
+use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::{NameText, format_bytes, shell_word};
 use stripewise_workload::DataPattern;
 

@@ -20,7 +20,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{Nanoseconds, format_duration};
 use stripewise_workload::{CacheMode, validate};
 

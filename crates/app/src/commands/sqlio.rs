@@ -28,7 +28,7 @@ use stripewise_compat::sqlio::{
 use stripewise_report::warnings_text;
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
-use stripewise_target::{ErrorKind, Size};
+use stripewise_targets::{ErrorKind, Size};
 use stripewise_units::format_count;
 use stripewise_workload::validate;
 use utilisation::Watch;
@@ -309,7 +309,7 @@ fn switches_here(warnings: &str) -> String {
 fn name_the_flag(failure: Failure) -> Failure {
     let kind = failure
         .error
-        .downcast_ref::<stripewise_target::Error>()
+        .downcast_ref::<stripewise_targets::Error>()
         .map(|error| error.kind);
     let flag = match kind {
         Some(ErrorKind::NeedsOverwrite) => "--overwrite",

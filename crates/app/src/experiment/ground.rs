@@ -13,7 +13,7 @@ use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Storage};
 use stripewise_lab::experiment::LayoutFacts;
 use stripewise_lab::offsets::Ground;
 use stripewise_results::TargetKind;
-use stripewise_target::Target;
+use stripewise_targets::Target;
 use stripewise_units::{ByteSize, format_bytes, path_of};
 
 /// Extents that agree modulo this agree in every stripe unit in use.

@@ -37,7 +37,7 @@ use stripewise_results::{
     EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
     TargetKind,
 };
-use stripewise_target::{Access, Target};
+use stripewise_targets::{Access, Target};
 use stripewise_workload::{CacheMode, Span, Workload};
 
 /// What a job works on.
@@ -84,7 +84,7 @@ impl Place<'_> {
     }
 
     /// What somebody did to it since it was prepared.
-    fn changed(&self) -> Option<stripewise_target::Changed> {
+    fn changed(&self) -> Option<stripewise_targets::Changed> {
         match self {
             Place::Real(target) => target.changed(),
             _ => None,

@@ -9,7 +9,7 @@ use stripewise_io_engine::backend::{
 use stripewise_io_engine::{
     Clock, Completion, Engine, EngineName, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
-use stripewise_target::{Access, Target};
+use stripewise_targets::{Access, Target};
 use stripewise_workload::CacheMode;
 
 /// How long an answer is waited for. A disk that has to spin up takes some seconds.

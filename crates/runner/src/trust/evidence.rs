@@ -5,7 +5,7 @@
 use stripewise_disk_inspect::observe::{DeviceObserved, InFlight, Observed};
 use stripewise_disk_inspect::storage::{BlockDevice, Storage, Throttle};
 use stripewise_results::{EngineFacts, HostFacts, Outcome, TargetFacts, TargetKind};
-use stripewise_target::{Changed, DataFacts};
+use stripewise_targets::{Changed, DataFacts};
 use stripewise_workload::{CacheMode, Workload};
 
 /// Everything about one job of one run.

@@ -163,7 +163,7 @@ fn facts_that_are_missing_raise_nothing_and_break_nothing() {
     empty.outcome = stripewise_results::Outcome::default();
     empty.observed = Some(stripewise_disk_inspect::observe::Observed::default());
     empty.storage = Some(stripewise_disk_inspect::storage::Storage::default());
-    empty.data = Some(stripewise_target::DataFacts::default());
+    empty.data = Some(stripewise_targets::DataFacts::default());
     assert_eq!(codes(&empty), ["few-operations"]);
 }
 

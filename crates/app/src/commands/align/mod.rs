@@ -20,7 +20,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_store::Store;
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, Nanoseconds, format_duration, path_of};
 use stripewise_workload::{CacheMode, DataPattern, Workload, validate};
 

@@ -11,7 +11,7 @@ use crate::show::document::{print_json, print_text};
 use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
-use stripewise_target::{ErrorKind, Knowledge, MadeFile};
+use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
 use stripewise_units::{format_bytes, path_of};
 
 /// What was done, or would be.
@@ -111,19 +111,19 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
             store: Some(&store_path),
         };
         let path = &*path_of(&file.path);
-        let mut gone_before = stripewise_target::kept_is_gone(path, file.device);
+        let mut gone_before = stripewise_targets::kept_is_gone(path, file.device);
         let mut refused = None;
         if !gone_before {
             // The dry run judges as the real one does, and stops before removing.
             let judged = match yes {
-                true => stripewise_target::remove_kept(path, &knowledge),
-                false => stripewise_target::judge_kept(path, &knowledge),
+                true => stripewise_targets::remove_kept(path, &knowledge),
+                false => stripewise_targets::judge_kept(path, &knowledge),
             };
             match judged {
                 Ok(()) => {}
                 Err(error)
                     if error.kind == ErrorKind::NotFound
-                        && stripewise_target::kept_is_gone(path, file.device) =>
+                        && stripewise_targets::kept_is_gone(path, file.device) =>
                 {
                     gone_before = true;
                 }

@@ -20,7 +20,7 @@ use stripewise_lab::experiment::{
 };
 use stripewise_lab::offsets::shift;
 use stripewise_report::wrapped;
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{Nanoseconds, counted, format_duration};
 
 const SECOND_NS: u64 = 1_000_000_000;

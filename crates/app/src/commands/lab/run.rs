@@ -14,7 +14,7 @@ use std::path::Path;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::shift;
 use stripewise_lab::plan_file::{LabPlan, OFFSET_FACTOR};
-use stripewise_target::Size;
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{Workload, validate};
 

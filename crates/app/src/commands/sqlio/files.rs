@@ -12,7 +12,7 @@ use std::path::Path;
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
 use stripewise_disk_inspect::System;
 use stripewise_store::Store;
-use stripewise_target::{Intent, Size, TargetName};
+use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::NameText;
 
 const BYTES_PER_MB: u64 = 1_048_576;

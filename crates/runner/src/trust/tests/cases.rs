@@ -857,7 +857,7 @@ pub const CASES: &[Case] = &[
 ];
 
 fn changed(evidence: &mut Evidence, what: &str, cut: bool) {
-    evidence.changed = Some(stripewise_target::Changed {
+    evidence.changed = Some(stripewise_targets::Changed {
         what: what.to_owned(),
         cut,
     });

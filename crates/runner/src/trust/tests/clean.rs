@@ -10,7 +10,7 @@ use stripewise_disk_inspect::storage::{
 use stripewise_results::{
     EngineFacts, HostFacts, Interval, KindOutcome, OpenLoop, Outcome, TargetFacts, TargetKind,
 };
-use stripewise_target::DataFacts;
+use stripewise_targets::DataFacts;
 use stripewise_workload::{Arrivals, Rate, Workload};
 
 pub const GIB: u64 = 1 << 30;

@@ -7,8 +7,8 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
-use stripewise_target::ErrorKind::{Interrupted, NeedsOverwrite, Refused};
-use stripewise_target::{FillProgress, Intent, Knowledge, Progress, Result, expand};
+use stripewise_targets::ErrorKind::{Interrupted, NeedsOverwrite, Refused};
+use stripewise_targets::{FillProgress, Intent, Knowledge, Progress, Result, expand};
 
 const TAIL: &[u8] = b"appended by somebody else\n";
 

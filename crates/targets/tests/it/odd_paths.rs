@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use std::path::Path;
-use stripewise_target::ErrorKind::{NotFound, TooManyOutstanding, Unusable, Usage};
-use stripewise_target::{Intent, Knowledge, TargetName};
+use stripewise_targets::ErrorKind::{NotFound, TooManyOutstanding, Unusable, Usage};
+use stripewise_targets::{Intent, Knowledge, TargetName};
 
 #[test]
 fn what_is_no_storage_says_what_it_is_at_once() {
@@ -88,7 +88,7 @@ fn more_than_256_in_flight_must_be_asked_for_by_number() {
 fn simulated_targets_and_datasets_are_not_opened_here() {
     for name in ["sim:hdd", "dataset:x"] {
         let name: TargetName = name.parse().expect("a name");
-        let error = stripewise_target::plan(&name, &reading(), &Knowledge::none());
+        let error = stripewise_targets::plan(&name, &reading(), &Knowledge::none());
         assert_eq!(error.expect_err("no storage").kind, Usage);
     }
 }

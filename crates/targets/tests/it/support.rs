@@ -6,7 +6,7 @@ pub use crate::support_linux::*;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use stripewise_target::{
+use stripewise_targets::{
     Error, FillProgress, Intent, Knowledge, Plan, Progress, Result, Size, Target, TargetName,
 };
 use tempfile::TempDir;
@@ -79,7 +79,7 @@ pub fn plan(path: impl AsRef<Path>, intent: &Intent) -> Result<Plan> {
 }
 
 pub fn plan_knowing(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
-    stripewise_target::plan(&TargetName::Path(path.to_owned()), intent, knowledge)
+    stripewise_targets::plan(&TargetName::Path(path.to_owned()), intent, knowledge)
 }
 
 /// A clock that stands still, and an ear that is content.
@@ -121,7 +121,7 @@ impl<F: FnMut(FillProgress) -> ControlFlow<()>> Progress for Watching<F> {
 }
 
 pub fn prepare(plan: Plan) -> Result<Target> {
-    stripewise_target::prepare(plan, &Knowledge::none(), &mut Quiet)
+    stripewise_targets::prepare(plan, &Knowledge::none(), &mut Quiet)
 }
 
 pub fn target(path: impl AsRef<Path>, intent: &Intent) -> Target {
@@ -134,7 +134,7 @@ pub fn target(path: impl AsRef<Path>, intent: &Intent) -> Target {
 /// An error that a tired person can work with.
 pub fn refused(
     result: Result<impl Sized>,
-    kind: stripewise_target::ErrorKind,
+    kind: stripewise_targets::ErrorKind,
     says: &str,
 ) -> Error {
     let Err(error) = result else {

@@ -66,7 +66,7 @@ pub struct FillProgress {
     pub total_bytes: u64,
 }
 
-/// The caller's clock and ear while a target is prepared. `target` itself reads
+/// The caller's clock and ear while a target is prepared. `targets` itself reads
 /// no clock.
 pub trait Progress {
     /// Monotonic nanoseconds since any origin.

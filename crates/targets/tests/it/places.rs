@@ -4,8 +4,8 @@ use crate::support::*;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use stripewise_target::ErrorKind::NeedsBusyOk;
-use stripewise_target::Intent;
+use stripewise_targets::ErrorKind::NeedsBusyOk;
+use stripewise_targets::Intent;
 
 /// Asks without `--busy-ok`.
 fn careful(intent: Intent) -> Intent {

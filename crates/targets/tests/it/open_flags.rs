@@ -5,7 +5,7 @@
 
 use crate::support::*;
 use rustix::fs::OFlags;
-use stripewise_target::{Access, Intent, Target};
+use stripewise_targets::{Access, Intent, Target};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 256 << 10;

@@ -5,8 +5,8 @@ use crate::support::*;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use stripewise_target::ErrorKind::{NeedsOverwrite, Refused, Usage};
-use stripewise_target::{Intent, Knowledge, MadeFile};
+use stripewise_targets::ErrorKind::{NeedsOverwrite, Refused, Usage};
+use stripewise_targets::{Intent, Knowledge, MadeFile};
 
 fn keeping() -> Intent {
     Intent {
@@ -25,13 +25,16 @@ fn kept(path: &Path) -> MadeFile {
 }
 
 /// Plans a write without `--overwrite`, with a store that knows `made`.
-fn plan_known(path: &Path, made: &MadeFile) -> stripewise_target::Result<stripewise_target::Plan> {
+fn plan_known(
+    path: &Path,
+    made: &MadeFile,
+) -> stripewise_targets::Result<stripewise_targets::Plan> {
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
         store: None,
     };
     let plan = plan_knowing(path, &writing(), &knowledge)?;
-    stripewise_target::prepare(plan.clone(), &knowledge, &mut Quiet)?;
+    stripewise_targets::prepare(plan.clone(), &knowledge, &mut Quiet)?;
     Ok(plan)
 }
 
@@ -114,7 +117,7 @@ fn remove_kept_knows(path: &Path, made: &MadeFile) -> bool {
         is_known: &|file| made.is_same_file(file),
         store: None,
     };
-    stripewise_target::judge_kept(path, &knowledge).is_ok()
+    stripewise_targets::judge_kept(path, &knowledge).is_ok()
 }
 
 /// Remembers what it hears of, and breaks off where told to.
@@ -125,12 +128,12 @@ struct Remembering<'a> {
     not_kept: Vec<MadeFile>,
 }
 
-impl stripewise_target::Progress for Remembering<'_> {
+impl stripewise_targets::Progress for Remembering<'_> {
     fn now_ns(&mut self) -> u64 {
         0
     }
 
-    fn report(&mut self, _: stripewise_target::FillProgress) -> ControlFlow<()> {
+    fn report(&mut self, _: stripewise_targets::FillProgress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -160,14 +163,14 @@ fn a_kept_file_is_known_before_it_has_its_name() {
     // What cannot be remembered gets no name at all.
     let mut progress = remembering(true);
     let planned = plan(&path, &keeping()).expect("room");
-    stripewise_target::prepare(planned, &Knowledge::none(), &mut progress)
+    stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress)
         .expect_err("not remembered");
     assert_eq!(progress.seen.len(), 1);
     assert!(names(top.path()).is_empty());
     let mut progress = remembering(false);
     let planned = plan(&path, &keeping()).expect("room");
-    let target =
-        stripewise_target::prepare(planned, &Knowledge::none(), &mut progress).expect("remembered");
+    let target = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress)
+        .expect("remembered");
     let [(made, had_its_name)] = progress.seen.as_slice() else {
         panic!("once: {:?}", progress.seen);
     };
@@ -304,7 +307,7 @@ fn making_a_kept_file_never_replaces_anything() {
         }
         ControlFlow::Continue(())
     });
-    let filled = stripewise_target::prepare(planned.clone(), &Knowledge::none(), &mut progress);
+    let filled = stripewise_targets::prepare(planned.clone(), &Knowledge::none(), &mut progress);
     refused(filled, Refused, "exists already");
     refused(prepare(planned), Refused, "exists already");
     assert_untouched(&path, MIB);
@@ -348,7 +351,7 @@ fn a_kept_file_is_removed_and_nothing_else_is() {
         is_known: &|file| made.is_same_file(file),
         store: None,
     };
-    let remove = |path: &Path| stripewise_target::remove_kept(path, &knowledge);
+    let remove = |path: &Path| stripewise_targets::remove_kept(path, &knowledge);
     // A copy carries the mark, a stranger's file carries none.
     let copy = top.path().join("copy");
     std::fs::copy(&path, &copy).expect("copied");
@@ -361,7 +364,7 @@ fn a_kept_file_is_removed_and_nothing_else_is() {
     std::fs::hard_link(&path, &second).expect("linked");
     refused(remove(&path), Refused, "2 names");
     std::fs::remove_file(&second).expect("unlinked");
-    let unknown = stripewise_target::remove_kept(&path, &Knowledge::none());
+    let unknown = stripewise_targets::remove_kept(&path, &Knowledge::none());
     refused(unknown, Refused, "left alone");
     remove(&path).expect("ours");
     assert_eq!(names(top.path()), ["copy", "other"]);

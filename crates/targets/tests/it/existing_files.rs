@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stripewise_target::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
-use stripewise_target::{Access, Intent, Knowledge, Size};
+use stripewise_targets::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
+use stripewise_targets::{Access, Intent, Knowledge, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 256 << 10;
@@ -582,7 +582,7 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
     assert_eq!(opened.changed(), None);
     write_block(&file, 0, 1).expect("writes");
     assert_eq!(opened.changed(), None, "our own writes change nothing");
-    let what = |opened: &stripewise_target::Target| opened.changed().map(|found| found.what);
+    let what = |opened: &stripewise_targets::Target| opened.changed().map(|found| found.what);
     let link = top.path().join("link");
     std::fs::hard_link(&path, &link).expect("linked");
     assert!(what(&opened).expect("linked").contains("second name"));

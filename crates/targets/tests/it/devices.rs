@@ -7,8 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use stripewise_results::TargetKind;
-use stripewise_target::ErrorKind::{Denied, NeedsBusyOk, NeedsDestroy, NoSpace, Refused, Unusable};
-use stripewise_target::{Access, Error, Intent, Size};
+use stripewise_targets::ErrorKind::{
+    Denied, NeedsBusyOk, NeedsDestroy, NoSpace, Refused, Unusable,
+};
+use stripewise_targets::{Access, Error, Intent, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 64 << 20;

@@ -3,8 +3,8 @@
 use crate::support::*;
 use std::path::Path;
 use std::process::Command;
-use stripewise_target::ErrorKind::{NeedsBusyOk, NeedsOverwrite, NoSpace, Refused};
-use stripewise_target::{Access, Intent, Size};
+use stripewise_targets::ErrorKind::{NeedsBusyOk, NeedsOverwrite, NoSpace, Refused};
+use stripewise_targets::{Access, Intent, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 256 << 10;

@@ -7,8 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
-use stripewise_target::ErrorKind::{Interrupted, NeedsBusyOk, NeedsOverwrite, Refused, Unusable};
-use stripewise_target::{Access, Intent, Knowledge, MadeFile, expand, judge_kept, remove_kept};
+use stripewise_targets::ErrorKind::{Interrupted, NeedsBusyOk, NeedsOverwrite, Refused, Unusable};
+use stripewise_targets::{Access, Intent, Knowledge, MadeFile, expand, judge_kept, remove_kept};
 use stripewise_workload::CacheMode;
 
 /// Whatever is asked for: it is refused with these words, and left alone.
@@ -34,7 +34,7 @@ fn grow(
     path: &Path,
     intent: &Intent,
     known: &RefCell<Vec<MadeFile>>,
-) -> stripewise_target::Result<()> {
+) -> stripewise_targets::Result<()> {
     let is_known = |made: &MadeFile| known.borrow().iter().any(|one| one.is_same_file(made));
     let knowledge = Knowledge {
         is_known: &is_known,
@@ -169,7 +169,7 @@ fn an_interrupted_filling_leaves_nothing() {
     let top = directory();
     let plan = plan(top.path(), &filling(8)).expect("a plan");
     let mut stop = Watching::new(|_| ControlFlow::Break(()));
-    let done = stripewise_target::prepare(plan, &Knowledge::none(), &mut stop);
+    let done = stripewise_targets::prepare(plan, &Knowledge::none(), &mut stop);
     let error = done.expect_err("stopped");
     assert_eq!(error.kind, Interrupted);
     assert!(names(top.path()).is_empty());

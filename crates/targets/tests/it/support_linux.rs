@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use stripewise_target::Intent;
+use stripewise_targets::Intent;
 
 /// Whether a test can run that needs root and these tools; says so if not.
 pub fn can_run(test: &str, tools: &[&str]) -> bool {
