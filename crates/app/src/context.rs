@@ -28,23 +28,28 @@ pub struct Context {
     pub style: Style,
     pub interrupt: Interrupt,
     started: Instant,
-    /// Of the next id; from the system at the start, then counted on, so that
-    /// no two ids of this process are the same.
+    /// Of the next id; from the system at the start, then counted on by `id_step`, so
+    /// that no two ids of this process are the same.
     next_id: AtomicU64,
+    /// Odd, and from the system as well: a process that meets an id of another one does
+    /// not meet its next ids too.
+    id_step: u64,
     /// Damaged runs of the store that were named.
     damaged: Mutex<BTreeSet<String>>,
 }
 
 impl Context {
     pub fn new(global: Global) -> std::io::Result<Self> {
+        // The standard library's hasher is seeded from the system: enough to
+        // tell processes of one second apart.
+        let chance = RandomState::new();
         Ok(Context {
             style: Style::of(&global),
             global,
             interrupt: Interrupt::listen()?,
             started: Instant::now(),
-            // The standard library's hasher is seeded from the system: enough to
-            // tell processes of one second apart.
-            next_id: AtomicU64::new(RandomState::new().hash_one(std::process::id())),
+            next_id: AtomicU64::new(chance.hash_one(std::process::id())),
+            id_step: chance.hash_one("step") | 1,
             damaged: Mutex::new(BTreeSet::new()),
         })
     }
@@ -198,8 +203,25 @@ impl Context {
 
     /// A new id for something that starts at `timestamp`.
     pub fn new_id(&self, timestamp: &str) -> String {
-        let entropy = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let entropy = self.next_id.fetch_add(self.id_step, Ordering::Relaxed);
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
+    }
+
+    /// A new id for a series or an experiment, which nothing in the store has: what is
+    /// kept under a name replaces what had that name.
+    pub fn free_id(&self, store: &Store, timestamp: &str) -> Outcome<String> {
+        const TRIES: usize = 64;
+        for _ in 0..TRIES {
+            let id = self.new_id(timestamp);
+            if store.is_free(&id).map_err(store_failure)? {
+                return Ok(id);
+            }
+        }
+        Err(Failure::new(
+            Exit::Store,
+            format!("no free id was found in {TRIES} tries"),
+            "try again in a second; each second has ids of its own",
+        ))
     }
 
     /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in

@@ -42,11 +42,19 @@ pub fn simulate_all(
         .iter()
         .map(|wishes| SimulatedCell::prepare(context, aimed, wishes, how))
         .collect::<Outcome<Vec<_>>>()?;
-    simulate_cells(context, &cells, &mut |record| {
-        let kept = store.save_run(&record).map_err(store_failure);
+    simulate_cells(context, &cells, &mut |mut record| {
+        let kept = keep_new(context, store, &mut record);
         records.push(record);
         kept
     })
+}
+
+/// Keeps a record that was just made, under another id where its own is taken.
+pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
+    let started_at = record.started_at.clone();
+    store
+        .save_new_run(record, || context.new_id(&started_at))
+        .map_err(store_failure)
 }
 
 /// One run, and the arrays that it meets.

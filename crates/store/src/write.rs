@@ -167,6 +167,43 @@ impl Store {
         Err(self.error(DOING, ErrorKind::Misuse(text)))
     }
 
+    /// As [`Store::save_run`] for a run that was just made: where another run has its id,
+    /// the record gets one of `new_id` instead of being lost.
+    ///
+    /// # Errors
+    /// The failure of the store: the record is not kept.
+    pub fn save_new_run(
+        &mut self,
+        record: &mut RunRecord,
+        mut new_id: impl FnMut() -> String,
+    ) -> Result<()> {
+        // An id has 20 bits of chance: more collisions in a row are no accident.
+        const TRIES: usize = 8;
+        for _ in 0..TRIES {
+            match self.save_run(record) {
+                Err(error) if matches!(error.kind(), ErrorKind::Misuse(_)) => record.id = new_id(),
+                done => return done,
+            }
+        }
+        self.save_run(record)
+    }
+
+    /// Whether neither a run nor a series nor a document has this id.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn is_free(&self, id: &str) -> Result<bool> {
+        self.connection
+            .query_row(
+                "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1 OR series = ?1) \
+                    AND NOT EXISTS (SELECT 1 FROM series WHERE id = ?1) \
+                    AND NOT EXISTS (SELECT 1 FROM documents WHERE name = ?1)",
+                [id],
+                |row| row.get(0),
+            )
+            .map_err(|error| self.sqlite_error("look for an id", error))
+    }
+
     /// Stores whole records in one transaction, all or none. A record whose id is
     /// there already stays as it is; says of each whether it was new.
     ///

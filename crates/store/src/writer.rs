@@ -12,7 +12,7 @@
 
 use crate::blob;
 use crate::compact::join;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::open::Store;
 use crate::rows::PendingInterval;
 use crate::types::{IntervalHistograms, RunHandle, StoredHistograms, StoredInterval};
@@ -145,21 +145,13 @@ impl<'scope, 'store: 'scope> RunWriter<'scope, 'store> {
     pub fn finish_under_a_free_id(
         self,
         record: &mut RunRecord,
-        mut new_id: impl FnMut() -> String,
+        new_id: impl FnMut() -> String,
     ) -> Result<()> {
-        // An id has 20 bits of chance: more collisions in a row are no accident.
-        const TRIES: usize = 8;
         let StoreSink { store, run } = self.0.close();
-        if let Some(run) = run {
-            return store.finish_run(run, record);
+        match run {
+            Some(run) => store.finish_run(run, record),
+            None => store.save_new_run(record, new_id),
         }
-        for _ in 0..TRIES {
-            match store.save_run(record) {
-                Err(error) if matches!(error.kind(), ErrorKind::Misuse(_)) => record.id = new_id(),
-                done => return done,
-            }
-        }
-        store.save_run(record)
     }
 }
 

@@ -62,7 +62,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
             arguments,
             &plan,
             &aimed,
-            context.new_id(&started_at),
+            context.free_id(&store, &started_at)?,
         ),
         progress: Progress::start(
             context.global.quiet || is_simulated(&aimed),

@@ -331,7 +331,7 @@ pub fn rerun(
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let base = base_of(context, work, ready, how.label);
-    let series = context.new_id(&context.timestamp());
+    let series = context.free_id(store, &context.timestamp())?;
     let rounds = rounds(work, how.repeat);
     let mut runs: Vec<(Vec<JobWish>, How)> = Vec::new();
     for (round, order) in rounds.iter().enumerate() {

@@ -66,7 +66,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let skipped = leave_out_what_does_not_fit(&mut wishes, &aimed)?;
     let how = How {
         skipped,
-        series: series_of(context, arguments, wishes.runs.len()),
+        series: series_of(context, &store, arguments, wishes.runs.len())?,
         ..how
     };
     let mut records = Vec::new();
@@ -94,12 +94,21 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
 
 /// Several runs of one command are kept under one id, so that they can be shown,
 /// compared and deleted together.
-fn series_of(context: &Context, arguments: &Run, runs: usize) -> Option<(String, String)> {
+fn series_of(
+    context: &Context,
+    store: &Store,
+    arguments: &Run,
+    runs: usize,
+) -> Outcome<Option<(String, String)>> {
+    if runs < 2 {
+        return Ok(None);
+    }
     let part = match arguments.plan {
         Some(_) => "plan",
         None => "grid",
     };
-    (runs > 1).then(|| (context.new_id(&context.timestamp()), part.to_owned()))
+    let id = context.free_id(store, &context.timestamp())?;
+    Ok(Some((id, part.to_owned())))
 }
 
 /// Virtual time and real time do not run side by side; said before a test file

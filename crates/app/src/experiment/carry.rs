@@ -133,14 +133,15 @@ fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) ->
 /// A document for a new experiment; the caller fills in the rest.
 pub fn new_document(
     context: &Context,
+    store: &Store,
     kind: super::kept::ExperimentKind,
     target: &str,
     plan: ExperimentPlan,
-) -> Kept {
+) -> Outcome<Kept> {
     let started_at = context.timestamp();
-    Kept {
+    Ok(Kept {
         schema_version: SCHEMA_VERSION,
-        id: context.new_id(&started_at),
+        id: context.free_id(store, &started_at)?,
         kind,
         target: target.to_owned(),
         started_at,
@@ -156,5 +157,5 @@ pub fn new_document(
         blocks: 0,
         ended: None,
         elapsed_ns: 0,
-    }
+    })
 }

@@ -3,11 +3,11 @@
 
 use super::kept::Kept;
 use crate::aim::Aimed;
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, measure};
-use crate::parallel::{SimulatedCell, simulate_cells};
+use crate::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::show::progress::Progress as Bar;
 use std::collections::VecDeque;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
@@ -136,8 +136,8 @@ impl<'a> Runner<'a> {
             cells.push(SimulatedCell::prepare(self.context, aimed, &[wish], &how)?);
         }
         let (store, ready) = (&mut *self.store, &mut self.ready);
-        simulate_cells(self.context, &cells, &mut |record| {
-            let kept = store.save_run(&record).map_err(store_failure);
+        simulate_cells(self.context, &cells, &mut |mut record| {
+            let kept = keep_new(self.context, store, &mut record);
             ready.push_back(record);
             kept
         })

@@ -1,6 +1,6 @@
 use crate::common::*;
 use stripewise_results::{Document, INTERVALS_MAX, Status};
-use stripewise_store::{ErrorKind, MadeFile, Store};
+use stripewise_store::{ErrorKind, KeptDocument, MadeFile, Store};
 
 #[test]
 fn a_finished_run_comes_back_byte_for_byte_with_its_latencies() {
@@ -47,6 +47,46 @@ fn a_saved_run_is_there_and_its_id_is_taken() {
     let begun = store.begin_run(&skeleton("one", 1)).unwrap_err();
     assert!(matches!(begun.kind(), ErrorKind::Misuse(_)), "{begun}");
     assert_eq!(store.load("one").unwrap(), record);
+}
+
+#[test]
+fn a_new_run_whose_id_is_taken_is_kept_under_the_next_free_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    for taken in ["one", "two"] {
+        store.save_run(&finished(taken, 1, 3)).unwrap();
+    }
+    let mut record = finished("one", 1, 2);
+    let mut ids = ["two", "three", "four"].into_iter().map(str::to_owned);
+    store
+        .save_new_run(&mut record, || ids.next().unwrap())
+        .unwrap();
+    assert_eq!(record.id, "three");
+    assert_eq!(store.load("three").unwrap(), record);
+    assert_eq!(store.load("one").unwrap(), finished("one", 1, 3));
+    // Where no id is free, the record is not kept, and nothing is replaced.
+    let refused = store.save_new_run(&mut record, || "two".to_owned());
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::Misuse(_)));
+    assert_eq!(store.load("two").unwrap(), finished("two", 1, 3));
+}
+
+#[test]
+fn an_id_of_anything_in_the_store_is_not_free() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = open(&directory.path().join("store.db")).unwrap();
+    let mut record = finished("a-run", 1, 1);
+    record.series = Some("a-series".to_owned());
+    store.save_run(&record).unwrap();
+    let document = KeptDocument {
+        name: "an-experiment".to_owned(),
+        kept_at: "2026-11-21T20:15:30Z".to_owned(),
+        json: "{}".to_owned(),
+    };
+    store.keep_document("experiment", &document).unwrap();
+    for taken in ["a-run", "a-series", "an-experiment"] {
+        assert!(!store.is_free(taken).unwrap(), "{taken}");
+    }
+    assert!(store.is_free("a").unwrap());
 }
 
 #[test]

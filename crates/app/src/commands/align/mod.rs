@@ -55,7 +55,13 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         load_given: design.load_given,
         place: Some(place),
         layout: found.layout,
-        ..new_document(context, ExperimentKind::Align, &arguments.target, plan)
+        ..new_document(
+            context,
+            &store,
+            ExperimentKind::Align,
+            &arguments.target,
+            plan,
+        )?
     };
     let id = kept.id.clone();
     let exit = start(context, &mut store, aimed, kept, &arguments.how, false)?;

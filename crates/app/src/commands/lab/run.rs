@@ -55,7 +55,7 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         size_bytes,
         layout: find(&aimed, &file.target, block_bytes_max(&plan), None).layout,
         place,
-        ..new_document(context, ExperimentKind::Lab, &file.target, plan)
+        ..new_document(context, &store, ExperimentKind::Lab, &file.target, plan)?
     };
     let duration_given = file.duration_given;
     start(
