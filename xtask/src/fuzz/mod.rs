@@ -23,8 +23,8 @@ use std::sync::Mutex;
 const INPUT_SECONDS_MAX: u32 = 20;
 /// The longest input; all fixtures are shorter.
 const INPUT_BYTES_MAX: u32 = 16 << 10;
-/// Seconds for each target in continuous integration.
-const SECONDS_IN_CI: u64 = 5;
+/// Seconds for each target where nothing is said.
+const SECONDS: u64 = 5;
 /// Seconds for each target with the sanitizer, which has twice as much to do.
 const SECONDS_IN_NIGHTLY: u64 = 30;
 
@@ -62,7 +62,7 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     let until = match (seconds, arguments.value("--runs")?) {
         (Some(_), Some(_)) => bail!("--seconds and --runs exclude each other"),
         (_, Some(runs)) => Until::Runs(runs),
-        (seconds, None) => Until::Seconds(seconds.unwrap_or(SECONDS_IN_CI)),
+        (seconds, None) => Until::Seconds(seconds.unwrap_or(SECONDS)),
     };
     let wish = Wish {
         until,
@@ -72,11 +72,6 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
         targets: arguments.words()?,
     };
     fuzz(root, &wish)
-}
-
-/// What continuous integration runs.
-pub fn in_ci(root: &Path) -> Result<()> {
-    fuzz(root, &Wish::all(SECONDS_IN_CI, Sanitizer::None))
 }
 
 /// What is run at night: from the same seeds, under the address sanitizer.

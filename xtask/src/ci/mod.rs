@@ -1,0 +1,268 @@
+//! What continuous integration runs, in two lanes, one behind the other: the first
+//! answers what most changes get wrong, within minutes, the second takes longer. Every
+//! step runs whatever became of those before it, so one look at the end shows all that
+//! is wrong; the closing lines are the steps and the counts of the tests.
+
+use crate::perf::gate;
+use crate::shell::{self, cargo};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use tests_run::Counts;
+
+mod tests_run;
+
+/// What a step does.
+#[derive(Clone, Copy)]
+enum Work {
+    Check(fn(&Path) -> Result<()>),
+    /// The tests, which are counted.
+    Tests,
+}
+
+type Step = (&'static str, Work);
+
+const FIRST_LANE: [Step; 4] = [
+    ("formatting", Work::Check(format)),
+    ("tidy", Work::Check(crate::tidy::run)),
+    ("clippy", Work::Check(clippy)),
+    ("tests, as the README has them", Work::Tests),
+];
+
+const SECOND_LANE: [Step; 6] = [
+    ("the oldest Rust", Work::Check(oldest_rust)),
+    ("unused dependencies", Work::Check(unused)),
+    ("user instructions per operation", Work::Check(instructions)),
+    ("Windows, under Wine", Work::Check(crate::wine::run)),
+    (
+        "simulated arrays beside published tables",
+        Work::Check(accuracy),
+    ),
+    ("a real kernel end to end", Work::Check(virtual_machine)),
+];
+
+impl Work {
+    fn run(self, root: &Path) -> Result<Option<Counts>> {
+        match self {
+            Work::Check(check) => check(root).map(|()| None),
+            Work::Tests => tests(root).map(Some),
+        }
+    }
+}
+
+/// A step that was run.
+struct Done {
+    name: &'static str,
+    seconds: f64,
+    found: Result<Option<Counts>>,
+}
+
+pub fn run(root: &Path) -> Result<()> {
+    let begun = Instant::now();
+    let mut done = Vec::new();
+    for (lane, steps) in [FIRST_LANE.as_slice(), SECOND_LANE.as_slice()]
+        .into_iter()
+        .enumerate()
+    {
+        for &(name, work) in steps {
+            println!("== {name}");
+            let started = Instant::now();
+            let found = work.run(root);
+            let seconds = started.elapsed().as_secs_f64();
+            if let Err(error) = &found {
+                eprintln!("== {name}: FAILED: {error:#}");
+            }
+            println!("== {name}: {seconds:.0} s\n");
+            done.push(Done {
+                name,
+                seconds,
+                found,
+            });
+        }
+        let passed = done.iter().all(|done| done.found.is_ok());
+        println!(
+            "== lane {} {} after {:.0} s\n",
+            lane + 1,
+            if passed { "passed" } else { "FAILED" },
+            begun.elapsed().as_secs_f64()
+        );
+    }
+    close(&done)
+}
+
+/// The closing lines: each step, then the counts of the tests.
+fn close(done: &[Done]) -> Result<()> {
+    for step in done {
+        let result = match &step.found {
+            Ok(_) => "passed",
+            Err(_) => "FAILED",
+        };
+        println!("{result}  {:>5.0} s  {}", step.seconds, step.name);
+    }
+    for step in done {
+        if let Err(error) = &step.found {
+            eprintln!("{}: {error:#}", step.name);
+        }
+    }
+    let counts = done
+        .iter()
+        .find_map(|step| step.found.as_ref().ok()?.as_ref());
+    if let Some(counts) = counts {
+        println!("{counts}");
+    }
+    let failed: Vec<&str> = done
+        .iter()
+        .filter(|step| step.found.is_err())
+        .map(|step| step.name)
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    bail!("ci: failed in {}", failed.join("; "))
+}
+
+fn format(root: &Path) -> Result<()> {
+    shell::run(&mut cargo(root, &["fmt", "--all", "--check"]))
+}
+
+fn clippy(root: &Path) -> Result<()> {
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    shell::run(&mut cargo(root, &arguments))
+}
+
+fn instructions(_root: &Path) -> Result<()> {
+    gate::run(None)
+}
+
+fn accuracy(_root: &Path) -> Result<()> {
+    crate::accuracy::run()
+}
+
+/// `tests/vm/run` names the tool that it lacks and ends with this code.
+pub const TOOL_MISSING: i32 = 77;
+
+fn virtual_machine(root: &Path) -> Result<()> {
+    scenarios_in_vm(root, &[])
+}
+
+/// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels.
+/// None are what every change has to pass: counts, nothing that a busy machine changes.
+pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
+    let binary = release_binary(root)?;
+    let status = Command::new(root.join("tests/vm/run"))
+        .args(arguments)
+        .env("STRIPEWISE", binary)
+        .env("VM_WORK", crate::root::target_directory().join("vm"))
+        .status()
+        .context("cannot start tests/vm/run")?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(TOOL_MISSING) => shell::skip("tests/vm/run", "what it named above"),
+        _ => bail!("tests/vm/run failed ({status})"),
+    }
+}
+
+fn tests(root: &Path) -> Result<Counts> {
+    let readme =
+        std::fs::read_to_string(root.join("README.md")).context("cannot read README.md")?;
+    let command = test_command(&readme)
+        .context("README.md has no line in a code block that begins with `cargo test`")?;
+    println!("$ {command}");
+    let mut test = cargo(root, &[]);
+    test.args(command.split_whitespace().skip(1));
+    tests_run::run(&mut test)
+}
+
+/// Type-checks everything with the oldest Rust that README promises.
+fn oldest_rust(root: &Path) -> Result<()> {
+    let manifest: toml::Value = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
+    let version = manifest["workspace"]["package"]["rust-version"]
+        .as_str()
+        .context("Cargo.toml has no rust-version")?;
+    if !shell::has("rustup") {
+        return shell::skip("the oldest Rust", "rustup");
+    }
+    let install = ["toolchain", "install", version, "--profile", "minimal"];
+    let installed = Command::new("rustup").args(install).output();
+    if !installed.is_ok_and(|output| output.status.success()) {
+        return shell::skip("the oldest Rust", &format!("Rust {version}"));
+    }
+    // Under `cargo xtask` the variables of the newer toolchain are set, and win.
+    let mut check = Command::new("rustup");
+    check
+        .current_dir(root)
+        .args(["run", version, "cargo", "check"])
+        .args(["--workspace", "--all-targets", "--locked"])
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env(
+            "CARGO_TARGET_DIR",
+            crate::root::target_directory().join("oldest"),
+        );
+    shell::run(&mut check)
+}
+
+/// Dependencies that a manifest names and no code uses.
+fn unused(root: &Path) -> Result<()> {
+    if !shell::has("cargo-machete") {
+        return shell::skip("unused dependencies", "cargo-machete");
+    }
+    shell::run(Command::new("cargo-machete").current_dir(root))
+}
+
+/// The README's command that passes the tests, without a comment behind it.
+fn test_command(readme: &str) -> Option<&str> {
+    let mut in_code = false;
+    for line in readme.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let line = line.trim_start().trim_start_matches("$ ");
+        if in_code && line.starts_with("cargo test") {
+            return Some(line.split(" #").next().unwrap_or(line).trim_end());
+        }
+    }
+    None
+}
+
+/// The binary as users build it.
+pub fn release_binary(root: &Path) -> Result<std::path::PathBuf> {
+    let arguments = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-app",
+    ];
+    shell::run(&mut cargo(root, &arguments))?;
+    let binary = crate::root::target_directory()
+        .join("release/stripewise")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    if !binary.exists() {
+        bail!("the build left no {}", binary.display());
+    }
+    Ok(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_command_is_the_one_in_the_readmes_code() {
+        let readme = "Run `cargo test`.\n```sh\ncargo run --release -- bench   # x\ncargo test --workspace   # passes\n```\n";
+        assert_eq!(test_command(readme), Some("cargo test --workspace"));
+        assert_eq!(test_command("cargo test"), None);
+    }
+}
