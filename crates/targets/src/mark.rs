@@ -6,9 +6,10 @@
 
 use crate::{Knowledge, MadeFile};
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use stripewise_disk_inspect::medium::{Bytes, Medium};
 use stripewise_disk_inspect::{marks, superblocks, tables};
+use stripewise_workload::foreign_block;
 
 /// Whose a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,23 +56,69 @@ pub(crate) fn judge(
     Maker::We
 }
 
-/// A file of ours that has become an image of something (`mkfs` on it, a virtual disk)
-/// is somebody's data now, although inode, birth time and size are the ones it was made
-/// with. What Stripewise itself writes is noise, maybe with zeros behind it, and is not
-/// taken for an image by chance: marks of four bytes or more have to fit exactly, shorter
-/// ones only count where what is around them makes a superblock or a partition table. All
-/// of them together come up in fewer than one of 10^8 files.
-pub(crate) fn unless_an_image(maker: Maker, file: &File, size_bytes: u64) -> Maker {
+/// A file of ours that holds somebody's data now (`mkfs` on it, a virtual disk, a text)
+/// although inode, birth time and size are the ones it was made with. What Stripewise
+/// writes proves itself ([`foreign_block`]), so nothing needs to be known of what others
+/// write: the first and last [`END_BYTES`] are looked at whole, because that is where
+/// file systems, arrays, volumes and disk images keep what describes them, and blocks
+/// between them. What is there is named where it is known.
+pub(crate) fn unless_somebodys(maker: Maker, file: &File, size_bytes: u64) -> Maker {
     if maker != Maker::We {
         return maker;
     }
-    match image_in(Medium::new(file, size_bytes)) {
-        Some(what) => Maker::Doubtful(format!("it holds {what} now")),
-        None => maker,
+    match somebodys(file, size_bytes) {
+        Ok(None) => maker,
+        Ok(Some(what)) => Maker::Doubtful(format!("it holds {what} now")),
+        Err(os) => Maker::Doubtful(format!("what it holds now cannot be read: {os}")),
     }
 }
 
-fn image_in<R: Read + Seek>(mut medium: Medium<R>) -> Option<String> {
+/// ZFS has two labels of 256 KiB at each end, and md metadata within 128 KiB of it.
+const END_BYTES: u64 = 1 << 20;
+/// Blocks between the ends that are looked at, and their size.
+const SAMPLES: u64 = 64;
+const SAMPLE_BYTES: u64 = 4096;
+
+fn somebodys<R: Read + Seek>(mut file: R, size_bytes: u64) -> io::Result<Option<String>> {
+    let known = named(&mut Medium::new(&mut file, size_bytes));
+    if known.is_some() {
+        return Ok(known);
+    }
+    let mut medium = Medium::new(&mut file, size_bytes);
+    for (at, length) in places_to_look_at(size_bytes) {
+        let piece = medium.piece(at, usize::try_from(length).unwrap_or(usize::MAX))?;
+        if let Some(inside) = foreign_block(&piece) {
+            let at = at + inside as u64;
+            return Ok(Some(format!(
+                "data that Stripewise did not write (in the block at byte {at})"
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Start and length of each place, all starts multiples of 4 KiB.
+fn places_to_look_at(size_bytes: u64) -> Vec<(u64, u64)> {
+    let tail = size_bytes.saturating_sub(END_BYTES) / SAMPLE_BYTES * SAMPLE_BYTES;
+    if tail <= END_BYTES {
+        return vec![(0, size_bytes)];
+    }
+    let between = tail - END_BYTES;
+    let samples = SAMPLES.min(between / SAMPLE_BYTES);
+    let sample = |index: u64| {
+        let into = u128::from(between) * u128::from(index) / u128::from(samples);
+        let at = END_BYTES + u64::try_from(into).unwrap_or(between);
+        (at / SAMPLE_BYTES * SAMPLE_BYTES, SAMPLE_BYTES)
+    };
+    let mut places = vec![(0, END_BYTES)];
+    places.extend((0..samples).map(sample));
+    places.push((tail, size_bytes - tail));
+    places
+}
+
+/// What somebody's data is, where it has a mark that chance does not make: of four
+/// bytes or more, or with a superblock or partition table around it.
+fn named<R: Read + Seek>(medium: &mut Medium<R>) -> Option<String> {
     let head_bytes = usize::try_from(medium.size_bytes())
         .unwrap_or(usize::MAX)
         .min(marks::HEAD_BYTES);
@@ -80,10 +127,10 @@ fn image_in<R: Read + Seek>(mut medium: Medium<R>) -> Option<String> {
     if let Some(mark) = marks.iter().find(|mark| mark.bytes.len() >= 4) {
         return Some(mark.what.to_owned());
     }
-    if let Ok(Some(found)) = superblocks::read(&mut medium) {
+    if let Ok(Some(found)) = superblocks::read(medium) {
         return Some(format!("something of the kind {}", found.kind()));
     }
-    let table = tables::read(&mut medium, None).ok()??;
+    let table = tables::read(medium, None).ok()??;
     Some(format!("a partition table ({})", table.kind.name()))
 }
 
@@ -104,36 +151,135 @@ mod tests {
     use super::*;
     use stripewise_workload::{DataPattern, DataSource};
 
-    fn image_of(bytes: &[u8]) -> Option<String> {
-        let size = bytes.len() as u64;
-        image_in(Medium::new(std::io::Cursor::new(bytes), size))
+    fn somebodys_in(bytes: &[u8]) -> Option<String> {
+        somebodys(io::Cursor::new(bytes), bytes.len() as u64).expect("readable")
+    }
+
+    fn ours(compressible_percent: u8, seed: u64, length: usize) -> Vec<u8> {
+        let pattern = DataPattern {
+            compressible_percent,
+            dedupable_percent: 0,
+        };
+        let mut bytes = vec![0; length];
+        DataSource::new(pattern, seed, DataSource::FILL_THREAD).fill(0, &mut bytes);
+        bytes
     }
 
     #[test]
-    fn what_we_write_is_no_image_and_two_bytes_are_not_enough() {
+    fn what_we_write_is_ours_and_two_bytes_of_a_mark_are_not_enough() {
         for (seed, compressible) in (0..400).zip([0, 50, 90, 100].into_iter().cycle()) {
-            let pattern = DataPattern {
-                compressible_percent: compressible,
-                dedupable_percent: 0,
-            };
-            let mut bytes = vec![0; 1 << 17];
-            DataSource::new(pattern, seed, DataSource::FILL_THREAD).fill(0, &mut bytes);
-            assert_eq!(image_of(&bytes), None, "{seed}");
+            let mut bytes = ours(compressible, seed, 1 << 17);
+            assert_eq!(somebodys_in(&bytes), None, "{seed}");
             // The marks that chance does give to one file in 65,536.
             bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
             bytes[0x438..0x43a].copy_from_slice(&[0x53, 0xef]);
             let noise = compressible < 50;
-            assert!(!noise || image_of(&bytes).is_none(), "{seed}");
+            assert!(!noise || somebodys_in(&bytes).is_none(), "{seed}");
         }
     }
 
     #[test]
-    fn every_mark_of_four_bytes_makes_an_image() {
+    fn every_mark_of_four_bytes_is_named() {
         for mark in marks::MARKS.iter().filter(|mark| mark.bytes.len() >= 4) {
             let mut bytes = vec![7; 1 << 17];
             let end = mark.offset_bytes + mark.bytes.len();
             bytes[mark.offset_bytes..end].copy_from_slice(mark.bytes);
-            assert_eq!(image_of(&bytes).as_deref(), Some(mark.what));
+            assert_eq!(somebodys_in(&bytes).as_deref(), Some(mark.what));
+        }
+    }
+
+    /// What describes each of these, as its makers lay it down: a piece from which on
+    /// zeros or the old contents follow, and where it lies in a file of so many bytes.
+    #[test]
+    fn what_describes_an_image_is_seen_wherever_it_lies() {
+        const SIZE: usize = 5 << 20;
+        fn block(length: usize, magic: &[u8]) -> Vec<u8> {
+            let mut bytes = vec![0; length];
+            bytes[..magic.len()].copy_from_slice(magic);
+            bytes[magic.len() + 8] = 1;
+            bytes
+        }
+        let member = block(512, b"\xfc\x4e\x2b\xa9\x01\0\0\0");
+        let mut tar = block(512, b"home/somebody/letter.txt");
+        tar[257..263].copy_from_slice(b"ustar\0");
+        let disk_text = b"# Disk DescriptorFile\nversion=1\nCID=fffffffe\nparentCID=ffffffff\n\
+                          createType=\"monolithicFlat\"\n\nRW 10240 FLAT \"kept\" 0\n";
+        let cases: [(&str, usize, Vec<u8>); 16] = [
+            ("md 1.0", SIZE - 8192, member.clone()),
+            (
+                "md 1.0, 12 KiB before the end",
+                SIZE - 12_288,
+                member.clone(),
+            ),
+            ("md 0.90", SIZE - 65_536, block(4096, b"\xfc\x4e\x2b\xa9")),
+            ("md 1.1", 0, member.clone()),
+            ("md 1.2", 4096, member),
+            (
+                "ZFS, its first label",
+                16_384,
+                block(4096, b"\x01\x01\0\0\0\0\0\0"),
+            ),
+            (
+                "ZFS, its last label",
+                SIZE - 262_144 + 131_072,
+                block(1024, b"\x0c\xb1\xba\0"),
+            ),
+            (
+                "LVM in its fourth sector",
+                1536,
+                block(512, b"LABELONE\x03\0\0\0"),
+            ),
+            ("qcow2", 0, block(65_536, b"QFI\xfb\0\0\0\x03")),
+            ("vmdk", 0, block(512, b"KDMV\x01\0\0\0")),
+            ("vmdk's description", 0, disk_text.to_vec()),
+            (
+                "VDI",
+                0,
+                block(512, b"<<< Oracle VM VirtualBox Disk Image >>>\n"),
+            ),
+            ("VHDX", 0, block(65_536, b"vhdxfile")),
+            ("VHD, fixed", SIZE - 512, block(512, b"conectix\0\0\0\x02")),
+            (
+                "bcachefs",
+                4096,
+                block(4096, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9"),
+            ),
+            ("BlueStore", 0, block(4096, b"bluestore block device\n")),
+        ];
+        for (what, at, piece) in cases.into_iter().chain([("tar", 0, tar)]) {
+            for compressible in [0, 50, 100] {
+                let mut bytes = ours(compressible, 3, SIZE);
+                bytes[at..at + piece.len()].copy_from_slice(&piece);
+                assert!(
+                    somebodys_in(&bytes).is_some(),
+                    "{what} over {compressible} %"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_copied_over_the_middle_is_seen_and_what_cannot_be_read_is_not_ours() {
+        let mut bytes = ours(0, 4, 64 << 20);
+        // Shorter than it said.
+        assert!(somebodys(io::Cursor::new(&bytes), 65 << 20).is_err());
+        let at = 40 << 20;
+        bytes[at..at + (1 << 20)].fill(b'x');
+        let said = somebodys_in(&bytes).expect("seen");
+        assert!(said.contains("did not write"), "{said}");
+    }
+
+    #[test]
+    fn the_places_to_look_at_are_both_ends_and_blocks_between() {
+        assert_eq!(places_to_look_at(4096), [(0, 4096)]);
+        assert_eq!(places_to_look_at(2 << 20), [(0, 2 << 20)]);
+        let places = places_to_look_at((1 << 40) + 512);
+        assert_eq!(places.len(), 66);
+        assert_eq!(places[0], (0, END_BYTES));
+        assert_eq!(places[65], ((1 << 40) - (1 << 20), (1 << 20) + 512));
+        for pair in places.windows(2) {
+            assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?}");
+            assert!(pair[1].0.is_multiple_of(4096), "{pair:?}");
         }
     }
 

@@ -13,11 +13,11 @@ use crate::DataPattern;
 use crate::random::{Generator, Purpose, threshold};
 
 /// The grain of compressibility and deduplication.
-const GRAIN_BYTES: usize = 4096;
+pub(crate) const GRAIN_BYTES: usize = 4096;
 /// Generators side by side.
 const LANES: usize = 8;
 /// Bytes that one step of all lanes makes.
-const STEP_BYTES: usize = LANES * size_of::<u64>();
+pub(crate) const STEP_BYTES: usize = LANES * size_of::<u64>();
 /// Different blocks that the dedupable share is made of.
 const TEMPLATES: u64 = 16;
 
@@ -63,7 +63,7 @@ impl DataSource {
         let compressible = usize::from(pattern.compressible_percent.min(100));
         let mut source = DataSource {
             lanes: lanes(&mut generator),
-            dense_bytes: GRAIN_BYTES * (100 - compressible) / 100,
+            dense_bytes: dense_bytes(compressible),
             dedupable: None,
         };
         if pattern.dedupable_percent > 0 {
@@ -149,10 +149,21 @@ fn noise(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
 fn step(state: &mut [u64; LANES]) -> [u8; STEP_BYTES] {
     let mut bytes = [0; STEP_BYTES];
     for (lane, target) in state.iter_mut().zip(bytes.as_chunks_mut::<8>().0) {
-        *lane ^= *lane << 13;
-        *lane ^= *lane >> 7;
-        *lane ^= *lane << 17;
+        *lane = next_word(*lane);
         *target = lane.to_le_bytes();
     }
     bytes
+}
+
+/// The word of a lane that follows `word`.
+#[inline(always)]
+pub(crate) const fn next_word(mut word: u64) -> u64 {
+    word ^= word << 13;
+    word ^= word >> 7;
+    word ^ word << 17
+}
+
+/// Bytes at the start of each 4 KiB block that are not zeros.
+pub(crate) const fn dense_bytes(compressible_percent: usize) -> usize {
+    GRAIN_BYTES * (100 - compressible_percent) / 100
 }

@@ -49,6 +49,46 @@ fn a_users_file_is_not_written_without_leave() {
     assert_eq!(desk.ids().len(), 1);
 }
 
+/// Whatever runs leave in a kept file is recognised as theirs; a note that somebody left
+/// in it is not.
+#[test]
+fn a_kept_file_is_written_again_after_any_run_and_not_after_somebody_else() {
+    let desk = Desk::new();
+    let file = desk.file("kept");
+    desk.run(&["prepare", &file, "--size", "16M", "--busy-ok"])
+        .done();
+    let loads: [&[&str]; 6] = [
+        &["--block", "4K", "--random", "--threads", "2"],
+        &[
+            "--block",
+            "512",
+            "--cache",
+            "buffered",
+            "--compressible",
+            "60",
+        ],
+        &["--block", "5000", "--cache", "buffered", "--random"],
+        &["--block", "1M", "--dedupable", "40", "--compressible", "25"],
+        &["--block", "64K", "--random", "--compressible", "100"],
+        &["--block", "8K", "--sequential", "--engine", "threads"],
+    ];
+    for load in loads.iter().chain(&loads) {
+        desk.run(&writing(&file, load)).done();
+    }
+    let mut bytes = std::fs::read(&file).expect("there");
+    let at = bytes.len() - 5000;
+    bytes[at..at + 2000].copy_from_slice(&b"do not lose this. ".repeat(112)[..2000]);
+    // In place: a kept file is known by its inode.
+    let written = std::fs::File::options().write(true).open(&file);
+    std::io::Write::write_all(&mut written.expect("it opens"), &bytes).expect("written");
+    desk.run(&writing(&file, &[]))
+        .failed(3, &["--overwrite", "did not write"]);
+    assert!(
+        std::fs::read(&file).expect("there") == bytes,
+        "it was changed"
+    );
+}
+
 #[test]
 fn bench_reads_a_users_file_and_says_why_it_does_not_write() {
     let desk = Desk::new();

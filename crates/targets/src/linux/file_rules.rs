@@ -15,7 +15,7 @@ use super::overlay::{self, Layer};
 use super::space;
 use super::users;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
-use rustix::fs::{Access, AtFlags, StatVfsMountFlags, StatxAttributes};
+use rustix::fs::{Access, Advice, AtFlags, StatVfsMountFlags, StatxAttributes};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -31,7 +31,12 @@ pub(super) fn judge_write(
 ) -> Result<Vec<String>> {
     let status = Status::of(file).map_err(|os| failed(name, "cannot look at it", os))?;
     let made = maker(file, &status, knowledge);
-    let made = crate::mark::unless_an_image(made, file, status.size_bytes);
+    if made == Maker::We {
+        // Only advice: what is looked at next is spread over the file, and what lies
+        // behind it is not to be warm for the measurement.
+        let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
+    }
+    let made = crate::mark::unless_somebodys(made, file, status.size_bytes);
     let may_write = intent.overwrite || made == Maker::We;
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))

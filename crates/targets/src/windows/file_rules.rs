@@ -45,7 +45,7 @@ pub(super) fn judge_write(
     let made = match &alone {
         Ok(file) => {
             let made = mark::maker(file, &found.path, &found.status, knowledge);
-            crate::mark::unless_an_image(made, file, found.status.size_bytes)
+            crate::mark::unless_somebodys(made, file, found.status.size_bytes)
         }
         Err(_) => Maker::Somebody,
     };
