@@ -60,6 +60,13 @@ impl Subject {
             notes: Vec::new(),
         }
     }
+
+    /// The label that all of its runs carry, if there is one.
+    pub fn label(&self) -> Option<&str> {
+        let first = self.runs.first()?.label.as_deref()?;
+        let same = |run: &RunRecord| run.label.as_deref() == Some(first);
+        self.runs.iter().all(same).then_some(first)
+    }
 }
 
 /// What `text` names. Nothing is written; a store that cannot be written to will

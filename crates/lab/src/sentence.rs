@@ -81,7 +81,7 @@ fn ladder(
         match ended {
             Ended::Ladder(_) | Ended::SingleStep => "the ceiling is",
             Ended::TimeSpent => "the most measured in the time given is",
-            Ended::Partial => "the most measured until then is",
+            Ended::Partial => "the most that a whole step gave is",
             Ended::Fragment => "the most of the steps shown is",
         },
         throughput(kind, ceiling),

@@ -87,7 +87,7 @@ fn stopped(document: &Document) -> Option<String> {
         .collect();
     if let Some(names) = listed(&series) {
         return Some(format!(
-            "Stopped before {} end: {names}. Series that would have come later were not run.",
+            "Stopped before {} end: {names}. Series planned after that, if any, were not run.",
             plural(series.len(), "its", "their")
         ));
     }
@@ -227,8 +227,8 @@ mod tests {
             [
                 "VOID in part: the numbers of 1 of 2 runs (Random read, /dev/loop0) are not the \
                  disk's (zero-data).",
-                "Stopped before its end: Random read, /dev/loop0. Series that would have come \
-                 later were not run.",
+                "Stopped before its end: Random read, /dev/loop0. Series planned after that, \
+                 if any, were not run.",
             ]
         );
     }

@@ -44,6 +44,10 @@ const OF_GROUP: [Property; 10] = [
     }),
 ];
 
+/// Of those, what all series of a bench have in common: label, target, where it starts,
+/// and engine.
+const OF_BENCH: [usize; 4] = [0, 2, 3, 9];
+
 /// What also tells single jobs apart.
 const OF_LOAD: [Property; 2] = [
     ("Threads", |row| {
@@ -268,16 +272,48 @@ pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
                 heading: "Series".to_owned(),
             }
         };
-        let alone = of_part.len() == 1;
+        // What only one of several benches ran has no other series to be told from,
+        // and would not say which bench it is of.
+        let names = match of_part[..] {
+            [one] => name_of_bench(document, one),
+            _ => names,
+        };
         for (series, what) in of_part.into_iter().zip(names.names) {
             named.push(NamedSeries {
                 series,
-                what: if alone { String::new() } else { what },
+                what,
                 heading: names.heading.clone(),
             });
         }
     }
     named
+}
+
+/// What tells the bench of a series from the other benches of a document; empty where
+/// there is only one, or where a bench came without its runs.
+fn name_of_bench(document: &Document, series: &SeriesRecord) -> Names {
+    let mut firsts: Vec<&SeriesRecord> = Vec::new();
+    for other in &document.series {
+        if !firsts.iter().any(|first| first.id == other.id) {
+            firsts.push(other);
+        }
+    }
+    let rows: Vec<JobRow<'_>> = firsts
+        .iter()
+        .filter_map(|first| first_run(document, first))
+        .filter_map(|run| {
+            let job = run.jobs.first()?;
+            Some(JobRow { run, job })
+        })
+        .collect();
+    let place = firsts.iter().position(|first| first.id == series.id);
+    let mut names = match rows.len() == firsts.len() {
+        true => told_apart(&rows, &OF_BENCH.map(|index| OF_GROUP[index])),
+        false => Names::default(),
+    };
+    let name = place.and_then(|place| names.names.get(place)).cloned();
+    names.names = vec![name.unwrap_or_default()];
+    names
 }
 
 fn first_run<'a>(document: &'a Document, series: &SeriesRecord) -> Option<&'a RunRecord> {
@@ -358,5 +394,59 @@ mod tests {
                 (names.into_iter().map(str::to_owned).collect(), heading)
             );
         }
+    }
+
+    #[test]
+    fn a_series_that_one_of_two_benches_has_names_its_bench() {
+        const MORNING: &str = "2026-11-21T08:15:30.000Z";
+        let series = |id: &str, name: &str| SeriesRecord {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            slo: "p99<5ms".to_owned(),
+            steps: vec![stripewise_results::StepRecord {
+                run: format!("{id}-{name}"),
+                threads: 1,
+                outstanding: 1,
+                iops: 1.0,
+                mib_per_s: 1.0,
+                latency_ns: None,
+                bisection: false,
+                partial: false,
+                void: Vec::new(),
+            }],
+            partial: false,
+            no_answer: None,
+            knee: None,
+            within_limit: None,
+            ceiling: None,
+            stopped: String::new(),
+            sentence: String::new(),
+        };
+        let all = vec![
+            series("one", "random-read"),
+            series("other", "random-read"),
+            series("other", "log"),
+        ];
+        let runs = all.iter().map(|series| {
+            let target = if series.id == "one" { "/a" } else { "/b" };
+            RunRecord {
+                id: series.steps[0].run.clone(),
+                ..run(None, target, MORNING)
+            }
+        });
+        let mut document = Document {
+            series: all.clone(),
+            ..Document::new(runs.collect())
+        };
+        let titles = |document: &Document| -> Vec<String> {
+            let named = named_series(document);
+            named.iter().map(NamedSeries::title).collect()
+        };
+        assert_eq!(
+            titles(&document),
+            ["Random read, /a", "Random read, /b", "Log, /b"]
+        );
+        document.series.remove(0);
+        assert_eq!(titles(&document), ["Random read", "Log"]);
     }
 }

@@ -13,6 +13,7 @@ mod chart;
 mod choose;
 mod comparison;
 mod csv;
+mod difference;
 mod draw;
 mod history;
 mod identity;

@@ -172,10 +172,21 @@ impl JobRecord {
     /// The targets as one text: the first, and the second or how many more there are.
     #[must_use]
     pub fn target_names(&self) -> String {
-        let first = &self.target.name;
+        self.names_by(|facts| &facts.name)
+    }
+
+    /// The same by names that mean the same from any directory: what two runs are told
+    /// apart by.
+    #[must_use]
+    pub fn full_target_names(&self) -> String {
+        self.names_by(TargetFacts::full_name)
+    }
+
+    fn names_by(&self, name: impl Fn(&TargetFacts) -> &str) -> String {
+        let first = name(&self.target);
         match self.further_targets.as_slice() {
-            [] => first.clone(),
-            [second] => format!("{first} and {}", second.name),
+            [] => first.to_owned(),
+            [second] => format!("{first} and {}", name(second)),
             more => format!("{first} and {} more", more.len()),
         }
     }

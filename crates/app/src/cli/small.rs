@@ -115,6 +115,6 @@ pub struct Completions {
 /// Man pages.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Where to write them; made if it does not exist, nothing in it is replaced
+    /// The directory to write them to; it must exist, and nothing in it is replaced
     pub directory: PathBuf,
 }

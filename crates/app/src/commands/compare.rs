@@ -24,11 +24,14 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         ..CompareOptions::default()
     };
     refuse_existing(arguments.report.as_deref())?;
-    let a = one_subject(context, &arguments.a)?;
+    let mut a = one_subject(context, &arguments.a)?;
     let mut runs = Vec::new();
+    let mut title = None;
     let records = match &arguments.b {
         Some(b) => {
-            let b = one_subject(context, b)?;
+            let mut b = one_subject(context, b)?;
+            name_by_labels(&mut a, &mut b);
+            title = Some(format!("{} against {}", b.name, a.name));
             let records = two(&a, &b, options)?;
             runs = b.runs;
             records
@@ -47,8 +50,8 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
             ..Document::new(runs)
         };
         let mut material = material_of(None, document);
-        if let Some(b) = &arguments.b {
-            material.title = format!("{b} against {}", arguments.a);
+        if let Some(title) = title {
+            material.title = title;
         }
         write_material(&material, path)?;
         say_written(context, path);
@@ -58,6 +61,17 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     } else {
         Exit::Done
     })
+}
+
+/// Sides are called by their labels, which say more than ids, unless both have the same.
+fn name_by_labels(a: &mut Subject, b: &mut Subject) {
+    let labels = [&*a, &*b].map(|side| side.label().map(str::to_owned));
+    if labels[0] == labels[1] {
+        return;
+    }
+    for (side, label) in [a, b].into_iter().zip(labels) {
+        side.name = label.unwrap_or_else(|| std::mem::take(&mut side.name));
+    }
 }
 
 /// What a report says of a subject that has levels: as `compare A` alone. Empty

@@ -27,7 +27,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
                 arguments.destroy.as_deref(),
                 arguments.busy_ok,
             );
-            print_text(&text::format_plan(&plan, context.style));
+            print_text(&text::format_plan(&plan, false, context.style));
             print_text(&invitation.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -37,7 +37,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!("{}", text::format_plan(&plan, context.style));
+        say_part!("{}", text::format_plan(&plan, true, context.style));
         if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
             say!("running {} ...", plan.program.as_text());
         }

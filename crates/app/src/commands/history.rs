@@ -273,8 +273,8 @@ fn status(partial: bool, void: bool, status: Status) -> String {
     words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs of a series, the newest first, as one row: with the answer of a bench's
-/// first ladder, or the median of repetitions.
+/// The runs of a series, the newest first, as one row: with the ceiling of a bench's
+/// first ladder, which every ladder has whatever its limit, or the median of repetitions.
 fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
     let (newest, said) = runs[0];
     let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
@@ -292,13 +292,13 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
     if let Some(ladder) = first_ladder(store, runs) {
         let kind = SeriesKind::from_name(&ladder.name);
-        let answer = ladder.within_limit.or(ladder.ceiling);
-        if let Some(step) = answer.and_then(|index| ladder.steps.get(index)) {
+        let ceiling = ladder.ceiling.and_then(|index| ladder.steps.get(index));
+        if let Some(step) = ceiling {
             match kind.is_some_and(SeriesKind::told_in_bytes) {
                 true => row.amount = format!("{} MiB/s", format_iops(step.mib_per_s)),
                 false => row.iops = Some(step.iops),
             }
-            row.what = format!("{}; {}", row.what, ladder.name.replace('-', " "));
+            row.what = format!("{} ceiling", ladder.name);
         }
         void = !ladder.void_codes().is_empty();
     } else if let Some(rates) = repetitions(runs) {

@@ -39,7 +39,14 @@ pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome
 /// Writes a man page per command; existing files are never replaced.
 pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
     let directory = &arguments.directory;
-    std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
+    // A slip in the name would leave pages where nobody looks for them.
+    if !directory.is_dir() {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("{} is not a directory", directory.as_text()),
+            "name a directory that is there; `mkdir -p DIR` makes one",
+        ));
+    }
     let mut command = Cli::command();
     command.build();
     let mut pages = Vec::new();

@@ -59,7 +59,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
                 arguments.destroy.as_deref(),
                 arguments.busy_ok,
             );
-            print_text(&text::table_plan(&plan, &save, context.style));
+            print_text(&text::table_plan(&plan, &save, false, context.style));
             print_text(&command.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -69,7 +69,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!("{}", text::table_plan(&plan, &save, context.style));
+        say_part!("{}", text::table_plan(&plan, &save, true, context.style));
     }
     let destroy = Destroy {
         name,

@@ -29,7 +29,8 @@ fn exact(bytes: u64) -> String {
     format!("{} bytes ({})", format_count(bytes), format_bytes(bytes))
 }
 
-pub fn table_plan(plan: &TablePlan, save: &Path, style: Style) -> String {
+/// What would be done; what is done at once is judged once, by what was read back.
+pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, style: Style) -> String {
     let mut text = heading("Plan for", &plan.device, style);
     text.push_str(&present(
         &plan.present,
@@ -68,7 +69,7 @@ pub fn table_plan(plan: &TablePlan, save: &Path, style: Style) -> String {
             }
         }
     }
-    if let Some(judgement) = &plan.judgement {
+    if let Some(judgement) = plan.judgement.as_ref().filter(|_| !at_once) {
         text.push_str(&verdict(judgement));
     }
     for note in &plan.notes {
@@ -135,7 +136,8 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     text
 }
 
-pub fn format_plan(plan: &FormatPlan, style: Style) -> String {
+/// The same for a file system.
+pub fn format_plan(plan: &FormatPlan, at_once: bool, style: Style) -> String {
     let mut text = heading("Plan for", &plan.device, style);
     text.push_str(&present(
         &plan.present,
@@ -148,7 +150,9 @@ pub fn format_plan(plan: &FormatPlan, style: Style) -> String {
         "offset",
         &format!("{} on {}", exact(plan.offset_bytes), plan.offset_disk),
     ));
-    text.push_str(&verdict(&plan.judgement));
+    if !at_once {
+        text.push_str(&verdict(&plan.judgement));
+    }
     for note in &plan.notes {
         text.push_str(&line("note", note));
     }

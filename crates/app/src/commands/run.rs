@@ -103,8 +103,9 @@ fn series_of(
     if runs < 2 {
         return Ok(None);
     }
-    let part = match arguments.plan {
+    let part = match &arguments.plan {
         Some(_) => "plan",
+        None if runs == arguments.how.repeat as usize => "repeat",
         None => "grid",
     };
     let id = context.free_id(store, &context.timestamp())?;

@@ -27,6 +27,7 @@ use stripewise_compat::sqlio::{
 };
 use stripewise_report::warnings_text;
 use stripewise_results::RunRecord;
+use stripewise_runner::trust::Code;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Size};
 use stripewise_units::format_count;
@@ -271,11 +272,21 @@ fn tell(context: &Context, store: &Store, report: &Report, record: RunRecord) {
     }
     print_text(&tail(report));
     say_part!("{}", runs::partial_lines(&document.runs));
-    let warnings = warnings_text(&document.runs);
+    let warnings = warnings_text(&without_percentiles(&document.runs));
     say_part!("{warnings}{}", switches_here(&warnings));
     if !context.global.quiet {
         say_part!("{}", runs::kept_line(store, &document.runs));
     }
+}
+
+/// Without the note on a percentile that is not shown: SQLIO shows none.
+fn without_percentiles(runs: &[RunRecord]) -> Vec<RunRecord> {
+    let mut runs = runs.to_vec();
+    for job in runs.iter_mut().flat_map(|run| &mut run.jobs) {
+        job.warnings
+            .retain(|warning| warning.code != Code::FewForP999.as_str());
+    }
+    runs
 }
 
 /// Hints of warnings name switches of `run`: what stands for them here.

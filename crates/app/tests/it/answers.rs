@@ -110,7 +110,7 @@ fn of_two_benches_the_void_one_is_named() {
         .done()
         .stdout;
     assert!(
-        md.contains("VOID in part: ") && md.contains("(Random read, /data null; Log)"),
+        md.contains("VOID in part: ") && md.contains("(Random read, /data null; Log, /data null)"),
         "{md}"
     );
     assert!(md.contains(": /data)"), "the warning's place: {md}");
@@ -289,7 +289,7 @@ fn a_stopped_bench_says_so_in_every_form() {
         .to_owned();
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let words =
-        "Stopped before its end: Random read. Series that would have come later were not run.";
+        "Stopped before its end: Random read. Series planned after that, if any, were not run.";
     assert!(flat(&short).contains(words), "{short}");
     assert!(
         short.contains("Random read, stopped before its end: "),

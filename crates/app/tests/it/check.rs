@@ -325,9 +325,10 @@ fn a_real_file_is_run_again_as_it_was() {
     let desk = Desk::new();
     let file = desk.file("data");
     let content = users_file(&file, 8 << 20);
+    // Its name in the directory of the command; check finds it from any other.
     let run = desk.json(&[
         "run",
-        &file,
+        "data",
         "--duration",
         "100ms",
         "--repeat",
@@ -344,6 +345,11 @@ fn a_real_file_is_run_again_as_it_was() {
     let row = document.at("comparisons.0.rows.0");
     assert_eq!(row.at("blocks").count(), 3);
     row.at("interval_percent.0").number();
+    assert!(
+        !answer.stdout.contains("target: data then"),
+        "{}",
+        answer.stdout
+    );
     assert_eq!(std::fs::read(&file).unwrap(), content, "it was only read");
     // Half of it is another thing.
     let other = desk.file("half");

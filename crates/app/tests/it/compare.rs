@@ -381,3 +381,41 @@ fn an_experiment_in_a_file_that_contradicts_itself_is_refused() {
     let file = desk.write("odd.json", &odd.to_string());
     assert!(matches!(desk.run(&["compare", &file]).code, Some(0 | 1)));
 }
+
+#[test]
+fn page_one_says_by_how_much_two_labelled_sides_differ() {
+    let desk = Desk::new();
+    let of = |target: &str, label: &str| {
+        let run = ["run", target, "--label", label, "--duration", "5s"];
+        let document = desk.json(&[&run[..], &["--repeat", "6"]].concat());
+        document.at("runs.0.series").text()
+    };
+    let before = of("sim:raid10-10k?offset=63s", "before");
+    let after = of("sim:raid10-10k?offset=64K", "after");
+    let single = |label: &str| series(&desk, "sim:raid10-10k", &["--label", label]);
+    let (one, other) = (single("before"), single("after"));
+    let lead = |a: &str, b: &str, code: i32| {
+        let page = desk.file(&format!("{a}-{b}.html"));
+        let shown = desk.run(&["compare", a, b, "--report", &page]).ended(code);
+        let page = std::fs::read_to_string(page).unwrap();
+        let lead = page.lines().find(|line| line.contains("class=\"lead\""));
+        (shown.stdout, page.clone(), lead.unwrap().to_owned())
+    };
+    let (shown, page, words) = lead(&before, &after, 1);
+    assert!(
+        shown.starts_with("IOPS of after against before\n"),
+        "{shown}"
+    );
+    assert!(page.contains("<h1>after against before</h1>"));
+    assert!(words.contains("% more IOPS (95 % interval "), "{words}");
+    let (_, _, words) = lead(&one, &other, 0);
+    assert!(
+        words.contains("Undecided:</span> IOPS of after against before: "),
+        "{words}"
+    );
+    assert!(words.contains("(no interval: too few runs)"), "{words}");
+    // Labels that are the same tell nothing apart.
+    let third = single("before");
+    let (shown, _, _) = lead(&one, &third, 0);
+    assert!(shown.contains(&format!("{third} against {one}")), "{shown}");
+}

@@ -220,3 +220,41 @@ fn the_store_of_the_user_is_in_the_data_directory() {
         .env_remove("HOME");
     crate::support::Answer::of(&mut homeless).failed(5, &["--store FILE"]);
 }
+
+#[test]
+fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
+    let desk = Desk::new();
+    let run = ["run", "sim:raid10-10k", "--duration", "1s"];
+    desk.json(&[&run[..], &["--repeat", "3"]].concat());
+    desk.json(&[&run[..], &["--repeat", "3", "--threads", "1,2"]].concat());
+    // Two limits: one that is met below the ceiling, one that is not met at all.
+    let mut ceilings = Vec::new();
+    for slo in ["p99<100ms", "p99<1ms"] {
+        let bench = [
+            "bench",
+            "sim:raid10-10k",
+            "--series",
+            "random-read",
+            "--slo",
+            slo,
+        ];
+        let document = desk.json(&bench);
+        let ceiling = document.at("series.0.ceiling").count();
+        let iops = document.at(&format!("series.0.steps.{ceiling}.iops"));
+        let within = document.at("series.0").maybe("within_limit");
+        assert!(within.is_none_or(|within| within.count() != ceiling));
+        ceilings.push(iops.number().round() as u64);
+    }
+    let listed = desk.run(&["history"]).done().stdout;
+    let rows: Vec<Vec<&str>> = listed
+        .lines()
+        .filter(|line| line.contains("raid10-10k"))
+        .map(|line| line.split_whitespace().skip(2).collect())
+        .collect();
+    let kinds: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    assert_eq!(kinds, ["bench", "bench", "grid", "repeat"], "{listed}");
+    for (row, iops) in rows.iter().zip(ceilings.iter().rev()) {
+        let iops = stripewise_units::format_count(*iops);
+        assert_eq!(row[2..5], ["random-read", "ceiling", &iops], "{listed}");
+    }
+}

@@ -121,6 +121,7 @@ fn an_export_is_one_document_where_json_is_asked_for() {
             .text()
             .contains("complete -c stripewise")
     );
+    std::fs::create_dir(desk.path().join("man")).unwrap();
     let pages = desk.json(&["man", &desk.file("man")]);
     assert!(pages.at("pages").items().len() > 20);
 }
@@ -234,6 +235,12 @@ fn completions_are_printed_for_every_shell() {
 fn man_pages_are_written_and_never_replace_anything() {
     let desk = Desk::new();
     let directory = desk.path().join("man");
+    desk.run(&["man", text(&directory)]).failed(
+        3,
+        &["is not a directory", "hint: name a directory that is there"],
+    );
+    assert!(!directory.exists());
+    std::fs::create_dir(&directory).unwrap();
     desk.run(&["man", text(&directory)]).done();
     let pages = names(&directory);
     for page in [

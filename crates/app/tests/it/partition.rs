@@ -20,6 +20,12 @@ fn bytes(device: &Loop) -> Vec<u8> {
     std::fs::read(&device.device).expect("the device")
 }
 
+/// Where the report says that the old table is.
+fn saved_in(report: &str) -> String {
+    let (_, path) = report.split_once("--restore ").expect("a way back");
+    path.split_whitespace().next().unwrap().to_owned()
+}
+
 #[test]
 fn a_plan_is_printed_and_nothing_is_written_without_leave() {
     if !can_run("a_plan_is_printed", &TOOLS) {
@@ -122,12 +128,19 @@ fn a_partition_is_made_where_it_was_asked_for_and_the_old_table_comes_back() {
         saved.push((made.at("report.saved").text(), before));
         before = bytes(&device);
     }
+    let again = ["partition", &device.device, "--align", "1M"];
+    let answer = desk.run(&[&again[..], &leave].concat()).done();
+    let all = format!("{}{}", answer.stderr, answer.stdout);
+    assert_eq!(all.matches("verdict").count(), 1, "{all}");
+    saved.push((saved_in(&answer.stdout), before));
     for (file, want) in saved.into_iter().rev() {
         assert!(file.contains("partition-tables"), "{file}");
         let line = ["partition", &device.device, "--restore", &file];
         let plan = desk.run(&line).done();
         plan.printed(&["the table that was saved from"]);
         let answer = desk.run(&[&line[..], &leave].concat()).done();
+        // The verdict is of what was read back, not of the plan as well.
+        assert!(!answer.stderr.contains("verdict"), "{}", answer.stderr);
         answer.printed(&["Brought the saved table back"]);
         assert!(bytes(&device) == want, "{file}");
     }

@@ -158,7 +158,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("export", &["export", "-o", "written.csv"]),
         ("lab-init", &["lab", "init", "written.toml"]),
         ("baseline-remove", &["baseline", "remove", "baseline"]),
-        ("man", &["man", "written-pages"]),
+        ("man", &["man", "."]),
         ("completions", &["completions", "zsh"]),
     ];
     for (name, command) in cases {

@@ -392,3 +392,26 @@ fn what_is_refused_prints_no_head_of_a_result() {
         "{said}"
     );
 }
+
+#[test]
+fn no_note_tells_of_a_percentile_that_sqlio_never_prints() {
+    let drive = Drive::new();
+    let words = [
+        "--drive",
+        "L=sim:raid10-10k",
+        "-kR",
+        "-s4",
+        "-frandom",
+        "-b8",
+        "-o8",
+        "-LS",
+    ];
+    let words = [&["sqlio"], &words[..], &["-dL", "t.dat"]].concat();
+    let (code, out, said) = drive.stripewise(&words);
+    assert_eq!(code, 0, "{said}");
+    assert!(out.contains("histogram:"), "{out}");
+    assert!(!said.contains("few-for-p999"), "{said}");
+    // The record has it, for whoever looks at its percentiles.
+    let (_, out, _) = drive.stripewise(&["history", "show", "last"]);
+    assert!(out.contains("few-for-p999"), "{out}");
+}

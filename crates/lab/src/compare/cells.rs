@@ -138,10 +138,10 @@ pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
         }
         let key = CellKey::of(&row);
         let workload = workload_but_seed(&row);
-        let mut variant = format!("{workload} on {}", row.job.target.name);
+        let mut variant = format!("{workload} on {}", row.job.target.full_name());
         for target in &row.job.further_targets {
             variant.push_str(", ");
-            variant.push_str(&target.name);
+            variant.push_str(target.full_name());
         }
         match cells
             .iter_mut()

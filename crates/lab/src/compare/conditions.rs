@@ -114,7 +114,7 @@ fn of_target(row: &JobRow<'_>) -> Vec<Reading> {
             false,
             row.offset_bytes().map(|bytes| ByteSize(bytes).to_string()),
         ),
-        reading("target", false, text(&row.target_names())),
+        reading("target", false, text(&row.job.full_target_names())),
         reading(
             "device",
             false,

@@ -7,7 +7,9 @@ use crate::material::Material;
 use crate::warnings::{collected, of_runs};
 use crate::words::{Said, requirement_words, series_title};
 use std::fmt::Write;
-use stripewise_results::{JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict};
+use stripewise_results::{
+    ComparisonRecord, JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict,
+};
 use stripewise_units::{Slo, format_duration};
 
 /// Runs in the table of page one.
@@ -22,8 +24,8 @@ pub(super) fn section(material: &Material) -> String {
     let mut said = Said::default();
     let mut leads: Vec<String> = Vec::new();
     for comparison in &document.comparisons {
-        let lead = verdict_line(comparison.verdict, &crate::choose::sides_of(comparison));
-        // Tables of several metrics have one verdict.
+        let lead = verdict_line(comparison);
+        // Tables that say the same say it once.
         if !leads.contains(&lead) {
             let _ = writeln!(html, "<p class=\"lead\">{lead}</p>");
             leads.push(lead);
@@ -70,15 +72,21 @@ pub(super) fn section(material: &Material) -> String {
     html
 }
 
-fn verdict_line(verdict: Verdict, title: &str) -> String {
-    let (class, word) = match verdict {
+/// What is compared, the verdict, and by how much the sides differ: a reader who sees
+/// only this line has the answer.
+fn verdict_line(comparison: &ComparisonRecord) -> String {
+    let (class, word) = match comparison.verdict {
         Verdict::Better => ("met", "Better"),
         Verdict::Worse => ("missed", "Worse"),
         Verdict::Mixed => ("open", "Mixed"),
         Verdict::NoDifference => ("open", "No difference found"),
         Verdict::Undecided => ("open", "Undecided"),
     };
-    format!("<span class=\"{class}\">{word}:</span> {}", escaped(title))
+    let sides = escaped(&crate::choose::sides_of(comparison));
+    let difference = crate::difference::in_words(comparison)
+        .map(|words| format!(": {}", escaped(&words)))
+        .unwrap_or_default();
+    format!("<span class=\"{class}\">{word}:</span> {sides}{difference}")
 }
 
 /// A line for each series: what it gives within the limit, else at its knee.

@@ -1,0 +1,163 @@
+//! The differences of a comparison in one line, for the top of a report.
+
+use crate::choose::metric_words;
+use stripewise_results::{ComparisonRecord, ComparisonRow};
+use stripewise_units::counted;
+
+/// By how much B differs from A, with the interval of a single row, or the range over
+/// several. `None` where nothing can be said: all rows are void, or there are none.
+pub(crate) fn in_words(record: &ComparisonRecord) -> Option<String> {
+    let rows: Vec<&ComparisonRow> = record
+        .rows
+        .iter()
+        .filter(|row| row.void.is_empty())
+        .collect();
+    let metric = &rows.first()?.metric;
+    match rows.as_slice() {
+        [row] => Some(of_one(row, record.level)),
+        _ if rows.iter().all(|row| row.metric == *metric) => Some(of_several(&rows, metric)),
+        _ => None,
+    }
+}
+
+/// The estimate where repetitions gave one, else the plain difference.
+fn percent(row: &ComparisonRow) -> f64 {
+    row.estimate_percent.unwrap_or(row.difference_percent)
+}
+
+fn of_one(row: &ComparisonRow, level: f64) -> String {
+    let percent = percent(row);
+    let interval = match row.interval_percent {
+        Some([low, high]) => {
+            let [low, high] = if percent < 0.0 {
+                [-high, -low]
+            } else {
+                [low, high]
+            };
+            format!("{:.0} % interval {low:.2} to {high:.2} %", level * 100.0)
+        }
+        None => "no interval: too few runs".to_owned(),
+    };
+    format!(
+        "{:.2} % {} ({interval})",
+        percent.abs(),
+        direction(&row.metric, percent)
+    )
+}
+
+/// `2.10 to 47.11 % more IOPS in all 36 rows`.
+fn of_several(rows: &[&ComparisonRow], metric: &str) -> String {
+    let all = rows.iter().map(|row| percent(row));
+    let low = all.clone().fold(f64::INFINITY, f64::min);
+    let high = all.clone().fold(f64::NEG_INFINITY, f64::max);
+    let counted = counted(rows.len(), "row", "rows");
+    if low > 0.0 || high < 0.0 {
+        let [least, most] = [low.abs().min(high.abs()), low.abs().max(high.abs())];
+        let direction = direction(metric, low);
+        return format!("{least:.2} to {most:.2} % {direction} in all {counted}");
+    }
+    let above = all.filter(|percent| *percent > 0.0).count();
+    format!(
+        "{} from {low:+.2} to {high:+.2} %; {above} of {counted} above 0",
+        metric_words(metric)
+    )
+}
+
+/// `more IOPS`, `lower p99 latency`.
+fn direction(metric: &str, percent: f64) -> String {
+    let word = match (metric.starts_with("latency_ns"), percent < 0.0) {
+        (true, true) => "lower",
+        (true, false) => "higher",
+        (false, true) if metric == "iops" => "fewer",
+        (false, true) => "less",
+        (false, false) => "more",
+    };
+    format!("{word} {}", metric_words(metric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{SideRecord, Verdict};
+
+    fn row(metric: &str, percent: f64, interval: Option<[f64; 2]>) -> ComparisonRow {
+        ComparisonRow {
+            operation: "read".to_owned(),
+            pattern: "random".to_owned(),
+            block_size_bytes: None,
+            threads: None,
+            outstanding: None,
+            metric: metric.to_owned(),
+            a: 100.0,
+            b: 100.0 + percent,
+            difference_percent: percent,
+            estimate_percent: interval.map(|_| percent),
+            interval_percent: interval,
+            p_value: None,
+            blocks: 1,
+            verdict: Verdict::Undecided,
+            difference_percent_max: None,
+            published_difference_percent: None,
+            void: Vec::new(),
+        }
+    }
+
+    fn said(rows: Vec<ComparisonRow>) -> Option<String> {
+        let side = |name: &str| SideRecord {
+            name: name.to_owned(),
+            from: Vec::new(),
+        };
+        in_words(&ComparisonRecord {
+            title: String::new(),
+            a: side("A"),
+            b: side("B"),
+            level: 0.95,
+            rows,
+            groups: Vec::new(),
+            verdict: Verdict::Undecided,
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            drift: None,
+        })
+    }
+
+    #[test]
+    fn a_difference_is_said_with_its_interval_or_its_range() {
+        let iops = |percent| row("iops", percent, None);
+        for (rows, words) in [
+            (
+                vec![row("iops", -9.64, Some([-11.27, -8.7]))],
+                "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %)",
+            ),
+            (
+                vec![row("latency_ns_p99", 40.0, None)],
+                "40.00 % higher p99 latency (no interval: too few runs)",
+            ),
+            (
+                vec![iops(2.1), iops(47.11), iops(16.5)],
+                "2.10 to 47.11 % more IOPS in all 3 rows",
+            ),
+            (
+                vec![iops(-47.1), iops(-2.0)],
+                "2.00 to 47.10 % fewer IOPS in all 2 rows",
+            ),
+            (
+                vec![iops(-3.2), iops(0.0), iops(12.0)],
+                "IOPS from -3.20 to +12.00 %; 1 of 3 rows above 0",
+            ),
+        ] {
+            assert_eq!(said(rows).as_deref(), Some(words));
+        }
+    }
+
+    #[test]
+    fn void_rows_give_no_number() {
+        let void = ComparisonRow {
+            void: vec!["zero-data".to_owned()],
+            ..row("iops", 900.0, None)
+        };
+        assert_eq!(said(vec![void.clone()]), None);
+        let both = said(vec![void, row("iops", 1.0, None)]).unwrap();
+        assert!(both.starts_with("1.00 %"), "{both}");
+    }
+}
