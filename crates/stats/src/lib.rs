@@ -7,18 +7,21 @@
 //! `None`, never a made-up zero.
 #![forbid(unsafe_code)]
 
+mod at_limit;
 mod bootstrap;
 mod comparison;
 mod distribution;
 mod histogram;
 mod hodges_lehmann;
 mod holm;
+mod isotonic;
 mod knee;
 mod ladder;
 mod little;
 mod needed;
 mod random;
 mod rank_sum;
+mod robust;
 mod sample;
 mod samples;
 mod steady;
@@ -29,12 +32,14 @@ mod usl;
 mod v2;
 mod wilcoxon;
 
+pub use at_limit::{AtLimit, LoadRun, rate_at_limit};
 pub use bootstrap::Bootstrap;
 pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_two_sided};
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
+pub use isotonic::{CrossingAt, isotonic, isotonic_crossing};
 pub use knee::{
     CurvePoint, Knee, KneeBrackets, LadderStep, LoadBracket, PLATEAU_SHARE, knee, knee_brackets,
 };
@@ -43,6 +48,7 @@ pub use little::{LittleCheck, LittleInput, little};
 pub use needed::repetitions_needed;
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};
+pub use robust::robust_mean_interval;
 pub use sample::{
     Estimate, Quantile, coefficient_of_variation, mean, mean_interval, median, quantile,
     quantile_sorted, standard_deviation, variance,

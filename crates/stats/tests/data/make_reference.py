@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes reference.txt: values of the crate's functions by other implementations.
 
-    pip install numpy scipy apache-otava
+    pip install numpy scipy apache-otava statsmodels
     python3 make_reference.py > reference.txt
 
 Each line is `function | inputs | outputs`; fields are separated by ` | `, numbers in
@@ -15,6 +15,7 @@ import sys
 import numpy as np
 import otava.change_point_divisive.base as otava_base
 import scipy
+import statsmodels.api as sm
 from otava.analysis import split
 from scipy import optimize, stats
 
@@ -231,6 +232,71 @@ def pooled_students(random):
         line("pooled_student", a, b, [*(100 * np.expm1([d, low, high])), p])
 
 
+def huber(x, y, terms):
+    """Coefficients, (Z'Z)^-1, and residuals cut off and stretched as statsmodels' H1 has them."""
+    z = np.vander(x, terms, increasing=True)
+    fit = sm.RLM(y, z, M=sm.robust.norms.HuberT(1.345)).fit(
+        scale_est="mad", maxiter=2000, tol=1e-14, conv="coefs", cov="H1"
+    )
+    r = y - z @ fit.params
+    inside = np.mean(np.abs(r) <= 1.345 * fit.scale)
+    stretch = (1 + terms / len(y) * (1 - inside) / inside) / inside
+    pseudo = stretch * np.clip(r, -1.345 * fit.scale, 1.345 * fit.scale)
+    inverse = np.linalg.inv(z.T @ z)
+    ours = np.sqrt(np.diag(inverse) * (pseudo**2).sum() / (len(y) - terms))
+    assert np.allclose(ours, fit.bse, rtol=1e-9), (ours, fit.bse)
+    return fit.params, inverse, pseudo
+
+
+def robust_means(random):
+    for n in [2, 5, 8, 10, 21]:
+        y = np.round(random.normal(10, 0.5, n), 3)
+        y[0] -= 4 * (n > 2)
+        (c,), inverse, r = huber(np.zeros(n), y, 1)
+        half = 1.1 * stats.t.ppf(0.975, n - 1) * np.sqrt(inverse[0, 0] * (r**2).sum() / (n - 1))
+        line("robust_mean_interval", y, [c, c - half, c + half])
+
+
+def rates_at_limits(random):
+    """A power mean of a ceiling and of proportional growth, with disturbed runs."""
+    for knee, at, blocks, sharp in [(16, 22, 4, 2), (8, 30, 2, 2), (32, 20, 4, 4), (4, 16, 4, 8)]:
+        loads = np.round(np.repeat([0.63, 0.84, 1, 1.19, 1.59], blocks) * at)
+        xi = np.log(20000) - np.log(1 + (knee / loads) ** sharp) / sharp
+        tau = np.log(2.5) + 0.1 * np.log(loads / knee)
+        xi, tau = xi + random.normal(0, 0.07, loads.size), tau + random.normal(0, 0.05, loads.size)
+        xi[3] += np.log(0.6)
+        limit = np.exp(np.median(np.log(loads) - xi + tau))
+        rate, latency = np.exp(xi), np.exp(np.log(loads) - xi + tau)
+        u = np.log(loads)
+        v = u - u.mean()
+        b, of_xi, r = huber(v, xi, 3)
+        if b[2] > 0:
+            b, of_xi, r = huber(v, xi, 2)
+        a, of_tau, q = huber(v, tau, 2)
+        of = lambda c, x: np.polynomial.polynomial.polyval(x, c)
+        g = lambda x: u.mean() + x - of(b, x) + of(a, x) - np.log(limit)
+        root = optimize.brentq(g, v.min() - 0.17, v.max() + 0.17, xtol=1e-15)
+        slope = of(np.polynomial.polynomial.polyder(b), root)
+        rho = slope / (1 - slope + a[1])
+        zx, zt = root ** np.arange(len(b)), root ** np.arange(2)
+        n = loads.size
+        var = (
+            (1 + rho) ** 2 * (r @ r) / (n - len(b)) * (zx @ of_xi @ zx)
+            + rho**2 * (q @ q) / (n - 2) * (zt @ of_tau @ zt)
+            - 2 * rho * (1 + rho) * (r @ q) / (n - len(b)) * (zt @ of_tau @ zt)
+        )
+        half = 1.1 * stats.t.ppf(0.975, n - 3) * np.sqrt(var)
+        value = of(b, root)
+        line("rate_at_limit", loads, rate, latency, limit,
+             [np.exp(u.mean() + root), *np.exp([value, value - half, value + half])])
+
+
+def isotonics(random):
+    for n in [1, 2, 5, 9, 30]:
+        y = np.round(np.arange(n) * 0.3 + random.normal(0, 1, n), 2)
+        line("isotonic", y, optimize.isotonic_regression(y).x)
+
+
 def main():
     print(f"# NumPy {np.__version__}, SciPy {scipy.__version__}, Otava 0.8.0 with corrections;"
           " written by make_reference.py")
@@ -246,6 +312,9 @@ def main():
     rank_sums(np.random.default_rng(1))
     rank_sum_intervals(np.random.default_rng(2))
     pooled_students(np.random.default_rng(3))
+    robust_means(np.random.default_rng(4))
+    rates_at_limits(np.random.default_rng(5))
+    isotonics(np.random.default_rng(6))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 //! ignored here and run nightly (`cargo test -- --ignored`).
 
 use stripewise_stats::{
-    Bootstrap, ChangePointRule, LadderStep, Pair, Quantile, Random, SteadyRule, change_points,
-    compare_blocks, compare_samples, holm, knee_brackets, mean, quantile, signed_rank,
-    signed_rank_interval,
+    AtLimit, Bootstrap, ChangePointRule, CrossingAt, LadderStep, LoadRun, Pair, Quantile, Random,
+    SteadyRule, change_points, compare_blocks, compare_samples, holm, isotonic_crossing,
+    knee_brackets, mean, median, quantile, rate_at_limit, signed_rank, signed_rank_interval,
 };
 
 /// How often something happens in `trials`, as a share.
@@ -380,4 +380,82 @@ fn block_bootstrap_coverage_over_lengths_and_statistics() {
             "n {n}, rho {rho}, {p:?}: {seen}"
         );
     }
+}
+
+#[test]
+fn the_rate_at_a_limit_is_in_its_interval_though_one_run_in_twenty_is_disturbed() {
+    // Runs differ by 8 %; the ceiling is 20,000 and p99 grows with the load.
+    let trials = 600;
+    let mut random = Random::new(15);
+    let truth = |load: f64| 20_000.0 / (1.0 + (16.0 / load) * (16.0 / load)).sqrt();
+    let latency = |load: f64| 2.5 * load / truth(load) * (load / 16.0).powf(0.1);
+    let mut run = |load: f64| {
+        let slowed = if random.uniform() < 0.05 { 0.6 } else { 1.0 };
+        let factor = slowed * (0.08 * random.normal()).exp();
+        LoadRun {
+            load,
+            rate: truth(load) * factor,
+            latency_s: latency(load) / factor * (0.05 * random.normal()).exp(),
+        }
+    };
+    let mut widths = Vec::new();
+    let seen = share(trials, |_| {
+        let loads = [18.0, 25.0, 30.0, 36.0, 48.0].repeat(4);
+        let runs: Vec<LoadRun> = loads.into_iter().map(&mut run).collect();
+        match rate_at_limit(&runs, latency(30.0), 0.95) {
+            AtLimit::Crossed { rate, .. } => {
+                widths.push((rate.high / rate.low).ln() / 2.0);
+                rate.contains(truth(30.0))
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+    assert!((0.93..0.985).contains(&seen), "{seen}");
+    let half = median(&widths).expect("widths");
+    assert!((0.05..0.09).contains(&half), "{half}");
+}
+
+#[test]
+fn a_crossing_that_the_runs_do_not_show_has_no_interval() {
+    let run = |load: f64, rate: f64, latency_s: f64| LoadRun {
+        load,
+        rate,
+        latency_s,
+    };
+    let loads = [8.0, 10.0, 12.0, 14.0, 16.0];
+    // In proportion to the load: latency does not grow at all.
+    let rising: Vec<LoadRun> = loads.map(|n| run(n, 100.0 * n, 0.01)).repeat(2);
+    assert_eq!(rate_at_limit(&rising, 0.05, 0.95), AtLimit::Unknown);
+    // Saturated: the limit of 100 ms is met at 100 in flight, far from all runs.
+    let flat: Vec<LoadRun> = loads.map(|n| run(n, 1_000.0, n / 1_000.0)).repeat(2);
+    match rate_at_limit(&flat, 0.1, 0.95) {
+        AtLimit::Outside { load } => assert!((load - 100.0).abs() < 1.0, "{load}"),
+        other => panic!("{other:?}"),
+    }
+    // Without any scatter the interval has no width, and the rate is that of all.
+    match rate_at_limit(&flat, 0.012, 0.95) {
+        AtLimit::Crossed { load, rate } => {
+            assert!((load - 12.0).abs() < 1e-6 && (rate.value - 1_000.0).abs() < 1e-6);
+            assert!(rate.width() < 1e-3, "{rate:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(rate_at_limit(&flat[..5], 0.012, 0.95), AtLimit::Unknown);
+    let same = vec![run(8.0, 100.0, 0.01); 10];
+    assert_eq!(rate_at_limit(&same, 0.01, 0.95), AtLimit::Unknown);
+    let none = vec![run(8.0, 0.0, 0.0); 10];
+    assert_eq!(rate_at_limit(&none, 0.01, 0.95), AtLimit::Unknown);
+}
+
+#[test]
+fn a_level_crossed_twice_by_noise_is_crossed_once_by_the_rising_curve() {
+    let points = [(0.0, 1.0), (1.0, 4.0), (2.0, 2.0), (3.0, 6.0)];
+    // Pooled to 1, 3, 3, 6.
+    assert_eq!(
+        isotonic_crossing(&points, 4.5),
+        Some(CrossingAt::Within(2.5))
+    );
+    assert_eq!(isotonic_crossing(&points, 0.5), Some(CrossingAt::Before));
+    assert_eq!(isotonic_crossing(&points, 6.0), Some(CrossingAt::Beyond));
+    assert_eq!(isotonic_crossing(&[], 1.0), None);
 }

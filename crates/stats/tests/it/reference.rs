@@ -2,10 +2,11 @@
 //! `tests/data/make_reference.py`).
 
 use stripewise_stats::{
-    ChangePointRule, CurvePoint, Quantile, SamplesMethod, SteadyRule, change_points,
-    compare_samples, fit_scalability, hodges_lehmann, mean, mean_interval, normal_cdf,
-    normal_quantile, quantile, rank_sum, rank_sum_interval, signed_rank, signed_rank_interval,
-    student_quantile, student_two_sided, variance,
+    AtLimit, ChangePointRule, CurvePoint, LoadRun, Quantile, SamplesMethod, SteadyRule,
+    change_points, compare_samples, fit_scalability, hodges_lehmann, isotonic, mean, mean_interval,
+    normal_cdf, normal_quantile, quantile, rank_sum, rank_sum_interval, rate_at_limit,
+    robust_mean_interval, signed_rank, signed_rank_interval, student_quantile, student_two_sided,
+    variance,
 };
 
 const REFERENCE: &str = include_str!("../data/reference.txt");
@@ -241,4 +242,49 @@ fn differences_of_few_repetitions_are_those_of_scipys_pooled_t_test() {
             close(seen, *expected, 1e-8, &format!("{:?} {:?}", f[0], f[1]));
         }
     });
+}
+
+#[test]
+fn hubers_location_is_that_of_statsmodels() {
+    each("robust_mean_interval", 5, |f| {
+        let seen = robust_mean_interval(&f[0], 0.95).expect("two values or more");
+        for (seen, expected) in [seen.value, seen.low, seen.high].iter().zip(&f[1]) {
+            close(*seen, *expected, 1e-9, &format!("{:?}", f[0]));
+        }
+    });
+    assert_eq!(robust_mean_interval(&[1.0], 0.95), None);
+    assert_eq!(robust_mean_interval(&[1.0, f64::NAN], 0.95), None);
+}
+
+#[test]
+fn the_rate_at_a_limit_is_what_statsmodels_and_scipy_find() {
+    each("rate_at_limit", 4, |f| {
+        let runs: Vec<LoadRun> = (0..f[0].len())
+            .map(|k| LoadRun {
+                load: f[0][k],
+                rate: f[1][k],
+                latency_s: f[2][k],
+            })
+            .collect();
+        let found = rate_at_limit(&runs, f[3][0], 0.95);
+        let AtLimit::Crossed { load, rate } = found else {
+            panic!("{found:?}");
+        };
+        let seen = [load, rate.value, rate.low, rate.high];
+        for (seen, expected) in seen.iter().zip(&f[4]) {
+            close(*seen, *expected, 1e-8, &format!("loads {:?}", f[0]));
+        }
+    });
+}
+
+#[test]
+fn the_rising_sequence_is_scipys() {
+    each("isotonic", 5, |f| {
+        let seen = isotonic(&f[0]);
+        assert_eq!(seen.len(), f[1].len());
+        for (seen, expected) in seen.iter().zip(&f[1]) {
+            close(*seen, *expected, 1e-12, "isotonic");
+        }
+    });
+    assert!(isotonic(&[]).is_empty());
 }

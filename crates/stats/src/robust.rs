@@ -1,0 +1,237 @@
+//! Polynomials of degree 0 to 2 fitted so that a few disturbed runs hardly move
+//! them: Huber's M-estimator.
+//!
+//! Every run counts, and none is thrown out for its value: one that lies farther
+//! from the curve than c times the scale pulls with the force of c scales. The scale
+//! is the median of the absolute residuals over 0.6745, taken again with every step
+//! of the iteration; the start is ordinary least squares. Variances are Huber's
+//! (1981, formula 6.5; "H1" of other programs): those of least squares on residuals
+//! that are cut off at c scales and stretched by K / m, where m is the share of runs
+//! that are not cut off and K = 1 + p/n (1 - m)/m.
+//!
+//! Left out: outliers in the abscissa. Whoever plans the runs chooses those.
+
+use crate::distribution::student_quantile;
+use crate::sample::{Estimate, median};
+
+/// Huber's c. On normal values without outliers the estimate has 95 % of the
+/// precision of least squares.
+const HUBER: f64 = 1.345;
+/// Median of |z| of the standard normal distribution.
+const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
+/// Intervals are this much wider than Student's: with the scale taken from the same few
+/// values, the share of 95 % is reached from five values on (simulated: 93 % with 5, 95 %
+/// with 8, of normal values of which none or one in twenty is slowed by 40 %).
+pub(crate) const WIDENING: f64 = 1.1;
+const ITERATIONS_MAX: usize = 100;
+/// Terms of a parabola.
+const TERMS_MAX: usize = 3;
+
+type Row = [f64; TERMS_MAX];
+
+/// A fitted polynomial y = c0 + c1 x + c2 x^2.
+#[derive(Clone, Debug)]
+pub(crate) struct RobustFit {
+    /// c0, c1, c2; 0 beyond the terms fitted.
+    pub(crate) coefficients: Row,
+    /// Residuals as the variances see them: cut off and stretched, see above.
+    pub(crate) residuals: Vec<f64>,
+    /// (Z'Z)^-1 of the plain design.
+    inverse: [Row; TERMS_MAX],
+    terms: usize,
+}
+
+impl RobustFit {
+    /// The value at `x`.
+    pub(crate) fn value(&self, x: f64) -> f64 {
+        let [c0, c1, c2] = self.coefficients;
+        c0 + x * (c1 + x * c2)
+    }
+
+    /// The slope at `x`.
+    pub(crate) fn slope(&self, x: f64) -> f64 {
+        let [_, c1, c2] = self.coefficients;
+        c1 + 2.0 * c2 * x
+    }
+
+    /// x'(Z'Z)^-1 x of the point `x`: the variance of [`value`](Self::value) there
+    /// over that of one run.
+    pub(crate) fn leverage(&self, x: f64) -> f64 {
+        let row = row_of(x);
+        let mut sum = 0.0;
+        for i in 0..self.terms {
+            for j in 0..self.terms {
+                sum += row[i] * self.inverse[i][j] * row[j];
+            }
+        }
+        sum
+    }
+
+    /// Degrees of freedom that are left.
+    pub(crate) fn degrees(&self) -> f64 {
+        (self.residuals.len() - self.terms) as f64
+    }
+}
+
+fn row_of(x: f64) -> Row {
+    [1.0, x, x * x]
+}
+
+/// The polynomial of `terms` coefficients (1 to 3) through the points `(x, y)`.
+/// None where there are not more points than terms, too few different x, or a value
+/// is not finite.
+pub(crate) fn robust_polynomial(x: &[f64], y: &[f64], terms: usize) -> Option<RobustFit> {
+    debug_assert!(x.len() == y.len() && (1..=TERMS_MAX).contains(&terms));
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    if x.len() <= terms || !finite(x) || !finite(y) {
+        return None;
+    }
+    let rows: Vec<Row> = x.iter().map(|&x| row_of(x)).collect();
+    let mut weights = vec![1.0; y.len()];
+    let inverse = inverse_of(&normal_matrix(&rows, &weights, terms), terms)?;
+    let mut coefficients = solve(&rows, y, &weights, terms)?;
+    let mut scale = 0.0;
+    for _ in 0..ITERATIONS_MAX {
+        let residuals = residuals_of(&rows, y, &coefficients);
+        scale = scale_of(&residuals);
+        for (weight, residual) in weights.iter_mut().zip(&residuals) {
+            *weight = huber_weight(*residual, scale);
+        }
+        let next = solve(&rows, y, &weights, terms)?;
+        let moved = next.iter().zip(&coefficients).map(|(a, b)| (a - b).abs());
+        let moved = moved.fold(0.0, f64::max);
+        coefficients = next;
+        if moved <= 1e-12 {
+            break;
+        }
+    }
+    let residuals = residuals_of(&rows, y, &coefficients);
+    Some(RobustFit {
+        coefficients,
+        residuals: pseudo_residuals(&residuals, scale, terms),
+        inverse,
+        terms,
+    })
+}
+
+/// Huber's estimate of where values lie, and its interval: Student's on residuals
+/// that are cut off (see the module), a tenth wider. n = 0 and 1: none; n = 2: nothing is
+/// cut off.
+///
+/// ```
+/// use stripewise_stats::robust_mean_interval;
+/// let rates = [100.0, 101.0, 99.0, 100.5, 60.0];
+/// let found = robust_mean_interval(&rates, 0.95).unwrap();
+/// assert!(found.value > 98.0, "one run of five was disturbed: {found:?}");
+/// ```
+#[must_use]
+pub fn robust_mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
+    let fit = robust_polynomial(&vec![0.0; values.len()], values, 1)?;
+    let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();
+    let error = libm::sqrt(squares / fit.degrees() * fit.leverage(0.0));
+    let half = WIDENING * student_quantile(0.5 + 0.5 * level, fit.degrees()) * error;
+    let value = fit.value(0.0);
+    Some(Estimate {
+        value,
+        low: value - half,
+        high: value + half,
+        level,
+    })
+}
+
+fn huber_weight(residual: f64, scale: f64) -> f64 {
+    let limit = HUBER * scale;
+    // Where more than half of the points lie on the curve there is no scale, and
+    // least squares is as good as anything.
+    if scale <= 0.0 || residual.abs() <= limit {
+        1.0
+    } else {
+        limit / residual.abs()
+    }
+}
+
+fn scale_of(residuals: &[f64]) -> f64 {
+    let sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
+    median(&sizes).unwrap_or(0.0) / NORMAL_MEDIAN
+}
+
+fn pseudo_residuals(residuals: &[f64], scale: f64, terms: usize) -> Vec<f64> {
+    if scale <= 0.0 {
+        return residuals.to_vec();
+    }
+    let limit = HUBER * scale;
+    let n = residuals.len() as f64;
+    let inside = residuals.iter().filter(|r| r.abs() <= limit).count() as f64 / n;
+    let correction = 1.0 + terms as f64 / n * (1.0 - inside) / inside;
+    let stretch = correction / inside;
+    let cut = |r: &f64| r.clamp(-limit, limit) * stretch;
+    residuals.iter().map(cut).collect()
+}
+
+fn residuals_of(rows: &[Row], y: &[f64], coefficients: &Row) -> Vec<f64> {
+    let value = |row: &Row| {
+        row.iter()
+            .zip(coefficients)
+            .map(|(a, b)| a * b)
+            .sum::<f64>()
+    };
+    rows.iter().zip(y).map(|(row, y)| y - value(row)).collect()
+}
+
+fn normal_matrix(rows: &[Row], weights: &[f64], terms: usize) -> [Row; TERMS_MAX] {
+    let mut matrix = [[0.0; TERMS_MAX]; TERMS_MAX];
+    for (row, weight) in rows.iter().zip(weights) {
+        for i in 0..terms {
+            for j in 0..terms {
+                matrix[i][j] += weight * row[i] * row[j];
+            }
+        }
+    }
+    matrix
+}
+
+/// Weighted least squares by the normal equations: three terms of a centred
+/// abscissa lose nothing that matters.
+fn solve(rows: &[Row], y: &[f64], weights: &[f64], terms: usize) -> Option<Row> {
+    let inverse = inverse_of(&normal_matrix(rows, weights, terms), terms)?;
+    let mut right = [0.0; TERMS_MAX];
+    for ((row, y), weight) in rows.iter().zip(y).zip(weights) {
+        for (sum, term) in right.iter_mut().zip(row).take(terms) {
+            *sum += weight * term * y;
+        }
+    }
+    let mut solution = [0.0; TERMS_MAX];
+    for i in 0..terms {
+        solution[i] = (0..terms).map(|j| inverse[i][j] * right[j]).sum();
+    }
+    Some(solution)
+}
+
+/// The inverse of the upper left `terms` rows and columns, by Gauss and Jordan;
+/// none where the matrix is singular. It is symmetric and positive, so that no
+/// exchange of rows is needed.
+fn inverse_of(matrix: &[Row; TERMS_MAX], terms: usize) -> Option<[Row; TERMS_MAX]> {
+    let mut left = *matrix;
+    let mut right = [[0.0; TERMS_MAX]; TERMS_MAX];
+    for (i, row) in right.iter_mut().enumerate() {
+        row[i] = 1.0;
+    }
+    for pivot in 0..terms {
+        let size = left[pivot][pivot];
+        if size <= 1e-12 * matrix[pivot][pivot] {
+            return None;
+        }
+        for column in 0..terms {
+            left[pivot][column] /= size;
+            right[pivot][column] /= size;
+        }
+        for other in (0..terms).filter(|&other| other != pivot) {
+            let factor = left[other][pivot];
+            for column in 0..terms {
+                left[other][column] -= factor * left[pivot][column];
+                right[other][column] -= factor * right[pivot][column];
+            }
+        }
+    }
+    Some(right)
+}
