@@ -45,6 +45,9 @@ pub struct RunPlan {
     /// Look for pauses of the program and cut them out. Not where a quota may hold all
     /// threads back for as long: that is a cost of running there, and stays in.
     pub watches_for_pauses: bool,
+    /// The coordinator wakes so often at least, where time is real, and asks whether to
+    /// stop: 100 µs to 50 ms.
+    pub look_ns: u64,
 }
 
 impl Default for RunPlan {
@@ -59,6 +62,7 @@ impl Default for RunPlan {
             operations_max_per_thread: None,
             errors_max_in_a_row: 1_000,
             watches_for_pauses: true,
+            look_ns: 50_000_000,
         }
     }
 }

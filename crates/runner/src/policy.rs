@@ -23,6 +23,12 @@ pub enum Decision {
 pub trait Policy {
     /// Looks at one interval.
     fn interval(&mut self, summary: &IntervalSummary) -> Decision;
+
+    /// Whether to stop at once, in the middle of an interval. Asked whenever the real
+    /// driver's coordinator wakes, see [`RunPlan::look_ns`](crate::RunPlan).
+    fn stops_now(&mut self) -> bool {
+        false
+    }
 }
 
 /// Ramp and duration as planned.

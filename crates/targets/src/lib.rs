@@ -10,8 +10,8 @@
 //!   below the size that was judged is written. Should somebody cut the file
 //!   while it is being measured, though, writes above its new end let it grow
 //!   again, to the size that was judged at most: no file system has a write that
-//!   never extends. [`Target::changed`] tells, so that the run stops at the next
-//!   interval, and the next open refuses a file that became smaller.
+//!   never extends. [`Target::watch`] sees it, so that the run stops within
+//!   milliseconds, and the next open refuses a file that became smaller.
 //! - Later opens derive from the descriptor that was judged, never from a path.
 //! - Where a rule cannot be verified, writing is refused; the two exceptions
 //!   (other machines on a network file system, processes outside a container) are
@@ -56,7 +56,7 @@ pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
 pub use intent::{Access, Intent, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};
-pub use target::Target;
+pub use target::{FileWatch, Target};
 
 /// Judges a wish by every rule. Opens nothing for writing; may watch the device
 /// for up to five seconds where it looks busy (a tenth of a second where not).

@@ -25,6 +25,24 @@ impl Opened {
     pub(crate) fn finish(&mut self) -> Result<()> {
         match *self {}
     }
+
+    pub(crate) fn watch(&self) -> Option<FileWatch> {
+        match *self {}
+    }
+}
+
+/// No file is ever watched here.
+#[derive(Clone, Debug)]
+pub(crate) enum FileWatch {}
+
+impl FileWatch {
+    pub(crate) fn is_cut(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn changed(&self) -> Option<crate::Changed> {
+        match *self {}
+    }
 }
 
 /// What only the platform needs of a plan: nothing.

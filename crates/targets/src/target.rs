@@ -130,12 +130,11 @@ impl Target {
         self.opened.open(self.cache_in_effect(cache), access)
     }
 
-    /// What somebody did to an existing file since it was judged: cut, removed, renamed
-    /// or linked. `None` for devices, test files, and where nothing was done, or nothing
-    /// that can still be seen. Costs two system calls.
+    /// Watches what others do to an existing file; `None` for devices and test files,
+    /// and where nobody else can do anything to it.
     #[must_use]
-    pub fn changed(&self) -> Option<Changed> {
-        self.opened.changed()
+    pub fn watch(&self) -> Option<FileWatch> {
+        self.opened.watch().map(FileWatch)
     }
 
     /// What the filling did; `None` where nothing was filled.
@@ -164,5 +163,28 @@ impl Target {
     /// When a named test file cannot be removed; the message has its name.
     pub fn finish(mut self) -> Result<()> {
         self.opened.finish()
+    }
+}
+
+/// Watches an existing file for what others do to it. It may outlive the target, and be
+/// used on a thread of its own: on a network file system that hangs, a look can take for
+/// ever.
+#[derive(Clone, Debug)]
+pub struct FileWatch(platform::FileWatch);
+
+impl FileWatch {
+    /// Whether the file was made smaller since it was judged; remembered once it was
+    /// seen, as writes past the new end let it grow again. Costs one system call, and asks
+    /// no server.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.0.is_cut()
+    }
+
+    /// What somebody did to it since it was judged: cut, removed, renamed or linked.
+    /// `None` where nothing was done, or nothing that can still be seen.
+    #[must_use]
+    pub fn changed(&self) -> Option<Changed> {
+        self.0.changed()
     }
 }

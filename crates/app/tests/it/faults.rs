@@ -336,6 +336,8 @@ fn a_file_that_is_cut_under_its_writes_stops_the_run_and_one_that_is_removed_is_
                 measured < 50_000_000_000,
                 "it stopped long before its time: {measured}"
             );
+            let warnings = format!("{:?}", job.at("warnings"));
+            assert!(warnings.contains("was cut from 64 MiB to"), "{warnings}");
             std::fs::remove_file(&file).expect("ours");
         }
     }

@@ -192,7 +192,6 @@ fn of_job(
         data: target.and_then(|target| target.data_facts()).cloned(),
         cache_size_bytes: settings.cache_size_bytes,
         skipped: settings.skipped.clone(),
-        changed: job.places.iter().find_map(|(place, _)| place.changed()),
         faults_injected: settings.faults.is_some(),
         quick: settings.quick,
         interrupted: record.status == Status::Partial,

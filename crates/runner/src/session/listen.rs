@@ -29,8 +29,6 @@ pub(super) struct Ears<'a> {
     /// Real devices to look at meanwhile.
     watch: Option<&'a mut Watch>,
     measuring: bool,
-    /// Something else to look at whenever time passes.
-    look: Option<&'a dyn Fn()>,
     listener: &'a mut dyn Listener,
 }
 
@@ -47,14 +45,8 @@ impl<'a> Ears<'a> {
             ramp_bytes: vec![[0; 2]; jobs],
             watch,
             measuring: false,
-            look: None,
             listener,
         }
-    }
-
-    /// Calls `look` whenever time passes, about 20 times a second.
-    pub(super) fn look_by(&mut self, look: &'a dyn Fn()) {
-        self.look = Some(look);
     }
 
     /// See the field.
@@ -97,9 +89,6 @@ impl Observer for Ears<'_> {
             watch.sample(now_ns);
         }
         self.measuring = true;
-        if let Some(look) = self.look {
-            look();
-        }
         self.listener.tick(now_ns);
     }
 

@@ -9,6 +9,7 @@ mod engine;
 mod evidence;
 mod host;
 mod listen;
+mod lookout;
 mod memory;
 mod policy;
 mod record;
@@ -26,6 +27,7 @@ use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
 use listen::Ears;
+use lookout::Lookout;
 use policy::Enough;
 use std::fs::File;
 use std::sync::Arc;
@@ -37,7 +39,7 @@ use stripewise_results::{
     EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
     TargetKind,
 };
-use stripewise_targets::{Access, Target};
+use stripewise_targets::{Access, FileWatch, Target};
 use stripewise_workload::{CacheMode, Span, Workload};
 
 /// What a job works on.
@@ -83,10 +85,10 @@ impl Place<'_> {
         }
     }
 
-    /// What somebody did to it since it was prepared.
-    fn changed(&self) -> Option<stripewise_targets::Changed> {
+    /// Watches what others do to it.
+    fn watch(&self) -> Option<FileWatch> {
         match self {
-            Place::Real(target) => target.changed(),
+            Place::Real(target) => target.watch(),
             _ => None,
         }
     }
@@ -109,16 +111,6 @@ pub struct Job<'a> {
     pub workload: Workload,
     /// On what, and which bytes of it; at least one.
     pub places: Vec<(Place<'a>, Span)>,
-}
-
-impl Job<'_> {
-    /// It writes, and one of its files became smaller: each write past the new end would
-    /// let it grow again.
-    fn writes_into_a_cut_file(&self) -> bool {
-        let mut places = self.places.iter();
-        self.workload.read_percent < 100
-            && places.any(|(place, _)| place.changed().is_some_and(|changed| changed.cut))
-    }
 }
 
 /// What a session is told besides its jobs.
@@ -190,13 +182,20 @@ pub fn run_real(
         watches_for_pauses: !quota.is_some_and(|quota| looks_like_a_pause(&quota)),
         ..run_plan(jobs, settings)
     };
-    let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
-    let is_lost = || jobs.iter().any(Job::writes_into_a_cut_file);
-    // The target remembers what was seen once, though the file may have grown again.
-    let look = || {
-        is_lost();
+    let lookout = Lookout::start(jobs).map_err(|source| Error::Thread {
+        job: 0,
+        thread: 0,
+        source,
+    })?;
+    let plan = RunPlan {
+        look_ns: match lookout.is_there() {
+            true => lookout::LOOK_NS,
+            false => plan.look_ns,
+        },
+        ..plan
     };
-    ears.look_by(&look);
+    let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
+    let is_lost = || lookout.is_lost();
     let mut policy = Enough::new(&plan, settings.operations_min, &is_lost);
     let driven = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
     let totals = driven.totals;
@@ -209,7 +208,10 @@ pub fn run_real(
             .extend(driven.fallbacks.iter().cloned());
         job.outcome.initiation_latency_ns = hand_overs.and_then(record::initiation_latency);
     }
-    let evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
+    let mut evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
+    for (evidence, changed) in evidence.iter_mut().zip(lookout.finish()) {
+        evidence.changed = changed;
+    }
     attach(&mut skeleton, &evidence);
     judge_grid(&mut skeleton, settings, &evidence);
     Ok(skeleton)

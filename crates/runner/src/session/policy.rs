@@ -39,10 +39,11 @@ impl<'a> Enough<'a> {
 }
 
 impl Policy for Enough<'_> {
+    fn stops_now(&mut self) -> bool {
+        (self.is_lost)()
+    }
+
     fn interval(&mut self, summary: &IntervalSummary) -> Decision {
-        if (self.is_lost)() {
-            return Decision::Stop;
-        }
         if self.operations_min == 0 || summary.phase != Phase::Measuring {
             return Decision::Continue;
         }

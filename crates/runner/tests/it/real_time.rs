@@ -6,7 +6,7 @@ use stripewise_io_engine::Kind;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_runner::drive::real;
 use stripewise_runner::{
-    AsPlanned, Decision, IntervalSummary, JobCounts, Observer, Phase, RunPlan, StopReason,
+    AsPlanned, Decision, IntervalSummary, JobCounts, Observer, Phase, Policy, RunPlan, StopReason,
 };
 use stripewise_workload::{Arrivals, Rate, Workload};
 
@@ -156,6 +156,38 @@ fn a_policy_ends_the_ramp_and_the_run_of_real_threads() {
         .filter(|i| i.phase == Phase::Measuring);
     let lengths: u64 = measured.map(|i| i.duration_ns).sum();
     assert_eq!(lengths, totals.measured_ns, "no gaps");
+}
+
+/// It has seen enough at its third question.
+struct Sudden(u32);
+
+impl Policy for Sudden {
+    fn interval(&mut self, _: &IntervalSummary) -> Decision {
+        Decision::Continue
+    }
+
+    fn stops_now(&mut self) -> bool {
+        self.0 += 1;
+        self.0 > 2
+    }
+}
+
+#[test]
+fn a_policy_can_stop_in_the_middle_of_an_interval() {
+    const LONG: u64 = 20_000 * MS;
+    let plan = RunPlan {
+        interval_ns: LONG / 2,
+        duration_ns: LONG,
+        look_ns: MS,
+        ..RunPlan::default()
+    };
+    let (jobs, none) = ([real_job(workload())], AtomicU8::new(0));
+    let mut kept = Kept::default();
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut Sudden(0), &mut kept, &none)
+        .expect("the engine opens");
+    assert_eq!(totals.stop_reason, StopReason::Policy);
+    assert!(totals.measured_ns < LONG);
+    assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
 }
 
 #[test]

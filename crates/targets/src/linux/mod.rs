@@ -12,6 +12,7 @@
 //! | `kept` | removing a test file that was kept |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
+//! | `watch` | what others do to it meanwhile |
 
 mod access;
 mod busy;
@@ -38,9 +39,11 @@ mod space;
 mod surroundings;
 mod test_file;
 mod users;
+mod watch;
 
 pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
+pub(crate) use watch::FileWatch;
 
 use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
 pub(crate) use expand::expand;

@@ -6,12 +6,12 @@ use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
 use super::users;
-use crate::{Access, Changed, Error, ErrorKind, Result};
-use rustix::fs::{AtFlags, FileType, OFlags};
+use super::watch::FileWatch;
+use crate::{Access, Error, ErrorKind, Result};
+use rustix::fs::{FileType, OFlags};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use stripewise_units::format_bytes;
+use std::sync::Arc;
 use stripewise_workload::CacheMode;
 
 /// Keeps the guard open: for a device that is written it carries the claim
@@ -21,17 +21,14 @@ pub(crate) struct Opened {
     guard: Guard,
     identity: Identity,
     name: String,
-    /// That the file was cut, once it was seen: it may have grown again since.
-    cut: OnceLock<Changed>,
 }
 
 #[derive(Debug)]
 enum Guard {
     Existing {
-        file: File,
-        path: PathBuf,
-        judged_bytes: u64,
-        judged_allocated_bytes: u64,
+        file: Arc<File>,
+        /// Of a regular file.
+        watch: Option<FileWatch>,
         /// `--busy-ok`: a device whose other users cannot be seen may be written.
         unseen_ok: bool,
     },
@@ -49,21 +46,17 @@ impl Opened {
         name: &str,
         unseen_ok: bool,
     ) -> Self {
-        // Blocks beyond the end do not count: XFS sets some aside for files that grow, and
-        // takes them back by itself.
-        let judged_allocated_bytes =
-            Status::of(&file).map_or(0, |found| found.allocated_bytes.min(judged_bytes));
+        let file = Arc::new(file);
+        let watch = (identity.kind == FileType::RegularFile)
+            .then(|| FileWatch::new(Arc::clone(&file), path, identity, judged_bytes));
         Opened {
             guard: Guard::Existing {
                 file,
-                path,
-                judged_allocated_bytes,
-                judged_bytes,
+                watch,
                 unseen_ok,
             },
             identity,
             name: name.to_owned(),
-            cut: OnceLock::new(),
         }
     }
 
@@ -72,7 +65,6 @@ impl Opened {
             identity: made.identity,
             guard: Guard::Made(made),
             name: name.to_owned(),
-            cut: OnceLock::new(),
         }
     }
 
@@ -117,9 +109,8 @@ impl Opened {
     fn still_ours_alone(&self) -> Result<()> {
         let Guard::Existing {
             file,
-            judged_bytes,
+            watch,
             unseen_ok,
-            ..
         } = &self.guard
         else {
             return Ok(());
@@ -127,20 +118,19 @@ impl Opened {
         if self.identity.kind == FileType::BlockDevice {
             return device_rules::still_free(self.identity.rdevice, &self.name, *unseen_ok);
         }
-        if self.identity.kind != FileType::RegularFile {
+        let Some(watch) = watch else {
             return Ok(());
-        }
+        };
         let refuse = |what: String, hint: &str| {
             Err(Error::new(ErrorKind::Refused, &self.name, what).with_hint(hint))
         };
         let status = Status::of(file)
             .map_err(|os| super::access::failed(&self.name, "cannot look at it", os))?;
-        if status.size_bytes < *judged_bytes {
+        if watch.is_cut() {
             return refuse(
                 format!(
-                    "was cut from {} to {} since it was judged, and writing would let it grow again",
-                    format_bytes(*judged_bytes),
-                    format_bytes(status.size_bytes)
+                    "{} since it was judged, and writing would let it grow again",
+                    watch.how_cut()
                 ),
                 "Find out who works on it; run the command again when that is done.",
             );
@@ -165,54 +155,12 @@ impl Opened {
         }
     }
 
-    /// What became of an existing file since it was judged.
-    pub(crate) fn changed(&self) -> Option<Changed> {
-        let Guard::Existing {
-            file,
-            path,
-            judged_bytes,
-            judged_allocated_bytes,
-            ..
-        } = &self.guard
-        else {
-            return None;
-        };
-        if self.identity.kind != FileType::RegularFile {
-            return None;
+    /// Watches an existing file; `None` for devices and test files.
+    pub(crate) fn watch(&self) -> Option<FileWatch> {
+        match &self.guard {
+            Guard::Existing { watch, .. } => watch.clone(),
+            Guard::Made(_) => None,
         }
-        if let Some(cut) = self.cut.get() {
-            return Some(cut.clone());
-        }
-        let status = Status::of(file).ok()?;
-        // Our own writes past the new end may have made it as long as it was; the blocks
-        // that were freed are missing all the same, until all of them are written.
-        let grew_again =
-            || status.allocated_bytes < judged_allocated_bytes / 8 * 7 && writes_in_place(file);
-        if status.size_bytes < *judged_bytes || grew_again() {
-            let what = if status.size_bytes < *judged_bytes {
-                format!(
-                    "was cut from {} to {}",
-                    format_bytes(*judged_bytes),
-                    format_bytes(status.size_bytes)
-                )
-            } else {
-                "was cut, and grew again as it was written".to_owned()
-            };
-            return Some(self.cut.get_or_init(|| Changed { what, cut: true }).clone());
-        }
-        let there = || Status::of_path(path, AtFlags::SYMLINK_NOFOLLOW);
-        let what = if status.links == 0 {
-            "was removed".to_owned()
-        } else if status.links > 1 {
-            "got a second name (hard link)".to_owned()
-        } else if there().is_ok_and(|found| found.identity != self.identity) {
-            "was renamed, and another file took its name".to_owned()
-        } else if there().is_err() {
-            "was renamed".to_owned()
-        } else {
-            return None;
-        };
-        Some(Changed { what, cut: false })
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {
@@ -221,15 +169,6 @@ impl Opened {
             Guard::Made(made) => made.remove(),
         }
     }
-}
-
-/// A file system on which a rewrite frees no blocks: ext2 to ext4, XFS, tmpfs
-/// (`linux/magic.h`). Others compress or write elsewhere.
-fn writes_in_place(file: &File) -> bool {
-    const MAGIC: [u32; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
-    rustix::fs::fstatfs(file)
-        // Its width is the platform's; the numbers have 32 bits.
-        .is_ok_and(|found| MAGIC.contains(&(found.f_type as u32)))
 }
 
 /// A file system that refuses `O_DIRECT` says only "invalid argument".

@@ -34,7 +34,7 @@ mod test_file;
 
 pub(crate) use expand::expand;
 pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
-pub(crate) use opened::Opened;
+pub(crate) use opened::{FileWatch, Opened};
 
 use crate::{Intent, Knowledge, Plan, Progress, Result, Target};
 use access::Identity;

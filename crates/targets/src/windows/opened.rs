@@ -22,6 +22,20 @@ pub(crate) struct Opened {
     name: String,
 }
 
+/// Nothing needs to be watched.
+#[derive(Clone, Debug)]
+pub(crate) enum FileWatch {}
+
+impl FileWatch {
+    pub(crate) fn is_cut(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn changed(&self) -> Option<crate::Changed> {
+        match *self {}
+    }
+}
+
 #[derive(Debug)]
 enum Guard {
     File {
@@ -75,7 +89,7 @@ impl Opened {
 
     /// Nobody else can open the file meanwhile, so nobody can change it.
     #[expect(clippy::unused_self, reason = "as on other systems")]
-    pub(crate) fn changed(&self) -> Option<crate::Changed> {
+    pub(crate) fn watch(&self) -> Option<FileWatch> {
         None
     }
 

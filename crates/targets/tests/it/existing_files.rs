@@ -579,24 +579,25 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
     let file = opened
         .open(CacheMode::Buffered, Access::Write)
         .expect("opens");
-    assert_eq!(opened.changed(), None);
+    let watch = opened.watch().expect("a file");
+    assert_eq!(watch.changed(), None);
     write_block(&file, 0, 1).expect("writes");
-    assert_eq!(opened.changed(), None, "our own writes change nothing");
-    let what = |opened: &stripewise_targets::Target| opened.changed().map(|found| found.what);
+    assert_eq!(watch.changed(), None, "our own writes change nothing");
+    let what = || watch.changed().map(|found| found.what);
     let link = top.path().join("link");
     std::fs::hard_link(&path, &link).expect("linked");
-    assert!(what(&opened).expect("linked").contains("second name"));
+    assert!(what().expect("linked").contains("second name"));
     std::fs::remove_file(&link).expect("gone");
     std::fs::rename(&path, &link).expect("renamed");
-    assert!(what(&opened).expect("renamed").contains("renamed"));
+    assert!(what().expect("renamed").contains("renamed"));
     std::fs::write(&path, "another").expect("written");
     assert!(
-        what(&opened)
+        what()
             .expect("replaced")
             .contains("another file took its name")
     );
     std::fs::remove_file(&link).expect("gone");
-    assert!(what(&opened).expect("removed").contains("removed"));
+    assert!(what().expect("removed").contains("removed"));
 
     let path = users_file(top.path(), "second", 4 * MIB);
     for looks_between in [true, false] {
@@ -606,13 +607,14 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
         let file = opened
             .open(CacheMode::Buffered, Access::Write)
             .expect("opens");
+        let watch = opened.watch().expect("a file");
         std::fs::File::options()
             .write(true)
             .open(&path)
             .and_then(|other| other.set_len(0))
             .expect("cut");
         if looks_between {
-            let changed = opened.changed().expect("cut");
+            let changed = watch.changed().expect("cut");
             assert!(
                 changed.cut && changed.what.contains("from 4 MiB to 0 B"),
                 "{changed:?}"
@@ -622,11 +624,39 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
         write_block(&file, 4 * MIB - 4096, 1).expect("writes");
         file.sync_all().expect("on disk");
         assert_eq!(std::fs::metadata(&path).expect("there").len(), 4 * MIB);
-        let changed = opened
+        let changed = watch
             .changed()
             .expect("it is remembered, or seen by its blocks");
         assert!(changed.cut, "{changed:?}");
+        if looks_between {
+            // The smallest size is the one that is told, and nothing lets it be written.
+            assert!(changed.what.contains("from 4 MiB to 0 B"), "{changed:?}");
+        }
+        let again = opened.open(CacheMode::Buffered, Access::Write);
+        refused(again, Refused, "was cut");
     }
+}
+
+#[test]
+fn the_size_of_a_cut_file_is_a_bound_where_writes_may_have_come_between() {
+    let top = directory();
+    let path = users_file(top.path(), "data", 4 * MIB);
+    let opened = target(&path, &overwriting());
+    let watch = opened.watch().expect("a file");
+    let file = opened
+        .open(CacheMode::Buffered, Access::Write)
+        .expect("opens");
+    let user = File::options().write(true).open(&path).expect("opens");
+    user.set_len(0).expect("cut");
+    // Before anybody looked, and again before somebody looks once more.
+    write_block(&file, MIB, 1).expect("writes");
+    assert!(watch.is_cut());
+    write_block(&file, 2 * MIB, 1).expect("writes");
+    let changed = watch.changed().expect("cut");
+    assert!(
+        changed.what.contains("to 1.004 MiB or less") || changed.what.contains("1 MiB or less"),
+        "{changed:?}"
+    );
 }
 
 #[test]
@@ -640,8 +670,9 @@ fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
     }
     drop(user);
     let opened = target(&path, &overwriting());
-    assert_eq!(opened.changed(), None);
+    let watch = opened.watch().expect("a file");
+    assert_eq!(watch.changed(), None);
     let user = File::options().write(true).open(&path).expect("opens");
     user.set_len(4 * MIB).expect("as long as it is");
-    assert_eq!(opened.changed(), None);
+    assert_eq!(watch.changed(), None);
 }

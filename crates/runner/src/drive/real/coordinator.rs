@@ -204,6 +204,9 @@ impl Run {
             self.take_events();
             let now_ns = self.now_ns();
             self.look_at(interrupt, now_ns);
+            if policy.stops_now() {
+                self.collector.stop(now_ns, StopReason::Policy);
+            }
             self.collector.emit(now_ns, policy, observer);
             if now_ns >= tick_ns {
                 tick_ns = now_ns + TICK_NS;
@@ -224,7 +227,10 @@ impl Run {
     fn take_events(&mut self) {
         let now_ns = self.now_ns();
         let edge_ns = self.shared.window.times().interval_at(now_ns).end_ns;
-        let wait_ns = edge_ns.saturating_sub(now_ns).clamp(100_000, TICK_NS);
+        let wait_ns = edge_ns
+            .saturating_sub(now_ns)
+            .min(self.plan.look_ns)
+            .clamp(100_000, TICK_NS);
         match self.events.recv_timeout(Duration::from_nanos(wait_ns)) {
             Ok((index, event)) => self.handle(index, event),
             Err(RecvTimeoutError::Timeout) => {}

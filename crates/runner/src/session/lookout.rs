@@ -1,0 +1,129 @@
+//! A thread of its own that looks whether somebody changes the files of a run.
+//!
+//! No other thread may look: on a network file system that hangs, a look can take for
+//! ever. And nobody else would look often enough: writes past the new end of a file that
+//! was cut let it grow again until the run stops.
+
+use super::Job;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::Thread;
+use std::time::Duration;
+use stripewise_targets::{Changed, FileWatch};
+
+/// How often files that are written are looked at: a system call each.
+pub(super) const LOOK_NS: u64 = 5_000_000;
+/// How long the last look is waited for.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+const STACK_BYTES: usize = 256 << 10;
+
+/// The thread, if there is anything to look at; dropped, it ends at its next look.
+pub(super) struct Lookout {
+    shared: Arc<Shared>,
+    /// To wake it, and what it saw in the end of each job.
+    thread: Option<(Thread, Receiver<Vec<Option<Changed>>>)>,
+    jobs: usize,
+}
+
+#[derive(Default)]
+struct Shared {
+    ended: AtomicBool,
+    is_lost: AtomicBool,
+}
+
+/// The files of a job.
+struct Watched {
+    files: Vec<FileWatch>,
+    writes: bool,
+}
+
+impl Lookout {
+    /// Starts the thread where existing files are measured.
+    ///
+    /// # Errors
+    /// That of the system where no thread can be made.
+    pub(super) fn start(jobs: &[Job<'_>]) -> std::io::Result<Lookout> {
+        let watched: Vec<Watched> = jobs
+            .iter()
+            .map(|job| Watched {
+                files: (job.places.iter())
+                    .filter_map(|(place, _)| place.watch())
+                    .collect(),
+                writes: job.workload.read_percent < 100,
+            })
+            .collect();
+        let shared = Arc::new(Shared::default());
+        let mut lookout = Lookout {
+            shared: Arc::clone(&shared),
+            thread: None,
+            jobs: jobs.len(),
+        };
+        if watched.iter().all(|job| job.files.is_empty()) {
+            return Ok(lookout);
+        }
+        let (send, receive) = channel();
+        let handle = std::thread::Builder::new()
+            .name("lookout".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || {
+                look_around(&watched, &shared);
+                let changed = |job: &Watched| job.files.iter().find_map(FileWatch::changed);
+                let changed = watched.iter().map(changed).collect();
+                // Closed before the next run looks who has them open.
+                drop(watched);
+                // Nobody may be left to hear it.
+                let _ = send.send(changed);
+            })?;
+        lookout.thread = Some((handle.thread().clone(), receive));
+        Ok(lookout)
+    }
+
+    /// A file that is written was cut, and going on would let it grow again.
+    pub(super) fn is_lost(&self) -> bool {
+        self.shared.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether files are looked at while the run goes on.
+    pub(super) fn is_there(&self) -> bool {
+        self.thread.is_some()
+    }
+
+    /// Ends it. What became of a file of each job; nothing where that cannot be seen.
+    pub(super) fn finish(mut self) -> Vec<Option<Changed>> {
+        let nothing = || vec![None; self.jobs];
+        self.shared.ended.store(true, Ordering::Relaxed);
+        match self.thread.take() {
+            None => nothing(),
+            Some((thread, seen)) => {
+                thread.unpark();
+                seen.recv_timeout(LAST_LOOK).unwrap_or_else(|_| nothing())
+            }
+        }
+    }
+}
+
+impl Drop for Lookout {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        if let Some((thread, _)) = &self.thread {
+            thread.unpark();
+        }
+    }
+}
+
+/// Looks until the run is over.
+fn look_around(watched: &[Watched], shared: &Shared) {
+    let is_lost = |job: &Watched| job.writes && job.files.iter().any(FileWatch::is_cut);
+    let writes = watched.iter().any(|job| job.writes);
+    while !shared.ended.load(Ordering::Relaxed) {
+        if watched.iter().any(is_lost) {
+            shared.is_lost.store(true, Ordering::Relaxed);
+        }
+        match writes {
+            true => std::thread::park_timeout(Duration::from_nanos(LOOK_NS)),
+            // What is only read comes to no harm: the last look is enough.
+            false => std::thread::park(),
+        }
+    }
+}
