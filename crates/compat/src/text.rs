@@ -65,7 +65,7 @@ pub(crate) fn is_of_a_code_page(bytes: &[u8]) -> bool {
     !matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) && std::str::from_utf8(bytes).is_err()
 }
 
-/// As many signs one after the other leave no doubt which encoding they have.
+/// This many signs one after the other leave no doubt which encoding they have.
 const SURE: usize = 16;
 
 /// Letters, digits, marks and blanks of ASCII, and the ends of lines.
@@ -88,9 +88,23 @@ fn mixed_at(bytes: &[u8]) -> Option<usize> {
         None
     };
     let narrow: fn(&[u8]) -> bool = |two| is_plain(two[0]) && is_plain(two[1]);
-    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+    // Behind a byte too many each zero stands on the wrong side.
+    let shifted: Option<fn(&[u8]) -> bool> = match bytes {
+        [0xff, 0xfe, ..] => Some(|two| two[0] == 0 && is_plain(two[1])),
+        [0xfe, 0xff, ..] => Some(|two| is_plain(two[0]) && two[1] == 0),
+        _ => None,
+    };
+    if let Some(shifted) = shifted {
         // What was appended may begin at an odd byte.
-        return run_of(&bytes[2..], narrow).map(|at| at + 2);
+        let rest = &bytes[2..];
+        // A mark of the other byte order says that itself.
+        let marked = rest.chunks_exact(2).any(|two| *two == [bytes[1], bytes[0]]);
+        let found = [
+            run_of(rest, narrow),
+            run_of(rest, shifted).filter(|_| !marked),
+            narrow_tail(rest),
+        ];
+        return found.into_iter().flatten().min().map(|at| at + 2);
     }
     let first = bytes.iter().position(|byte| *byte == 0)?;
     let text = bytes[..first]
@@ -101,6 +115,20 @@ fn mixed_at(bytes: &[u8]) -> Option<usize> {
     let from = first.saturating_sub(1);
     let wide: fn(&[u8]) -> bool = |two| is_plain(two[0]) && two[1] == 0;
     (text && run_of(&bytes[from..], wide) == Some(0)).then_some(from)
+}
+
+/// Where 8-bit text begins that UTF-16 ends with, however short it is: what tools print
+/// ends in a line feed, never in signs whose halves both are ASCII. Blanks alone lose
+/// nothing.
+fn narrow_tail(bytes: &[u8]) -> Option<usize> {
+    let pairs = bytes.chunks_exact(2);
+    let odd = pairs.remainder();
+    let is_narrow = |two: &&[u8]| is_plain(two[0]) && is_plain(two[1]);
+    let length = pairs.rev().take_while(is_narrow).count();
+    let at = (bytes.len() / 2 - length) * 2;
+    let tail = &bytes[at..];
+    let is_text = tail.iter().any(|byte| !byte.is_ascii_whitespace());
+    ((length > 0 || odd.iter().any(|byte| is_plain(*byte))) && is_text).then_some(at)
 }
 
 /// Whether signs of ASCII with zeros between begin the file.

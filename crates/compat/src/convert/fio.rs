@@ -300,15 +300,32 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
 
 /// Size and offset of each of a job's files.
 fn spans(options: &Options, files: u64, line: u64, job: &mut JobText, plan: &mut PlanText) {
-    // `size` is what the job does on all files together, `filesize` what each has.
-    let (span, shared) = match options.get("size") {
-        Some(_) => ("size", files),
-        None => ("filesize", 1),
+    // `size` is what the job does on all files together, `filesize` what each has: where
+    // it is given, nothing is done beyond it, however much `size` asks for.
+    let (span, shared) = match (options.get("filesize"), options.get("size")) {
+        (Some(_), size) => {
+            if size.is_some() {
+                plan.note(
+                    line,
+                    "size beside filesize is how much the job does in all, which plans do not say: left out",
+                );
+            }
+            ("filesize", 1)
+        }
+        (None, _) => ("size", files),
     };
-    for (option, key, shared) in [(span, "size", shared), ("offset", "base-offset", 1)] {
+    // A file's size counts from its first byte, a plan's from the offset.
+    let skipped = match span {
+        "filesize" => options.get("offset").and_then(size).unwrap_or(0),
+        _ => 0,
+    };
+    for (option, key) in [(span, "size"), ("offset", "base-offset")] {
         match options.get(option).map(|text| (text, size(text))) {
             Some((_, Some(0))) | None => {}
-            Some((_, Some(bytes))) => job.size(key, bytes / shared),
+            Some((_, Some(bytes))) if key == "size" => {
+                job.size(key, bytes.saturating_sub(skipped) / shared);
+            }
+            Some((_, Some(bytes))) => job.size(key, bytes),
             Some((text, None)) => plan.note(
                 line,
                 format!("{option}={text} is left out: shares and ranges are no sizes here"),

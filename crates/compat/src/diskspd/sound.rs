@@ -89,7 +89,37 @@ pub(super) fn contradiction(span: &TimeSpan) -> Option<String> {
     if span.measured_ns == Some(0) {
         return Some("say that 0 seconds were measured".to_owned());
     }
-    of_latencies("read", &span.read).or_else(|| of_latencies("write", &span.write))
+    for (kind, counted) in [("read", &span.read), ("write", &span.write)] {
+        if let Some(what) = of_bytes(span, kind, counted).or_else(|| of_latencies(kind, counted)) {
+            return Some(what);
+        }
+    }
+    None
+}
+
+/// How far bytes may be from what the operations transfer at their block size, as a
+/// share of it: the last operation of a file may be short.
+const BYTES_OFF: f64 = 0.01;
+
+/// Bytes that do not follow from the operations, where every target's block is known.
+fn of_bytes(span: &TimeSpan, kind: &str, counted: &Counted) -> Option<String> {
+    let blocks: Option<Vec<u64>> = span
+        .targets
+        .iter()
+        .map(|target| target.block_bytes)
+        .collect();
+    let blocks = blocks?;
+    let (least, most) = (*blocks.iter().min()?, *blocks.iter().max()?);
+    let operations = counted.operations as f64;
+    let bytes = counted.bytes as f64;
+    let low = operations * least as f64 * (1.0 - BYTES_OFF);
+    let high = operations * most as f64 * (1.0 + BYTES_OFF);
+    (bytes < low || bytes > high).then(|| {
+        format!(
+            "say {} {kind} bytes, which {} {kind}s of the block size are not",
+            counted.bytes, counted.operations
+        )
+    })
 }
 
 fn of_latencies(kind: &str, counted: &Counted) -> Option<String> {

@@ -27,7 +27,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             break;
         }
     }
-    reader.close_result();
+    reader.close_invocation();
     if !reader.problems.is_empty() {
         let hint = "fix these lines, or take the results that they belong to out of the file; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
@@ -68,6 +68,18 @@ enum Table {
     OneTarget,
 }
 
+impl Table {
+    /// Which of the three tables with a row for each thread this is.
+    fn of_rows(self) -> Option<usize> {
+        match self {
+            Table::Total => Some(0),
+            Table::Read => Some(1),
+            Table::Write => Some(2),
+            Table::None | Table::Percentiles | Table::OneTarget => None,
+        }
+    }
+}
+
 struct Reader {
     frame: Frame,
     part: Part,
@@ -89,6 +101,8 @@ struct Open {
     span: TimeSpan,
     /// The last rows of the tables of all, of reads and of writes.
     totals: [Option<TotalRow>; 3],
+    /// Bytes and I/Os of the threads in those tables, added up.
+    of_threads: [Option<(u64, u64)>; 3],
     /// How many cells a row of the table has between `thread` and `file`.
     columns: usize,
     /// Latencies were measured: percentiles must follow.
@@ -155,9 +169,24 @@ impl Reader {
         }
     }
 
+    /// Results of all time spans that were asked for are there, or it is said which
+    /// are not.
+    fn close_invocation(&mut self) {
+        self.close_result();
+        let (asked, found) = (self.asked.len() as u64, self.number);
+        if self.part == Part::Results && found > 0 && found < asked {
+            self.notes.push(Note {
+                line: Some(self.frame.line),
+                message: format!(
+                    "begins an output that asks for {asked} time spans and has results of {found}: it was cut off"
+                ),
+            });
+        }
+    }
+
     /// A result of another invocation begins.
     fn begin(&mut self, line: u64) {
-        self.close_result();
+        self.close_invocation();
         self.frame = Frame {
             source: std::mem::take(&mut self.frame.source),
             line,
@@ -307,6 +336,11 @@ impl Reader {
                 open.latencies |= open.mean_at.is_some();
             }
             _ if words.starts_with("total:") => self.total(line, words),
+            _ if self.table.of_rows().is_some() => {
+                if let Some(row) = thread_row(words) {
+                    self.thread(line, row);
+                }
+            }
             _ if words.starts_with("The test was interrupted before") => open.interrupted = true,
             _ if self.table == Table::Percentiles => {
                 if let Err(reason) = percentile(open, words) {
@@ -317,17 +351,32 @@ impl Reader {
         }
     }
 
+    /// A row of a thread: what the last row must add up to.
+    fn thread(&mut self, line: u64, [bytes, operations]: [Option<u64>; 2]) {
+        let Some((_, open)) = &mut self.open else {
+            return;
+        };
+        let Some(of) = self.table.of_rows() else {
+            return;
+        };
+        let (all_bytes, all_operations) = open.of_threads[of].unwrap_or((0, 0));
+        let sum = |all: u64, one: Option<u64>| all.checked_add(one?);
+        match (sum(all_bytes, bytes), sum(all_operations, operations)) {
+            (Some(bytes), Some(operations)) => {
+                open.of_threads[of] = Some((bytes, operations));
+            }
+            _ => self.problem(line, "has no bytes and I/Os of a thread: it was cut off"),
+        }
+    }
+
     /// The last row of a table: bytes, I/Os, MB/s, I/O per s, AvgLat...
     fn total(&mut self, line: u64, words: &str) {
         let cells: Vec<&str> = words["total:".len()..].split('|').map(str::trim).collect();
         let Some((_, open)) = &mut self.open else {
             return;
         };
-        let of = match self.table {
-            Table::Total => 0,
-            Table::Read => 1,
-            Table::Write => 2,
-            Table::None | Table::Percentiles | Table::OneTarget => return,
+        let Some(of) = self.table.of_rows() else {
+            return;
         };
         if open.totals[of].is_some() {
             return self.problem(line, "is a second last row of the same table");
@@ -338,6 +387,13 @@ impl Reader {
                 "does not have a number after `total:` for each column of its table: it was cut off or changed",
             );
         };
+        let sums = (row.bytes, row.operations);
+        if open.of_threads[of].is_some_and(|of_threads| of_threads != sums) {
+            return self.problem(
+                line,
+                "is not the sum of the rows above it: a row was cut out or changed",
+            );
+        }
         open.totals[of] = Some(row);
         let mean = open.mean_at.and_then(|at| cells.get(at));
         let mean = mean.and_then(|cell| milliseconds(cell));
@@ -397,6 +453,16 @@ fn whole(open: &Open) -> Result<(), String> {
     let contradiction =
         contradiction(&open.span).or_else(|| of_totals(measured_ns, [total, read, write]));
     contradiction.map_or(Ok(()), Err)
+}
+
+/// Bytes and I/Os of `0 | 327680000 | 5000 | 20.83 | ...`; `None` where the line is
+/// not a thread's.
+fn thread_row(words: &str) -> Option<[Option<u64>; 2]> {
+    let mut cells = words.split('|').map(str::trim);
+    let thread = cells.next()?;
+    let is_number = !thread.is_empty() && thread.bytes().all(|byte| byte.is_ascii_digit());
+    let mut number = || cells.next().and_then(|cell| cell.parse().ok());
+    is_number.then(|| [number(), number()])
 }
 
 /// The heading of a table, `thread | bytes | I/Os | MiB/s | I/O per s | AvgLat

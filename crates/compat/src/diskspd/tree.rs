@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 32;
 const NODES_MAX: usize = 500_000;
 
 /// Elements that are kept; what is in others goes with them.
-const NAMES: [&str; 46] = [
+const NAMES: [&str; 48] = [
     "Results",
     "System",
     "ComputerName",
@@ -46,6 +46,8 @@ const NAMES: [&str; 46] = [
     "FileSize",
     "TestTimeSeconds",
     "Thread",
+    "BytesCount",
+    "IOCount",
     "ReadCount",
     "ReadBytes",
     "WriteCount",

@@ -138,6 +138,13 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     if measured.is_empty() {
         return Err("begins a document without a result: it has no TimeSpan of its own".to_owned());
     }
+    if measured.len() < asked.len() {
+        return Err(format!(
+            "begins a document that asks for {} time spans and has results of {}: the others were cut out",
+            asked.len(),
+            measured.len()
+        ));
+    }
     measured
         .iter()
         .enumerate()
@@ -241,6 +248,19 @@ fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
                 .number(name)
                 .ok_or_else(|| format!("begins a document with a thread that has no {name}"))
         };
+        for (all, parts) in [
+            ("IOCount", ["ReadCount", "WriteCount"]),
+            ("BytesCount", ["ReadBytes", "WriteBytes"]),
+        ] {
+            let sum = number(parts[0])?.checked_add(number(parts[1])?);
+            let said = of_thread.number(all);
+            if said.is_some() && said != sum {
+                return Err(format!(
+                    "begins a document with a thread whose {all} is not the sum of its {} and {}: it was cut off or changed",
+                    parts[0], parts[1]
+                ));
+            }
+        }
         for (counted, operations, bytes) in [
             (&mut span.read, "ReadCount", "ReadBytes"),
             (&mut span.write, "WriteCount", "WriteBytes"),

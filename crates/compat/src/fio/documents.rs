@@ -30,15 +30,20 @@ struct Found {
 
 /// All documents of a text.
 pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
+    let mut taken = Taken {
+        source_name,
+        runs: Vec::new(),
+        jobs: 0,
+        notes: Vec::new(),
+    };
     let mut snapshots = 0_u64;
     // Whether a document is the last one of its run is known from the next one.
     let mut pending: Option<Found> = None;
     let mut from = 0;
     // Lines are counted once, from document to document.
     let mut from_line = 1;
-    while let Some(mut found) = next_document(text, from, from_line, source_name, &mut notes)? {
+    while let Some(mut found) = next_document(text, from, from_line, source_name, &mut taken.notes)?
+    {
         from = found.end;
         from_line = found.line + line_feeds(&text[found.start..found.end]);
         if let Some(earlier) = pending.take() {
@@ -46,14 +51,19 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
                 snapshots += 1;
                 found.from = earlier.from;
             } else {
-                take(&earlier, text, source_name, &mut runs, &mut notes)?;
+                taken.take(&earlier, &text[earlier.from..earlier.start], "")?;
             }
         }
         pending = Some(found);
     }
     if let Some(last) = pending {
-        take(&last, text, source_name, &mut runs, &mut notes)?;
+        // Nothing but the last document has text behind it that is its own.
+        let before = &text[last.from..last.start];
+        taken.take(&last, before, &text[last.end..])?;
     }
+    let Taken {
+        runs, mut notes, ..
+    } = taken;
     passed_over(&text[from..], from_line, &mut notes);
     if runs.is_empty() {
         let hint = "make it with `fio --output-format=json`";
@@ -121,61 +131,54 @@ fn next_document(
     }))
 }
 
-/// Takes the runs of a document over.
-fn take(
-    found: &Found,
-    text: &str,
-    source_name: &str,
-    runs: &mut Vec<RunRecord>,
-    notes: &mut Vec<Note>,
-) -> Result<(), Error> {
-    let too_much = |problem: String| {
-        Err(Error::new(
-            source_name,
-            problem,
-            "cut it into several files",
-        ))
-    };
-    if runs.len() >= DOCUMENTS_MAX {
-        return too_much("has too many results".to_owned());
+/// What was taken over from the documents of a file.
+struct Taken<'a> {
+    source_name: &'a str,
+    runs: Vec<RunRecord>,
+    /// Of all runs.
+    jobs: usize,
+    notes: Vec<Note>,
+}
+
+impl Taken<'_> {
+    /// Takes the runs of a document over, with the text before it and, of the last one,
+    /// behind it.
+    fn take(&mut self, found: &Found, before: &str, behind: &str) -> Result<(), Error> {
+        let too_much = |problem: String| {
+            let hint = "cut it into several files";
+            Err(Error::new(self.source_name, problem, hint))
+        };
+        if self.runs.len() >= DOCUMENTS_MAX {
+            return too_much("has too many results".to_owned());
+        }
+        let first = self.runs.len();
+        document(
+            &found.value,
+            found.content,
+            found.line,
+            self.source_name,
+            &mut self.runs,
+            &mut self.notes,
+        )?;
+        let new = &mut self.runs[first..];
+        self.jobs += new.iter().map(|run| run.jobs.len()).sum::<usize>();
+        if self.jobs > JOBS_MAX {
+            return too_much(format!("has more than {JOBS_MAX} jobs"));
+        }
+        // Where fio says that a signal ended it, its runs are partial.
+        if let Some(words) = signal_in(before).or_else(|| signal_in(behind)) {
+            for run in new {
+                interrupted(run, words);
+            }
+        }
+        Ok(())
     }
-    let before = runs.len();
-    document(
-        &found.value,
-        found.content,
-        found.line,
-        source_name,
-        runs,
-        notes,
-    )?;
-    let jobs: usize = runs.iter().map(|run| run.jobs.len()).sum();
-    if jobs > JOBS_MAX {
-        return too_much(format!("has more than {JOBS_MAX} jobs"));
-    }
-    tell_of_signal(
-        &text[found.from..found.start],
-        &text[found.end..],
-        &mut runs[before..],
-    );
-    Ok(())
 }
 
 /// What fio says of a signal that ended it.
 fn signal_in(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.starts_with("fio: terminating on signal"))
-}
-
-/// Marks the runs of a document as partial where fio says that a signal ended it.
-/// Its message stands before the document, or behind the last one.
-fn tell_of_signal(text_before: &str, text_behind: &str, runs: &mut [RunRecord]) {
-    let behind = || signal_in(text_behind).filter(|_| !text_behind.contains(MARK));
-    let Some(words) = signal_in(text_before).or_else(behind) else {
-        return;
-    };
-    for run in runs {
-        interrupted(run, words);
-    }
 }
 
 fn interrupted(run: &mut RunRecord, words: &str) {

@@ -69,6 +69,7 @@ pub(super) fn document(
         if error != 0 {
             troubles.push(format!("job {name} ended with error {error}"));
         }
+        troubles.extend(stopped_early(job, &name, &options, alone, notes));
         let read = job_record(job, &name, &options, alone, notes).ok_or_else(|| {
             at_line(format!(
                 "begins a document whose job {name} has no reads and writes in it"
@@ -88,6 +89,44 @@ pub(super) fn document(
         &mut troubles,
     ));
     Ok(())
+}
+
+/// Why a job counts as stopped: it ran for less than its options say, and its data did
+/// not come to an end, as far as it says how much that was. Noted in either case.
+fn stopped_early(
+    job: &Value,
+    name: &str,
+    options: &Options,
+    alone: bool,
+    notes: &mut Vec<Note>,
+) -> Option<String> {
+    let sides = ["read", "write"].map(|side| job.get(side));
+    let sides = || sides.into_iter().flatten();
+    let runtimes = sides().filter_map(|side| side.get("runtime")?.as_u64());
+    let ran_ns = runtimes.max()?.checked_mul(1_000_000)?;
+    let asked_ns = options.time_ns("runtime").unwrap_or(0);
+    if ran_ns == 0 || ran_ns >= asked_ns / 20 * 19 {
+        return None;
+    }
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let ran = format!(
+        "job {name}: it ran for {:.1} s of the {} s of its options",
+        seconds(ran_ns),
+        seconds(asked_ns),
+    );
+    note_once(
+        notes,
+        format!("{ran}: its data came to an end, or it was interrupted"),
+    );
+    let processes = options.count("numjobs").filter(|_| alone).unwrap_or(1);
+    let size = |name: &str| options.get(name).and_then(options::size);
+    let done: u64 = sides().filter_map(super::outcome::bytes).sum();
+    let at_its_end = size("io_size")
+        .or_else(|| size("size"))
+        // Each of its processes does as much; alone, it stands for all of them.
+        .and_then(|bytes| bytes.checked_mul(u64::from(processes)))
+        .is_some_and(|bytes| done >= bytes / 100 * 99);
+    (options.is_on("time_based") || !at_its_end).then_some(ran)
 }
 
 /// Whether a document is of a version and kind that is read; else why not.
@@ -270,17 +309,6 @@ fn job_record(
     let workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
     for doubt in doubts {
         note_once(notes, format!("job {name}: {doubt}"));
-    }
-    let asked_ns = options.time_ns("runtime").unwrap_or(0);
-    let ran_ns = outcome.duration_ns;
-    if ran_ns > 0 && ran_ns < asked_ns / 20 * 19 {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let message = format!(
-            "job {name}: it ran for {:.1} s of the {} s of its options: its data came to an end, or it was interrupted",
-            seconds(ran_ns),
-            seconds(asked_ns),
-        );
-        note_once(notes, message);
     }
     let mut targets = targets(options, &mut absent);
     let mut workload = workload;

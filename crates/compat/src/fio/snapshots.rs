@@ -25,6 +25,10 @@ pub(super) fn continues(earlier: &Value, later: &Value) -> bool {
     {
         return false;
     }
+    if pairs().any(|(before, after)| has_shrunk(before, after)) {
+        // At the end of its ramp a job starts counting again.
+        return ramps(later, &after) && began_alike(earlier, later, &before, &after);
+    }
     // Counts do not grow without time: that is another run of the same job.
     let grew = |name: &str| pairs().any(|(before, after)| has_grown(before, after, name));
     let counted = grew("total_ios") || grew("io_bytes");
@@ -37,16 +41,34 @@ pub(super) fn continues(earlier: &Value, later: &Value) -> bool {
     began_before_it_was_printed(earlier, later, &before, &after)
 }
 
-/// Whether a job may be the same one, later: named and asked alike, begun at the
-/// same time, and nothing that it counted has become less.
+/// Whether a job may be the same one, later: named and asked alike, and begun at the
+/// same time.
 fn is_same_job(before: &Value, after: &Value) -> bool {
     let same = |name: &str| before.get(name) == after.get(name);
     // Jobs that still wait have no start yet.
     let begun_alike = start(before).is_none() || start(before) == start(after);
-    let shrunk = ["total_ios", "io_bytes", "io_kbytes", "runtime"]
-        .iter()
-        .any(|name| has_grown(after, before, name));
-    same("jobname") && same("groupid") && same("job options") && begun_alike && !shrunk
+    same("jobname") && same("groupid") && same("job options") && begun_alike
+}
+
+/// Whether anything that a job counted has become less.
+fn has_shrunk(before: &Value, after: &Value) -> bool {
+    let counts = ["total_ios", "io_bytes", "io_kbytes", "runtime"];
+    counts.iter().any(|name| has_grown(after, before, name))
+}
+
+/// Whether a job of the document has a ramp, after which it begins to count again.
+fn ramps(document: &Value, jobs: &[Value]) -> bool {
+    let has = |options: Option<&Value>| options.is_some_and(|all| all.get("ramp_time").is_some());
+    has(document.get("global options")) || jobs.iter().any(|job| has(job.get("job options")))
+}
+
+/// Whether two documents in which counts became less are of one process, the second one
+/// printed later.
+fn began_alike(earlier: &Value, later: &Value, before: &[Value], after: &[Value]) -> bool {
+    let Some(((printed, _), (at, _))) = printed_ms(earlier).zip(printed_ms(later)) else {
+        return false;
+    };
+    printed <= at && (start(&before[0]).is_some() || is_one_process(printed, at, before, after))
 }
 
 fn has_grown(before: &Value, after: &Value, name: &str) -> bool {
@@ -86,7 +108,12 @@ fn began_before_it_was_printed(
     if longest(before) > 0 {
         return at.saturating_add(rounded).saturating_sub(longest(after)) < printed;
     }
-    // Whole seconds, rounded up.
+    is_one_process(printed, at, before, after)
+}
+
+/// Whether the process that printed one document, at these times in ms, began when that
+/// of the other did; by its seconds, which are whole and rounded up.
+fn is_one_process(printed: u64, at: u64, before: &[Value], after: &[Value]) -> bool {
     let process = |printed_ms: u64, jobs: &[Value]| {
         let elapsed = jobs.first()?.get("elapsed")?.as_u64()?;
         printed_ms.checked_sub(elapsed.checked_mul(1000)?)

@@ -18,8 +18,25 @@ const BUCKET_OFF: f64 = 0.02;
 pub(super) fn contradiction(job: &Value) -> Option<String> {
     ["read", "write"].into_iter().find_map(|side| {
         let of = job.get(side)?;
-        rates(of, side).or_else(|| latencies(of, side))
+        impossible(of, side)
+            .or_else(|| rates(of, side))
+            .or_else(|| latencies(of, side))
     })
+}
+
+/// Operations, or bytes, a second beyond which no device goes.
+const RATE_MAX: f64 = 1e15;
+
+/// A rate that nothing can have, whatever it follows from.
+fn impossible(of: &Value, side: &str) -> Option<String> {
+    let said = [
+        ("iops", of.get("iops").and_then(Value::as_f64)),
+        ("bw", bandwidth(of)),
+    ];
+    let found = said
+        .into_iter()
+        .find_map(|(name, rate)| Some((name, rate.filter(|rate| !(*rate <= RATE_MAX))?)));
+    found.map(|(name, rate)| format!("says {name} {rate:e} of its {side}s, which no device has"))
 }
 
 fn rates(of: &Value, side: &str) -> Option<String> {

@@ -88,8 +88,67 @@ fn histogram(report: &Report) -> Option<String> {
     let sum: u32 = shares.iter().map(|&share| u32::from(share)).sum();
     // Nothing completed: there is nothing to have shares of.
     let empty = sum == 0 && report.iops_hundredths == 0;
-    (!empty && sum.abs_diff(100) > PERCENT_OFF_MAX)
-        .then(|| format!("has a histogram whose percents add up to {sum}, not to about 100"))
+    if !empty && sum.abs_diff(100) > PERCENT_OFF_MAX {
+        return Some(format!(
+            "has a histogram whose percents add up to {sum}, not to about 100"
+        ));
+    }
+    let latency = report.latency_ms.as_ref()?;
+    let (least, most) = spread(shares)?;
+    // The last bin has no upper end. A bin is a millisecond, and builds may have
+    // rounded one of the two and cut the other.
+    let last = shares.len() as u64 - 1;
+    let said = |what: &str, ms: u64| {
+        format!(
+            "says {what}_Latency(ms): {ms}, but its histogram goes from {least} to {most}{} ms",
+            if most == last { "+" } else { "" }
+        )
+    };
+    if latency.max + 1 < most {
+        return Some(said("Max", latency.max));
+    }
+    if latency.min > least + 1 && least < last {
+        return Some(said("Min", latency.min));
+    }
+    let [low, high] = mean_of(shares, latency.max);
+    let avg = latency.avg as f64;
+    (avg + 2.0 < low || avg > high + 1.0).then(|| {
+        format!(
+            "says Avg_Latency(ms): {avg}, but its histogram has a mean of {low:.1} to {high:.1}"
+        )
+    })
+}
+
+/// The first and the last bin with a share; none where nothing completed.
+fn spread(shares: &[u8]) -> Option<(u64, u64)> {
+    let used = |share: &u8| *share > 0;
+    let first = shares.iter().position(used)?;
+    let last = shares.iter().rposition(used)?;
+    Some((first as u64, last as u64))
+}
+
+/// Between which two values the mean lies, in ms: each operation at the lower or at the
+/// upper end of its bin, and each share wrong by up to a percent.
+fn mean_of(shares: &[u8], max_ms: u64) -> [f64; 2] {
+    let last = shares.len() - 1;
+    let mut of = [0.0, 0.0];
+    for (bin, share) in shares.iter().enumerate() {
+        let share = f64::from(*share);
+        let upper = if bin == last {
+            max_ms.max(bin as u64) as f64
+        } else {
+            bin as f64
+        } + 1.0;
+        of[0] += (share - 1.0).max(0.0) / 100.0 * bin as f64;
+        // A bin without a share may have had less than a percent, below the maximum.
+        let reached = share > 0.0 || bin as u64 <= max_ms;
+        of[1] += if reached {
+            (share + 1.0) / 100.0 * upper
+        } else {
+            0.0
+        };
+    }
+    of
 }
 
 fn decimal(hundredths: u64) -> String {

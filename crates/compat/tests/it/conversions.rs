@@ -298,6 +298,27 @@ fn the_last_name_of_an_option_of_fio_counts_and_a_reader_stays_one() {
 }
 
 #[test]
+fn a_plan_of_fio_never_goes_beyond_the_size_of_its_file() {
+    for (more, size, offset) in [
+        ("filesize=1g\nsize=10g\n", 1 << 30, 0),
+        ("filesize=1g\nsize=1m\n", 1 << 30, 0),
+        ("filesize=1g\noffset=256m\n", 768 << 20, 256 << 20),
+        ("size=1g\noffset=256m\n", 1 << 30, 256 << 20),
+    ] {
+        let text = format!("[writers]\nrw=write\nfilename=/d/t\nruntime=5\n{more}");
+        let (plan, notes) = plan(Tool::Fio, &text);
+        let load = &plan.jobs[0].workload;
+        assert_eq!(
+            (load.size_bytes, load.base_offset_bytes),
+            (Some(size), offset),
+            "{more}"
+        );
+        let both = more.contains("filesize") && more.contains("\nsize");
+        assert_eq!(notes.contains("size beside filesize"), both, "{notes}");
+    }
+}
+
+#[test]
 fn waits_sizes_and_syncs_of_fio_are_carried_over() {
     let text = "[writers]\nrw=write\nfilename=/d/t\nfilesize=1g\nbsrange=4k-4k\nfsync=8\nruntime=5\n\
                 [readers]\nwait_for=writers\nrw=read\nnumjobs=4\nfilename=/d/t\nruntime=5\n";

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod commands;
+mod contradictions;
 mod conversions;
 mod mutations;
 mod parsers;

@@ -117,6 +117,20 @@ fn nothing_is_lost_where_two_shells_wrote_to_one_file() {
         assert!(said.contains("changes its encoding"), "{said}");
         assert!(error.hint().contains("UTF-8"));
     }
+    // A tail too short to be a result, and a byte too many behind which every sign is
+    // another one.
+    let short = [marked(PLAIN), b"C:\\>".to_vec()].concat();
+    let shifted = [marked(PLAIN), vec![0], utf16(GROW)].concat();
+    let odd = [marked(PLAIN), b"x".to_vec(), utf16(GROW)].concat();
+    for mixed in [short, shifted, odd] {
+        let error = import(&mixed, "x").unwrap_err();
+        assert!(
+            error.to_string().contains("changes its encoding"),
+            "{error}"
+        );
+    }
+    let blank = [marked(PLAIN), b"\r\n".to_vec()].concat();
+    assert_eq!(import(&blank, "x").unwrap().runs.len(), 1);
     // Two files of PowerShell in one: the second mark stands in the middle.
     let joined = [marked(PLAIN), marked(GROW)].concat();
     assert_eq!(import(&joined, "x").unwrap().runs.len(), 2);

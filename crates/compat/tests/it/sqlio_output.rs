@@ -262,6 +262,38 @@ fn a_result_that_contradicts_itself_is_refused_with_what_contradicts_it() {
 }
 
 #[test]
+fn latencies_and_the_histogram_of_a_result_must_agree() {
+    let with = |name: &str, ms: &str| {
+        let line = PLAIN.lines().find(|line| line.starts_with(name)).unwrap();
+        PLAIN.replace(line, &format!("{name} {ms}"))
+    };
+    let bins = |shares: &[(usize, u32)]| {
+        let line = PLAIN.lines().find(|line| line.starts_with("%:")).unwrap();
+        let mut all = [0; 25];
+        for (bin, share) in shares {
+            all[*bin] = *share;
+        }
+        let all: Vec<String> = all.iter().map(|share| format!("{share:2}")).collect();
+        PLAIN.replace(line, &format!("%: {}", all.join(" ")))
+    };
+    for (text, says) in [
+        (
+            with("Max_Latency(ms):", "9").replace(": 40", ": 4"),
+            "Max_Latency(ms): 9",
+        ),
+        (with("Min_Latency(ms):", "30"), "Min_Latency(ms): 30"),
+        (with("Avg_Latency(ms):", "4"), "Avg_Latency(ms): 4"),
+        (bins(&[(0, 100)]), "Avg_Latency(ms): 40"),
+    ] {
+        let error = import(text.as_bytes(), "x").unwrap_err().to_string();
+        assert!(
+            error.contains(says) && error.contains("histogram"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_result_that_announces_latencies_has_all_of_them_wherever_it_was_cut() {
     let end = PLAIN.trim_end().len();
     let whole = PLAIN.find("MBs/sec").unwrap();
