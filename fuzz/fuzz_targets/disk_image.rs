@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use stripewise_compat::layout_output::{diskext, diskpar};
-use stripewise_disk_inspect::fuzz::{Sparse, disk_image};
+use stripewise_disk_formats::fuzz::Sparse;
+use stripewise_disk_inspect::fuzz::disk_image;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(survey) = disk_image(&Sparse::described(bytes)) {

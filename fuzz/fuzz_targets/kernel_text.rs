@@ -3,4 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| stripewise_disk_inspect::fuzz::kernel_text(bytes));
+fuzz_target!(|bytes: &[u8]| {
+    stripewise_machine::fuzz_kernel_text(bytes);
+    stripewise_disk_inspect::fuzz::kernel_text(bytes);
+});

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| stripewise_disk_inspect::fuzz::lvm_text(bytes));
+fuzz_target!(|bytes: &[u8]| stripewise_disk_formats::fuzz::lvm_text(bytes));

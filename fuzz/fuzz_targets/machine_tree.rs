@@ -11,8 +11,8 @@ use libfuzzer_sys::fuzz_target;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::survey::Request;
+use stripewise_disk_inspect::{Inspect, System};
 
 const TREES: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

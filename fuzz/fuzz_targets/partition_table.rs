@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stripewise_disk_inspect::fuzz::{Sparse, partition_table};
+use stripewise_disk_formats::fuzz::{Sparse, partition_table};
 
 fuzz_target!(|bytes: &[u8]| partition_table(&Sparse::described(bytes)));

@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stripewise_disk_inspect::fuzz::{Sparse, superblock};
+use stripewise_disk_formats::fuzz::{Sparse, superblock};
 
 fuzz_target!(|bytes: &[u8]| superblock(&Sparse::described(bytes)));

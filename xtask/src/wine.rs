@@ -23,10 +23,12 @@ const RUNNER: &str = "CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER";
 
 /// Crates whose suites run under Wine: those that touch the system, and those
 /// whose numbers must be the same everywhere.
-const SUITES: [&str; 9] = [
+const SUITES: [&str; 11] = [
     "stripewise-array-sim",
+    "stripewise-disk-formats",
     "stripewise-disk-inspect",
     "stripewise-io-engine",
+    "stripewise-machine",
     "stripewise-results",
     "stripewise-runner",
     "stripewise-stats",

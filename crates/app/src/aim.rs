@@ -13,7 +13,7 @@ use crate::show::terminal::{say, say_part};
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
 use std::path::Path;
-use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_report::wrapped;
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::Place;

@@ -8,9 +8,9 @@
 //! follow from the size. GPT types, which diskpar did not know, are printed as 7
 //! (basic data).
 
-use stripewise_disk_inspect::ioctl::machine::Name;
+use stripewise_disk_formats::tables::Role;
+use stripewise_disk_inspect::answers::Name;
 use stripewise_disk_inspect::survey::{Disk, Survey, Volume};
-use stripewise_disk_inspect::tables::Role;
 
 const HEADS: u64 = 255;
 const SECTORS_PER_TRACK: u64 = 63;
@@ -133,9 +133,9 @@ fn extents(text: &mut String, survey: &Survey, volume: &Volume) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_disk_formats::tables::TablePartition;
     use stripewise_disk_inspect::storage::BlockDevice;
     use stripewise_disk_inspect::survey::Partition;
-    use stripewise_disk_inspect::tables::TablePartition;
     use stripewise_disk_inspect::verdict::{Nature, Place};
 
     fn disk() -> Survey {

@@ -3,7 +3,8 @@
 //! `cargo run -p stripewise-disk-inspect --example facts -- /home /dev/sda`
 
 use std::path::Path;
-use stripewise_disk_inspect::{System, content, layout};
+use stripewise_disk_inspect::{Inspect, System, layout};
+use stripewise_machine::content;
 
 fn main() {
     let system = System::live();

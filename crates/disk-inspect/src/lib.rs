@@ -1,33 +1,25 @@
-//! Read-only facts about disks, partitions, volumes and the host.
+//! Which disks and volumes are here, exactly where they lie, and what follows
+//! from that. Reads only.
 //!
-//! Everything starts at a [`System`], which may be rooted at a captured tree so
-//! that odd machines become tests. Nothing here writes, sends an I/O to a disk
-//! (except [`content::sample`], which reads what it is told to read) or fails
-//! because a file is missing: a fact that cannot be read is `None` or empty,
-//! never a guess. Every read of a kernel file is bounded.
+//! Everything starts at a [`System`], which answers the questions of [`Inspect`]
+//! and may be rooted at a captured tree, so that odd machines become tests.
+//! Nothing here writes, or fails because a file is missing: a fact that cannot be
+//! read is `None` or empty, never a guess. Every read of a kernel file is bounded.
+//! Of disks only partition tables and superblocks are read.
 //!
 //! The platform modules offer the same functions under the same names; only
 //! this file chooses between them.
 #![deny(unsafe_code)]
 
-pub mod content;
-mod device_number;
+pub mod answers;
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
-pub mod host;
-pub mod ioctl;
-pub mod mapper_table;
-pub mod marks;
-pub mod medium;
-pub mod observe;
+mod inspect;
 pub mod placement;
 mod problem;
 pub mod storage;
-pub mod superblocks;
 pub mod survey;
-mod system;
-pub mod tables;
 pub mod trace;
 pub mod verdict;
 
@@ -53,7 +45,7 @@ mod other;
 #[cfg(not(any(target_os = "linux", windows)))]
 use other as platform;
 
-pub use device_number::DeviceNumber;
 pub use error::{Error, Result};
+pub use inspect::{Inspect, layout, placement_of};
 pub use problem::Problem;
-pub use system::{System, cached_bytes, layout, placement_of};
+pub use stripewise_machine::System;

@@ -1,13 +1,13 @@
 //! Operating systems that are not written yet: says so, or returns nothing.
 
 pub use crate::absent::*;
-use crate::host::{Cpu, Host};
-use crate::observe::Snapshot;
 use crate::storage::{BlockDevice, FileLayout, Storage};
 use crate::survey::{Request, Survey};
-use crate::{DeviceNumber, Error, Result, System};
+use crate::{Error, Result};
 use std::fs::File;
 use std::path::Path;
+use stripewise_machine::System;
+use stripewise_units::DeviceNumber;
 
 const NAME: &str = "storage";
 
@@ -17,18 +17,6 @@ pub const HINT_RIGHTS: &str = "run as a user who may read it";
 pub const HINT_ANSWERS: &str = "check that the file system it is on still answers";
 /// What lists the devices.
 pub const HINT_DEVICES: &str = "`sim:` targets work everywhere";
-
-pub fn host(_system: &System) -> Host {
-    Host {
-        operating_system: std::env::consts::OS.to_owned(),
-        cpu: Cpu {
-            count_usable: std::thread::available_parallelism()
-                .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
-            ..Cpu::default()
-        },
-        ..Host::default()
-    }
-}
 
 pub fn storage_of_path(_system: &System, _path: &Path) -> Result<Storage> {
     Err(Error::Unsupported(NAME))
@@ -62,21 +50,10 @@ pub fn survey(_system: &System, _request: &Request) -> Result<Survey> {
     Err(Error::Unsupported(NAME))
 }
 
-pub fn snapshot(_system: &System, _devices: &[DeviceNumber], _files: &[&File]) -> Snapshot {
-    Snapshot::default()
-}
-
 pub fn layout(_file: &File) -> Option<FileLayout> {
     None
 }
 
 pub fn placement_of(_file: &File) -> Option<crate::placement::Placement> {
     None
-}
-
-pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = file;
-    file.seek(SeekFrom::Start(offset_bytes))?;
-    file.read(buffer)
 }

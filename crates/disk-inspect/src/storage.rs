@@ -1,9 +1,9 @@
 //! What lies under a path or a device: types, and what follows from them.
 
-use crate::DeviceNumber;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use stripewise_units::NameText;
+use stripewise_disk_formats::mapper_table::Segment;
+use stripewise_units::{DeviceNumber, NameText};
 
 /// Everything found under one path, file or device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -272,36 +272,6 @@ pub struct ArrayMember {
     pub data_offset_bytes: Option<u64>,
 }
 
-/// A piece of a device-mapper device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Segment {
-    /// First byte in the device.
-    pub start_bytes: u64,
-    /// Length.
-    pub size_bytes: u64,
-    /// The kernel's name of the target: `linear`, `striped`, `crypt`,
-    /// `multipath`, `raid`, `thin`...
-    pub kind: String,
-    /// Stripe unit of striped pieces.
-    pub stripe_unit_bytes: Option<u64>,
-    /// Level of `raid` pieces: `raid5_ls`, `raid1`...
-    pub level: Option<String>,
-    /// Path selector and its arguments, for multipath.
-    pub policy: Option<String>,
-    /// The devices that hold the data, and where on each the piece starts. For
-    /// multipath the paths, of which any serves.
-    pub parts: Vec<SegmentPart>,
-}
-
-/// One device under a piece.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SegmentPart {
-    /// The device.
-    pub number: DeviceNumber,
-    /// First byte of the piece on it.
-    pub offset_bytes: u64,
-}
-
 /// Somebody who uses a device or file, which explains a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "use")]
@@ -372,23 +342,4 @@ pub struct FileLayout {
     pub extents: u64,
     /// Not all extents were looked at; the bytes are those of the first ones.
     pub partial: bool,
-}
-
-/// A limit that a control group puts on I/O to a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Throttle {
-    /// The control group, as a path inside its hierarchy.
-    pub cgroup: String,
-    /// The device.
-    pub number: DeviceNumber,
-    /// Its kernel name, where known.
-    pub device: String,
-    /// Bytes read a second.
-    pub read_bytes_per_s: Option<u64>,
-    /// Bytes written a second.
-    pub write_bytes_per_s: Option<u64>,
-    /// Reads a second.
-    pub read_iops: Option<u64>,
-    /// Writes a second.
-    pub write_iops: Option<u64>,
 }

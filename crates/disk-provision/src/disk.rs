@@ -2,7 +2,7 @@
 //! claimed block device; tests have one in memory that breaks on demand.
 
 use std::io::{self, Read, Seek, SeekFrom};
-use stripewise_disk_inspect::medium::Medium;
+use stripewise_disk_formats::medium::Medium;
 
 /// Bytes by place.
 pub(crate) trait Disk {
@@ -24,7 +24,7 @@ pub(crate) trait Disk {
     }
 }
 
-/// A disk for the parsers of `disk-inspect`.
+/// A disk for the parsers of `disk-formats`.
 pub(crate) fn medium<D: Disk>(disk: &D) -> Medium<Reader<'_, D>> {
     Medium::new(Reader { disk, at: 0 }, disk.size_bytes())
 }

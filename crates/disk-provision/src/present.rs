@@ -5,8 +5,8 @@ use crate::layout::Geometry;
 use crate::remains;
 use serde::Serialize;
 use std::io;
-use stripewise_disk_inspect::medium::{Bytes, Part};
-use stripewise_disk_inspect::{superblocks, tables};
+use stripewise_disk_formats::medium::{Bytes, Part};
+use stripewise_disk_formats::{superblocks, tables};
 
 /// What is there now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -11,7 +11,7 @@ use crate::layout::{Geometry, Layout, TableKind};
 use crate::table::Patch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use stripewise_disk_inspect::marks;
+use stripewise_disk_formats::marks;
 
 const GPT_MAGIC: &[u8] = b"EFI PART";
 const MD_MAGIC: &[u8] = b"\xfc\x4e\x2b\xa9";

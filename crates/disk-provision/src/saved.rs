@@ -12,7 +12,7 @@ use crate::table::Patch;
 use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::io;
-use stripewise_disk_inspect::tables::crc32;
+use stripewise_disk_formats::tables::crc32;
 
 const FORMAT: &str = "stripewise partition table";
 const VERSION: u32 = 1;

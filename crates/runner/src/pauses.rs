@@ -16,7 +16,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use stripewise_disk_inspect::host::CpuQuota;
+use stripewise_machine::host::CpuQuota;
 
 /// The shortest pause that is noticed. Threads that wait for a processor, also
 /// under a quota with the usual period of 100 ms, are back sooner; where a quota may

@@ -2,8 +2,8 @@
 //! warnings of `runner`.
 
 use crate::FillPlan;
-use stripewise_disk_inspect::content::Content;
 use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
+use stripewise_machine::content::Content;
 use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
 use stripewise_units::{NameText, format_bytes, format_duration};
 

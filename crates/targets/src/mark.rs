@@ -7,8 +7,8 @@
 use crate::{Knowledge, MadeFile};
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use stripewise_disk_inspect::medium::{Bytes, Medium};
-use stripewise_disk_inspect::{marks, superblocks, tables};
+use stripewise_disk_formats::medium::{Bytes, Medium};
+use stripewise_disk_formats::{marks, superblocks, tables};
 use stripewise_workload::foreign_block;
 
 /// Whose a file is.

@@ -13,6 +13,7 @@
 
 mod bytes;
 mod decimal;
+mod device_number;
 mod duration;
 mod error;
 mod kind;
@@ -34,6 +35,7 @@ mod other;
 use other as platform;
 
 pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
+pub use device_number::DeviceNumber;
 pub use duration::{Nanoseconds, format_duration};
 pub use error::ParseError;
 pub use kind::Kind;

@@ -17,10 +17,10 @@ use crate::show::document::{note, print_json, print_text};
 use file::FilePlace;
 use given::{Facts, Known};
 use std::path::Path;
-use stripewise_disk_inspect::medium::Medium;
+use stripewise_disk_formats::medium::Medium;
 use stripewise_disk_inspect::survey::{self, Request, Survey, Volume};
 use stripewise_disk_inspect::verdict::Judgement;
-use stripewise_disk_inspect::{Error, System};
+use stripewise_disk_inspect::{Error, Inspect, System};
 use stripewise_units::NameText;
 
 /// Everything that is shown.

@@ -4,7 +4,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::Serialize;
 use std::path::Path;
-use stripewise_disk_inspect::{System, placement_of};
+use stripewise_disk_inspect::{Inspect, System, placement_of};
 use stripewise_units::NameText;
 
 /// Extents shown; a fragmented file has thousands.

@@ -4,10 +4,10 @@ use super::View;
 use super::file::FilePlace;
 use super::given::Facts;
 use serde::Serialize;
+use stripewise_disk_formats::superblocks::Found;
+use stripewise_disk_formats::tables::PartitionTable;
 use stripewise_disk_inspect::storage::BlockDevice;
-use stripewise_disk_inspect::superblocks::Found;
 use stripewise_disk_inspect::survey;
-use stripewise_disk_inspect::tables::PartitionTable;
 use stripewise_disk_inspect::verdict::{self, Boundary, Check, Judgement, Place};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
@@ -53,7 +53,7 @@ struct Disk<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     mapper_name: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    mapper: &'a [stripewise_disk_inspect::storage::Segment],
+    mapper: &'a [stripewise_disk_formats::mapper_table::Segment],
     table: Option<Table<'a>>,
     table_unread: Option<&'a str>,
     partitions: Vec<Partition<'a>>,
@@ -68,7 +68,7 @@ struct Table<'a> {
     headers: Option<(String, String)>,
     /// What a hybrid MBR lists besides.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    hybrid: &'a [stripewise_disk_inspect::tables::TablePartition],
+    hybrid: &'a [stripewise_disk_formats::tables::TablePartition],
     problems: &'a [String],
 }
 
@@ -83,7 +83,7 @@ struct Partition<'a> {
     type_name: Option<&'a str>,
     label: Option<&'a str>,
     uuid: Option<&'a str>,
-    role: stripewise_disk_inspect::tables::Role,
+    role: stripewise_disk_formats::tables::Role,
     logical: bool,
     bootable: bool,
     holds: Option<&'a Found>,
@@ -183,7 +183,7 @@ fn disk<'a>(view: &'a View, disk: &'a survey::Disk) -> Disk<'a> {
 }
 
 fn table(table: &PartitionTable) -> Table<'_> {
-    use stripewise_disk_inspect::tables::Copy;
+    use stripewise_disk_formats::tables::Copy;
     let state = |copy: &Copy| match copy {
         Copy::Valid => "valid".to_owned(),
         Copy::Damaged(why) => format!("damaged: {why}"),

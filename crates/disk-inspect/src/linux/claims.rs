@@ -3,8 +3,10 @@
 //! by these rules and no others.
 
 use super::users::{self, Wanted};
-use crate::{DeviceNumber, System};
+use crate::Inspect;
 use std::path::Path;
+use stripewise_machine::System;
+use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 /// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.

@@ -3,8 +3,10 @@
 use super::tree::Tree;
 use super::{identity, mapper, queue};
 use crate::storage::{Array, ArrayMember, BlockDevice, BlockDeviceKind, Loop, Partition};
-use crate::{DeviceNumber, Error, Result};
+use crate::{Error, Result};
 use std::path::{Path, PathBuf};
+use stripewise_machine::linux::block::{self, CLASS};
+use stripewise_units::DeviceNumber;
 
 /// More devices below one than any machine has: a damaged tree that goes in circles.
 const WALK_MAX: u32 = 4096;
@@ -12,54 +14,8 @@ const DEPTH_MAX: usize = 16;
 /// sysfs counts in units of 512 bytes whatever the sector.
 const SECTOR_BYTES: u64 = 512;
 
-const CLASS: &str = "/sys/class/block";
-const NUMBERS: &str = "/sys/dev/block";
-
-/// The sysfs directory of a device, links resolved.
-pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
-    let linked = tree.resolve(format!("{NUMBERS}/{number}"));
-    linked.or_else(|| {
-        let of = |directory: &PathBuf| tree.number(directory.join("dev")) == Some(number);
-        captured(tree).into_iter().find(of)
-    })
-}
-
-/// Directories of devices in a captured tree that lacks one kind of links: those
-/// made by util-linux's `mk-input.sh`, which `lsblk --sysroot` reads, have no
-/// `/sys/class/block`; made-up ones may have nothing but `/sys/block`.
-fn captured(tree: Tree) -> Vec<PathBuf> {
-    if tree.is_live() {
-        return Vec::new();
-    }
-    let listed = |folder: &str| -> Vec<PathBuf> {
-        let names = tree.names(folder);
-        let each = names.iter().map(|name| Path::new(folder).join(name));
-        each.filter_map(|path| tree.resolve(path)).collect()
-    };
-    let found = [listed(CLASS), listed(NUMBERS)];
-    if let Some(found) = found.into_iter().find(|found| !found.is_empty()) {
-        return found;
-    }
-    let mut found = listed("/sys/block");
-    for disk in found.clone() {
-        let parts = tree.names(&disk).into_iter().map(|name| disk.join(name));
-        found.extend(parts.filter(|part| tree.exists(part.join("partition"))));
-    }
-    found
-}
-
-/// The directory of a device by its kernel name.
-pub fn directory_named(tree: Tree, name: &str) -> Option<PathBuf> {
-    let linked = Path::new(CLASS).join(name);
-    if tree.exists(&linked) {
-        return tree.resolve(linked);
-    }
-    let is_it = |directory: &PathBuf| directory.file_name().is_some_and(|own| own == name);
-    captured(tree).into_iter().find(is_it)
-}
-
 fn number_named(tree: Tree, name: &str) -> Option<DeviceNumber> {
-    tree.number(directory_named(tree, name)?.join("dev"))
+    tree.number(block::directory_named(*tree, name)?.join("dev"))
 }
 
 /// One device with what is below it.
@@ -95,7 +51,7 @@ pub fn number_of(tree: Tree, name: &str) -> Option<DeviceNumber> {
 fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
     let directories = tree.names(CLASS).into_iter();
     let linked = directories.map(|name| Path::new(CLASS).join(name));
-    linked.chain(captured(tree)).find_map(|directory| {
+    linked.chain(block::captured(*tree)).find_map(|directory| {
         (tree.word(directory.join("dm/name")).as_deref() == Some(mapped))
             .then(|| tree.number(directory.join("dev")))?
     })
@@ -105,7 +61,7 @@ fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
 pub fn all(tree: Tree) -> Vec<DeviceNumber> {
     let names = tree.names(CLASS);
     if names.is_empty() {
-        let mut found = captured(tree);
+        let mut found = block::captured(*tree);
         found.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
         let numbers = found.iter().map(|one| tree.number(one.join("dev")));
         return numbers.flatten().collect();
@@ -128,7 +84,7 @@ pub fn partitions(tree: Tree, disk: DeviceNumber) -> Vec<BlockDevice> {
 
 /// Numbers of the partitions of a disk.
 pub fn partition_numbers(tree: Tree, disk: DeviceNumber) -> Vec<DeviceNumber> {
-    let Some(directory) = directory(tree, disk) else {
+    let Some(directory) = block::directory(*tree, disk) else {
         return Vec::new();
     };
     tree.names(&directory)
@@ -201,19 +157,19 @@ pub struct Lone {
 
 /// A device by itself; the one that was read before, where that is kept.
 fn lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
-    let Some(seen) = tree.seen() else {
+    let Some(seen) = tree.devices() else {
         return read_lone(tree, number);
     };
-    if let Some(known) = seen.devices.borrow().get(&number) {
+    if let Some(known) = seen.borrow().get(&number) {
         return known.clone();
     }
     let lone = read_lone(tree, number);
-    seen.devices.borrow_mut().insert(number, lone.clone());
+    seen.borrow_mut().insert(number, lone.clone());
     lone
 }
 
 fn read_lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
-    let directory = directory(tree, number)?;
+    let directory = block::directory(*tree, number)?;
     let name = directory.file_name()?.to_str()?.to_owned();
     let partition = partition(tree, &directory);
     // A partition has no queue of its own: it is the disk's.

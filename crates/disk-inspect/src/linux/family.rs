@@ -8,7 +8,9 @@ use super::devices;
 use super::place::btrfs_members;
 use super::tree::Tree;
 use crate::storage::BlockDevice;
-use crate::{DeviceNumber, Error, Result};
+use crate::{Error, Result};
+use stripewise_machine::linux::block;
+use stripewise_units::DeviceNumber;
 
 /// A device with its relations.
 pub struct Family {
@@ -54,7 +56,7 @@ impl Family {
         let mut next = vec![number];
         while let Some(number) = next.pop() {
             let mut above = devices::partition_numbers(tree, number);
-            if let Some(directory) = devices::directory(tree, number) {
+            if let Some(directory) = block::directory(*tree, number) {
                 let holders = tree.names(directory.join("holders"));
                 above.extend(
                     holders

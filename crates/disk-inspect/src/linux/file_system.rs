@@ -1,9 +1,9 @@
 //! A mounted file system's facts, and how one file on it is treated.
 
-use super::mounts::Mount;
 use super::tree::Tree;
-use crate::DeviceNumber;
 use crate::storage::FileSystem;
+use stripewise_machine::linux::mounts::Mount;
+use stripewise_units::DeviceNumber;
 
 /// What only the file itself tells.
 #[derive(Clone, Debug, Default)]

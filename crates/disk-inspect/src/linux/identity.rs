@@ -14,7 +14,7 @@ pub fn udev(tree: Tree, directory: &Path, key: &str) -> Option<String> {
         let line = line.strip_prefix("E:").unwrap_or(line).trim_start();
         line.strip_prefix(key)?.strip_prefix('=')
     })?;
-    crate::medium::printable(&unhex(value.trim()))
+    stripewise_disk_formats::medium::printable(&unhex(value.trim()))
 }
 
 /// `\x20` and the like, as udev writes what is not plain.

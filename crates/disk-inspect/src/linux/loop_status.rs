@@ -1,10 +1,10 @@
 //! What a loop device itself says about its backing file.
 
-use crate::DeviceNumber;
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use stripewise_units::DeviceNumber;
 
 const LOOP_GET_STATUS64: u32 = 0x4c05;
 

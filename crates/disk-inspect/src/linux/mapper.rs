@@ -6,11 +6,11 @@
 
 use super::medium;
 use super::tree::Tree;
-use crate::DeviceNumber;
-use crate::mapper_table;
-use crate::storage::{BlockDevice, Segment, SegmentPart};
-use crate::superblocks::{self, Found};
+use crate::storage::BlockDevice;
 use std::path::Path;
+use stripewise_disk_formats::mapper_table::{self, Segment, SegmentPart};
+use stripewise_disk_formats::superblocks::{self, Found};
+use stripewise_units::DeviceNumber;
 
 /// Where a captured tree keeps the output of `dmsetup table`.
 const CAPTURED: &str = "/run/stripewise/dmsetup-table";

@@ -2,12 +2,12 @@
 //! tree a regular file of that name.
 
 use super::tree::Tree;
-use crate::DeviceNumber;
-use crate::medium::Medium;
 use crate::storage::BlockDevice;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use stripewise_disk_formats::medium::Medium;
+use stripewise_units::DeviceNumber;
 
 /// Opens a device to look at. What is opened is compared with the device's
 /// number, as names in `/dev` are udev's and may be anything.

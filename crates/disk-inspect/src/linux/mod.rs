@@ -4,29 +4,22 @@
 //! | --- | --- |
 //! | file systems | `/proc/self/mountinfo`, statvfs, `FS_IOC_GETFLAGS` |
 //! | devices | `/sys/dev/block/M:m` and what its links lead to |
-//! | limits | control groups, version 1 and 2, ours and its ancestors |
-//! | page cache | cachestat(2), else mincore(2) |
 //! | extents | `FS_IOC_FIEMAP`, else `SEEK_HOLE` |
 //!
-//! Unsafe code is in `counters`, `extents`, `loop_status` and `page_cache`: system
-//! calls that rustix does not have.
+//! Unsafe code is in `extents`, `loop_status` and `mapper_ioctl`: system calls that
+//! rustix does not have.
 #![allow(unsafe_code)]
 
-mod cgroup;
 pub mod claims;
-mod counters;
 mod devices;
 mod extents;
 mod family;
 mod file_system;
-mod host;
 mod identity;
 mod loop_status;
 mod mapper;
 mod mapper_ioctl;
 mod medium;
-mod mounts;
-mod page_cache;
 mod place;
 mod queue;
 mod survey;
@@ -35,16 +28,14 @@ pub mod users;
 mod uses;
 
 pub use extents::{layout, placement_of};
-pub use page_cache::cached_bytes;
 
-use crate::host::Host;
-use crate::observe::{InFlight, Snapshot};
-use crate::storage::{BlockDevice, Storage, Throttle, Use};
+use crate::storage::{BlockDevice, Storage, Use};
 use crate::survey::{Request, Survey};
-use crate::{DeviceNumber, Error, Result, System};
+use crate::{Error, Result};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
+use stripewise_machine::System;
+use stripewise_units::DeviceNumber;
 use tree::{Seen, Tree};
 
 /// What helps where a user may not look.
@@ -56,11 +47,7 @@ pub const HINT_ANSWERS: &str =
 pub const HINT_DEVICES: &str = "`lsblk` lists the devices that there are";
 
 fn tree(system: &System) -> Tree<'_> {
-    Tree::new(system.root())
-}
-
-pub fn host(system: &System) -> Host {
-    host::host(tree(system))
+    Tree::of(system)
 }
 
 pub fn storage_of_path(system: &System, path: &Path) -> Result<Storage> {
@@ -106,32 +93,10 @@ pub fn uses_of_file(system: &System, file: &File) -> Vec<Use> {
     uses::of_file(tree(system), file)
 }
 
-pub fn throttles(system: &System, devices: &[DeviceNumber]) -> Vec<Throttle> {
-    cgroup::throttles(tree(system), devices)
-}
-
-pub fn in_flight(system: &System, number: DeviceNumber) -> Option<InFlight> {
-    counters::in_flight(tree(system), number)
-}
-
-pub fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {
-    counters::snapshot(tree(system), devices, files)
-}
-
-pub fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
-    file.read_at(buffer, offset_bytes)
-}
-
 /// For fuzzing: any bytes as what each parser of kernel files and answers takes.
 pub fn fuzz_kernel_text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = text.lines().filter_map(mounts::parse).count();
-    let _ = counters::cpu_times(&text, 100);
-    let _ = counters::counters(&text);
     let _ = queue::scheduler(&text);
-    let _ = tree::unescape(&text);
-    let _ = tree::list_count(&text);
-    let _ = tree::field_number(&text, "flags");
     let _ = users::swap_names(&text).count();
     let _ = mapper_ioctl::lines(bytes);
 }

@@ -2,14 +2,15 @@
 
 use super::devices;
 use super::file_system::{Attributes, Space, file_system};
-use super::mounts::{Mount, Place, mount_of, mounts, sources};
 use super::tree::Tree;
 use crate::storage::Storage;
-use crate::{DeviceNumber, Error, Result};
+use crate::{Error, Result};
 use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, StatxFlags};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
+use stripewise_machine::linux::mounts::{Mount, Place, mount_of, mounts, sources};
+use stripewise_units::DeviceNumber;
 
 /// An overlay's upper directory may itself be on an overlay, but not endlessly.
 const OVERLAY_DEPTH_MAX: u32 = 4;
@@ -87,7 +88,7 @@ fn of_descriptor(
 
 /// What lies under a place on a file system.
 pub fn of_place(tree: Tree, place: &Place, attributes: &Attributes) -> Storage {
-    let all = mounts(tree);
+    let all = mounts(*tree);
     let Some(mount) = mount_of(&all, place) else {
         return Storage::default();
     };
@@ -142,7 +143,7 @@ pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumb
             let Some(upper) = mount.option("upperdir") else {
                 return Vec::new();
             };
-            let all = mounts(tree);
+            let all = mounts(*tree);
             let place = Place {
                 path: Some(PathBuf::from(upper)),
                 ..Place::default()
@@ -185,7 +186,7 @@ pub fn backing(tree: Tree, path: &Path) -> (Option<String>, Vec<DeviceNumber>) {
     {
         return (None, vec![number]);
     }
-    let all = mounts(tree);
+    let all = mounts(*tree);
     let stat = rustix::fs::stat(tree.path(name)).ok();
     let place = Place {
         mount_id: None,

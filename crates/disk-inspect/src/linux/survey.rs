@@ -3,20 +3,21 @@
 //! read.
 
 use super::family::Family;
-use super::mounts::{Mount, mounts, mounts_of_device};
 use super::tree::Tree;
 use super::{devices, identity, medium};
 use crate::Result;
 use crate::storage::{BlockDevice, BlockDeviceKind};
-use crate::superblocks::{self, FileSystemHeader, Found};
 use crate::survey::{
     Disk, Partition, Request, Survey, Volume, holds_volumes, partition_suffix, usage,
 };
-use crate::tables::{self, Role, TablePartition, gpt_type_name};
 use crate::trace::trace;
 use crate::verdict::{Subject, Suspect, Usage};
 use std::io::ErrorKind;
 use std::path::Path;
+use stripewise_disk_formats::superblocks::{self, FileSystemHeader, Found};
+use stripewise_disk_formats::tables::{self, Role, TablePartition, gpt_type_name};
+use stripewise_machine::linux::block;
+use stripewise_machine::linux::mounts::{Mount, mounts, mounts_of_device};
 
 const NEEDS_ROOT: &str = "run as root to read partition tables and superblocks from the devices";
 const NEEDS_MORE: &str =
@@ -32,7 +33,7 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
         tree,
         request,
         family,
-        mounts: mounts(tree),
+        mounts: mounts(*tree),
         keys: Vec::new(),
         denied: Vec::new(),
         survey: Survey::default(),
@@ -119,20 +120,20 @@ impl Surveyor<'_> {
     }
 
     fn holders(&self, device: &BlockDevice) -> Vec<String> {
-        devices::directory(self.tree, device.number)
+        block::directory(*self.tree, device.number)
             .map(|directory| self.tree.names(directory.join("holders")))
             .unwrap_or_default()
     }
 
     fn is_multipath(&self, holder: &str) -> bool {
-        let directory = devices::directory_named(self.tree, holder);
+        let directory = block::directory_named(*self.tree, holder);
         let uuid = directory.and_then(|directory| self.tree.word(directory.join("dm/uuid")));
         uuid.is_some_and(|uuid| uuid.starts_with("mpath-"))
     }
 
     /// A name for a disk that stays with it.
     fn key(&self, device: &BlockDevice) -> String {
-        let directory = devices::directory(self.tree, device.number);
+        let directory = block::directory(*self.tree, device.number);
         let file = |name: &str| {
             let directory = directory.as_ref()?;
             self.tree.word(directory.join(name))
@@ -193,7 +194,7 @@ impl Surveyor<'_> {
 
     /// What udev saw on a device.
     fn by_udev(&self, device: &BlockDevice) -> Option<Found> {
-        let directory = devices::directory(self.tree, device.number)?;
+        let directory = block::directory(*self.tree, device.number)?;
         let value = |key: &str| identity::udev(self.tree, &directory, key);
         let kind = value("ID_FS_TYPE")?;
         Some(Found::FileSystem(FileSystemHeader {
@@ -265,8 +266,11 @@ impl Surveyor<'_> {
                 continue;
             }
             let holds = medium::open(self.tree, disk).ok().and_then(|mut medium| {
-                let mut part =
-                    crate::medium::Part::new(&mut medium, entry.start_bytes, entry.size_bytes);
+                let mut part = stripewise_disk_formats::medium::Part::new(
+                    &mut medium,
+                    entry.start_bytes,
+                    entry.size_bytes,
+                );
                 superblocks::read(&mut part).ok()?
             });
             found.push(Partition {
@@ -287,7 +291,7 @@ impl Surveyor<'_> {
 
     /// A partition's entry as udev read it.
     fn entry_by_udev(&self, device: &BlockDevice, number: u32) -> TablePartition {
-        let directory = devices::directory(self.tree, device.number);
+        let directory = block::directory(*self.tree, device.number);
         let value = |key: &str| identity::udev(self.tree, directory.as_ref()?, key);
         let type_id = value("ID_PART_ENTRY_TYPE").unwrap_or_default();
         let is_gpt = value("ID_PART_ENTRY_SCHEME").as_deref() == Some("gpt");

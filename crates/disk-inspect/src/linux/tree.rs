@@ -1,297 +1,60 @@
-//! Bounded reads of kernel files below a root.
+//! The files of a machine, and the devices that were read from them.
 //!
-//! Every answer is optional: a missing, unreadable, oversized or odd file is an
-//! absent fact. Text that is not UTF-8 is kept lossily.
-//!
-//! Who describes a whole machine asks the same files again for every device on
-//! top of another: with [`Seen`] each is opened once, and says one thing throughout.
+//! A survey of a whole machine meets the same device below many others: with
+//! [`Seen`] each file is opened once, and each device is made of them once.
 
 use super::devices::Lone;
-use crate::DeviceNumber;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::ops::Deref;
+use stripewise_machine::System;
+use stripewise_machine::linux::tree as files;
+use stripewise_units::DeviceNumber;
 
-/// More than any kernel file that we read; `mountinfo` of a machine with many
-/// thousand mounts is the largest.
-const LIMIT_BYTES: u64 = 8 << 20;
-/// More entries than any directory that we list.
-const ENTRIES_MAX: usize = 65_536;
-
-/// The files below one root.
-#[derive(Clone, Copy, Debug)]
-pub struct Tree<'a> {
-    root: &'a Path,
-    seen: Option<&'a Seen>,
-}
-
-/// Answers by the path that was asked for.
-type Answers<T> = RefCell<HashMap<OsString, T>>;
+/// Devices by themselves, see `devices`.
+pub type Devices = RefCell<HashMap<DeviceNumber, Option<Lone>>>;
 
 /// What one look at a machine has read so far. Never kept for a second look.
 #[derive(Debug, Default)]
 pub struct Seen {
-    texts: Answers<Option<String>>,
-    names: Answers<Vec<String>>,
-    resolved: Answers<Option<PathBuf>>,
-    existing: Answers<bool>,
-    root: OnceCell<Option<PathBuf>>,
-    /// Devices by themselves, see `devices`.
-    pub(super) devices: RefCell<HashMap<DeviceNumber, Option<Lone>>>,
+    files: files::Seen,
+    devices: Devices,
+}
+
+/// The files below one root.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'a> {
+    files: files::Tree<'a>,
+    devices: Option<&'a Devices>,
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(root: &'a Path) -> Self {
-        Tree { root, seen: None }
+    /// The files of a machine.
+    pub fn of(system: &'a System) -> Self {
+        Tree {
+            files: files::Tree::of(system),
+            devices: None,
+        }
     }
 
-    /// The same, reading each file and directory once.
+    /// The same, reading each file, directory and device once.
     pub fn remembering(self, seen: &'a Seen) -> Self {
         Tree {
-            seen: Some(seen),
-            ..self
+            files: self.files.remembering(&seen.files),
+            devices: Some(&seen.devices),
         }
     }
 
-    /// What was read before, where that is kept.
-    pub fn seen(self) -> Option<&'a Seen> {
-        self.seen
-    }
-
-    /// The answer that was given before, else a new one.
-    fn once<T: Clone>(
-        self,
-        answers: fn(&Seen) -> &Answers<T>,
-        path: &Path,
-        ask: impl FnOnce(&Path) -> T,
-    ) -> T {
-        let path = self.path(path);
-        let Some(answers) = self.seen.map(answers) else {
-            return ask(&path);
-        };
-        if let Some(known) = answers.borrow().get(path.as_os_str()) {
-            return known.clone();
-        }
-        let answer = ask(&path);
-        let mut answers = answers.borrow_mut();
-        answers.insert(path.into_os_string(), answer.clone());
-        answer
-    }
-
-    /// Whether this is the running machine, not a captured tree.
-    pub fn is_live(self) -> bool {
-        self.root == Path::new("/")
-    }
-
-    /// An absolute path of the machine as a path that can be opened here. On the
-    /// running machine relative ones keep their meaning.
-    pub fn path(self, path: impl AsRef<Path>) -> PathBuf {
-        let path = path.as_ref();
-        if self.is_live() {
-            return path.to_path_buf();
-        }
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
-    }
-
-    /// The whole text of a file, without white space at its end.
-    pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
-        self.once(
-            |seen| &seen.texts,
-            path.as_ref(),
-            |path| read(path).map(|text| text.trim_end().to_owned()),
-        )
-    }
-
-    /// The text of a file that holds one word or line; absent when empty.
-    pub fn word(self, path: impl AsRef<Path>) -> Option<String> {
-        let text = self.text(path)?;
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.to_owned())
-    }
-
-    /// A file that holds one number or the like.
-    pub fn value<T: FromStr>(self, path: impl AsRef<Path>) -> Option<T> {
-        self.word(path)?.parse().ok()
-    }
-
-    /// A file that holds `0` or `1`.
-    pub fn flag(self, path: impl AsRef<Path>) -> Option<bool> {
-        self.value::<u8>(path).map(|value| value != 0)
-    }
-
-    /// A file that holds a device number.
-    pub fn number(self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
-        self.value(path)
-    }
-
-    pub fn exists(self, path: impl AsRef<Path>) -> bool {
-        self.once(|seen| &seen.existing, path.as_ref(), Path::exists)
-    }
-
-    /// Names in a directory, sorted; empty when it cannot be listed.
-    pub fn names(self, path: impl AsRef<Path>) -> Vec<String> {
-        self.once(|seen| &seen.names, path.as_ref(), list)
-    }
-
-    /// A path below the root with its links resolved, as a path of the machine.
-    /// Absent when it leads out of the root.
-    pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
-        self.once(
-            |seen| &seen.resolved,
-            path.as_ref(),
-            |path| self.inside(&fs::canonicalize(path).ok()?),
-        )
-    }
-
-    /// A real path with its links resolved as a path of the machine; absent when
-    /// it is not below the root.
-    pub fn inside(self, real: &Path) -> Option<PathBuf> {
-        let resolved = || fs::canonicalize(self.root).ok();
-        let root = match self.seen {
-            Some(seen) => seen.root.get_or_init(resolved).clone(),
-            None => resolved(),
-        };
-        Some(Path::new("/").join(real.strip_prefix(root?).ok()?))
+    /// The devices that were read before, where those are kept.
+    pub fn devices(self) -> Option<&'a Devices> {
+        self.devices
     }
 }
 
-fn list(path: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(path) else {
-        return Vec::new();
-    };
-    let mut names: Vec<String> = entries
-        .take(ENTRIES_MAX)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    names
-}
+impl<'a> Deref for Tree<'a> {
+    type Target = files::Tree<'a>;
 
-fn read(path: &Path) -> Option<String> {
-    // Not blocking, in case that a captured tree holds a pipe.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .ok()?;
-    let mut bytes = Vec::new();
-    file.take(LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The value of `key` in text with a `key value` or `key: value` a line.
-pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    text.lines().find_map(|line| {
-        let rest = line.strip_prefix(key)?;
-        let rest = rest.trim_start_matches([' ', '\t']);
-        let rest = match rest.strip_prefix(':') {
-            Some(value) => value,
-            None if line.len() > key.len() && line[key.len()..].starts_with([' ', '\t']) => rest,
-            None => return None,
-        };
-        Some(rest.trim())
-    })
-}
-
-/// The same as a number; a unit after it is left out.
-pub fn field_number(text: &str, key: &str) -> Option<u64> {
-    field(text, key)?.split_whitespace().next()?.parse().ok()
-}
-
-/// Undoes the kernel's `\040` escapes of white space in paths.
-pub fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let octal = bytes.get(at + 1..at + 4).filter(|digits| {
-            bytes[at] == b'\\'
-                && digits.iter().all(|digit| (b'0'..=b'7').contains(digit))
-                && digits[0] <= b'3'
-        });
-        if let Some(digits) = octal {
-            out.push((digits[0] - b'0') * 64 + (digits[1] - b'0') * 8 + (digits[2] - b'0'));
-            at += 4;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-/// Items of a list such as `0-3,8`: their number. Nonsense counts as nothing.
-pub fn list_count(text: &str) -> Option<u32> {
-    let mut count: u32 = 0;
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let first: u32 = first.trim().parse().ok()?;
-        let last: u32 = last.trim().parse().ok()?;
-        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
-    }
-    Some(count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_found_by_their_whole_name() {
-        let text = "MemTotal:       24683908 kB\nMemFree: 1 kB\nnr_throttled 7\nnr 9\n";
-        assert_eq!(field_number(text, "MemTotal"), Some(24_683_908));
-        assert_eq!(field_number(text, "nr_throttled"), Some(7));
-        assert_eq!(field_number(text, "nr"), Some(9));
-        assert_eq!(field_number(text, "Mem"), None);
-        assert_eq!(field(text, "absent"), None);
-    }
-
-    #[test]
-    fn escapes_become_white_space_and_odd_ones_stay() {
-        assert_eq!(unescape(r"/mnt/a\040b\134c"), r"/mnt/a b\c");
-        assert_eq!(unescape(r"\04"), r"\04");
-        assert_eq!(unescape(r"\999\"), r"\999\");
-    }
-
-    #[test]
-    fn lists_of_processors_are_counted() {
-        for (text, count) in [
-            ("0-1", Some(2)),
-            ("0", Some(1)),
-            ("0-3,8,10-11\n", Some(7)),
-            ("", None),
-            ("3-1", None),
-            ("0-4294967295", None),
-            ("x", None),
-        ] {
-            assert_eq!(list_count(text), count, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_pipe_or_directory_where_a_file_should_be_is_an_absent_fact() {
-        let root = std::env::temp_dir();
-        assert_eq!(Tree::new(&root).text("/"), None);
-        assert_eq!(Tree::new(&root).value::<u64>("no-such-file-here"), None);
-    }
-
-    #[test]
-    fn a_look_that_remembers_is_told_one_thing_and_the_next_look_another() {
-        // The kernel makes up a new one whenever it is read.
-        let path = "/proc/sys/kernel/random/uuid";
-        let plain = Tree::new(Path::new("/"));
-        assert_ne!(plain.text(path), plain.text(path));
-        let seen = Seen::default();
-        let remembering = plain.remembering(&seen);
-        let first = remembering.text(path);
-        assert!(first.is_some());
-        assert_eq!(remembering.text(path), first);
-        let later = Seen::default();
-        assert_ne!(plain.remembering(&later).text(path), first);
+    fn deref(&self) -> &Self::Target {
+        &self.files
     }
 }

@@ -7,9 +7,8 @@
 //! it open without claiming it (virtual machines, databases on raw devices).
 
 use super::loop_status;
-pub use super::tree::unescape;
+use crate::Inspect;
 use crate::storage::BlockDeviceKind;
-use crate::{DeviceNumber, System};
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -17,6 +16,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use stripewise_machine::System;
+pub use stripewise_machine::linux::tree::unescape;
+use stripewise_units::DeviceNumber;
 
 /// Most descriptors looked at over all processes.
 const DESCRIPTORS_MAX: usize = 500_000;

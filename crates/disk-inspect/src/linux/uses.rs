@@ -1,14 +1,16 @@
 //! Who uses a device or file: mounts, swap, holders, loop devices.
 
-use super::devices::{directory, number_of, partition_numbers};
-use super::mounts::{mounts, mounts_of_device};
+use super::devices::{number_of, partition_numbers};
 use super::place::devices_of_mount;
-use super::tree::{Tree, unescape};
-use crate::DeviceNumber;
+use super::tree::Tree;
 use crate::storage::Use;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use stripewise_machine::linux::block::directory;
+use stripewise_machine::linux::mounts::{mounts, mounts_of_device};
+use stripewise_machine::linux::tree::unescape;
+use stripewise_units::DeviceNumber;
 
 const BLOCK: &str = "/sys/class/block";
 
@@ -16,7 +18,7 @@ const BLOCK: &str = "/sys/class/block";
 pub fn of_device(tree: Tree, number: DeviceNumber) -> Vec<Use> {
     let mut family = vec![number];
     family.extend(partition_numbers(tree, number));
-    let disk = directory(tree, number)
+    let disk = directory(*tree, number)
         .filter(|directory| tree.exists(directory.join("partition")))
         .and_then(|directory| tree.number(directory.parent()?.join("dev")));
     family.extend(disk);
@@ -37,13 +39,13 @@ pub fn of_device(tree: Tree, number: DeviceNumber) -> Vec<Use> {
 }
 
 fn name(tree: Tree, number: DeviceNumber) -> String {
-    directory(tree, number)
+    directory(*tree, number)
         .and_then(|directory| Some(directory.file_name()?.to_str()?.to_owned()))
         .unwrap_or_else(|| number.to_string())
 }
 
 fn mounted(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
-    let all = mounts(tree);
+    let all = mounts(*tree);
     let is_source = |source: &Path| number_of(tree, &source.to_string_lossy()) == Some(number);
     let direct = mounts_of_device(&all, number, is_source);
     let member = all
@@ -76,7 +78,7 @@ fn swapped(tree: Tree, is_it: impl Fn(&str) -> bool) -> Vec<Use> {
 }
 
 fn held(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
-    let Some(directory) = directory(tree, number) else {
+    let Some(directory) = directory(*tree, number) else {
         return Vec::new();
     };
     tree.names(directory.join("holders"))

@@ -1,13 +1,13 @@
 //! An image of a disk or of a volume in a file.
 
 use super::{Disk, Partition, Survey, Volume, holds_volumes};
-use crate::medium::{Bytes, Part};
 use crate::storage::{BlockDevice, Queue};
-use crate::superblocks::{self, Found};
-use crate::tables::{self, PartitionTable, Role, TableKind, TablePartition};
 use crate::trace::{Given, trace};
 use crate::verdict::{Subject, Suspect, Usage};
 use std::io::Result;
+use stripewise_disk_formats::medium::{Bytes, Part};
+use stripewise_disk_formats::superblocks::{self, Found};
+use stripewise_disk_formats::tables::{self, PartitionTable, Role, TableKind, TablePartition};
 
 /// A saved boot sector has no partitions as well; smaller disks are not made.
 const DISK_BYTES_MIN: u64 = 1 << 20;

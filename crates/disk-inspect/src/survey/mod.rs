@@ -12,11 +12,11 @@ pub use image::{image, recognised};
 pub(crate) use image::{partition_suffix, usage};
 
 use crate::storage::BlockDevice;
-use crate::superblocks::Found;
-use crate::tables::{PartitionTable, Role, TablePartition};
 use crate::trace::Given;
 use crate::verdict::{Judgement, Place, Subject, judge};
 use std::path::PathBuf;
+use stripewise_disk_formats::superblocks::Found;
+use stripewise_disk_formats::tables::{PartitionTable, Role, TablePartition};
 
 /// What to look at.
 #[derive(Clone, Debug, Default)]

@@ -12,8 +12,8 @@ pub use crossing::Crossing;
 pub use hints::{Hint, Nature};
 pub use judge::judge;
 
-use crate::tables::Role;
 use serde::Serialize;
+use stripewise_disk_formats::tables::Role;
 
 /// Where a stripe unit is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

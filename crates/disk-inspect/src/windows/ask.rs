@@ -1,21 +1,19 @@
 //! Opening devices without a right to their data, and asking them.
 
-use super::wide::{last_refusal, refusal};
-use crate::ioctl::machine::{Answer, Refusal};
-use crate::ioctl::{codes, properties};
+use crate::answers::{Answer, Refusal};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsRawHandle;
-use std::ptr::null;
+use stripewise_disk_formats::ioctl::{codes, properties};
+use stripewise_machine::windows::event::Event;
 use windows_sys::Win32::Foundation::{
-    CloseHandle, ERROR_INSUFFICIENT_BUFFER, ERROR_IO_PENDING, ERROR_MORE_DATA, HANDLE,
+    ERROR_INSUFFICIENT_BUFFER, ERROR_IO_PENDING, ERROR_MORE_DATA,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_BACKUP_SEMANTICS, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ,
     FILE_SHARE_WRITE,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, GetOverlappedResult, OVERLAPPED};
-use windows_sys::Win32::System::Threading::CreateEventW;
 
 /// The largest answer that is waited for.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
@@ -40,36 +38,9 @@ fn open(path: &str, access: u32, flags: u32) -> Result<File, Refusal> {
         .map_err(|error| refusal(&error))
 }
 
-/// An event of our own, closed when dropped.
-pub struct Event(HANDLE);
-
-impl Event {
-    /// For an OVERLAPPED. The lowest bit keeps a completion port, if the handle
-    /// has one, out of it (documented with `GetQueuedCompletionStatus`).
-    pub fn without_packets(&self) -> HANDLE {
-        self.0.map_addr(|address| address | 1)
-    }
-
-    pub fn new() -> Result<Self, Refusal> {
-        // SAFETY: no name and no attributes; the handle is checked.
-        let handle = unsafe { CreateEventW(null(), 1, 0, null()) };
-        if handle.is_null() {
-            return Err(last_refusal());
-        }
-        Ok(Event(handle))
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: it was made by CreateEventW and is closed once.
-        unsafe { CloseHandle(self.0) };
-    }
-}
-
 /// Asks once, with room for `room` bytes; the code 234 or 122 asks for more.
 fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8>, u32), Refusal> {
-    let event = Event::new()?;
+    let event = Event::new().map_err(|error| refusal(&error))?;
     // The structures hold 64-bit fields, so the buffer is aligned for them.
     let mut words = vec![0u64; room.div_ceil(8)];
     let mut returned = 0u32;
@@ -94,11 +65,11 @@ fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8
             &mut overlapped,
         )
     };
-    let mut status = if done != 0 { 0 } else { last_refusal().code };
+    let mut status = if done != 0 { 0 } else { last_code() };
     if status == ERROR_IO_PENDING {
         // SAFETY: the same OVERLAPPED, still in its place; waits to the end.
         let done = unsafe { GetOverlappedResult(handle, &overlapped, &mut returned, 1) };
-        status = if done != 0 { 0 } else { last_refusal().code };
+        status = if done != 0 { 0 } else { last_code() };
     }
     if !matches!(status, 0 | ERROR_MORE_DATA | ERROR_INSUFFICIENT_BUFFER) {
         return Err(of_code(status));
@@ -110,6 +81,22 @@ fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8
 
 fn size(length: usize) -> Result<u32, Refusal> {
     u32::try_from(length).map_err(|_| of_code(ERROR_INSUFFICIENT_BUFFER))
+}
+
+/// Why the last call failed.
+fn last_code() -> u32 {
+    refusal(&std::io::Error::last_os_error()).code
+}
+
+/// The code and words of an error.
+fn refusal(error: &std::io::Error) -> Refusal {
+    Refusal {
+        code: error
+            .raw_os_error()
+            .and_then(|code| u32::try_from(code).ok())
+            .unwrap_or(0),
+        words: error.to_string(),
+    }
 }
 
 fn of_code(code: u32) -> Refusal {

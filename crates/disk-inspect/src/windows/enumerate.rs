@@ -1,10 +1,10 @@
 //! What disks and volumes there are, and everything that is asked of each.
 
 use super::ask;
-use super::wide::{PATH_UNITS_MAX, list, narrow, wide};
-use crate::ioctl::machine::{Answer, DiskAnswers, FileSystemAnswer, Machine, VolumeAnswers};
-use crate::ioctl::{self, codes, properties};
+use crate::answers::{Answer, DiskAnswers, FileSystemAnswer, Machine, VolumeAnswers};
 use std::ptr::null_mut;
+use stripewise_disk_formats::ioctl::{self, codes, properties};
+use stripewise_machine::windows::wide::{PATH_UNITS_MAX, list, narrow, wide};
 use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
     FindFirstVolumeW, FindNextVolumeW, FindVolumeClose, GetDiskFreeSpaceExW, GetDiskFreeSpaceW,

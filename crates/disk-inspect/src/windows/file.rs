@@ -2,11 +2,11 @@
 //! clusters otherwise, or do not tell: nothing is claimed for them.
 
 use super::ask;
-use crate::ioctl::{self, codes};
 use crate::placement::{Extent, Placement};
 use crate::storage::FileLayout;
 use std::fs::File;
 use std::os::windows::io::AsRawHandle;
+use stripewise_disk_formats::ioctl::{self, codes};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_COMPRESSED, FILE_ATTRIBUTE_ENCRYPTED, FILE_STANDARD_INFO, FileStandardInfo,
     GetFileInformationByHandleEx,

@@ -1,8 +1,8 @@
 //! The compiler's word that the places at which `ioctl` reads are those of the
 //! structures in the bindings, which are generated from Windows' own metadata.
 
-use crate::ioctl::{codes, layout, properties};
 use std::mem::{offset_of, size_of};
+use stripewise_disk_formats::ioctl::{codes, layout, properties};
 use windows_sys::Win32::System::Ioctl as w;
 
 macro_rules! at {

@@ -6,34 +6,27 @@
 //! | volumes | `FindFirstVolumeW` and the volumes' own answers |
 //! | file systems | `GetVolumeInformationW`, `GetDiskFreeSpaceW`, NTFS' answer |
 //! | extents of files | `FSCTL_GET_RETRIEVAL_POINTERS`, on NTFS |
-//! | host, clocks, CPU time | kernel32, ntdll, the registry (processor's name) |
 //!
 //! Nothing here needs an administrator unless a driver says so; what it refuses
-//! is told. Not there: counters of devices, operations in flight, the share of a
-//! file in the cache (Windows has no call for it), who uses a device, limits of
-//! job objects.
+//! is reported. Not there: who uses a device.
 #![allow(unsafe_code)]
 
 mod ask;
 mod enumerate;
 mod file;
-mod host;
 mod layouts;
 mod place;
-mod read;
-mod wide;
 
 pub use crate::absent::*;
 pub use file::{layout, placement_of};
-pub use host::{host, snapshot};
 pub use place::{storage_of_file, storage_of_path};
-pub use read::read_at;
 
-use crate::ioctl::machine::{Name, from_number};
+use crate::answers::{Name, from_number};
 use crate::storage::{BlockDevice, Storage};
 use crate::survey::{Request, Survey};
-use crate::{DeviceNumber, Error, Result, System};
-use std::path::Path;
+use crate::{Error, Result};
+use stripewise_machine::System;
+use stripewise_units::DeviceNumber;
 
 /// What helps where a user may not look.
 pub const HINT_RIGHTS: &str = "run as a user who may read it, or as administrator";
@@ -46,7 +39,7 @@ pub const HINT_DEVICES: &str =
 
 /// Captured trees are Linux's.
 fn live(system: &System) -> Result<()> {
-    if system.root() == Path::new("/") {
+    if system.is_live() {
         Ok(())
     } else {
         Err(Error::Unsupported("a captured tree"))
@@ -124,7 +117,7 @@ pub fn survey(system: &System, request: &Request) -> Result<Survey> {
         let text = "no \\\\.\\PhysicalDriveN could be opened, so nothing is known of disks";
         survey.notes.push(text.to_owned());
     }
-    if host::is_wine() {
+    if stripewise_machine::windows::is_wine() {
         let text = "this is Wine, not Windows: disks and volumes are what Wine makes of them";
         survey.notes.push(text.to_owned());
     }

@@ -1,14 +1,15 @@
 //! From a path or an open handle to the volume and the disks below it.
 
-use super::wide::{PATH_UNITS_MAX, narrow, wide};
 use super::{ask, enumerate, live};
-use crate::ioctl::machine::Name;
-use crate::ioctl::{self, codes};
+use crate::answers::Name;
 use crate::storage::Storage;
-use crate::{Error, Result, System};
+use crate::{Error, Result};
 use std::fs::File;
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
+use stripewise_disk_formats::ioctl::{self, codes};
+use stripewise_machine::System;
+use stripewise_machine::windows::wide::{PATH_UNITS_MAX, narrow, wide};
 use windows_sys::Win32::Storage::FileSystem::{
     GetFinalPathNameByHandleW, GetVolumeNameForVolumeMountPointW, GetVolumePathNameW,
     VOLUME_NAME_DOS,

@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use stripewise_disk_inspect::System;
-use stripewise_disk_inspect::medium::Medium;
+use stripewise_disk_formats::medium::Medium;
+use stripewise_disk_formats::tables::{self, PartitionTable};
 use stripewise_disk_inspect::survey::Request;
-use stripewise_disk_inspect::tables::{self, PartitionTable};
+use stripewise_disk_inspect::{Inspect, System};
 
 const SIZE_BYTES: u64 = 256 << 20;
 

@@ -9,9 +9,10 @@ use crate::skips::skip;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use stripewise_disk_formats::tables::{Copy, Role, TableKind};
+use stripewise_disk_inspect::Inspect;
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
-use stripewise_disk_inspect::tables::{Copy, Role, TableKind};
 
 const MEBIBYTE: u64 = 1 << 20;
 

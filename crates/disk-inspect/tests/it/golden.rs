@@ -5,9 +5,10 @@
 use crate::machine::Machine;
 use std::fmt::Write;
 use std::path::Path;
-use stripewise_disk_inspect::superblocks::Found;
+use stripewise_disk_formats::superblocks::Found;
+use stripewise_disk_formats::tables::PartitionTable;
+use stripewise_disk_inspect::Inspect;
 use stripewise_disk_inspect::survey::{Request, Survey};
-use stripewise_disk_inspect::tables::PartitionTable;
 
 pub const TREES: [&str; 16] = [
     "sata-512n",

@@ -4,8 +4,8 @@ use crate::scratch::Scratch;
 use crate::skips::skip;
 use std::path::Path;
 use std::process::Command;
-use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::storage::{BlockDeviceKind, Use};
+use stripewise_disk_inspect::{Inspect, System};
 
 /// A loop device that goes with its value.
 struct Attached {

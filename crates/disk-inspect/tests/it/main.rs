@@ -1,18 +1,35 @@
-//! Facts read from captured trees, and from the machine that runs the test.
-#![cfg(target_os = "linux")]
+//! Facts read from captured trees, from made-up Windows machines, from images, and
+//! from the machine that runs the test.
 
+mod answers;
+mod images;
+#[path = "../../../../tests/support/answers.rs"]
+mod made_up;
+#[path = "../../../../tests/support/mutate.rs"]
+mod mutate;
+#[path = "../../../../tests/support/pictures.rs"]
+mod pictures;
+mod verdicts;
+
+#[cfg(target_os = "linux")]
 mod agreement;
+#[cfg(target_os = "linux")]
 mod agreement_trees;
-mod fixtures;
+#[cfg(target_os = "linux")]
 mod golden;
+#[cfg(target_os = "linux")]
 mod layout;
+#[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
 mod loops;
+#[cfg(target_os = "linux")]
 mod machine;
+#[cfg(target_os = "linux")]
+#[path = "../../../../tests/support/scratch.rs"]
 mod scratch;
+#[cfg(target_os = "linux")]
 #[path = "../../../../tests/support/skips.rs"]
 mod skips;
-mod superblocks;
-mod tables;
+#[cfg(target_os = "linux")]
 mod trees;
-mod verdicts;

@@ -2,10 +2,11 @@
 
 use crate::machine::Machine;
 use std::path::Path;
-use stripewise_disk_inspect::observe::{Counters, Snapshot};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Storage, Use};
 use stripewise_disk_inspect::survey::Request;
-use stripewise_disk_inspect::{DeviceNumber, Error, System};
+use stripewise_disk_inspect::{Error, Inspect, System};
+use stripewise_machine::observe::{Counters, Snapshot};
+use stripewise_units::DeviceNumber;
 
 const fn number(major: u32, minor: u32) -> DeviceNumber {
     DeviceNumber { major, minor }

@@ -17,7 +17,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use stripewise_disk_inspect::claims::{self, Standing};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
-use stripewise_disk_inspect::{DeviceNumber, System, users};
+use stripewise_disk_inspect::{Inspect, System, users};
+use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 /// A block device that was found under a path.

@@ -25,9 +25,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use stripewise_disk_formats::superblocks::{self, FileSystemHeader};
 use stripewise_disk_inspect::storage::BlockDevice;
-use stripewise_disk_inspect::superblocks::{self, FileSystemHeader};
-use stripewise_disk_inspect::{System, trace};
+use stripewise_disk_inspect::{Inspect, System, trace};
 use stripewise_units::{ByteSize, NameText};
 
 /// Where programs of the system are; what the user's own `PATH` says does not count.

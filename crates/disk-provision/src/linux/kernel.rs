@@ -12,7 +12,8 @@ use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
-use stripewise_disk_inspect::{DeviceNumber, System};
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 /// How the kernel came to show the partitions.

@@ -13,7 +13,7 @@ use crate::{
 };
 use rustix::fs::OFlags;
 use std::path::Path;
-use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::NameText;
 
 /// Identifiers of a plan, which are replaced by real ones when it is carried out.

@@ -6,7 +6,7 @@ use crate::disk::memory::MemoryDisk;
 use crate::layout::{Purpose, Wish, layout};
 use crate::write::write_in_order;
 use crate::{remains, saved};
-use stripewise_disk_inspect::tables::{self, PartitionTable};
+use stripewise_disk_formats::tables::{self, PartitionTable};
 
 const MIB: u64 = 1 << 20;
 /// Small, as it is copied for every crash.

@@ -1,8 +1,8 @@
 //! Tables: what other tools and the kernel see in them.
 
 use super::support::*;
-use stripewise_disk_inspect::System;
 use stripewise_disk_inspect::verdict::Verdict;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{ErrorKind, Purpose, TableKind, Wish, plan_partition};
 
 const TOOLS: [&str; 3] = ["root", "losetup", "sfdisk"];

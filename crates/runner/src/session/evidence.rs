@@ -7,11 +7,13 @@ use crate::trust::{Evidence, Moved};
 use crate::{JobTotals, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
-use stripewise_disk_inspect::observe::{FileObserved, InFlight, Observed, Snapshot};
-use stripewise_disk_inspect::storage::{Storage, Throttle};
-use stripewise_disk_inspect::{DeviceNumber, System};
+use stripewise_disk_inspect::storage::Storage;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_io_engine::Kind;
+use stripewise_machine::Throttle;
+use stripewise_machine::observe::{FileObserved, InFlight, Observed, Snapshot};
 use stripewise_results::{JobRecord, RunRecord, Status};
+use stripewise_units::DeviceNumber;
 
 /// Samples of a device's queue that are kept of one job: an hour at one a second.
 const SAMPLES_MAX: usize = 4_096;

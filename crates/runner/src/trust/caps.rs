@@ -3,7 +3,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
-use stripewise_disk_inspect::storage::Throttle;
+use stripewise_machine::Throttle;
 use stripewise_results::{JobRecord, Severity, Warning};
 use stripewise_units::{format_bytes, format_iops};
 use stripewise_workload::{CacheMode, Pattern};

@@ -3,8 +3,8 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
-use stripewise_disk_inspect::content::Content;
 use stripewise_disk_inspect::storage::FileLayout;
+use stripewise_machine::content::Content;
 use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
 

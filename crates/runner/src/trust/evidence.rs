@@ -2,8 +2,9 @@
 //! is looked up from here. What is unknown is `None` or empty, and then the
 //! warnings that rest on it keep silent.
 
-use stripewise_disk_inspect::observe::{DeviceObserved, InFlight, Observed};
-use stripewise_disk_inspect::storage::{BlockDevice, Storage, Throttle};
+use stripewise_disk_inspect::storage::{BlockDevice, Storage};
+use stripewise_machine::Throttle;
+use stripewise_machine::observe::{DeviceObserved, InFlight, Observed};
 use stripewise_results::{EngineFacts, HostFacts, Outcome, TargetFacts, TargetKind};
 use stripewise_targets::{Changed, DataFacts};
 use stripewise_workload::{CacheMode, Workload};

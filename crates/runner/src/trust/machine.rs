@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::evidence::Evidence;
-use stripewise_disk_inspect::observe::Observed;
+use stripewise_machine::observe::Observed;
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_duration;
 

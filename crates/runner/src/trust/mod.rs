@@ -46,7 +46,7 @@ pub use volume::{
     target_changed,
 };
 
-use stripewise_disk_inspect::storage::Throttle;
+use stripewise_machine::Throttle;
 use stripewise_results::{JobRecord, Severity, Warning};
 
 /// A warning over one job.

@@ -7,7 +7,7 @@
 //! build) is waited for, and a serving database is found.
 
 use std::time::Duration;
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_units::DeviceNumber;
 
 const WINDOW: Duration = Duration::from_millis(100);
 const WINDOWS_MAX: u32 = 50;

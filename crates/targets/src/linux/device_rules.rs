@@ -11,8 +11,8 @@ use super::users;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use rustix::fs::OFlags;
 use std::fs::File;
-use stripewise_disk_inspect::DeviceNumber;
 use stripewise_disk_inspect::claims::{self, Standing, in_the_way, is_named, kernel_name};
+use stripewise_units::DeviceNumber;
 
 /// Judges writing by every rule; opens nothing for writing and claims the device
 /// only for a moment. Notes what could not be verified.

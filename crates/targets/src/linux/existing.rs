@@ -14,7 +14,8 @@ use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::{Storage, Use};
-use stripewise_disk_inspect::{System, content, layout};
+use stripewise_disk_inspect::{Inspect, System, layout};
+use stripewise_machine::content;
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_workload::CacheMode;
 

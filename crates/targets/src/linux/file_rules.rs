@@ -20,7 +20,8 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use stripewise_disk_inspect::{DeviceNumber, layout};
+use stripewise_disk_inspect::layout;
+use stripewise_units::DeviceNumber;
 
 /// Judges writing to an open existing file. Notes what could not be verified.
 pub(super) fn judge_write(

@@ -4,7 +4,7 @@ use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_units::DeviceNumber;
 
 /// What makes a file or device this one and no other. The birth time tells a
 /// file from its successor on the same inode number.

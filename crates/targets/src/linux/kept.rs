@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {

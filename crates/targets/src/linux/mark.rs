@@ -12,7 +12,7 @@ use crate::{Knowledge, MadeFile};
 use rustix::fs::XattrFlags;
 use std::fs::File;
 use std::io;
-use stripewise_disk_inspect::DeviceNumber;
+use stripewise_units::DeviceNumber;
 
 const NAME: &str = "user.stripewise.made";
 

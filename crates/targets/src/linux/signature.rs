@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use stripewise_disk_inspect::marks;
+use stripewise_disk_formats::marks;
 
 /// Reads the first bytes of an open device; the first mark that fits is told.
 pub(super) fn of(file: &File) -> Option<&'static str> {

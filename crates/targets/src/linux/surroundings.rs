@@ -4,8 +4,8 @@ use super::busy;
 use crate::database::Sign;
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
-use stripewise_disk_inspect::DeviceNumber;
 use stripewise_disk_inspect::storage::BlockDevice;
+use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 /// Refuses a place that looks like a live database, and a busy device. The

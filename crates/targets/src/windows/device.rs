@@ -18,9 +18,10 @@ use crate::{Error, ErrorKind, Intent, Plan, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
-use stripewise_disk_inspect::ioctl::layout;
+use stripewise_disk_formats::ioctl::layout;
+use stripewise_disk_formats::marks;
 use stripewise_disk_inspect::survey::Request;
-use stripewise_disk_inspect::{System, marks};
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_results::TargetKind;
 use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
 use windows_sys::Win32::System::Ioctl::{

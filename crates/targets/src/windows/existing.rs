@@ -11,7 +11,8 @@ use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
-use stripewise_disk_inspect::{System, content, layout};
+use stripewise_disk_inspect::{Inspect, System, layout};
+use stripewise_machine::content;
 use stripewise_results::{FileSystemFacts, TargetFacts, TargetKind};
 use stripewise_units::NameText;
 use stripewise_workload::CacheMode;

@@ -10,7 +10,7 @@ use crate::show::document::print_text;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
-use stripewise_disk_inspect::System;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::NameText;

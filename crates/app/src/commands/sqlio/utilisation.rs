@@ -3,7 +3,7 @@
 
 use crate::show::terminal::say;
 use stripewise_disk_inspect::System;
-use stripewise_disk_inspect::observe::Snapshot;
+use stripewise_machine::observe::Snapshot;
 use stripewise_results::RunRecord;
 
 /// Watches from before a run.

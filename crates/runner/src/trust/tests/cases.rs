@@ -2,10 +2,11 @@
 
 use super::clean::*;
 use crate::trust::{Code, Evidence, Moved};
-use stripewise_disk_inspect::DeviceNumber;
-use stripewise_disk_inspect::observe::{DeviceObserved, InFlight};
-use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition, Throttle};
+use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition};
+use stripewise_machine::Throttle;
+use stripewise_machine::observe::{DeviceObserved, InFlight};
 use stripewise_results::{Drain, Pause, Severity};
+use stripewise_units::DeviceNumber;
 use stripewise_workload::{CacheMode, SyncPolicy};
 
 /// A warning's case.

@@ -1,16 +1,15 @@
 //! Evidence of a run without reproach, and hands to change it.
 
 use crate::trust::Evidence;
-use stripewise_disk_inspect::DeviceNumber;
-use stripewise_disk_inspect::content::Content;
-use stripewise_disk_inspect::observe::{DeviceObserved, FileObserved, InFlight, Observed};
-use stripewise_disk_inspect::storage::{
-    BlockDevice, FileLayout, FileSystem, Loop, Queue, Storage, Throttle,
-};
+use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Loop, Queue, Storage};
+use stripewise_machine::Throttle;
+use stripewise_machine::content::Content;
+use stripewise_machine::observe::{DeviceObserved, FileObserved, InFlight, Observed};
 use stripewise_results::{
     EngineFacts, HostFacts, Interval, KindOutcome, OpenLoop, Outcome, TargetFacts, TargetKind,
 };
 use stripewise_targets::DataFacts;
+use stripewise_units::DeviceNumber;
 use stripewise_workload::{Arrivals, Rate, Workload};
 
 pub const GIB: u64 = 1 << 30;

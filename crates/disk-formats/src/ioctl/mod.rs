@@ -1,0 +1,106 @@
+//! What Windows answers to the control codes of disks and volumes, decoded.
+//!
+//! Pure functions over the bytes of each answer, the same on every system, so
+//! that they are tested everywhere; the calls are in `disk-inspect`. Layouts
+//! are those of `winioctl.h` and `ntddstor.h` on 64-bit Windows, little-endian,
+//! as Microsoft documents them (learn.microsoft.com, "winioctl.h header"); on
+//! Windows the compiler compares our offsets with the bindings' structures.
+//!
+//! A driver, a filter or an emulation may answer anything: every length, count
+//! and sign is checked before it is used, what does not fit is [`Malformed`],
+//! and nothing panics or allocates by a number from the answer.
+
+mod answer;
+mod device;
+mod extents;
+pub mod layout;
+mod volume;
+
+pub use device::{
+    AccessAlignment, BusType, DeviceDescriptor, DeviceNumbers, Geometry, WriteCache,
+    access_alignment, device_descriptor, device_number, geometry, seek_penalty, write_cache,
+};
+pub use extents::{DiskExtent, FileExtent, FileExtents, disk_extents, retrieval_pointers};
+pub use layout::drive_layout;
+pub use volume::{NtfsVolume, ntfs_volume};
+
+/// Control codes, as `winioctl.h` has them. All but the last are "any access":
+/// they need no right to the data, and so no administrator.
+pub mod codes {
+    /// `DRIVE_LAYOUT_INFORMATION_EX`.
+    pub const DISK_GET_DRIVE_LAYOUT_EX: u32 = 0x0007_0050;
+    /// `DISK_GEOMETRY_EX`.
+    pub const DISK_GET_DRIVE_GEOMETRY_EX: u32 = 0x0007_00a0;
+    /// `STORAGE_PROPERTY_QUERY` in, a descriptor out.
+    pub const STORAGE_QUERY_PROPERTY: u32 = 0x002d_1400;
+    /// `STORAGE_DEVICE_NUMBER`.
+    pub const STORAGE_GET_DEVICE_NUMBER: u32 = 0x002d_1080;
+    /// `VOLUME_DISK_EXTENTS`.
+    pub const VOLUME_GET_VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
+    /// `NTFS_VOLUME_DATA_BUFFER`; goes to a file system, so to a handle that it
+    /// opened.
+    pub const GET_NTFS_VOLUME_DATA: u32 = 0x0009_0064;
+    /// `STARTING_VCN_INPUT_BUFFER` in, `RETRIEVAL_POINTERS_BUFFER` out.
+    pub const GET_RETRIEVAL_POINTERS: u32 = 0x0009_0073;
+    /// Nothing out; succeeds where the medium can be written.
+    pub const DISK_IS_WRITABLE: u32 = 0x0007_0024;
+}
+
+/// Properties that are asked for with `IOCTL_STORAGE_QUERY_PROPERTY`
+/// (`STORAGE_PROPERTY_ID`).
+pub mod properties {
+    /// `STORAGE_DEVICE_DESCRIPTOR`.
+    pub const DEVICE: u32 = 0;
+    /// `STORAGE_WRITE_CACHE_PROPERTY`.
+    pub const WRITE_CACHE: u32 = 4;
+    /// `STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`.
+    pub const ACCESS_ALIGNMENT: u32 = 6;
+    /// `DEVICE_SEEK_PENALTY_DESCRIPTOR`.
+    pub const SEEK_PENALTY: u32 = 7;
+}
+
+/// An answer that cannot be what it claims to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the answer to {question} makes no sense: {problem}")]
+pub struct Malformed {
+    /// The structure that was expected.
+    pub question: &'static str,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A decoder's result.
+pub type Decoded<T> = Result<T, Malformed>;
+
+/// For fuzzing: any bytes as an answer to every question.
+#[doc(hidden)]
+pub fn fuzz(bytes: &[u8]) {
+    if let Ok(table) = drive_layout(bytes, 512) {
+        assert!(table.partitions.len() <= layout::PARTITIONS_MAX);
+        assert!(table.problems.len() <= 17);
+    }
+    let _ = geometry(bytes);
+    if let Ok(alignment) = access_alignment(bytes) {
+        assert!(alignment.first_physical_bytes < alignment.physical_sector_bytes);
+    }
+    let _ = device_descriptor(bytes);
+    let _ = device_number(bytes);
+    let _ = seek_penalty(bytes);
+    let _ = write_cache(bytes);
+    if let Ok(volume) = ntfs_volume(bytes) {
+        assert!(volume.allocation_unit_bytes.is_power_of_two());
+    }
+    if let Ok(extents) = disk_extents(bytes) {
+        assert!(extents.len() <= extents::EXTENTS_MAX);
+    }
+    for unit in [512, 4096, 2 << 20] {
+        if let Ok(extents) = retrieval_pointers(bytes, 0, unit) {
+            let one = extents.extents.iter();
+            assert!(one.clone().all(|extent| extent.length_bytes > 0));
+            assert!(
+                one.zip(extents.extents.iter().skip(1))
+                    .all(|(a, b)| { a.logical_bytes + a.length_bytes == b.logical_bytes })
+            );
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A Windows machine as its answers describe it: from the bytes that disks and
+//! volumes answered to devices, volumes and their places. Pure; the calls are in
+//! `windows/`, and made-up machines are tests.
+//!
+//! Disks are named `PhysicalDrive0`, partitions `Harddisk0Partition2` (both can
+//! be opened under these names behind `\\.\`), volumes by their drive letter, or
+//! `Volume{...}` without one. A question that was refused leaves its fact absent
+//! and is told in a note; nothing is taken for granted in its place.
+
+mod describe;
+mod name;
+mod volumes;
+
+pub use name::{Name, from_number};
+
+use crate::storage::{BlockDevice, Storage};
+use crate::survey::{self, Disk, Request, Survey};
+use crate::{Error, Result};
+
+/// Why a question was not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Windows' error code: 5 is access denied, 1 a function that is not there.
+    pub code: u32,
+    /// In the system's words.
+    pub words: String,
+}
+
+/// The bytes of an answer.
+pub type Answer = std::result::Result<Vec<u8>, Refusal>;
+
+/// What one `\\.\PhysicalDriveN` answered.
+#[derive(Clone, Debug)]
+pub struct DiskAnswers {
+    /// N.
+    pub number: u32,
+    /// `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`.
+    pub layout: Answer,
+    /// `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`.
+    pub geometry: Answer,
+    /// `StorageAccessAlignmentProperty`.
+    pub alignment: Answer,
+    /// `StorageDeviceProperty`.
+    pub descriptor: Answer,
+    /// `StorageDeviceSeekPenaltyProperty`.
+    pub seek_penalty: Answer,
+    /// `StorageDeviceWriteCacheProperty`.
+    pub write_cache: Answer,
+    /// The medium refuses writes; absent where it did not say.
+    pub read_only: Option<bool>,
+}
+
+/// What one volume answered.
+#[derive(Clone, Debug)]
+pub struct VolumeAnswers {
+    /// Its name for good: `Volume{...}`; empty for network shares.
+    pub guid: String,
+    /// Where it is mounted: `C:\`, `D:\data\`, `\\server\share\`.
+    pub mount_points: Vec<String>,
+    /// It is reached over a network.
+    pub remote: bool,
+    /// It lives in memory.
+    pub in_memory: bool,
+    /// `IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS`.
+    pub extents: Answer,
+    /// `FSCTL_GET_NTFS_VOLUME_DATA`.
+    pub ntfs: Answer,
+    /// `GetVolumeInformationW`; absent where nothing is mounted.
+    pub file_system: Option<FileSystemAnswer>,
+    /// `GetDiskFreeSpaceW`: bytes of an allocation unit.
+    pub allocation_unit_bytes: Option<u64>,
+    /// `GetDiskFreeSpaceExW`: all bytes, and those free to this user.
+    pub space_bytes: Option<(u64, u64)>,
+}
+
+/// What `GetVolumeInformationW` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSystemAnswer {
+    /// `NTFS`, `ReFS`, `FAT32`...
+    pub kind: String,
+    /// Label; empty without one.
+    pub label: String,
+    /// Serial number, 32 bits.
+    pub serial: u32,
+    /// `FILE_READ_ONLY_VOLUME`, `FILE_VOLUME_IS_COMPRESSED`...
+    pub flags: u32,
+}
+
+/// Everything that was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// In the order of their numbers.
+    pub disks: Vec<DiskAnswers>,
+    /// In any order.
+    pub volumes: Vec<VolumeAnswers>,
+}
+
+impl Machine {
+    /// The picture, of all or of one device with what it stands on.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is nothing of the name that was asked for.
+    pub fn survey(&self, request: &Request) -> Result<Survey> {
+        let wanted = match &request.device {
+            Some(name) => Some(self.wanted(name)?),
+            None => None,
+        };
+        let is_wanted = |disk: u32| {
+            wanted
+                .as_ref()
+                .is_none_or(|(disks, _)| disks.contains(&disk))
+        };
+        let mut survey = Survey::default();
+        for answers in self.disks.iter().filter(|one| is_wanted(one.number)) {
+            let known = describe::disk(answers);
+            survey.notes.extend(known.note());
+            let key = known.key();
+            survey.disks.push(Disk {
+                given: request.given_for(&key),
+                key,
+                partitions: describe::partitions(&known, &self.volumes),
+                table: known.table,
+                unread: known.unread,
+                device: known.device,
+            });
+        }
+        let all = volumes::volumes(self, &survey.disks, request);
+        survey.notes.extend(all.notes);
+        survey.volumes = all.volumes;
+        if let Some((_, Some(name))) = wanted {
+            survey
+                .volumes
+                .retain(|one| one.name == name || one.devices.contains(&name));
+        }
+        Ok(survey)
+    }
+
+    /// Disks that belong to a name, and the volume or partition that it means,
+    /// where it is no whole disk.
+    fn wanted(&self, name: &str) -> Result<(Vec<u32>, Option<String>)> {
+        let missing = || Error::NoDevice(name.to_owned());
+        let Some(parsed) = Name::parse(name) else {
+            // Pieces of disks that are no partitions are named by ourselves.
+            let is_piece = |volume: &&VolumeAnswers| {
+                let devices = volumes::devices(self, volume);
+                devices.iter().any(|device| device.name == name)
+            };
+            let volume = self.volumes.iter().find(is_piece).ok_or_else(missing)?;
+            return Ok((volumes::disks_of(volume), Some(name.to_owned())));
+        };
+        match parsed {
+            Name::Disk(number) => {
+                self.answers(number).ok_or_else(missing)?;
+                // Volumes on it may lie on others as well.
+                let mut disks = vec![number];
+                for volume in &self.volumes {
+                    let on = volumes::disks_of(volume);
+                    if on.contains(&number) {
+                        disks.extend(on);
+                    }
+                }
+                Ok((disks, None))
+            }
+            Name::Partition { disk, partition } => {
+                self.partition(disk, partition).ok_or_else(missing)?;
+                Ok((vec![disk], Some(name::partition(disk, partition))))
+            }
+            Name::Volume(wanted) => {
+                let volume = self.volume(&wanted).ok_or_else(missing)?;
+                Ok((volumes::disks_of(volume), Some(volumes::name(volume))))
+            }
+        }
+    }
+
+    fn answers(&self, number: u32) -> Option<&DiskAnswers> {
+        self.disks.iter().find(|disk| disk.number == number)
+    }
+
+    fn volume(&self, wanted: &str) -> Option<&VolumeAnswers> {
+        self.volumes.iter().find(|volume| {
+            volumes::name(volume).eq_ignore_ascii_case(wanted)
+                || volume.guid.eq_ignore_ascii_case(wanted)
+        })
+    }
+
+    /// A disk as a device.
+    #[must_use]
+    pub fn disk(&self, number: u32) -> Option<BlockDevice> {
+        self.answers(number).map(|one| describe::disk(one).device)
+    }
+
+    /// A partition as a device over its disk.
+    #[must_use]
+    pub fn partition(&self, disk: u32, number: u32) -> Option<BlockDevice> {
+        let known = describe::disk(self.answers(disk)?);
+        let entry = known.entries().iter().find(|one| one.number == number)?;
+        Some(describe::partition_device(disk, entry, &known.device))
+    }
+
+    /// The partitions of a disk, without containers of others.
+    #[must_use]
+    pub fn partitions(&self, disk: u32) -> Vec<BlockDevice> {
+        let Some(known) = self.answers(disk).map(describe::disk) else {
+            return Vec::new();
+        };
+        known
+            .entries()
+            .iter()
+            .filter(|entry| survey::holds_volumes(entry.role))
+            .map(|entry| describe::partition_device(disk, entry, &known.device))
+            .collect()
+    }
+
+    /// Any device by its name.
+    #[must_use]
+    pub fn device_named(&self, name: &str) -> Option<BlockDevice> {
+        match Name::parse(name)? {
+            Name::Disk(number) => self.disk(number),
+            Name::Partition { disk, partition } => self.partition(disk, partition),
+            Name::Volume(wanted) => volumes::devices(self, self.volume(&wanted)?)
+                .into_iter()
+                .next(),
+        }
+    }
+
+    /// What lies under a device, by its name. A volume that does not tell where
+    /// it lies has nothing below it.
+    #[must_use]
+    pub fn storage_named(&self, name: &str) -> Option<Storage> {
+        let of_device = |device: BlockDevice| Storage {
+            file_system: None,
+            offset: Some(crate::trace::offset(&device)),
+            devices: vec![device],
+        };
+        match Name::parse(name)? {
+            Name::Volume(wanted) => Some(Storage {
+                file_system: None,
+                ..self.storage_of(self.volume(&wanted)?)
+            }),
+            _ => self.device_named(name).map(of_device),
+        }
+    }
+
+    /// What a volume of this machine is, for targets on it.
+    #[must_use]
+    pub fn storage_of(&self, volume: &VolumeAnswers) -> Storage {
+        let devices = volumes::devices(self, volume);
+        Storage {
+            file_system: Some(volumes::file_system(volume)),
+            offset: match devices.as_slice() {
+                [device] => Some(crate::trace::offset(device)),
+                _ => None,
+            },
+            devices,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Images of disks: their partitions and volumes, and mutations of them.
+
+use crate::mutate::Random;
+use crate::pictures::{LINUX, Picture};
+use std::io::Cursor;
+use stripewise_disk_formats::fuzz::Sparse;
+use stripewise_disk_formats::medium::Medium;
+use stripewise_disk_inspect::{fuzz, survey};
+
+#[test]
+fn an_mbr_in_an_image_counts_in_the_sectors_in_which_something_is_found() {
+    for (file_system_at, sector, start) in [
+        (None, 512, 256 * 512),
+        (Some(256 * 512), 512, 256 * 512),
+        (Some(1 << 20), 4096, 1 << 20),
+    ] {
+        let mut picture = Picture::new(16 << 20);
+        picture.entry(0, 0, 0x83, 256, 2048);
+        if let Some(at) = file_system_at {
+            picture.ext4(at, 0);
+        }
+        let length = picture.bytes.len() as u64;
+        let mut image = Medium::new(Cursor::new(picture.bytes), length);
+        let found = survey::image(&mut image, "old.img", "/old.img", None, &|_| None);
+        let found = found.expect("readable");
+        let table = found.disks[0].table.as_ref().expect("a table");
+        assert_eq!(table.sector_bytes, sector, "{file_system_at:?}");
+        assert_eq!(found.volumes[0].offset_bytes(), Some(start));
+        assert_eq!(table.problems.len(), usize::from(sector == 4096));
+    }
+}
+
+#[test]
+fn mutated_images_never_crash() {
+    let mut seeds: Vec<Picture> = Vec::new();
+    let mut add = |make: &dyn Fn(&mut Picture)| {
+        let mut picture = Picture::new(256 << 10);
+        make(&mut picture);
+        seeds.push(picture);
+    };
+    add(&|p| {
+        p.entry(0, 0, 0x83, 63, 100)
+            .entry(0, 1, 0x05, 200, 200)
+            .entry(200, 0, 0x83, 1, 10)
+            .entry(200, 1, 0x05, 20, 50)
+            .entry(220, 0, 0x83, 1, 10);
+    });
+    add(&|p| {
+        p.gpt(512, 128, 128, &[(LINUX, 64, 100), (LINUX, 101, 200)]);
+    });
+    add(&|p| {
+        p.gpt(4096, 8, 256, &[(LINUX, 8, 10)]);
+    });
+    add(&|p| {
+        p.ext4(0, 16);
+    });
+    add(&|p| {
+        p.ntfs(0, 8);
+    });
+    let mut random = Random(20_261_121);
+    for round in 0..4_000usize {
+        let bytes = random.disk(&seeds[round % seeds.len()].bytes);
+        let _ = fuzz::disk_image(&Sparse::dense(&bytes));
+    }
+}
+
+#[test]
+fn mutated_kernel_texts_never_crash() {
+    let texts = [
+        "none [mq-deadline] kyber bfq ",
+        "Filename\tType\tSize\tUsed\tPriority\n/swap\\040file file\t1\t0\t-3\n",
+    ];
+    let mut random = Random(7);
+    for round in 0..20_000usize {
+        fuzz::kernel_text(&random.text(texts[round % texts.len()]));
+    }
+}

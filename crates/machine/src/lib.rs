@@ -1,0 +1,45 @@
+//! The host: processors, memory, control groups, counters, page cache, and what
+//! the bytes of a target look like. Evidence for the warnings of a run.
+//!
+//! Everything starts at a [`System`], which may be rooted at a captured tree so
+//! that odd machines become tests. Nothing here writes, sends an I/O to a disk
+//! (except [`content::sample`], which reads the pieces it is asked for) or fails
+//! because a file is missing: a fact that cannot be read is `None` or empty,
+//! never a guess. Every read of a kernel file is bounded.
+//!
+//! The platform modules offer the same functions under the same names; only
+//! this file chooses between them.
+#![deny(unsafe_code)]
+
+pub mod content;
+pub mod host;
+pub mod observe;
+mod system;
+mod throttle;
+
+#[cfg(target_os = "linux")]
+pub mod linux;
+#[cfg(target_os = "linux")]
+use linux as platform;
+
+#[cfg(not(target_os = "linux"))]
+mod absent;
+
+#[cfg(windows)]
+pub mod windows;
+#[cfg(windows)]
+use windows as platform;
+
+#[cfg(not(any(target_os = "linux", windows)))]
+mod other;
+#[cfg(not(any(target_os = "linux", windows)))]
+use other as platform;
+
+pub use system::{System, cached_bytes};
+pub use throttle::Throttle;
+
+/// For fuzzing: any bytes as a file of `/proc` or `/sys`.
+#[doc(hidden)]
+pub fn fuzz_kernel_text(bytes: &[u8]) {
+    platform::fuzz_kernel_text(bytes);
+}

@@ -1,0 +1,61 @@
+//! Linux: `/proc`, `/sys` and a handful of system calls.
+//!
+//! | fact | from |
+//! | --- | --- |
+//! | host | `/proc`, DMI, `/sys/devices/system/cpu` |
+//! | limits | control groups, version 1 and 2, ours and its ancestors |
+//! | counters | `/proc/stat`, `stat` and `inflight` of devices, clocks, getrusage(2) |
+//! | page cache | cachestat(2), else mincore(2) |
+//!
+//! Unsafe code is in `counters` and `page_cache`: system calls that rustix does
+//! not have.
+#![allow(unsafe_code)]
+
+pub mod block;
+mod cgroup;
+mod counters;
+mod host;
+pub mod mounts;
+mod page_cache;
+pub mod tree;
+
+pub(crate) use page_cache::cached_bytes;
+
+use crate::host::Host;
+use crate::observe::{InFlight, Snapshot};
+use crate::{System, Throttle};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use stripewise_units::DeviceNumber;
+use tree::Tree;
+
+pub(crate) fn host(system: &System) -> Host {
+    host::host(Tree::of(system))
+}
+
+pub(crate) fn throttles(system: &System, devices: &[DeviceNumber]) -> Vec<Throttle> {
+    cgroup::throttles(Tree::of(system), devices)
+}
+
+pub(crate) fn in_flight(system: &System, number: DeviceNumber) -> Option<InFlight> {
+    counters::in_flight(Tree::of(system), number)
+}
+
+pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {
+    counters::snapshot(Tree::of(system), devices, files)
+}
+
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+    file.read_at(buffer, offset_bytes)
+}
+
+/// For fuzzing: any bytes as what each parser of kernel files takes.
+pub(crate) fn fuzz_kernel_text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = text.lines().filter_map(mounts::parse).count();
+    let _ = counters::cpu_times(&text, 100);
+    let _ = counters::counters(&text);
+    let _ = tree::unescape(&text);
+    let _ = tree::list_count(&text);
+    let _ = tree::field_number(&text, "flags");
+}

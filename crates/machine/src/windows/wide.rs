@@ -1,0 +1,30 @@
+//! Texts as Windows takes and gives them: UTF-16, ended by a zero.
+
+use std::ffi::OsStr;
+use std::os::windows::ffi::OsStrExt;
+
+/// The longest path that Windows has, in units.
+pub const PATH_UNITS_MAX: usize = 32_768;
+
+/// With its ending zero.
+#[must_use]
+pub fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {
+    text.as_ref().encode_wide().chain([0]).collect()
+}
+
+/// Up to the first zero.
+#[must_use]
+pub fn narrow(units: &[u16]) -> String {
+    let end = units.iter().position(|unit| *unit == 0);
+    String::from_utf16_lossy(&units[..end.unwrap_or(units.len())])
+}
+
+/// Texts that follow each other, ended by an empty one.
+#[must_use]
+pub fn list(units: &[u16]) -> Vec<String> {
+    units
+        .split(|unit| *unit == 0)
+        .take_while(|text| !text.is_empty())
+        .map(String::from_utf16_lossy)
+        .collect()
+}

@@ -1,0 +1,11 @@
+//! Facts about the machine that runs the test.
+#![cfg(target_os = "linux")]
+
+mod kernel_text;
+mod live;
+#[path = "../../../../tests/support/mutate.rs"]
+mod mutate;
+#[path = "../../../../tests/support/scratch.rs"]
+mod scratch;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
