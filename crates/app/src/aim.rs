@@ -45,16 +45,25 @@ pub struct Need {
 
 /// Something that can be measured.
 pub enum Aimed {
-    Real(Box<Target>),
+    Real { target: Box<Target>, typed: String },
     Simulated(Box<Simulated>),
     Nothing { name: String, size_bytes: u64 },
 }
 
 impl Aimed {
+    /// As the user named it.
+    pub fn typed(&self) -> &str {
+        match self {
+            Aimed::Real { typed, .. } => typed,
+            Aimed::Simulated(simulated) => &simulated.facts().name,
+            Aimed::Nothing { name, .. } => name,
+        }
+    }
+
     /// What a workload must fit into.
     pub fn limits(&self) -> TargetLimits {
         match self {
-            Aimed::Real(target) => TargetLimits {
+            Aimed::Real { target, .. } => TargetLimits {
                 size_bytes: target.size_bytes(),
                 logical_sector_bytes: target.logical_sector_bytes(),
             },
@@ -69,7 +78,7 @@ impl Aimed {
     /// As a session wants it; `array` is its index among the run's arrays.
     pub fn place(&self, array: usize) -> Place<'_> {
         match self {
-            Aimed::Real(target) => Place::Real(target),
+            Aimed::Real { target, .. } => Place::Real(target),
             Aimed::Simulated(simulated) => Place::Simulated {
                 facts: Box::new(simulated.facts().clone()),
                 array,
@@ -92,7 +101,7 @@ impl Aimed {
     /// The real target, if it is one.
     pub fn real(&self) -> Option<&Target> {
         match self {
-            Aimed::Real(target) => Some(target),
+            Aimed::Real { target, .. } => Some(target),
             _ => None,
         }
     }
@@ -100,7 +109,7 @@ impl Aimed {
     /// Removes what was made.
     pub fn finish(self) -> Outcome<()> {
         match self {
-            Aimed::Real(target) => target.finish().map_err(target_failure),
+            Aimed::Real { target, .. } => target.finish().map_err(target_failure),
             _ => Ok(()),
         }
     }
@@ -129,7 +138,7 @@ pub fn aim(
             let plan = judge(context, store, &name, &intent)?;
             let in_memory = void_in_memory(path);
             in_memory.iter().for_each(tell_void);
-            let aimed = carry_out(context, store, plan)?;
+            let aimed = carry_out(context, store, plan, text)?;
             if in_memory.is_none()
                 && need.reads
                 && let Some(void) = void_data(&aimed)
@@ -283,11 +292,11 @@ pub fn prepare(
     intent: &Intent,
 ) -> Outcome<Aimed> {
     let plan = judge(context, store, name, intent)?;
-    carry_out(context, store, plan)
+    carry_out(context, store, plan, &name.to_string())
 }
 
 /// Prints the plan, and carries it out with progress.
-fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed> {
+fn carry_out(context: &Context, store: &mut Store, plan: Plan, typed: &str) -> Outcome<Aimed> {
     if !context.global.quiet {
         say!("{}", plan);
     }
@@ -324,7 +333,10 @@ fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed>
     if let Some(made) = target.made_file() {
         remember(context, store, made, kept_at)?;
     }
-    Ok(Aimed::Real(Box::new(target)))
+    Ok(Aimed::Real {
+        target: Box::new(target),
+        typed: typed.to_owned(),
+    })
 }
 
 /// Makes a file larger with progress; a file of ours stays one.

@@ -14,10 +14,11 @@ mod keep;
 mod measure;
 mod output;
 mod parallel;
+mod planned;
+mod request;
 mod show;
 mod simulated;
 mod subject;
-mod wishes;
 
 use clap::Parser;
 use cli::{Cli, Command};

@@ -16,7 +16,7 @@ use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
 use stripewise_runner::trust::Code;
 use stripewise_store::{RunWriter, Store, WhenFull};
-use stripewise_workload::{TargetLimits, Workload, check, validate};
+use stripewise_workload::{Request, RequestJob, TargetLimits, Workload, check, validate};
 
 /// How long operations in flight are waited for after the stop.
 const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
@@ -28,16 +28,12 @@ const OWN_COST_NS: u64 = 5_000_000;
 #[derive(Clone, Debug)]
 pub struct How {
     pub host: HostFacts,
-    pub interval_ns: u64,
-    pub operations_min: u64,
+    /// What was asked for; each run has its own jobs in place of these.
+    pub request: Request,
     pub operations_max_per_thread: Option<u64>,
-    pub engine: EngineName,
-    pub cpus: Vec<u32>,
-    pub label: Option<String>,
     pub series: Option<(String, String)>,
     pub experiment: Option<ExperimentPlace>,
     pub latency_limit: Option<String>,
-    pub cache_size_bytes: Option<u64>,
     pub quick: bool,
     /// Time how long handing each operation over takes, see `Settings`.
     pub time_hand_overs: bool,
@@ -50,22 +46,16 @@ pub struct How {
 }
 
 impl How {
-    /// Intervals of a second, the engine that suits, nothing else asked. What the
-    /// program costs by itself is measured here, but for simulated arrays, on which
-    /// it has no bearing.
-    pub fn plain(context: &Context, simulated: bool) -> How {
+    /// Nothing asked but this. What the program costs by itself is measured here, but for
+    /// simulated arrays, on which it has no bearing.
+    pub fn of(context: &Context, request: Request, simulated: bool) -> How {
         How {
             host: context.host(),
-            interval_ns: 1_000_000_000,
-            operations_min: 0,
+            request,
             operations_max_per_thread: None,
-            engine: EngineName::Auto,
-            cpus: Vec::new(),
-            label: None,
             series: None,
             experiment: None,
             latency_limit: None,
-            cache_size_bytes: None,
             quick: false,
             time_hand_overs: false,
             own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
@@ -143,7 +133,8 @@ pub fn prepare_run<'a>(
     wishes: &[JobWish],
     how: &How,
 ) -> Outcome<(Vec<Job<'a>>, Settings)> {
-    Ok((jobs(aimed, wishes)?, settings(context, how)))
+    let jobs = jobs(aimed, wishes)?;
+    Ok((jobs, settings(context, aimed, wishes, how)?))
 }
 
 /// Runs jobs on simulated arrays, each built anew.
@@ -213,32 +204,61 @@ pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
     }
 }
 
-fn settings(context: &Context, how: &How) -> Settings {
+fn settings(
+    context: &Context,
+    aimed: &[Aimed],
+    wishes: &[JobWish],
+    how: &How,
+) -> Outcome<Settings> {
     let started_at = context.timestamp();
-    Settings {
+    let request = &how.request;
+    let mut used = wishes.iter().flat_map(|wish| &wish.targets);
+    let simulated = used.any(|&target| aimed[target].simulated().is_some());
+    let jobs = wishes.iter().map(|wish| RequestJob {
+        name: wish.name.clone(),
+        targets: wish
+            .targets
+            .iter()
+            .map(|&target| aimed[target].typed().to_owned())
+            .collect(),
+        workload: wish.workload.clone(),
+    });
+    Ok(Settings {
         id: context.new_id(&started_at),
         started_at,
-        label: how.label.clone(),
+        label: request.label.clone(),
         command: Context::command_line(),
+        request: Some(Box::new(request.of_run(jobs.collect()))),
         version: VERSION.to_owned(),
         series: how.series.clone(),
         experiment: how.experiment.clone(),
         latency_limit: how.latency_limit.clone(),
         host: how.host.clone(),
-        interval_ns: how.interval_ns,
+        interval_ns: request.interval_ns,
         drain_limit_ns: DRAIN_LIMIT_NS,
-        operations_min: how.operations_min,
+        operations_min: match simulated {
+            true => request.simulated_operations_min,
+            false => 0,
+        },
         operations_max_per_thread: how.operations_max_per_thread,
-        engine: how.engine,
-        cpus: how.cpus.clone(),
-        cache_size_bytes: how.cache_size_bytes,
+        engine: engine_of(request)?,
+        cpus: request.cpus.clone(),
+        cache_size_bytes: request.cache_size_bytes,
         quick: how.quick,
         time_hand_overs: how.time_hand_overs,
         own_cost_ns: how.own_cost_ns,
         earlier: how.earlier.clone(),
         skipped: how.skipped.clone(),
         faults: how.faults.clone(),
-    }
+    })
+}
+
+/// The engine that a request names.
+pub fn engine_of(request: &Request) -> Outcome<EngineName> {
+    request
+        .engine
+        .parse()
+        .map_err(|error| Failure::usage(error, "engine is auto, uring, iocp, threads or null"))
 }
 
 /// A run that could not start, as an exit code.

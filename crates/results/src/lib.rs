@@ -2,6 +2,7 @@
 //! them. No clock, no file, no SQL. Units are in the names.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod build;
 mod comparison;
 mod document;

@@ -5,7 +5,7 @@ use crate::{
     TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
-use stripewise_workload::Workload;
+use stripewise_workload::{Request, Workload};
 
 /// Version of the JSON document and of the records in the store. Raised when a
 /// field changes its meaning or goes; new optional fields do not raise it.
@@ -75,6 +75,10 @@ pub struct RunRecord {
     /// The command line that made it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// What was asked for: running it again measures the same. Absent in records of
+    /// earlier versions and of other tools; see [`RunRecord::asked`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<Request>>,
     /// The program's version.
     pub version: String,
     /// Id of the series (ladder, grid, bench) that it belongs to.
@@ -155,6 +159,7 @@ impl RunRecord {
             partial_because: None,
             label: None,
             command: Vec::new(),
+            request: None,
             version: String::new(),
             series: None,
             series_part: None,

@@ -206,6 +206,7 @@ prop_compose! {
             partial_because: optional[0].clone(),
             label: optional[1].clone(),
             command: texts.to_vec(),
+            request: None,
             version: texts[2].clone(),
             series: optional[2].clone(),
             series_part: optional[3].clone(),

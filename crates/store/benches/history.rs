@@ -43,6 +43,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         partial_because: None,
         label: None,
         command: Vec::new(),
+        request: None,
         version: "0.1.0".to_owned(),
         series: None,
         experiment: None,

@@ -14,6 +14,7 @@ mod own_data;
 pub mod plan;
 mod plan_text;
 mod random;
+mod request;
 mod scatter;
 mod spec;
 mod stream;
@@ -30,6 +31,10 @@ pub use own_data::foreign_block;
 pub use plan::{ENGINE_NAMES, Plan, PlanJob, PlanOrder};
 pub use plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
 pub use random::derived_seed;
+pub use request::{
+    INTERVAL_NS, REQUEST_VERSION, Request, RequestError, RequestJob, RequestPart,
+    SIMULATED_OPERATIONS_MIN, check_interval,
+};
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
 };

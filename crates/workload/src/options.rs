@@ -9,6 +9,10 @@ use crate::{
 };
 use stripewise_units::{ByteSize, Nanoseconds, ParseError, parse_count};
 
+/// Operations that an open loop may have in flight over all threads where no number is
+/// given.
+const OPEN_LOOP_IN_FLIGHT: u32 = 256;
+
 /// The options of a workload; each has the name of its switch, with `_` for `-`.
 ///
 /// ```
@@ -215,6 +219,27 @@ impl WorkloadOptions {
         };
         check(&workload)?;
         Ok(workload)
+    }
+
+    /// These options; an open loop for which no number of outstanding is given gets
+    /// enough of them: with few, arrivals would wait for one another and not for the
+    /// disk alone.
+    #[must_use]
+    pub fn with_room_for_arrivals(self) -> WorkloadOptions {
+        if self.rate.is_none() || self.outstanding.is_some() {
+            return self;
+        }
+        let threads = self.threads.unwrap_or(1).max(1);
+        WorkloadOptions {
+            outstanding: Some((OPEN_LOOP_IN_FLIGHT / threads).max(1)),
+            ..self
+        }
+    }
+
+    /// Threads or outstanding are given by number.
+    #[must_use]
+    pub const fn says_load(&self) -> bool {
+        self.threads.is_some() || self.outstanding.is_some()
     }
 
     fn says_mix(&self) -> bool {

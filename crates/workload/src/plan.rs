@@ -53,7 +53,12 @@
 //! ```
 
 use crate::plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
-use crate::{Workload, WorkloadOptions};
+use crate::{
+    Request, RequestError, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload,
+    WorkloadOptions,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use stripewise_units::CpuList;
 use toml::de::DeTable;
@@ -70,7 +75,8 @@ const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 pub const ENGINE_NAMES: [&str; 5] = ["auto", "uring", "iocp", "threads", "null"];
 
 /// Whether jobs run at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PlanOrder {
     /// All at once.
     #[default]
@@ -128,6 +134,79 @@ pub struct PlanJob {
     /// The options of the job and of the plan's defaults, before anything else
     /// was filled in: says what was left open.
     pub options: WorkloadOptions,
+}
+
+impl Plan {
+    /// What it asks for, with an engine and processors that were given beside it.
+    ///
+    /// # Errors
+    /// Where nothing was given beside it and its jobs ask for different ones: jobs that
+    /// run at once run on one engine.
+    pub fn request(
+        &self,
+        engine: Option<String>,
+        cpus: Option<Vec<u32>>,
+    ) -> Result<Request, RequestError> {
+        let jobs = || self.jobs.iter();
+        let is_given = |given: fn(&WorkloadOptions) -> bool| jobs().any(|job| given(&job.options));
+        Ok(Request {
+            label: self.label.clone(),
+            jobs: jobs().map(PlanJob::request).collect(),
+            order: self.order,
+            part: RequestPart::Plan,
+            engine: engine.map_or_else(|| self.engine(), Ok)?,
+            cpus: cpus.map_or_else(|| self.cpus(), Ok)?,
+            simulated_operations_min: match is_given(|options| options.duration.is_some()) {
+                true => 0,
+                false => SIMULATED_OPERATIONS_MIN,
+            },
+            cache_by_name: is_given(|options| options.cache.is_some()),
+            load_by_number: is_given(WorkloadOptions::says_load),
+            ..Request::default()
+        })
+    }
+
+    fn engine(&self) -> Result<String, RequestError> {
+        let named = self.jobs.iter().filter_map(|job| job.engine.as_deref());
+        let named: BTreeSet<&str> = named.collect();
+        let several = || named.iter().copied().collect::<Vec<_>>().join(", ");
+        match named.first() {
+            None => Ok(Request::default().engine),
+            Some(one) if named.len() == 1 => Ok((*one).to_owned()),
+            Some(_) => Err(RequestError::new(
+                format!(
+                    "the jobs of the plan ask for different engines: {}",
+                    several()
+                ),
+                "jobs that run at once run on one engine; give --engine, or run them from two plans",
+            )),
+        }
+    }
+
+    /// Processors are dealt out to all threads of a run in turn.
+    fn cpus(&self) -> Result<Vec<u32>, RequestError> {
+        let lists = self.jobs.iter().filter_map(|job| job.cpus.as_ref());
+        let mut lists: Vec<&[u32]> = lists.map(CpuList::cpus).collect();
+        lists.dedup();
+        match lists.as_slice() {
+            [] => Ok(Vec::new()),
+            [one] => Ok(one.to_vec()),
+            _ => Err(RequestError::new(
+                "the jobs of the plan ask for different processors",
+                "give one list for all of them, in [defaults] or with --cpus",
+            )),
+        }
+    }
+}
+
+impl PlanJob {
+    fn request(&self) -> RequestJob {
+        RequestJob {
+            name: self.name.clone(),
+            targets: self.targets.clone(),
+            workload: self.workload.clone(),
+        }
+    }
 }
 
 impl std::str::FromStr for Plan {
@@ -284,6 +363,7 @@ impl<'a> Reader<'a> {
         let options = own.options.clone().or(&defaults.options.options);
         let mut workload = options
             .clone()
+            .with_room_for_arrivals()
             .build(&Workload::default())
             .map_err(|error| {
                 let whose = format!("job `{name}`");

@@ -105,6 +105,7 @@ fn settings() -> Settings {
         started_at: String::new(),
         label: None,
         command: Vec::new(),
+        request: None,
         version: String::new(),
         series: None,
         experiment: None,

@@ -11,11 +11,17 @@ use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPol
 #[derive(Debug, Args)]
 pub struct Run {
     /// A file, a directory (a test file is made in it and removed), a block device, or sim:NAME
-    #[arg(required_unless_present = "plan", conflicts_with = "plan", value_parser = super::name_text())]
+    #[arg(required_unless_present_any = ["plan", "request"], conflicts_with = "plan", value_parser = super::name_text())]
     pub target: Option<String>,
     /// Several named jobs at once, from a file with the same fields as these switches
     #[arg(long, value_name = "FILE.toml")]
     pub plan: Option<PathBuf>,
+    /// The request that --show-request printed, as it is; only permissions go beside it
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["target", "plan", "LoadArguments", "HowArguments"])]
+    pub request: Option<PathBuf>,
+    /// Print the request that these switches or the plan mean as JSON, and run nothing
+    #[arg(long)]
+    pub show_request: bool,
     #[command(flatten)]
     pub load: LoadArguments,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 //! A baseline carries its runs whole (without their intervals), so that it
 //! outlives a tidied history. It is a document of the store, kind `baseline`.
 
-use super::check_rerun::{Asked, Repetitions, Work, aim_all, rerun};
+use super::check_rerun::{Repetitions, Work, aim_all, rerun};
 use crate::cli::baseline::{Baseline, BaselineAction, BaselineSet};
 use crate::context::{Context, keep_document, store_failure};
 use crate::exit_codes::Exit;
@@ -19,6 +19,7 @@ use stripewise_report::wrapped;
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{KeptDocument, Store};
 use stripewise_units::{counted, format_duration};
+use stripewise_workload::Request;
 
 /// Kind of its documents in the store.
 const KIND: &str = "baseline";
@@ -33,9 +34,9 @@ pub struct KeptBaseline {
     /// RFC 3339, UTC.
     pub set_at: String,
     pub runs: Vec<RunRecord>,
-    /// Switches that they were made with and do not carry.
-    #[serde(default)]
-    pub asked: Asked,
+    /// What earlier versions kept beside runs that carried no request.
+    #[serde(default, skip_serializing)]
+    asked: AskedBefore,
     /// Its numbers are void by these warnings, and it was kept all the same
     /// (`--anyway`).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -46,6 +47,15 @@ pub struct KeptBaseline {
     /// Changes that were made on purpose since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+}
+
+/// Two switches of `run`, as baselines of earlier versions have them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+struct AskedBefore {
+    #[serde(default)]
+    interval_ns: Option<u64>,
+    #[serde(default)]
+    cache_size_bytes: Option<u64>,
 }
 
 /// A change that `check --changed` recorded.
@@ -119,7 +129,7 @@ impl KeptBaseline {
                 ),
             )
         };
-        let kept: KeptBaseline =
+        let mut kept: KeptBaseline =
             serde_json::from_str(&document.json).map_err(|error| unreadable(error.to_string()))?;
         if kept.schema_version != SCHEMA_VERSION {
             return Err(unreadable(format!(
@@ -127,7 +137,21 @@ impl KeptBaseline {
                 kept.schema_version
             )));
         }
+        kept.bring_up_to_date();
         Ok(kept)
+    }
+
+    /// Gives runs of earlier versions the request that they answer.
+    fn bring_up_to_date(&mut self) {
+        let asked = std::mem::take(&mut self.asked);
+        for run in self.runs.iter_mut().filter(|run| run.request.is_none()) {
+            let derived = run.asked();
+            run.request = Some(Box::new(Request {
+                interval_ns: asked.interval_ns.unwrap_or(derived.interval_ns),
+                cache_size_bytes: asked.cache_size_bytes.or(derived.cache_size_bytes),
+                ..derived
+            }));
+        }
     }
 
     /// All of them, newest first.
@@ -181,7 +205,6 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     let mut store = context.open_store()?;
     let replaced = replaced(&store, wanted)?;
     let mut exit = Exit::Done;
-    let asked = Asked::of_records(&runs);
     if let Some(repeat) = wanted.repeat {
         let work = Work::of_records(&runs, None)?;
         let ready = aim_all(context, &mut store, &work, &wanted.safety)?;
@@ -216,8 +239,8 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         name: wanted.name.clone(),
         from,
         set_at: context.timestamp(),
-        runs: runs.into_iter().map(RunRecord::without_intervals).collect(),
-        asked,
+        runs: runs.into_iter().map(as_kept).collect(),
+        asked: AskedBefore::default(),
         void_accepted: void,
         gentle_runs: Vec::new(),
         changes: Vec::new(),
@@ -244,6 +267,15 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         say!("hint: add --repeat 6 (and --replace) to run it again as the baseline");
     }
     Ok(exit)
+}
+
+/// A run without what only its own report needs, and with the request that it answers,
+/// which records of earlier versions lack.
+fn as_kept(run: RunRecord) -> RunRecord {
+    RunRecord {
+        request: Some(Box::new(run.asked())),
+        ..run.without_intervals()
+    }
 }
 
 /// Void numbers are no reference: a loss of the disk's would not show in them.

@@ -21,7 +21,9 @@ use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
-use stripewise_workload::{CacheMode, DataPattern, TIME_NS_MAX, Workload};
+use stripewise_workload::{
+    CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
+};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// A quick bench is done in less than this, filling included.
@@ -30,8 +32,6 @@ const QUICK_TIME_NS: u64 = 110 * SECOND_NS;
 const QUICK_FILL_NS: u64 = 25 * SECOND_NS;
 /// Size of the test file with `--qualify`, where no cache size asks for more.
 const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
-/// A simulated run has at least so many operations a step.
-const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
 /// Block size of the preconditioning pass, as SNIA's test has it.
 const PRECONDITION_BLOCK_BYTES: u64 = 128 << 10;
 /// It ends with the target; this only keeps a stalled device from holding it for ever.
@@ -299,20 +299,24 @@ fn how(
     aimed: &Aimed,
     series: String,
 ) -> How {
-    How {
+    let request = Request {
         interval_ns: plan.interval_ns,
-        operations_min: if is_simulated(aimed) && arguments.step.is_none() {
-            SIMULATED_OPERATIONS_MIN
-        } else {
-            0
+        simulated_operations_min: match arguments.step {
+            None => SIMULATED_OPERATIONS_MIN,
+            Some(_) => 0,
         },
-        engine: arguments.engine,
+        engine: arguments.engine.to_string(),
         label: arguments.label.clone(),
+        cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
+        cache_by_name: false,
+        load_by_number: false,
+        ..Request::default()
+    };
+    How {
         series: Some((series, String::new())),
         latency_limit: Some(arguments.slo.to_string()),
-        cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         quick: !arguments.qualify,
-        ..How::plain(context, is_simulated(aimed))
+        ..How::of(context, request, is_simulated(aimed))
     }
 }
 
@@ -385,7 +389,10 @@ impl Steps<'_> {
                 .clone()
                 .map(|(id, _)| (id, "precondition".to_owned())),
             operations_max_per_thread: Some(operations.max(1)),
-            operations_min: 0,
+            request: Request {
+                simulated_operations_min: 0,
+                ..self.how.request.clone()
+            },
             ..self.how.clone()
         };
         let wish = JobWish {

@@ -7,27 +7,21 @@
 
 use crate::aim::{Aimed, Need, aim, aim_at_nothing};
 use crate::cli::run::Safety;
-use crate::cli::{Cli, Command};
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
-use crate::measure::{How, JobWish, in_turn_ns, length_ns, measure, workload_failure};
+use crate::measure::{How, JobWish, engine_of, in_turn_ns, length_ns, measure, workload_failure};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use crate::show::progress::Progress;
 use crate::show::terminal::say;
-use clap::Parser;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{ByteSize, format_duration, name_of, path_of};
-use stripewise_workload::{Workload, derived_seed, validate};
-
-/// Operations that a run on a simulated array has at least, as with `run`.
-const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+use stripewise_units::{format_duration, path_of};
+use stripewise_workload::{Request, RequestJob, Workload, derived_seed, validate};
 
 /// A target that steps use.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +43,8 @@ pub struct Step {
     pub part: String,
     /// Targets are indices into the targets of all steps.
     pub jobs: Vec<JobWish>,
-    /// On simulated arrays: it goes on until so many operations.
-    pub operations_min: u64,
+    /// What was asked for besides: the jobs above stand for its own.
+    pub request: Request,
 }
 
 /// All that is to be done.
@@ -58,52 +52,13 @@ pub struct Step {
 pub struct Work {
     pub targets: Vec<StepTarget>,
     pub steps: Vec<Step>,
-    pub engine: Option<EngineName>,
-    /// Processors to run on; empty: any.
-    pub cpus: Vec<u32>,
-    /// What was asked for besides.
-    pub asked: Asked,
-}
-
-/// Switches of a run that its records do not carry. A command that runs it again
-/// keeps them beside the runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
-    /// `--interval`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval_ns: Option<u64>,
-    /// `--cache-size`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_size_bytes: Option<u64>,
-}
-
-impl Asked {
-    /// As the command line of the first run says it that was one of `run`.
-    pub fn of_records(runs: &[RunRecord]) -> Asked {
-        let of = |run: &RunRecord| match Cli::try_parse_from(
-            run.command.iter().map(|word| name_of(word)),
-        )
-        .ok()?
-        .command
-        {
-            Command::Run(run) => Some(Asked {
-                interval_ns: Some(run.how.interval.ns()),
-                cache_size_bytes: run.how.cache_size.map(ByteSize::bytes),
-            }),
-            _ => None,
-        };
-        runs.iter().find_map(of).unwrap_or_default()
-    }
 }
 
 impl Work {
     /// What these runs did, each distinct workload once, in their order; on
     /// `elsewhere` instead of where they ran, if that is given.
     pub fn of_records(runs: &[RunRecord], elsewhere: Option<&str>) -> Outcome<Work> {
-        let mut work = Work {
-            asked: Asked::of_records(runs),
-            ..Work::default()
-        };
+        let mut work = Work::default();
         let mut seen: HashSet<String> = HashSet::new();
         for run in runs {
             if let Some(imported) = &run.imported {
@@ -115,52 +70,42 @@ impl Work {
                     "run the workload once with `stripewise run`, and take that as baseline",
                 ));
             }
-            let engine = run
-                .jobs
-                .iter()
-                .find_map(|job| job.engine.asked.parse().ok());
-            work.engine = work.engine.or(engine);
-            if work.cpus.is_empty() {
-                let cpus = run.jobs.iter().map(|job| &job.engine.cpus);
-                work.cpus = cpus
-                    .max_by_key(|cpus| cpus.len())
-                    .cloned()
-                    .unwrap_or_default();
-            }
             if !seen.insert(signature(run)) {
                 continue;
             }
+            let request = run.asked();
             let mut made = 0;
             let jobs: Vec<JobWish> = run
                 .jobs
                 .iter()
-                .map(|job| work.wish(job, elsewhere, &mut made))
+                .zip(&request.jobs)
+                .map(|(job, asked)| work.wish(job, asked, elsewhere, &mut made))
                 .collect();
-            // On simulated arrays: where it went on after its time for want of
-            // operations, it does so again.
-            let went_on = |job: &&JobRecord| job.outcome.duration_ns > job.workload.duration_ns;
-            let operations = run.jobs.iter().filter(went_on);
-            let operations = operations.map(|job| job.outcome.operations).min();
+            let part = run.series_part.as_deref().unwrap_or("check");
             work.steps.push(Step {
-                part: run
-                    .series_part
-                    .clone()
-                    .unwrap_or_else(|| "check".to_owned()),
+                part: part.to_owned(),
                 jobs,
-                operations_min: operations.unwrap_or(0).min(SIMULATED_OPERATIONS_MIN),
+                request,
             });
         }
         Ok(work)
     }
 
-    fn wish(&mut self, job: &JobRecord, elsewhere: Option<&str>, made: &mut usize) -> JobWish {
+    /// What was asked for, on the targets that the record names in full.
+    fn wish(
+        &mut self,
+        job: &JobRecord,
+        asked: &RequestJob,
+        elsewhere: Option<&str>,
+        made: &mut usize,
+    ) -> JobWish {
         let facts = std::iter::once(&job.target).chain(&job.further_targets);
         let targets = facts
             .map(|facts| self.target(facts, elsewhere, made))
             .collect();
         JobWish {
             name: job.name.clone(),
-            workload: job.workload.clone(),
+            workload: asked.workload.clone(),
             targets,
         }
     }
@@ -197,6 +142,12 @@ impl Work {
         }
     }
 
+    /// The engine that all steps run on: what can be opened depends on it.
+    fn engine(&self) -> Outcome<EngineName> {
+        let first = self.steps.first();
+        first.map_or(Ok(EngineName::Auto), |step| engine_of(&step.request))
+    }
+
     /// How long all of it takes, ramps included.
     pub fn length_ns(&self, repeat: u32) -> u64 {
         let once = in_turn_ns(self.steps.iter().map(|step| length_ns(&step.jobs)));
@@ -230,7 +181,7 @@ pub fn aim_all(
     work: &Work,
     safety: &Safety,
 ) -> Outcome<Ready> {
-    let engine = work.engine.unwrap_or(EngineName::Auto);
+    let engine = work.engine()?;
     let mut aimed = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
         let need = need_of(work, index, target.size);
@@ -286,7 +237,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
         cache: first
             .map(|load| load.cache)
             .unwrap_or(stripewise_workload::CacheMode::Direct),
-        cache_by_name: true,
+        cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
         data: first.map(|load| load.data).unwrap_or_default(),
         seed: first.map_or(1, |load| load.seed),
         fill_time_limit_ns: None,
@@ -297,6 +248,12 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
 /// conditions go: what `check` compares before anything is measured.
 pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
     let facts = |index: usize| ready.aimed[index].place(0).facts();
+    let cache = |wish: &JobWish| {
+        let mut targets = wish.targets.iter().map(|&index| &ready.aimed[index]);
+        let asked = wish.workload.cache;
+        let real = targets.find_map(Aimed::real);
+        real.map_or(asked, |target| target.cache_in_effect(asked))
+    };
     work.steps
         .iter()
         .map(|step| {
@@ -307,7 +264,10 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
                     .first()
                     .map_or_else(TargetFacts::unknown, |&index| facts(index)),
                 further_targets: Vec::new(),
-                workload: wish.workload.clone(),
+                workload: Workload {
+                    cache: cache(wish),
+                    ..wish.workload.clone()
+                },
                 engine: stripewise_results::EngineFacts::default(),
                 outcome: stripewise_results::Outcome::default(),
                 warnings: Vec::new(),
@@ -330,7 +290,7 @@ pub fn rerun(
     how: Repetitions<'_>,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let base = base_of(context, work, ready, how.label);
+    let base = How::of(context, Request::default(), ready.simulated);
     let series = context.free_id(store, &context.timestamp())?;
     let rounds = rounds(work, how.repeat);
     let mut runs: Vec<(Vec<JobWish>, How)> = Vec::new();
@@ -341,10 +301,11 @@ pub fn rerun(
                 seeded(&step.jobs, round as u64),
                 How {
                     series: Some((series.clone(), step.part.clone())),
-                    operations_min: if ready.simulated {
-                        step.operations_min
-                    } else {
-                        0
+                    request: Request {
+                        label: how.label.clone(),
+                        // The command that runs it again has requirements of its own.
+                        requirements: Vec::new(),
+                        ..step.request.clone()
                     },
                     ..base.clone()
                 },
@@ -364,17 +325,6 @@ pub struct Repetitions<'a> {
     pub title: &'a str,
     /// Label of the runs.
     pub label: Option<String>,
-}
-
-fn base_of(context: &Context, work: &Work, ready: &Ready, label: Option<String>) -> How {
-    How {
-        interval_ns: work.asked.interval_ns.unwrap_or(1_000_000_000),
-        engine: work.engine.unwrap_or(EngineName::Auto),
-        cpus: work.cpus.clone(),
-        label,
-        cache_size_bytes: work.asked.cache_size_bytes,
-        ..How::plain(context, ready.simulated)
-    }
 }
 
 /// Orders of the steps, a round each; seeded by the first workload's seed.

@@ -11,7 +11,7 @@ use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
 use stripewise_units::path_of;
-use stripewise_workload::{Arrivals, Rate, Workload};
+use stripewise_workload::{Arrivals, Rate, Request, SIMULATED_OPERATIONS_MIN, Workload};
 
 /// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
 /// in bursts, and nothing to an array.
@@ -24,18 +24,12 @@ const OUTSTANDING: u32 = 4;
 /// Measured time of a run where there is no baseline.
 const DURATION_NS: u64 = 10_000_000_000;
 
-/// Operations of a run on a simulated array where no duration is given.
-const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
-
 /// All that is to be measured.
 pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
     let work = match (baseline, &arguments.target) {
         (Some(baseline), elsewhere) => {
             refuse_loads(arguments)?;
-            Work {
-                asked: baseline.asked,
-                ..Work::of_records(&baseline.runs, elsewhere.as_deref())?
-            }
+            Work::of_records(&baseline.runs, elsewhere.as_deref())?
         }
         (None, Some(target)) => of_requirements(arguments, target)?,
         (None, None) => {
@@ -107,10 +101,12 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
                 workload,
                 targets: vec![index],
             }],
-            operations_min: if arguments.load.duration.is_some() {
-                0
-            } else {
-                SIMULATED_OPERATIONS_MIN
+            request: Request {
+                simulated_operations_min: match arguments.load.duration {
+                    Some(_) => 0,
+                    None => SIMULATED_OPERATIONS_MIN,
+                },
+                ..Request::default()
             },
         });
     }
@@ -190,7 +186,10 @@ fn gentle(work: Work) -> Work {
                         workload,
                         targets: job.targets.clone(),
                     }],
-                    operations_min: 0,
+                    request: Request {
+                        simulated_operations_min: 0,
+                        ..step.request.clone()
+                    },
                 });
             }
         }

@@ -3,74 +3,62 @@
 use crate::aim::{Aimed, Need, aim, aim_at_nothing};
 use crate::cli::run::Run;
 use crate::context::Context;
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{
-    How, JobWish, check_before, exit_of, in_turn_ns, length_ns, measure, run_failure,
+    How, JobWish, check_before, engine_of, exit_of, in_turn_ns, length_ns, measure, run_failure,
     workload_failure,
 };
 use crate::parallel::simulate_all;
-use crate::show::document::{note, print_exact};
+use crate::planned::{PlannedRuns, span_needed};
+use crate::request::request_of;
+use crate::show::document::{note, print_exact, print_text};
 use crate::show::progress::Progress;
 use crate::show::terminal::say;
 use crate::show::{requirements, runs};
-use crate::wishes::{Wishes, span_needed, wishes};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
+use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{Nanoseconds, format_duration};
-use stripewise_workload::{CacheMode, validate};
-
-/// Operations that a run on a simulated array has at least where no duration is
-/// given: the coefficient of variation of its mean is then about 0.7 %.
-const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+use stripewise_units::{ParseError, format_duration};
+use stripewise_workload::{CacheMode, Request, RequestPart, validate};
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
-    check_interval(arguments.how.interval)?;
-    let mut wishes = wishes(context, arguments)?;
+    let request = request_of(context, arguments)?;
+    if arguments.show_request {
+        print_text(&format!("{}\n", request.to_json()));
+        return Ok(Exit::Done);
+    }
+    let required = required(&request)?;
+    let mut planned = PlannedRuns::of(&request);
     let mut store = context.open_store()?;
-    let engine = wishes.engine.unwrap_or(EngineName::Auto);
+    let engine = engine_of(&request)?;
     // Some cells of a grid may be left out, not all.
-    let checked: Vec<Outcome<()>> = (wishes.runs.iter().flatten())
+    let checked: Vec<Outcome<()>> = (planned.runs.iter().flatten())
         .map(|wish| check_before(&wish.workload, None))
         .collect();
     if checked.iter().all(Result::is_err) {
         checked.into_iter().collect::<Outcome<()>>()?;
     }
-    check_clocks(&wishes)?;
-    check_faults(arguments, &wishes, engine)?;
-    check_cpus(&wishes.cpus)?;
-    check_buffers(&wishes, engine)?;
-    let aimed = aim_all(context, &mut store, arguments, &wishes, engine)?;
+    check_clocks(&planned)?;
+    check_faults(arguments, &planned, engine)?;
+    check_cpus(&request.cpus)?;
+    check_buffers(&planned, engine)?;
+    let aimed = aim_all(context, &mut store, arguments, &request, &planned)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
-    let how = How {
-        interval_ns: arguments.how.interval.ns(),
-        operations_min: if simulated && !wishes.duration_given {
-            SIMULATED_OPERATIONS_MIN
-        } else {
-            0
-        },
-        engine,
-        cpus: wishes.cpus.clone(),
-        label: wishes.label.clone(),
-        cache_size_bytes: arguments
-            .how
-            .cache_size
-            .map(stripewise_units::ByteSize::bytes),
-        faults: arguments.how.inject.clone(),
-        ..How::plain(context, simulated)
-    };
-    let skipped = leave_out_what_does_not_fit(&mut wishes, &aimed)?;
+    let skipped = leave_out_what_does_not_fit(&mut planned, &aimed)?;
     let how = How {
         skipped,
-        series: series_of(context, &store, arguments, wishes.runs.len())?,
-        ..how
+        series: series_of(context, &store, &request, planned.runs.len())?,
+        faults: arguments.how.inject.clone(),
+        ..How::of(context, request, simulated)
     };
     let mut records = Vec::new();
-    let outcome = run_all(context, &mut store, &aimed, &wishes, &how, &mut records);
+    let outcome = run_all(context, &mut store, &aimed, &planned, &how, &mut records);
     for target in aimed {
         target.finish()?;
     }
@@ -80,7 +68,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     }
     let exit = exit_of(context, &records);
     let mut document = runs::document(records);
-    requirements::judge(&arguments.how.require, &mut document);
+    requirements::judge(&required, &mut document);
     let exit = requirements::exit(&document, exit);
     if context.global.json {
         print_exact(&document.to_json());
@@ -92,21 +80,30 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     Ok(exit)
 }
 
+/// The requirements of a request, which holds them as they were typed.
+fn required(request: &Request) -> Outcome<Vec<Requirement>> {
+    let each = request.requirements.iter().map(|text| {
+        text.parse()
+            .map_err(|error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned()))
+    });
+    each.collect()
+}
+
 /// Several runs of one command are kept under one id, so that they can be shown,
 /// compared and deleted together.
 fn series_of(
     context: &Context,
     store: &Store,
-    arguments: &Run,
+    request: &Request,
     runs: usize,
 ) -> Outcome<Option<(String, String)>> {
     if runs < 2 {
         return Ok(None);
     }
-    let part = match &arguments.plan {
-        Some(_) => "plan",
-        None if runs == arguments.how.repeat as usize => "repeat",
-        None => "grid",
+    let part = match request.part {
+        RequestPart::Plan => "plan",
+        RequestPart::Grid if runs == request.repetitions as usize => "repeat",
+        RequestPart::Grid => "grid",
     };
     let id = context.free_id(store, &context.timestamp())?;
     Ok(Some((id, part.to_owned())))
@@ -114,12 +111,12 @@ fn series_of(
 
 /// Virtual time and real time do not run side by side; said before a test file
 /// is filled.
-fn check_clocks(wishes: &Wishes) -> Outcome<()> {
+fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     let of = |run: &Vec<JobWish>, simulated: bool| {
         let mut targets = run.iter().flat_map(|wish| &wish.targets);
-        targets.any(|&target| wishes.targets[target].starts_with("sim:") == simulated)
+        targets.any(|&target| planned.targets[target].starts_with("sim:") == simulated)
     };
-    if wishes
+    if planned
         .runs
         .iter()
         .any(|run| of(run, true) && of(run, false))
@@ -150,8 +147,8 @@ fn check_cpus(cpus: &[u32]) -> Outcome<()> {
 }
 
 /// Faults are injected between the program and real files only.
-fn check_faults(arguments: &Run, wishes: &Wishes, engine: EngineName) -> Outcome<()> {
-    let simulated = wishes
+fn check_faults(arguments: &Run, planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
+    let simulated = planned
         .targets
         .iter()
         .any(|target| target.starts_with("sim:"));
@@ -165,8 +162,8 @@ fn check_faults(arguments: &Run, wishes: &Wishes, engine: EngineName) -> Outcome
 }
 
 /// Memory is looked at before a test file is filled.
-fn check_buffers(wishes: &Wishes, engine: EngineName) -> Outcome<()> {
-    if wishes
+fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
+    if planned
         .targets
         .iter()
         .all(|target| target.starts_with("sim:"))
@@ -178,7 +175,7 @@ fn check_buffers(wishes: &Wishes, engine: EngineName) -> Outcome<()> {
         (Some(available), Some(limit)) => Some(available.min(limit)),
         (one, other) => one.or(other),
     };
-    for run in &wishes.runs {
+    for run in &planned.runs {
         let loads: Vec<_> = run
             .iter()
             .map(|wish| (&wish.workload, wish.targets.len()))
@@ -192,12 +189,13 @@ fn aim_all(
     context: &Context,
     store: &mut Store,
     arguments: &Run,
-    wishes: &Wishes,
-    engine: EngineName,
+    request: &Request,
+    planned: &PlannedRuns,
 ) -> Outcome<Vec<Aimed>> {
+    let engine = engine_of(request)?;
     let mut aimed = Vec::new();
-    for (index, text) in wishes.targets.iter().enumerate() {
-        let need = need_of(wishes, index);
+    for (index, text) in planned.targets.iter().enumerate() {
+        let need = need_of(request, planned, index);
         if engine == EngineName::Null && !text.starts_with("sim:") {
             aimed.push(aim_at_nothing(text, need.size));
         } else {
@@ -208,8 +206,8 @@ fn aim_all(
 }
 
 /// What all runs together ask of one target.
-fn need_of(wishes: &Wishes, target: usize) -> Need {
-    let uses: Vec<&JobWish> = wishes
+fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> Need {
+    let uses: Vec<&JobWish> = planned
         .runs
         .iter()
         .flatten()
@@ -227,14 +225,14 @@ fn need_of(wishes: &Wishes, target: usize) -> Need {
     Need {
         reads: uses.iter().any(|wish| wish.workload.read_percent > 0),
         writes: uses.iter().any(|wish| wish.workload.read_percent < 100),
-        size: span_needed(&wishes.runs, target)
+        size: span_needed(&planned.runs, target)
             .map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
-        outstanding_total: wishes.runs.iter().map(total).max().unwrap_or(1),
-        outstanding_by_number: wishes.load_given,
+        outstanding_total: planned.runs.iter().map(total).max().unwrap_or(1),
+        outstanding_by_number: request.load_by_number,
         cache: uses
             .first()
             .map_or(CacheMode::Direct, |wish| wish.workload.cache),
-        cache_by_name: wishes.cache_given,
+        cache_by_name: request.cache_by_name,
         data: uses
             .first()
             .map(|wish| wish.workload.data)
@@ -248,15 +246,15 @@ fn run_all(
     context: &Context,
     store: &mut Store,
     aimed: &[Aimed],
-    wishes: &Wishes,
+    planned: &PlannedRuns,
     how: &How,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
-    if simulated && wishes.runs.len() > 1 {
-        return simulate_all(context, store, aimed, &wishes.runs, how, records);
+    if simulated && planned.runs.len() > 1 {
+        return simulate_all(context, store, aimed, &planned.runs, how, records);
     }
-    let lengths: Vec<u64> = wishes.runs.iter().map(|run| length_ns(run)).collect();
+    let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns = in_turn_ns(lengths.iter().copied());
     let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
     if real && !context.global.quiet && lengths.len() > 1 {
@@ -268,8 +266,8 @@ fn run_all(
     }
     let progress = Progress::start(context.global.quiet || !real, total_ns, "Measuring");
     let mut before_ns = 0;
-    for (index, run) in wishes.runs.iter().enumerate() {
-        let title = match wishes.runs.len() {
+    for (index, run) in planned.runs.iter().enumerate() {
+        let title = match planned.runs.len() {
             1 => "Measuring".to_owned(),
             count => format!("Run {} of {count}", index + 1),
         };
@@ -283,7 +281,7 @@ fn run_all(
             after_ns,
         };
         // The last run of a grid judges all of it: caps show over block sizes.
-        let last = index + 1 == wishes.runs.len();
+        let last = index + 1 == planned.runs.len();
         let earlier = if last {
             records
                 .iter()
@@ -301,7 +299,7 @@ fn run_all(
         measured.kept?;
         before_ns = before_ns.saturating_add(lengths[index]);
         if context.interrupt.signal().is_some() {
-            let left = wishes.runs.len() - index - 1;
+            let left = planned.runs.len() - index - 1;
             if left > 0 {
                 progress.line(&format!(
                     "note: interrupted; {left} more runs were not started"
@@ -316,12 +314,12 @@ fn run_all(
 /// Checks every run against its targets before the first one starts. Cells of a
 /// grid whose offset or block the device's sector forbids are left out, and the
 /// records of the others say so; anything else is a mistake.
-fn leave_out_what_does_not_fit(wishes: &mut Wishes, aimed: &[Aimed]) -> Outcome<Vec<String>> {
-    let grid = wishes.runs.len() > 1;
+fn leave_out_what_does_not_fit(planned: &mut PlannedRuns, aimed: &[Aimed]) -> Outcome<Vec<String>> {
+    let grid = planned.runs.len() > 1;
     let mut skipped: Vec<String> = Vec::new();
     let mut kept = Vec::new();
     let mut first = None;
-    for run in std::mem::take(&mut wishes.runs) {
+    for run in std::mem::take(&mut planned.runs) {
         let fits = run.iter().try_for_each(|wish| {
             let mut targets = wish.targets.iter().map(|&index| aimed[index].limits());
             targets.try_for_each(|limits| validate(&wish.workload, limits).map(drop))
@@ -339,20 +337,9 @@ fn leave_out_what_does_not_fit(wishes: &mut Wishes, aimed: &[Aimed]) -> Outcome<
             Err(error) => return Err(workload_failure(error)),
         }
     }
-    wishes.runs = kept;
+    planned.runs = kept;
     match first {
-        Some(error) if wishes.runs.is_empty() => Err(workload_failure(error)),
+        Some(error) if planned.runs.is_empty() => Err(workload_failure(error)),
         _ => Ok(skipped),
     }
-}
-
-/// Intervals outside of this are refused before anything is prepared.
-fn check_interval(interval: Nanoseconds) -> Outcome<()> {
-    if (1_000_000..=10_000_000_000).contains(&interval.ns()) {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        format!("--interval {interval} is out of range"),
-        "give 1ms to 10s; 1s is the default",
-    ))
 }

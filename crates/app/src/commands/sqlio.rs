@@ -31,7 +31,7 @@ use stripewise_runner::trust::Code;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Size};
 use stripewise_units::format_count;
-use stripewise_workload::validate;
+use stripewise_workload::{Request, validate};
 use utilisation::Watch;
 
 /// Times are read in nanoseconds, whichever counter was asked for.
@@ -223,11 +223,13 @@ fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<Need>> {
 
 fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) -> How {
     let real = aimed.iter().any(|target| target.real().is_some());
-    How {
+    let request = Request {
         cpus,
         label: arguments.label.clone(),
-        ..How::plain(context, !real)
-    }
+        cache_by_name: false,
+        ..Request::default()
+    };
+    How::of(context, request, !real)
 }
 
 fn measured(

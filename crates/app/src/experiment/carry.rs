@@ -9,12 +9,11 @@ use crate::context::{Context, VERSION};
 use crate::failure::{Failure, Outcome};
 use crate::measure::How;
 use crate::show::terminal::{say, say_part};
-use std::str::FromStr;
-use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Store;
 use stripewise_units::format_duration;
+use stripewise_workload::Request;
 
 /// What a run on a real target takes besides its ramp and duration: opening,
 /// snapshots of the machine, the store.
@@ -25,12 +24,16 @@ const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
 
 /// How the runs of an experiment are made.
 pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
-    How {
+    let request = Request {
         interval_ns: 100_000_000,
-        engine: EngineName::from_str(&kept.engine).unwrap_or_default(),
+        engine: kept.engine.clone(),
         label: kept.label.clone(),
+        load_by_number: kept.load_given,
+        ..Request::default()
+    };
+    How {
         series: Some((kept.id.clone(), part(kept.kind))),
-        ..How::plain(context, aimed.simulated().is_some())
+        ..How::of(context, request, aimed.simulated().is_some())
     }
 }
 
@@ -149,7 +152,7 @@ pub fn new_document(
         version: VERSION.to_owned(),
         label: None,
         size_bytes: None,
-        engine: EngineName::default().to_string(),
+        engine: Request::default().engine,
         load_given: false,
         place: None,
         layout: stripewise_lab::experiment::LayoutFacts::default(),

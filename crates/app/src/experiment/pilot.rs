@@ -8,7 +8,7 @@ use crate::failure::Outcome;
 use crate::measure::{How, JobWish};
 use crate::parallel::{SimulatedCell, simulate_cells};
 use stripewise_lab::experiment::ExperimentPlan;
-use stripewise_workload::Workload;
+use stripewise_workload::{Request, Workload};
 
 /// The coefficient of variation of a run's mean is then about 0.7 %.
 const OPERATIONS: f64 = 30_000.0;
@@ -26,8 +26,11 @@ pub fn set_durations(
     plan: &mut ExperimentPlan,
 ) -> Outcome<()> {
     let how = How {
-        interval_ns: LOOK_NS,
-        operations_min: OPERATIONS_LOOK,
+        request: Request {
+            interval_ns: LOOK_NS,
+            simulated_operations_min: OPERATIONS_LOOK,
+            ..how.request.clone()
+        },
         series: None,
         ..how.clone()
     };

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
+use stripewise_workload::Request;
 
 /// Why no further run is made.
 pub enum Halt {
@@ -81,8 +82,12 @@ impl<'a> Runner<'a> {
     /// How this run is made: its place, and intervals that fit its length.
     fn how(&self, run: &PlannedRun) -> How {
         const INTERVALS: u64 = 10;
+        let interval_ns = (run.workload.duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000);
         How {
-            interval_ns: (run.workload.duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000),
+            request: Request {
+                interval_ns,
+                ..self.how.request.clone()
+            },
             experiment: Some(run.place.clone()),
             ..self.how.clone()
         }

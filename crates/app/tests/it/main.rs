@@ -38,6 +38,7 @@ mod partition;
 mod plans;
 mod questions;
 mod report;
+mod requests;
 mod safety;
 mod sqlio;
 mod stores;

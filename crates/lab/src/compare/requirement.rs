@@ -14,6 +14,7 @@
 
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
+use std::fmt;
 use std::str::FromStr;
 use stripewise_results::{JobRow, RequirementRecord, RunRecord, Status};
 use stripewise_stats::median;
@@ -67,6 +68,13 @@ const LATENCIES: [(&str, &str); 7] = [
     ("p99", "p99"),
     ("max", "max"),
 ];
+
+/// As it was typed.
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
 
 impl FromStr for Requirement {
     type Err = ParseError;

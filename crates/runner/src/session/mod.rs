@@ -40,7 +40,7 @@ use stripewise_results::{
     TargetKind,
 };
 use stripewise_targets::{Access, FileWatch, Target};
-use stripewise_workload::{CacheMode, Span, Workload};
+use stripewise_workload::{CacheMode, Request, Span, Workload};
 
 /// What a job works on.
 #[derive(Clone, Debug)]
@@ -124,6 +124,8 @@ pub struct Settings {
     pub label: Option<String>,
     /// The command line.
     pub command: Vec<String>,
+    /// What was asked for, for the record.
+    pub request: Option<Box<Request>>,
     /// The program's version.
     pub version: String,
     /// The series that the run belongs to, and its part in it.
@@ -268,6 +270,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         partial_because: None,
         label: settings.label.clone(),
         command: settings.command.clone(),
+        request: settings.request.clone(),
         version: settings.version.clone(),
         series,
         series_part,

@@ -56,6 +56,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         partial_because: None,
         label: Some("a \"quoted\" label".to_owned()),
         command: vec!["stripewise".to_owned(), "run".to_owned()],
+        request: None,
         version: "0.1.0".to_owned(),
         series: None,
         experiment: None,

@@ -6,6 +6,7 @@ mod golden;
 mod options;
 mod plans;
 mod positions;
+mod requests;
 mod rules;
 
 use proptest::test_runner::{Config, RngSeed};

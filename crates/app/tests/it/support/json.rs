@@ -41,6 +41,11 @@ impl Json {
     }
 
     /// Whether the field is there and says nothing.
+    /// The value as JSON text.
+    pub fn json(&self) -> String {
+        self.value.to_string()
+    }
+
     pub fn is_null(&self) -> bool {
         self.value.is_null()
     }

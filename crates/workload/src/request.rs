@@ -1,0 +1,450 @@
+//! A request: everything that decides what is measured, as plain data.
+//!
+//! Switches and plan files become one, the record of a run keeps the one that it
+//! answers, and a stored or printed request runs again as it was. It grants nothing:
+//! permission to overwrite or destroy is given by the person who asks, each time, and
+//! is never in it.
+
+use crate::plan::{ENGINE_NAMES, PlanOrder};
+use crate::validate::check;
+use crate::{
+    Arrivals, CursorKind, Pattern, Rate, SyncPolicy, Workload, WorkloadError, derived_seed, nearest,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+use stripewise_units::Nanoseconds;
+
+/// Version of the request's JSON. Raised when a field changes its meaning or goes; new
+/// optional fields do not raise it.
+pub const REQUEST_VERSION: u32 = 1;
+
+/// Length of an interval where none is asked for, nanoseconds.
+pub const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Operations that a run on a simulated array has at least where no duration is given:
+/// the coefficient of variation of its mean is then about 0.7 %.
+pub const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
+
+/// Lengths of an interval that can be asked for, nanoseconds.
+const INTERVALS_NS: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
+const REPETITIONS: std::ops::RangeInclusive<u32> = 1..=1_000;
+const NAME_BYTES_MAX: usize = 64;
+/// Keys that are refused with an explanation of their own.
+const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
+
+/// What is to be measured.
+///
+/// ```
+/// use stripewise_workload::{Request, RequestJob, Workload};
+///
+/// let request = Request {
+///     jobs: vec![RequestJob {
+///         name: "job".to_owned(),
+///         targets: vec!["sim:nvme".to_owned()],
+///         workload: Workload::default(),
+///     }],
+///     ..Request::default()
+/// };
+/// assert_eq!(Request::from_json(&request.to_json()), Ok(request));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// [`REQUEST_VERSION`].
+    pub request_version: u32,
+    /// The user's words about the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// At least one. Jobs that run at once have different names.
+    pub jobs: Vec<RequestJob>,
+    /// Which of them run at once.
+    #[serde(default)]
+    pub order: PlanOrder,
+    /// What several runs of it are kept as.
+    #[serde(default)]
+    pub part: RequestPart,
+    /// How often everything is done, 1 to 1,000. Each repetition has seeds of its own,
+    /// derived from those of the jobs; the first has the jobs' own.
+    #[serde(default = "once")]
+    pub repetitions: u32,
+    /// One of [`ENGINE_NAMES`].
+    #[serde(default = "auto")]
+    pub engine: String,
+    /// Processors that the threads of a run are bound to in turn; empty: the system's
+    /// choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+    /// Length of an interval, 1 ms to 10 s.
+    #[serde(default = "interval_ns")]
+    pub interval_ns: u64,
+    /// On simulated arrays, a run goes on beyond its duration until so many operations
+    /// have completed.
+    #[serde(default)]
+    pub simulated_operations_min: u64,
+    /// Size of the device's or controller's cache, where the user says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_size_bytes: Option<u64>,
+    /// Requirements to be met or missed, as typed: `p99<5ms`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
+    /// The cache modes were asked for by name: another one will not do.
+    #[serde(default = "yes")]
+    pub cache_by_name: bool,
+    /// Threads and outstanding were asked for by number.
+    #[serde(default = "yes")]
+    pub load_by_number: bool,
+}
+
+/// One workload on one or more targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestJob {
+    /// 1 to 64 bytes on one line.
+    pub name: String,
+    /// As typed on the command line; at least one.
+    pub targets: Vec<String>,
+    /// Complete: nothing is left to a default.
+    pub workload: Workload,
+}
+
+/// What several runs of one request are kept as: the part of their series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RequestPart {
+    /// The cells of a grid, or repetitions.
+    #[default]
+    Grid,
+    /// The jobs of a plan.
+    Plan,
+}
+
+impl Default for Request {
+    /// No job yet; once, intervals of a second, the engine that suits.
+    fn default() -> Self {
+        Request {
+            request_version: REQUEST_VERSION,
+            label: None,
+            jobs: Vec::new(),
+            order: PlanOrder::default(),
+            part: RequestPart::default(),
+            repetitions: once(),
+            engine: auto(),
+            cpus: Vec::new(),
+            interval_ns: interval_ns(),
+            simulated_operations_min: 0,
+            cache_size_bytes: None,
+            requirements: Vec::new(),
+            cache_by_name: yes(),
+            load_by_number: yes(),
+        }
+    }
+}
+
+const fn once() -> u32 {
+    1
+}
+
+fn auto() -> String {
+    "auto".to_owned()
+}
+
+const fn interval_ns() -> u64 {
+    INTERVAL_NS
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// A request that cannot be read or run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestError {
+    problem: String,
+    hint: String,
+}
+
+impl RequestError {
+    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<String>) -> RequestError {
+        RequestError {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl Request {
+    /// As JSON on several lines, without a line break at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Plain fields with text as keys: there is nothing that JSON cannot hold.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads what [`Request::to_json`] prints, or somebody wrote. Strict: a key that is
+    /// not known is an error.
+    ///
+    /// # Errors
+    /// Where the text is not JSON, lacks a field, has one too many, is of another
+    /// version, or breaks a rule of [`Request::check`].
+    pub fn from_json(text: &str) -> Result<Request, RequestError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            RequestError::new(
+                format!("this is not JSON: {error}"),
+                "print a request with `stripewise run TARGET ... --show-request`",
+            )
+        })?;
+        if let Some(version) = value.get("request_version").and_then(Value::as_u64)
+            && version != u64::from(REQUEST_VERSION)
+        {
+            return Err(RequestError::new(
+                format!(
+                    "the request has version {version}, and this program reads {REQUEST_VERSION}"
+                ),
+                "use the version of Stripewise that printed it, or print it again",
+            ));
+        }
+        let request: Request = serde_json::from_str(text).map_err(|error| {
+            RequestError::new(
+                format!("this is not a request: {error}"),
+                "compare it with one that `stripewise run TARGET ... --show-request` prints",
+            )
+        })?;
+        refuse_unknown(&value)?;
+        request.check()?;
+        Ok(request)
+    }
+
+    /// The rules that a request can break by itself; targets add theirs.
+    ///
+    /// # Errors
+    /// Where it breaks one.
+    pub fn check(&self) -> Result<(), RequestError> {
+        check_interval(self.interval_ns).map_err(|error| of_workload(&error))?;
+        if !REPETITIONS.contains(&self.repetitions) {
+            return Err(RequestError::new(
+                format!("repetitions {} is out of range", self.repetitions),
+                "give 1 to 1000",
+            ));
+        }
+        if !ENGINE_NAMES.contains(&self.engine.as_str()) {
+            return Err(RequestError::new(
+                format!("engine `{}` is unknown", self.engine),
+                format!("give one of {}", ENGINE_NAMES.join(", ")),
+            ));
+        }
+        if self.jobs.is_empty() {
+            let hint = "give at least one job with name, targets and workload";
+            return Err(RequestError::new("the request has no job", hint));
+        }
+        self.jobs.iter().try_for_each(RequestJob::check)?;
+        match self.order {
+            PlanOrder::Alone => Ok(()),
+            PlanOrder::Together | PlanOrder::Both => self.check_jobs_at_once(),
+        }
+    }
+
+    /// Jobs that run at once share their times and have names that tell them apart.
+    fn check_jobs_at_once(&self) -> Result<(), RequestError> {
+        let mut names = BTreeSet::new();
+        let Some(first) = self.jobs.first() else {
+            return Ok(());
+        };
+        for job in &self.jobs {
+            let times = |job: &RequestJob| (job.workload.duration_ns, job.workload.ramp_ns);
+            if times(job) != times(first) {
+                return Err(RequestError::new(
+                    format!(
+                        "jobs that run together have one duration and ramp, but `{}` and `{}` differ",
+                        first.name, job.name
+                    ),
+                    "give them the same, or order them \"alone\"",
+                ));
+            }
+            if !names.insert(&job.name) {
+                return Err(RequestError::new(
+                    format!("two jobs that run together are named `{}`", job.name),
+                    "names tell jobs apart in the results",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs that it means, in order; the jobs of one run go at once. Each is the
+    /// index of a job, and its workload with the seed of that repetition.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Vec<(usize, Workload)>> {
+        let mut runs = Vec::new();
+        for repetition in 0..u64::from(self.repetitions) {
+            let jobs = self.jobs.iter().map(|job| Workload {
+                seed: derived_seed(job.workload.seed, repetition),
+                ..job.workload.clone()
+            });
+            let jobs: Vec<(usize, Workload)> = jobs.enumerate().collect();
+            if self.order != PlanOrder::Together {
+                runs.extend(jobs.iter().map(|job| vec![job.clone()]));
+            }
+            if self.order != PlanOrder::Alone {
+                runs.push(jobs);
+            }
+        }
+        runs
+    }
+
+    /// The request that means one run of these jobs and is otherwise the same: what the
+    /// record of that run answers.
+    #[must_use]
+    pub fn of_run(&self, jobs: Vec<RequestJob>) -> Request {
+        Request {
+            jobs,
+            order: PlanOrder::Together,
+            repetitions: once(),
+            ..self.clone()
+        }
+    }
+}
+
+impl RequestJob {
+    fn check(&self) -> Result<(), RequestError> {
+        let name = &self.name;
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
+            return Err(RequestError::new(
+                format!("`{}` is not a valid name for a job", name.escape_debug()),
+                "give a name of 1 to 64 bytes on one line",
+            ));
+        }
+        if self.targets.is_empty() || self.targets.iter().any(String::is_empty) {
+            return Err(RequestError::new(
+                format!("job `{name}` has no target"),
+                "name a file, directory or device, or sim:NAME",
+            ));
+        }
+        check(&self.workload).map_err(|error| {
+            let error = of_workload(&error);
+            RequestError::new(format!("job `{name}`: {error}"), error.hint())
+        })
+    }
+}
+
+/// Refuses an interval that nothing could be kept or concluded from.
+///
+/// # Errors
+/// Below 1 ms or above 10 s.
+pub fn check_interval(interval_ns: u64) -> Result<(), WorkloadError> {
+    if INTERVALS_NS.contains(&interval_ns) {
+        return Ok(());
+    }
+    Err(WorkloadError::new(
+        "interval",
+        Nanoseconds(interval_ns),
+        "is out of range",
+        "give 1ms to 10s; 1s is the default",
+    ))
+}
+
+fn of_workload(error: &WorkloadError) -> RequestError {
+    RequestError::new(error.to_string(), error.hint())
+}
+
+/// Refuses a key that no request has: a slip would silently measure something else.
+fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
+    let mut known = BTreeSet::new();
+    for sample in samples() {
+        let sample = serde_json::to_value(sample).unwrap_or_default();
+        visit(&sample, "", &mut |path| {
+            known.insert(path.to_owned());
+        });
+    }
+    let mut unknown = None;
+    visit(value, "", &mut |path| {
+        if !known.contains(path) {
+            unknown.get_or_insert(path.to_owned());
+        }
+    });
+    let Some(path) = unknown else {
+        return Ok(());
+    };
+    let key = path.rsplit('.').next().unwrap_or(&path);
+    let hint = if PERMISSIONS.contains(&key) {
+        let switch = key.replace('_', "-");
+        format!("permissions are given on the command line, each time: --{switch}")
+    } else {
+        let keys = known.iter().filter_map(|path| path.rsplit('.').next());
+        match nearest(key, keys) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "compare it with what `stripewise run TARGET ... --show-request` prints".into(),
+        }
+    };
+    Err(RequestError::new(
+        format!("`{key}` is not a field of a request"),
+        hint,
+    ))
+}
+
+/// The path of every key: `jobs.workload.seed`.
+fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str)) {
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                let path = match at {
+                    "" => key.clone(),
+                    at => format!("{at}.{key}"),
+                };
+                see(&path);
+                visit(inner, &path, see);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| visit(item, at, see)),
+        _ => {}
+    }
+}
+
+/// Requests that have every field between them.
+fn samples() -> Vec<Request> {
+    let cursor = CursorKind::Own;
+    let patterns = [
+        Workload::default().pattern,
+        Pattern::Sequential { cursor },
+        Pattern::Stride {
+            stride_bytes: 1,
+            cursor,
+        },
+    ];
+    let job = |pattern| RequestJob {
+        name: String::new(),
+        targets: vec![String::new()],
+        workload: Workload {
+            pattern,
+            in_turn: true,
+            sync: Some(SyncPolicy { every: 1 }),
+            rate: Some(Rate {
+                iops: 1.0,
+                arrivals: Arrivals::Fixed,
+            }),
+            ..Workload::default()
+        },
+    };
+    let request = |pattern| Request {
+        label: Some(String::new()),
+        jobs: vec![job(pattern)],
+        cpus: vec![0],
+        cache_size_bytes: Some(0),
+        requirements: vec![String::new()],
+        ..Request::default()
+    };
+    patterns.into_iter().map(request).collect()
+}
