@@ -1,11 +1,13 @@
 //! What lies on disks, decoded: partition tables, superblocks, tables of device
-//! mapper, and what Windows answers about all of them. Bytes in, facts out.
+//! mapper, and what Windows answers about all of them. Bytes in, facts out. And the
+//! law of crossings, which says what a place on striped disks costs.
 //!
 //! Nothing here opens a file or asks an operating system. Bytes may be damaged
 //! or hostile: every number from them is bounded before it is used, what does
 //! not fit is refused or reported, and nothing is guessed.
 #![forbid(unsafe_code)]
 
+pub mod crossing;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod ioctl;

@@ -9,9 +9,9 @@
 mod raid;
 
 use crate::storage::{Array, BlockDevice, BlockDeviceKind, DiskOffset};
-use crate::verdict::crossing::gcd;
 use crate::verdict::hints::{Hint, hint, may_hide_pages, nature};
 use crate::verdict::{Boundary, Nature, Place, UnitSource};
+use stripewise_disk_formats::crossing::gcd;
 use stripewise_disk_formats::mapper_table::Segment;
 use stripewise_units::NameText;
 

@@ -3,10 +3,11 @@
 use super::View;
 use super::given::Facts;
 use crate::show::style::Style;
+use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
-use stripewise_disk_inspect::verdict::{Crossing, Judgement, Outcome, Verdict};
+use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
 use stripewise_units::{ByteSize, NameText, format_bytes};
 
 /// Columns of a line, as everywhere.

@@ -1,15 +1,13 @@
 //! From a volume's place to verdict, checks and costs.
 
-use super::crossing::{Crossing, power_of_two_in};
 use super::{
     Boundary, Check, Cost, Judgement, Nature, Outcome, Place, Subject, Usage, Verdict, phase,
 };
+use stripewise_disk_formats::crossing::{Crossing, PARITY_PAGE_BYTES, power_of_two_in};
 use stripewise_units::{ByteSize, format_bytes};
 
 /// Physical sectors that SQL Server accepts.
 const SECTOR_BYTES_MAX: u32 = 4096;
-/// Parity is computed in pages of this size by md.
-const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Judges a volume for operations of these sizes. It is a finding when the volume
 /// starts inside a physical sector, when the size up to which nothing crosses is below

@@ -4,15 +4,14 @@
 //! it starts, and its first bytes on the disks at the bottom. [`judge`] compares
 //! them. What only informs never makes a finding.
 
-pub mod crossing;
 pub mod hints;
 mod judge;
 
-pub use crossing::Crossing;
 pub use hints::{Hint, Nature};
 pub use judge::judge;
 
 use serde::Serialize;
+use stripewise_disk_formats::crossing::{Crossing, gcd, power_of_two_in};
 use stripewise_disk_formats::tables::Role;
 
 /// Where a stripe unit is known from.
@@ -74,7 +73,7 @@ impl Boundary {
     #[must_use]
     pub fn period_bytes(&self) -> u64 {
         match self.piece_bytes {
-            Some(piece) => crossing::gcd(self.unit_bytes, piece),
+            Some(piece) => gcd(self.unit_bytes, piece),
             None => self.unit_bytes,
         }
     }
@@ -105,7 +104,7 @@ impl Boundary {
     pub fn splits_above(&self) -> Option<u64> {
         let phase = self.phase_bytes();
         (phase != 0)
-            .then(|| crossing::power_of_two_in(crossing::gcd(phase, self.period_bytes())))
+            .then(|| power_of_two_in(gcd(phase, self.period_bytes())))
             .flatten()
     }
 }

@@ -25,10 +25,7 @@ mod sentence;
 
 pub use analysis::{analyse, analyse_blocks};
 pub use blocks::{Block, BlockRun, blocks_of};
-pub use cause::{
-    Cause, CauseQuestion, LayoutFacts, PARITY_PAGE_BYTES, Probe, Unexplained, crossing_share,
-    judge_cause, third_offset,
-};
+pub use cause::{Cause, CauseQuestion, LayoutFacts, Probe, Unexplained, judge_cause, third_offset};
 pub use conduct::{
     Ended, Experiment, ExperimentRunner, Go, Progress, conduct, enough, next_block_ns, precise,
     stopping_level,

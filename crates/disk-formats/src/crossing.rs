@@ -7,8 +7,14 @@
 //! its start modulo `U` is above `U - s`; all do where `s > U`. So the share is
 //! exact also where `s` does not divide `U`. For `s` that divides `U` and
 //! `r = 0` it is 0; for other `r` it is `s/U`: 8K on 64K, one in 8.
+//!
+//! It stands here once: `disks` foretells by it what an offset costs, and `align`
+//! and `lab` hold to it what an offset was measured to cost.
 
 use serde::Serialize;
+
+/// Pages in which Linux md keeps parity, and the usual page of everything else.
+pub const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Operations of one size against one stripe unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,6 +27,8 @@ pub struct Crossing {
     pub crossing: u64,
     /// Stripe units touched by all operations of a period together.
     pub units_touched: u128,
+    /// Stripe units that an operation of this size touches at the least.
+    pub units_least: u64,
 }
 
 impl Crossing {
@@ -63,6 +71,7 @@ impl Crossing {
             period,
             crossing,
             units_touched: whole * u128::from(period) + reaches_on,
+            units_least: size.div_ceil(unit),
         })
     }
 
@@ -76,6 +85,14 @@ impl Crossing {
     #[must_use]
     pub fn units_mean(&self) -> f64 {
         self.units_touched as f64 / self.period as f64
+    }
+
+    /// Stripe units touched by an operation beyond those that one of its size must
+    /// touch, on average. Up to the stripe unit it is the share that crosses.
+    #[must_use]
+    pub fn excess(&self) -> f64 {
+        let least = u128::from(self.units_least) * u128::from(self.period);
+        (self.units_touched - least) as f64 / self.period as f64
     }
 
     /// `none`, `every`, `1 in 8`, `3 in 8`.
@@ -132,6 +149,11 @@ mod tests {
                         counted(size, unit, offset),
                         "{size} on {unit} at {offset}"
                     );
+                    let beyond = found.units_mean() - found.units_least as f64;
+                    assert!((found.excess() - beyond).abs() < 1e-9);
+                    if size <= unit {
+                        assert_eq!(found.excess(), found.share());
+                    }
                     cases += 1;
                 }
             }
@@ -167,12 +189,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_touched_beyond_the_least_is_that_of_counting() {
+        for (offset, block, unit, excess) in [
+            (63 * 512, 8192, 65_536, 0.125),
+            (63 * 512, 8192, 131_072, 0.0625),
+            (65_536, 8192, 65_536, 0.0),
+            (63 * 512, 512, 65_536, 0.0),
+            (512, 12_288, 65_536, 0.1875),
+            (4096, 65_536, 65_536, 1.0),
+            // 256K over units of 64K must touch four; misaligned it touches five.
+            (63 * 512, 262_144, 65_536, 1.0),
+            (65_536, 262_144, 65_536, 0.0),
+        ] {
+            let found = Crossing::new(block, unit, offset).unwrap();
+            assert_eq!(found.excess(), excess, "{block} on {unit} at {offset}");
+        }
+    }
+
+    #[test]
     fn sizes_of_nothing_and_of_everything_do_no_harm() {
         assert_eq!(Crossing::new(0, 1, 1), None);
         assert_eq!(Crossing::new(1, 0, 1), None);
         for (size, unit) in [(u64::MAX, 1), (1, u64::MAX), (u64::MAX, u64::MAX)] {
             let found = Crossing::new(size, unit, u64::MAX).unwrap();
             assert!(found.crossing <= found.period);
+            assert!((0.0..=1.0).contains(&found.excess()), "{size} on {unit}");
         }
         assert_eq!(power_of_two_in(0), None);
         assert_eq!(power_of_two_in(32_256), Some(512));
