@@ -5,13 +5,18 @@ use crate::context::{Context, store_failure};
 use crate::failure::Outcome;
 use crate::show::progress::Progress;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 use stripewise_io_engine::Kind;
-use stripewise_results::{Interval, RunRecord, Status};
+use stripewise_results::{Interval, JobRecord, RunRecord, Status};
 use stripewise_runner::session::Listener;
 use stripewise_runner::trust::store_behind;
 use stripewise_runner::{IntervalSummary, JobCounts};
 use stripewise_store::{IntervalHistograms, RunWriter};
-use stripewise_units::format_iops;
+use stripewise_units::{NameText, format_iops};
+
+/// How long a store that does not answer holds the program up before that is said: longer
+/// than other processes hold a lock.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Listens to one run. Whatever the store does, it does on a thread of its own:
 /// nothing here waits for a disk before measuring is over.
@@ -66,7 +71,15 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     /// Stores the final record, with a warning where the store fell behind. What
     /// failed on the way does not matter any more once that is kept.
     pub fn finish(mut self, record: &mut RunRecord) -> Outcome<()> {
-        self.writer.flush();
+        if !self.writer.flush(PATIENCE) {
+            // Whatever becomes of the store: what was measured is on the screen.
+            self.progress.line(&format!(
+                "warning: {} still does not answer. What was measured:\n{}\nWaiting for the store; \
+                 Ctrl-C, given twice, ends without keeping the run",
+                self.store(),
+                in_short(record)
+            ));
+        }
         self.note_failure();
         record.warnings.extend(store_behind(self.writer.joined()));
         let (context, started_at) = (self.context, record.started_at.clone());
@@ -78,6 +91,11 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
                 .line(&format!("note: the run is kept in the end: {}", record.id));
         }
         Ok(())
+    }
+
+    fn store(&self) -> String {
+        let path = self.context.store_path().unwrap_or_default();
+        format!("the store {}", path.as_text())
     }
 
     fn note_failure(&mut self) {
@@ -112,7 +130,13 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     fn measured(&mut self, _record: &RunRecord) {
         // All intervals are safe before anything is waited for: a run that is
         // killed in its drain is rebuilt from them.
-        self.writer.flush();
+        if !self.writer.flush(PATIENCE) {
+            self.progress.line(&format!(
+                "warning: {} does not answer, and the last seconds of the run are not yet in it; \
+                 operations in flight are waited for meanwhile",
+                self.store()
+            ));
+        }
         self.note_failure();
     }
 
@@ -128,6 +152,20 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
             Some(left_ns),
         );
     }
+}
+
+/// The rates of each job, a line each.
+fn in_short(record: &RunRecord) -> String {
+    let line = |job: &JobRecord| {
+        let (outcome, name) = (&job.outcome, &job.name);
+        let (iops, mib_per_s) = (format_iops(outcome.iops), outcome.mib_per_s);
+        format!(
+            "  {name} on {}: {iops} IOPS, {mib_per_s:.1} MiB/s",
+            job.target.name
+        )
+    };
+    let lines: Vec<String> = record.jobs.iter().map(line).collect();
+    lines.join("\n")
 }
 
 /// Whether a record is whole.

@@ -56,8 +56,19 @@ fn half_way(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
         format!("cannot write {}: {error}", path.as_text()),
-        "make room there, or name a file elsewhere",
+        hint_of(error, "make room there, or name a file elsewhere"),
     )
+}
+
+/// What to do about a write that failed: `otherwise`, unless a limit of the shell stopped it.
+pub fn hint_of(error: &std::io::Error, otherwise: &'static str) -> &'static str {
+    match error.kind() {
+        ErrorKind::FileTooLarge => {
+            "raise the limit on the size of files with `ulimit -f unlimited`, or name a file on a \
+             file system that takes larger ones"
+        }
+        _ => otherwise,
+    }
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Failure {

@@ -37,3 +37,8 @@ pub(crate) fn is_disk_failure(_error: &io::Error) -> bool {
 pub(crate) fn may_write(_directory: &Path) -> bool {
     false
 }
+
+/// There is none.
+pub(crate) fn file_size_limit() -> Option<u64> {
+    None
+}

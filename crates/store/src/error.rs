@@ -9,7 +9,7 @@ use crate::open::is_open_here;
 use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, format_bytes};
 
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -87,6 +87,12 @@ pub enum ErrorKind {
     InputOutput {
         /// What the system or SQLite said.
         detail: String,
+    },
+    /// This process may make no file as large as the store is, or would become.
+    #[error("its files may not grow past {} (`ulimit -f`)", format_bytes(*.limit_bytes))]
+    FileSizeLimit {
+        /// The largest that a file of this process may become.
+        limit_bytes: u64,
     },
     /// The file was deleted, or another one has its name, since it was opened:
     /// what is written to it now is gone when it is closed.
@@ -168,6 +174,13 @@ impl Error {
             // A value of the wrong type in one of our own columns.
             None => ErrorKind::Damaged { detail },
         };
+        // For SQLite that is a disk that fails.
+        let kind = match (kind, limit_reached(path)) {
+            (ErrorKind::Full | ErrorKind::InputOutput { .. }, Some(limit_bytes)) => {
+                ErrorKind::FileSizeLimit { limit_bytes }
+            }
+            (kind, _) => kind,
+        };
         Error {
             path: path.to_owned(),
             doing,
@@ -248,9 +261,13 @@ impl Error {
             ErrorKind::InputOutput { .. } => {
                 "look for errors of the disk with `dmesg`, and keep results on another one with `--store FILE`".to_owned()
             }
-            ErrorKind::Displaced => {
-                "print the result with --json and redirect it to keep it; run it again where the store stays in place".to_owned()
+            ErrorKind::FileSizeLimit { .. } => {
+                "raise the limit with `ulimit -f unlimited`, and run it again".to_owned()
             }
+            ErrorKind::Displaced => format!(
+                "save what is printed of this result, it is all that is left; find out what removes {path}, or name a \
+                 file elsewhere with `--store FILE`"
+            ),
             ErrorKind::Full => {
                 "make room there, or name a file on another file system with `--store FILE`".to_owned()
             }
@@ -280,11 +297,30 @@ fn salvage(path: &Path) -> String {
     )
 }
 
+/// The limit of this process on the size of files, where a file of the store is about as
+/// large: what fails then fails because of it.
+fn limit_reached(path: &Path) -> Option<u64> {
+    /// SQLite extends the index of its log by so much; all else by less.
+    const NEAR_BYTES: u64 = 32 << 10;
+    let limit_bytes = system::file_size_limit()?;
+    let is_near = ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        std::fs::metadata(name)
+            .is_ok_and(|file| file.len().saturating_add(NEAR_BYTES) >= limit_bytes)
+    });
+    is_near.then_some(limit_bytes)
+}
+
 fn kind_of_io(error: &std::io::Error) -> ErrorKind {
     use std::io::ErrorKind as Io;
     let detail = error.to_string();
     match error.kind() {
         _ if system::is_out_of_files(error) => ErrorKind::TooManyOpenFiles { detail },
+        Io::FileTooLarge => match system::file_size_limit() {
+            Some(limit_bytes) => ErrorKind::FileSizeLimit { limit_bytes },
+            None => ErrorKind::Other(detail),
+        },
         _ if system::is_disk_failure(error) => ErrorKind::InputOutput { detail },
         Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::ReadOnly { detail },
         Io::StorageFull | Io::QuotaExceeded => ErrorKind::Full,

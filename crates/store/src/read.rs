@@ -94,7 +94,7 @@ impl Store {
         listing = Listing::default();
         for (number, id) in self.numbers().map_err(sqlite)? {
             if let Err(error) = self.rows(filter, Some(number), &mut listing) {
-                let run = id.unwrap_or_else(|| format!("number {number}"));
+                let run = id.unwrap_or_else(|| unnamed(number));
                 let error = self.damaged_run(DOING, &run, error);
                 listing.unreadable.push(Unreadable { run, error });
             }
@@ -135,7 +135,7 @@ impl Store {
                 Ok(run) => listing.runs.push(run),
                 Err(error) if is_damage(&error) => {
                     let number: i64 = row.get(0)?;
-                    let run = row.get(1).unwrap_or_else(|_| format!("number {number}"));
+                    let run = row.get(1).unwrap_or_else(|_| unnamed(number));
                     let error = self.damaged_run(DOING, &run, error);
                     listing.unreadable.push(Unreadable { run, error });
                 }
@@ -340,7 +340,10 @@ impl Store {
                 .find_newest(before)
                 .map_err(|error| self.sqlite_error("find a run", error))?
                 .ok_or_else(|| self.not_found(name)),
-            None => self.find_by_prefix(name),
+            None => match number_of(name) {
+                Some(number) => Ok((number, name.to_owned())),
+                None => self.find_by_prefix(name),
+            },
         }
     }
 
@@ -357,12 +360,12 @@ impl Store {
 
     fn find_by_prefix(&self, name: &str) -> Result<(i64, String)> {
         const SHOWN: usize = 5;
-        let query = || -> rusqlite::Result<Vec<(i64, String)>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT run_number, id FROM runs \
+        let query = |how: &str| -> rusqlite::Result<Vec<(i64, String)>> {
+            let mut statement = self.connection.prepare_cached(&format!(
+                "SELECT run_number, id FROM runs {how} \
                  WHERE id >= ?1 AND id <= ?2 AND substr(id, 1, length(?1)) = ?1 \
                  ORDER BY id LIMIT ?3",
-            )?;
+            ))?;
             // Bounds on both sides, so that the index alone finds it among many.
             let last = format!("{name}{}", char::MAX);
             let rows = statement.query_map(params![name, last, SHOWN.cast_signed()], |row| {
@@ -370,7 +373,14 @@ impl Store {
             })?;
             rows.collect()
         };
-        let mut found = query().map_err(|error| self.sqlite_error("find a run", error))?;
+        let sqlite = |error| self.sqlite_error("find a run", error);
+        let mut found = query("").map_err(sqlite)?;
+        if found.is_empty() && !name.is_empty() {
+            // A list shows ids of the table; in a damaged file the index may have others,
+            // and a run that was named as damaged has to be found by that name. What the
+            // table cannot say any more, it does not have.
+            found = query("NOT INDEXED").unwrap_or_default();
+        }
         // A whole id may be the beginning of another; it sorts first.
         let whole = found.first().is_some_and(|(_, id)| id == name);
         if name.is_empty() || found.is_empty() {
@@ -388,6 +398,16 @@ impl Store {
         let name = name.to_owned();
         self.error("find a run", ErrorKind::NotFound { name })
     }
+}
+
+/// What a run is called whose id cannot be read.
+fn unnamed(number: i64) -> String {
+    format!("number-{number}")
+}
+
+/// The number of a run that goes by [`unnamed`].
+pub(crate) fn number_of(name: &str) -> Option<i64> {
+    name.strip_prefix("number-")?.parse().ok()
 }
 
 pub(crate) fn status_text(status: Status) -> &'static str {

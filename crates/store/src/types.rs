@@ -15,8 +15,8 @@ pub struct RunHandle {
     pub(crate) next_interval: Vec<u64>,
     /// Intervals not yet handed over.
     pub(crate) pending: Vec<PendingInterval>,
-    /// As many must wait before the next try, after one that failed.
-    pub(crate) next_try_rows: usize,
+    /// The time of the run before which nothing is tried again, after a try that failed.
+    pub(crate) next_try_ns: u64,
     /// Intervals that were joined with a neighbour.
     pub(crate) joined: u64,
 }

@@ -51,13 +51,14 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A new directory; it belongs to the owner of the one that it is in.
+/// A new directory; it belongs to the owner of the one that it is in. Made by root, it is
+/// never one that others can write to, whatever the umask.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     if !is_root() {
         return std::fs::create_dir(path);
     }
     let directory = Directory::of(path)?;
-    let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+    let mode = Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH;
     rustix::fs::mkdirat(&directory.handle, directory.name, mode)?;
     // The owner of the directory above may have put something else in its place.
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
@@ -123,6 +124,11 @@ pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let found = Errno::from_io_error(error);
     matches!(found, Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// The largest that a file of this process may become; `None` without a limit.
+pub(crate) fn file_size_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
 }
 
 /// The disk fails.

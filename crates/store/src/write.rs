@@ -7,9 +7,10 @@
 use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
+use crate::read::number_of;
 use crate::rows::{PendingInterval, finish, insert_interval, insert_run, owner_at};
 use crate::types::{IntervalHistograms, RunHandle};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord, Status};
 
@@ -49,7 +50,7 @@ impl Store {
             id: skeleton.id,
             next_interval: vec![0; skeleton.jobs.len()],
             pending: Vec::new(),
-            next_try_rows: 0,
+            next_try_ns: 0,
             joined: 0,
         })
     }
@@ -104,7 +105,7 @@ impl Store {
             .start_ns
             .saturating_add(last.interval.duration_ns);
         let due = end_ns >= first.interval.start_ns.saturating_add(BATCH_NS);
-        if !due && run.pending.len() < BATCH_ROWS || run.pending.len() < run.next_try_rows {
+        if !due && run.pending.len() < BATCH_ROWS || end_ns < run.next_try_ns {
             return Ok(());
         }
         match self.hand_over(run, Duration::ZERO) {
@@ -235,8 +236,9 @@ impl Store {
                 let found = transaction
                     .query_row(
                         "SELECT run_number, status = 'running', owner_pid, owner_process_start, \
-                         owner_boot_id, owner_pid_namespace, owner_host FROM runs WHERE id = ?1",
-                        [id],
+                         owner_boot_id, owner_pid_namespace, owner_host FROM runs \
+                         WHERE id = ?1 OR run_number = ?2",
+                        params![id, number_of(id)],
                         |row| {
                             Ok((
                                 row.get::<_, i64>(0)?,
@@ -323,18 +325,15 @@ impl Store {
         let restored = self.connection.busy_timeout(self.patience);
         if let Err(error) = done.and(restored) {
             let error = self.sqlite_error(DOING, error);
-            // What fails with a full disk is tried with all that waits: ever rarer, the
-            // tries of a long run cost no more than some of its intervals do, and when
-            // there is room again, an eighth of what waits is waited for at most.
+            // What fails with a full disk is tried with all that waits, so ever rarer: after
+            // an eighth of the time that waits already, a minute at most.
             if !matches!(error.kind(), ErrorKind::Locked { .. }) {
-                let waiting = run.pending.len();
-                let next = waiting + waiting.min(BATCH_ROWS).max(waiting / 8);
-                run.next_try_rows = next.min(BACKLOG_ROWS);
+                run.next_try_ns = next_try_ns(&run.pending);
             }
             return Err(error);
         }
         run.pending.clear();
-        run.next_try_rows = 0;
+        run.next_try_ns = 0;
         Ok(())
     }
 
@@ -346,6 +345,17 @@ impl Store {
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
         drop(moved);
     }
+}
+
+/// When what waits is tried again: a time of the run.
+fn next_try_ns(pending: &[PendingInterval]) -> u64 {
+    const LONGEST_NS: u64 = 60_000_000_000;
+    let (Some(first), Some(last)) = (pending.first(), pending.last()) else {
+        return 0;
+    };
+    let end_ns = (last.interval.start_ns).saturating_add(last.interval.duration_ns);
+    let waiting_ns = end_ns.saturating_sub(first.interval.start_ns);
+    end_ns.saturating_add((waiting_ns / 8).clamp(BATCH_NS, LONGEST_NS))
 }
 
 /// What becomes of a transaction when its body is done, and what the body found.

@@ -18,6 +18,7 @@ use crate::rows::PendingInterval;
 use crate::types::{IntervalHistograms, RunHandle, StoredHistograms, StoredInterval};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::Duration;
 use stripewise_results::{Interval, RunRecord};
 
 /// Intervals of jobs that wait at most: over two hours of one job at a second each.
@@ -106,10 +107,12 @@ impl<'scope, 'store: 'scope> RunWriter<'scope, 'store> {
         self.0.append(job_index, interval, latencies);
     }
 
-    /// Waits until all that was appended is stored, or has failed to be. Call it when
-    /// measuring ends, before operations in flight are waited for.
-    pub fn flush(&self) {
-        self.0.flush();
+    /// Waits until all that was appended is stored, or has failed to be, but no longer than
+    /// `limit`: the disk may hang. `false` where it still waits; the thread goes on. Call
+    /// it when measuring ends, before operations in flight are waited for.
+    #[must_use]
+    pub fn flush(&self, limit: Duration) -> bool {
+        self.0.flush(limit)
     }
 
     /// The first failure of the store, once. Measuring may go on without it.
@@ -241,13 +244,14 @@ impl<'scope, S: Sink + 'scope> Writer<'scope, S> {
         self.shared.changed.notify_all();
     }
 
-    fn flush(&self) {
+    fn flush(&self, limit: Duration) -> bool {
         let mut state = self.shared.lock();
         state.flush_asked = true;
         self.shared.changed.notify_all();
-        while !state.is_idle() || state.is_writing {
-            state = self.shared.wait(state);
-        }
+        let waits = |state: &mut State| !state.is_idle() || state.is_writing;
+        let waited = self.shared.changed.wait_timeout_while(state, limit, waits);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !waits(&mut state)
     }
 
     fn failure(&self) -> Option<Error> {

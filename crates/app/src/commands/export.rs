@@ -5,7 +5,7 @@ use crate::cli::export::{Export, ExportFormat};
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::write_new_with;
+use crate::output::{hint_of, write_new_with};
 use crate::show::document::print_json;
 use crate::show::terminal::Stdout;
 use crate::subject::subject;
@@ -150,10 +150,11 @@ fn json_of(run: &RunRecord) -> Outcome<String> {
 }
 
 fn unwritten(error: std::io::Error) -> Failure {
+    let hint = hint_of(&error, "make room there, or name a file elsewhere");
     Failure {
         exit: Exit::Target,
         error: anyhow::Error::new(error).context("cannot write the export"),
-        hint: Some("make room there, or name a file elsewhere".to_owned()),
+        hint: Some(hint.to_owned()),
     }
 }
 

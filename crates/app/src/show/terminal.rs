@@ -104,10 +104,14 @@ impl Write for Stdout {
 /// that went away has seen enough and is none.
 pub fn unwritten() -> Option<Failure> {
     let error = STDOUT.get().filter(|error| is_loss(error))?;
+    let hint = crate::output::hint_of(
+        error,
+        "make room where it goes; nothing that was measured is lost: `stripewise history` lists it",
+    );
     Some(Failure::new(
         Exit::Target,
         format!("cannot write to stdout: {error}"),
-        "make room where it goes; nothing that was measured is lost: `stripewise history` lists it",
+        hint,
     ))
 }
 

@@ -112,9 +112,13 @@ fn a_file_past_the_limit_of_the_shell_is_an_error_with_its_own_hint() {
         (
             "65536",
             "report --all -o all.html",
-            &["all.html", "File too large"],
+            &["all.html", "File too large", "ulimit -f unlimited"],
         ),
-        ("65536", "export -o all.jsonl", &["File too large"]),
+        (
+            "65536",
+            "export -o all.jsonl",
+            &["File too large", "ulimit -f"],
+        ),
     ];
     for (limit, line, says) in cases {
         let words: Vec<&str> = line.split(' ').collect();
@@ -127,4 +131,27 @@ fn a_file_past_the_limit_of_the_shell_is_an_error_with_its_own_hint() {
     for file in ["all.html", "all.jsonl"] {
         assert!(!desk.path().join(file).exists(), "{file} is cut");
     }
+}
+
+/// A store and a report that the limit on the size of files stops: neither is blamed on a
+/// disk. `ulimit -f` counts 512 bytes.
+#[test]
+fn the_limit_on_the_size_of_files_is_named_where_it_stops_the_store_or_a_report() {
+    let desk = Desk::new();
+    desk.run(&["run", "sim:raid10-10k", "--duration", "1s"])
+        .done();
+    let limited = |desk: &Desk, blocks: &str, arguments: &[&str]| {
+        let mut command = desk.command(arguments);
+        let program = command.get_program().to_owned();
+        let all: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        command = std::process::Command::new("sh");
+        command.args(["-c", &script]).arg(program).args(all);
+        Answer::of(&mut command)
+    };
+    let report = desk.file("report.html");
+    limited(&desk, "600", &["report", "last", "-o", &report]).failed(3, &["ulimit -f unlimited"]);
+    assert!(!std::path::Path::new(&report).exists());
+    let run = ["run", "sim:raid10-10k", "--duration", "1s"];
+    limited(&Desk::new(), "60", &run).failed(5, &["past 30 KiB", "ulimit -f unlimited"]);
 }

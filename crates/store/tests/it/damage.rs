@@ -169,6 +169,35 @@ fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
     assert!(noticed > 12, "only {noticed} were noticed");
 }
 
+/// The id of a run stands in the table and in its index: whichever is hit, the name that
+/// a list gives finds the run and its damage.
+#[test]
+fn a_run_is_found_by_the_name_that_its_damage_is_reported_under() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let whole = std::fs::read(&path).unwrap();
+    let name = id(3);
+    let is_there = |at: &usize| whole[*at..].starts_with(name.as_bytes());
+    let mut damaged = 0;
+    for at in (0..whole.len()).filter(is_there) {
+        let mut bytes = whole.clone();
+        bytes[at + name.len() - 1] = b'x';
+        std::fs::write(&path, &bytes).unwrap();
+        let store = Store::open_read_only(&path).unwrap();
+        let listing = store.list_readable(&Filter::default()).unwrap();
+        let named = listing.unreadable.iter().map(|unreadable| &unreadable.run);
+        for run in named.chain(listing.runs.iter().map(|run| &run.id)) {
+            if let Err(error) = store.load(run) {
+                let is_named = matches!(error.kind(), ErrorKind::DamagedRun { .. });
+                assert!(is_named, "{run}, byte {at}: {error}");
+                damaged += 1;
+            }
+        }
+    }
+    assert!(damaged > 0);
+}
+
 #[test]
 fn a_lost_page_of_the_table_costs_its_own_runs_only() {
     let directory = tempfile::tempdir().unwrap();

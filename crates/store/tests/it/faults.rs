@@ -5,7 +5,8 @@ use crate::skips::skip;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use stripewise_store::{ErrorKind, Filter, Store};
+use stripewise_results::Interval;
+use stripewise_store::{ErrorKind, Filter, IntervalHistograms, Store};
 
 /// A store with a few runs, in one file without a log.
 fn filled(path: &Path) {
@@ -232,4 +233,32 @@ fn a_read_only_file_system_can_be_read_and_refuses_writing() {
     );
     drop(store);
     mount.remount("rw");
+}
+
+/// However many intervals wait: a store that takes none is not asked with all of them
+/// again and again.
+#[test]
+fn a_store_that_takes_no_intervals_is_tried_ever_rarer() {
+    // More than the store keeps waiting.
+    const SECONDS: u64 = 17_000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("run", 1)).unwrap();
+    let behind = rusqlite::Connection::open(&path).unwrap();
+    behind.execute_batch("DROP TABLE intervals").unwrap();
+    let mut tries = 0;
+    for index in 0..SECONDS {
+        let interval = Interval {
+            start_ns: index * 1_000_000_000,
+            duration_ns: 1_000_000_000,
+            ..interval(index)
+        };
+        let none = IntervalHistograms::default();
+        let added = store.append_interval(&mut run, 0, &interval, none);
+        tries += u64::from(added.is_err());
+    }
+    // One a minute, and those of the first minutes.
+    let most = SECONDS / 60 + 60;
+    assert!((10..=most).contains(&tries), "{tries} of {most}");
 }

@@ -142,10 +142,11 @@ fn a_store_that_root_makes_in_a_users_home_belongs_to_the_user() {
     let home = tempfile::tempdir().unwrap();
     chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     let path = home.path().join(".local/share/stripewise/store.db");
-    made_by(0, "022", &path, || check_files(&path, 0o600, NOBODY));
+    made_by(0, "000", &path, || check_files(&path, 0o600, NOBODY));
     for above in path.ancestors().skip(1).take(3) {
         let metadata = std::fs::metadata(above).unwrap();
         assert_eq!(metadata.uid(), NOBODY, "{}", above.display());
+        assert_eq!(metadata.mode() & 0o7777, 0o755, "{}", above.display());
     }
     // And goes on working for both.
     made_by(NOBODY, "022", &path.with_file_name("store.db"), || {});
