@@ -5,13 +5,15 @@
 //! ```text
 //! cargo run --release --example fit -- TABLE NAME[?overrides] OPERATIONS EVALUATIONS \
 //!     key=start:step[unit] ...
-//! TABLE: oja, oja-train, eva-read, mssqltips-read, mssqltips-write
+//! TABLE: oja, oja-train, oja-sequential, oja-sequential-train, eva-read,
+//!     mssqltips-read, mssqltips-write, mssqltips-sequential,
+//!     mssqltips-sequential-train
 //! ```
 //! A unit of `us` makes a time of the number, `int` rounds it.
 
 use stripewise_array_sim::accuracy::tables::{
     Cell, Scored, eva8100_2009, is_unexplained, largest_error, mean_absolute_error, mssqltips_2127,
-    oja_nisula_2007, run_cell,
+    mssqltips_2127_sequential, oja_nisula_2007, oja_nisula_2007_sequential, run_cell,
 };
 use stripewise_array_sim::{ArraySpec, Kind};
 
@@ -184,9 +186,25 @@ fn cells(table: &str) -> Vec<Cell> {
             cells
         }
         "mssqltips-read" => mssqltips_2127(Kind::Read),
+        "oja-sequential" => oja_nisula_2007_sequential(),
+        "oja-sequential-train" => only_trained(oja_nisula_2007_sequential()),
+        "mssqltips-sequential" => mssqltips_sequential(),
+        "mssqltips-sequential-train" => only_trained(mssqltips_sequential()),
         "mssqltips-write" => mssqltips_2127(Kind::Write),
         other => panic!("no table `{other}`"),
     }
+}
+
+/// What sequential parameters are fitted to: 1, 4 and 16 threads.
+fn only_trained(mut cells: Vec<Cell>) -> Vec<Cell> {
+    cells.retain(|cell| [1, 4, 16].contains(&cell.threads));
+    cells
+}
+
+fn mssqltips_sequential() -> Vec<Cell> {
+    let mut cells = mssqltips_2127_sequential(Kind::Read);
+    cells.extend(mssqltips_2127_sequential(Kind::Write));
+    cells
 }
 
 fn main() {

@@ -9,20 +9,27 @@
 
 use crate::arena::Arena;
 use crate::content::{Content, FaultEvent};
-use crate::controller::Controller;
 use crate::controller::cache::{Cache, Destage};
 use crate::controller::limiter::{Bucket, Limiter};
+use crate::controller::read_ahead::{Fetch, Streams};
+use crate::controller::{Controller, Work};
 use crate::drive::{Arrival, Drive, DriveAccess};
 use crate::events::{Event, EventQueue};
 use crate::facts::{ArrayTotals, VolumeFacts};
 use crate::faults::Faults;
+use crate::geometry::Position;
 use crate::layout::{Access, Layout, Phase, Target};
 use crate::{Finished, Kind, Request, Simulate};
 use std::collections::VecDeque;
 
+mod memory;
+
 /// Linux error numbers of failed operations.
 const EIO: i32 = -5;
 const EINVAL: i32 = -22;
+
+/// Accesses of one phase that need no more room: a megabyte on small units.
+const SENT_EXPECTED: usize = 256;
 
 /// Where an operation's end leads.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +38,8 @@ enum Origin {
     Host(Request),
     /// The cache writes it to the drives.
     Destage(Destage),
+    /// The controller reads it ahead.
+    Fetch(Fetch),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +63,7 @@ pub(crate) struct Parts {
     pub drives: Vec<Drive>,
     pub controller: Controller,
     pub cache: Cache,
+    pub streams: Streams,
     pub limiter: Limiter,
     pub drive_iops: u64,
     pub faults: Faults,
@@ -74,6 +84,7 @@ pub struct Array {
     drives: Vec<Drive>,
     controller: Controller,
     cache: Cache,
+    streams: Streams,
     /// The cap on the array as a whole.
     limiter: Limiter,
     /// Nanoseconds between accesses of one drive; 0: no cap.
@@ -96,6 +107,8 @@ pub struct Array {
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
     accesses: Arena<PendingAccess>,
+    /// Room for the accesses of the phase that is being sent.
+    sent: Vec<u32>,
     events: EventQueue,
     totals: ArrayTotals,
 }
@@ -108,6 +121,7 @@ struct PendingAccess {
     offset_bytes: u64,
     length_bytes: u32,
     write: bool,
+    position: Position,
 }
 
 impl Array {
@@ -120,6 +134,7 @@ impl Array {
             drives: parts.drives,
             controller: parts.controller,
             cache: parts.cache,
+            streams: parts.streams,
             limiter: parts.limiter,
             faults: parts.faults,
             content: None,
@@ -135,6 +150,7 @@ impl Array {
             host_queue: VecDeque::with_capacity(expected),
             operations: Arena::with_capacity(expected),
             accesses: Arena::with_capacity(4 * expected),
+            sent: Vec::with_capacity(SENT_EXPECTED),
             events: EventQueue::with_capacity(8 * expected),
             totals: ArrayTotals::default(),
         }
@@ -229,11 +245,15 @@ impl Array {
         match request.kind {
             Kind::Sync => {
                 if !(self.cache.enabled() && self.cache.sync_waits(index)) {
-                    let done_ns = self.controller.process(now_ns, 1);
+                    let done_ns = self
+                        .controller
+                        .process(now_ns, Work::without_drives(self.in_flight));
                     self.finish(index, done_ns);
                 }
             }
+            Kind::Read if self.streams.enabled() => self.read_ahead(index, now_ns),
             Kind::Write if self.caches(&request) => {
+                self.end_streams(index, now_ns);
                 // Those that wait already come first.
                 if self.cache.waiting.is_empty() && self.cache.has_room(operation.length_bytes) {
                     self.accept(index, now_ns);
@@ -242,16 +262,10 @@ impl Array {
                 }
             }
             Kind::Read | Kind::Write => {
-                let pieces = self.pieces(&operation);
-                let at_ns = self.controller.process(now_ns, pieces);
-                self.send(index, at_ns);
+                self.end_streams(index, now_ns);
+                self.send(index, now_ns);
             }
         }
-    }
-
-    /// A volatile cache must not acknowledge what has to survive a power cut.
-    fn caches(&self, request: &Request) -> bool {
-        self.cache.enabled() && (!request.durable || self.cache.model.nonvolatile)
     }
 
     fn pieces(&self, operation: &Operation) -> u64 {
@@ -259,67 +273,58 @@ impl Array {
             .units_touched(operation.offset_bytes, operation.length_bytes)
     }
 
-    /// Acknowledges a write from the cache.
-    fn accept(&mut self, index: u32, now_ns: u64) {
-        let operation = self.operations[index];
-        self.cache
-            .accept(operation.offset_bytes, operation.length_bytes);
-        let done_ns = self.controller.process(now_ns, 1);
-        self.finish(index, done_ns);
-        self.destage(now_ns);
-    }
-
-    /// Fills the free destaging slots.
-    fn destage(&mut self, now_ns: u64) {
-        while let Some(destage) = self.cache.next_destage() {
-            let operation = Operation {
-                origin: Origin::Destage(destage),
-                number: 0,
-                write: true,
-                offset_bytes: destage.offset_bytes,
-                length_bytes: destage.length_bytes,
-                pending: 0,
-                phase: Phase::First,
-                result: 0,
-            };
-            let pieces = self.pieces(&operation);
-            let index = self.operations.insert(operation);
-            let at_ns = self.controller.process_splits(now_ns, pieces);
-            self.send(index, at_ns);
-        }
-    }
-
-    /// Sends the accesses of the operation's phase on their way at `at_ns`.
-    fn send(&mut self, index: u32, at_ns: u64) {
+    /// Takes the accesses of the operation's phase through the processor, from
+    /// `now_ns` on, and sends them on their way.
+    fn send(&mut self, index: u32, now_ns: u64) {
         let operation = self.operations[index];
         let layout = self.layout;
-        let arrive_ns = at_ns + self.controller.model.command_ns;
-        let mut sent = 0;
+        let mut sent = std::mem::take(&mut self.sent);
         layout.plan(
             operation.write,
             operation.phase,
             operation.offset_bytes,
             operation.length_bytes,
             &mut |access: Access| {
-                sent += 1;
-                let disk = self.choose(&access);
-                let access = self.accesses.insert(PendingAccess {
+                let position = self.position(&access);
+                let disk = self.choose(&access, position.cylinder);
+                sent.push(self.accesses.insert(PendingAccess {
                     operation: index,
                     disk,
+                    position,
                     offset_bytes: access.offset_bytes,
                     length_bytes: access.length_bytes as u32,
                     write: access.write,
-                });
-                let arrive_ns = self.past_cap(disk, arrive_ns);
-                self.events.push(arrive_ns, Event::Arrive(access));
+                }));
             },
         );
-        self.totals.accesses += u64::from(sent);
-        self.operations[index].pending = sent;
-        if sent == 0 {
+        let at_ns = self.process(&operation, now_ns, sent.len() as u64);
+        let arrive_ns = at_ns + self.controller.model.command_ns;
+        for &access in &sent {
+            let arrive_ns = self.past_cap(self.accesses[access].disk, arrive_ns);
+            self.events.push(arrive_ns, Event::Arrive(access));
+        }
+        self.totals.accesses += sent.len() as u64;
+        self.operations[index].pending = sent.len() as u32;
+        let nothing = sent.is_empty();
+        sent.clear();
+        self.sent = sent;
+        if nothing {
             // A phase without accesses (all stripes full): go on.
             self.phase_done(index, at_ns);
         }
+    }
+
+    /// Processor time for the accesses of a phase. A destage pays no host operation,
+    /// and a second phase has paid.
+    fn process(&mut self, operation: &Operation, now_ns: u64, accesses: u64) -> u64 {
+        let first = operation.phase == Phase::First;
+        let work = Work {
+            whole: first && matches!(operation.origin, Origin::Host(_)),
+            pieces: if first { self.pieces(operation) } else { 1 },
+            accesses,
+            commands: self.in_flight,
+        };
+        self.controller.process(now_ns, work)
     }
 
     /// When an access may reach its drive under the drives' cap.
@@ -330,15 +335,20 @@ impl Array {
         }
     }
 
-    fn choose(&self, access: &Access) -> u32 {
+    /// Drives are equal, so that any of those an access may go to tells where it lies.
+    fn position(&self, access: &Access) -> Position {
+        let (Target::Disk(disk) | Target::AnyOf { first: disk, .. }) = access.target;
+        self.drives[disk as usize].position(access.offset_bytes)
+    }
+
+    fn choose(&self, access: &Access, cylinder: u32) -> u32 {
         match access.target {
             Target::Disk(disk) => disk,
             Target::AnyOf { first, count } => {
-                let row = access.offset_bytes / self.layout.unit_bytes.max(1);
-                let seed_and_row = (self.seed, row);
-                let offset = access.offset_bytes;
+                let row = || access.offset_bytes / self.layout.unit_bytes.max(1);
+                let seed_and_row = || (self.seed, row());
                 self.controller
-                    .choose_copy(&self.drives, first, count, offset, seed_and_row)
+                    .choose_copy(&self.drives, first, count, cylinder, seed_and_row)
             }
         }
     }
@@ -352,6 +362,7 @@ impl Array {
             offset_bytes: access.offset_bytes,
             length_bytes: access.length_bytes,
             write: access.write,
+            position: access.position,
         };
         let drive = &mut self.drives[access.disk as usize];
         match drive.arrive(self.now_ns, drive_access, stretch) {
@@ -398,24 +409,11 @@ impl Array {
                 self.operations.remove(index);
                 self.destaged(destage, at_ns);
             }
-        }
-    }
-
-    /// Dirty data is on the drives: syncs that waited for it end, writes that
-    /// waited for its room are acknowledged, and the freed slot is used again.
-    fn destaged(&mut self, destage: Destage, at_ns: u64) {
-        self.cache.destaged(destage);
-        while let Some(sync) = self.cache.synced.pop() {
-            self.finish(sync, at_ns);
-        }
-        while let Some(&first) = self.cache.waiting.front() {
-            if !self.cache.has_room(self.operations[first].length_bytes) {
-                break;
+            Origin::Fetch(fetch) => {
+                self.operations.remove(index);
+                self.fetched(fetch, at_ns);
             }
-            self.cache.waiting.pop_front();
-            self.accept(first, at_ns);
         }
-        self.destage(at_ns);
     }
 
     /// The array's work for a host operation ends at `at_ns`: the link, then
@@ -437,7 +435,7 @@ impl Array {
     fn complete(&mut self, index: u32, finished: &mut impl FnMut(Finished)) {
         let operation = self.operations.remove(index);
         let Origin::Host(request) = operation.origin else {
-            unreachable!("destages do not complete to the host");
+            unreachable!("the array's own operations do not complete to the host");
         };
         self.totals.completed += 1;
         if self.content.is_some() && request.kind == Kind::Write && operation.result > 0 {

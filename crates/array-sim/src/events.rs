@@ -1,12 +1,18 @@
-//! The event queue: a binary heap on (nanoseconds, class, sequence).
+//! What is going to happen, ordered by (nanoseconds, class, sequence).
 //!
-//! Sequence numbers make the order total, so a run does not depend on how the
-//! heap breaks ties. Completions to the host carry the operation's submission
+//! Sequence numbers make the order total, so a run does not depend on how a
+//! structure breaks ties. Completions to the host carry the operation's submission
 //! number in a class of their own, above all internal events of the same
 //! nanosecond: simultaneous completions leave in order of submission.
+//!
+//! Most events come in the order in which they will happen, because they lie a
+//! fixed latency ahead of their causes: accesses on their way to a drive, and
+//! completions on their way to the host. Each of the two has a queue; what comes
+//! out of order, and the ends of the drives' work, are in a heap that is small
+//! for that reason. The next event is the earliest of three fronts.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What happens; the numbers are arena indices, or drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,10 +31,64 @@ pub(crate) enum Event {
 
 const COMPLETION_CLASS: u64 = 1 << 63;
 
+/// When: nanoseconds above, class and sequence below, compared as one number.
+type Key = u128;
+
+/// Later than everything: the front of an empty queue.
+const NEVER: Key = Key::MAX;
+
+const fn key(at_ns: u64, class_and_sequence: u64) -> Key {
+    (at_ns as Key) << 64 | class_and_sequence as Key
+}
+
+const fn at_ns(key: Key) -> u64 {
+    (key >> 64) as u64
+}
+
+/// Events of one kind that come in the order in which they will happen.
+#[derive(Clone, Debug)]
+struct Lane {
+    items: VecDeque<(Key, u32)>,
+    front: Key,
+    /// The last key; anything may follow an empty lane.
+    back: Key,
+}
+
+impl Lane {
+    fn with_capacity(capacity: usize) -> Self {
+        Lane {
+            items: VecDeque::with_capacity(capacity),
+            front: NEVER,
+            back: 0,
+        }
+    }
+
+    /// Takes the event unless it is earlier than one that is here already.
+    fn take(&mut self, key: Key, index: u32) -> bool {
+        if self.front == NEVER {
+            self.front = key;
+        } else if key < self.back {
+            return false;
+        }
+        self.back = key;
+        self.items.push_back((key, index));
+        true
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        let (_, index) = self.items.pop_front()?;
+        self.front = self.items.front().map_or(NEVER, |(key, _)| *key);
+        Some(index)
+    }
+}
+
 /// All that is going to happen.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    heap: BinaryHeap<Reverse<(Key, Event)>>,
+    heap_front: Key,
+    arrivals: Lane,
+    completions: Lane,
     sequence: u64,
 }
 
@@ -36,6 +96,9 @@ impl EventQueue {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         EventQueue {
             heap: BinaryHeap::with_capacity(capacity),
+            heap_front: NEVER,
+            arrivals: Lane::with_capacity(capacity),
+            completions: Lane::with_capacity(capacity),
             sequence: 0,
         }
     }
@@ -43,28 +106,53 @@ impl EventQueue {
     /// An internal event.
     pub(crate) fn push(&mut self, at_ns: u64, event: Event) {
         self.sequence += 1;
-        self.heap.push(Reverse((at_ns, self.sequence, event)));
+        let key = key(at_ns, self.sequence);
+        match event {
+            Event::Arrive(access) if self.arrivals.take(key, access) => {}
+            _ => self.push_heap(key, event),
+        }
     }
 
     /// The completion of the `submission`-th operation.
     pub(crate) fn push_completion(&mut self, at_ns: u64, submission: u64, operation: u32) {
-        let key = COMPLETION_CLASS | submission;
-        self.heap
-            .push(Reverse((at_ns, key, Event::Complete(operation))));
+        let key = key(at_ns, COMPLETION_CLASS | submission);
+        if !self.completions.take(key, operation) {
+            self.push_heap(key, Event::Complete(operation));
+        }
+    }
+
+    fn push_heap(&mut self, key: Key, event: Event) {
+        self.heap.push(Reverse((key, event)));
+        self.heap_front = self.heap_front.min(key);
     }
 
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        self.heap.peek().map(|&Reverse((at_ns, _, _))| at_ns)
+        let next = self.next();
+        (next != NEVER).then_some(at_ns(next))
     }
 
     /// The next event if it is due by `until_ns`.
     pub(crate) fn pop_until(&mut self, until_ns: u64) -> Option<(u64, Event)> {
-        if self.next_ns()? > until_ns {
+        let next = self.next();
+        if at_ns(next) > until_ns || next == NEVER {
             return None;
         }
-        self.heap
-            .pop()
-            .map(|Reverse((at_ns, _, event))| (at_ns, event))
+        let event = if next == self.heap_front {
+            let Reverse((_, event)) = self.heap.pop()?;
+            self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+            event
+        } else if next == self.arrivals.front {
+            Event::Arrive(self.arrivals.pop()?)
+        } else {
+            Event::Complete(self.completions.pop()?)
+        };
+        Some((at_ns(next), event))
+    }
+
+    fn next(&self) -> Key {
+        self.heap_front
+            .min(self.arrivals.front)
+            .min(self.completions.front)
     }
 }
 
@@ -91,5 +179,38 @@ mod tests {
                 (5, Event::Complete(20)),
             ]
         );
+    }
+
+    /// Whatever the order of pushing, the order of leaving is that of one heap.
+    #[test]
+    fn three_queues_leave_in_the_order_of_one() {
+        let mut random = 7u64;
+        let mut dice = |bound: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 33) % bound
+        };
+        let mut queue = EventQueue::with_capacity(1);
+        let mut expected = Vec::new();
+        for number in 1..=2_000u64 {
+            let (at_ns, index) = (dice(500), number as u32);
+            if dice(2) == 0 {
+                queue.push_completion(at_ns, number, index);
+                expected.push((at_ns, COMPLETION_CLASS | number, Event::Complete(index)));
+            } else {
+                let event = match dice(2) {
+                    0 => Event::Arrive(index),
+                    _ => Event::DriveDone(index),
+                };
+                queue.push(at_ns, event);
+                expected.push((at_ns, queue.sequence, event));
+            }
+        }
+        expected.sort_unstable();
+        let left: Vec<_> = std::iter::from_fn(|| queue.pop_until(u64::MAX)).collect();
+        let expected: Vec<_> = expected.iter().map(|e| (e.0, e.2)).collect();
+        assert_eq!(left, expected);
+        assert_eq!(queue.next_ns(), None);
     }
 }

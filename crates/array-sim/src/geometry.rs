@@ -8,7 +8,7 @@
 //! revolution. Defects, servo sectors and serpentine zones are left out.
 
 /// A sector's position.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     /// Track, counted from the outer edge.
     pub track: u32,
@@ -78,9 +78,10 @@ impl Geometry {
 }
 
 /// The fractional part of a number that is not negative. A cast truncates
-/// exactly on every platform; `floor` may be a library call.
+/// exactly on every platform; `floor` may be a library call. (To a signed number,
+/// which is one instruction where an unsigned one is a branch.)
 pub(crate) fn fraction(value: f64) -> f64 {
-    value - (value as u64) as f64
+    value - (value as i64) as f64
 }
 
 #[cfg(test)]

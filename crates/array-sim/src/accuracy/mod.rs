@@ -9,6 +9,7 @@
 mod closed_loop;
 mod report;
 mod rows;
+mod sequential;
 pub mod tables;
 
 pub use closed_loop::{Load, Measured, Positions, closed_loop};

@@ -1,6 +1,7 @@
 //! The accuracy report: rows with a verdict, printed as a table.
 
 use super::rows::{self, Context};
+use super::sequential;
 use std::fmt;
 
 /// One figure.
@@ -43,6 +44,7 @@ pub fn report(operations: u64) -> Report {
     rows::held_out(&context, &mut rows);
     rows::allocation_unit(&context, &mut rows);
     rows::mssqltips(&context, &mut rows);
+    sequential::rows(&context, &mut rows);
     rows::eva8100(&context, &mut rows);
     rows::headlines(&context, &mut rows);
     rows::not_explained(&context, &mut rows);

@@ -9,12 +9,12 @@ use super::{Load, Positions, closed_loop};
 use crate::{ArraySpec, Kind};
 
 /// The six parameters fitted to 1, 4, 16 and 64 threads only.
-const HELD_OUT: &str = "rotation_weight=0.1466&occupancy=181us&command_latency=104us&command_cap=148&seek_scale=1.1226&write_settle=280.7us";
+const HELD_OUT: &str = "rotation_weight=0.1435&occupancy=202us&command_latency=47us&command_cap=149&seek_scale=1.1164&write_settle=278.8us";
 
 /// The other explanation of the 2007 table: the 64K unit that was configured,
 /// and a misaligned partition whose file lies over this much more of the disks.
-const WIDER: &str = "disk.rotation_weight=0.1346&disk.occupancy=154.0us&controller.command_latency=106.3us&controller.command_cap=147&disk.seek_scale=1.1277&disk.write_settle=291.7us";
-const WIDER_PLACEMENT: f64 = 1.3315;
+const WIDER: &str = "disk.rotation_weight=0.1344&disk.occupancy=154.6us&controller.command_latency=50.7us&controller.command_cap=148&disk.seek_scale=1.1360&disk.write_settle=293.2us";
+const WIDER_PLACEMENT: f64 = 1.3344;
 
 /// The four parameters of the random reads of tip 2127, fitted anew for other
 /// stripe units.
@@ -39,17 +39,17 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn run(&self, spec: &ArraySpec, cells: &[Cell]) -> Vec<Scored> {
+    pub(super) fn run(&self, spec: &ArraySpec, cells: &[Cell]) -> Vec<Scored> {
         run_cells(spec, cells, self.operations)
     }
 }
 
-fn bundled(target: &str) -> ArraySpec {
+pub(super) fn bundled(target: &str) -> ArraySpec {
     ArraySpec::bundled(target).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A figure that must not exceed `max`.
-fn at_most(group: &'static str, name: &str, value: f64, max: f64, unit: &str) -> Row {
+pub(super) fn at_most(group: &'static str, name: &str, value: f64, max: f64, unit: &str) -> Row {
     Row {
         group,
         name: name.to_owned(),
@@ -71,7 +71,7 @@ fn within(group: &'static str, name: &str, value: f64, range: (f64, f64), unit: 
 }
 
 /// A row that only informs.
-fn note(group: &'static str, name: &str, value: String) -> Row {
+pub(super) fn note(group: &'static str, name: &str, value: String) -> Row {
     Row {
         group,
         name: name.to_owned(),
@@ -394,39 +394,6 @@ pub(super) fn not_explained(context: &Context, rows: &mut Vec<Row>) {
         let value = format!("{:.0} for {:.0} IOPS", scored.predicted, cell.published);
         let name = "2007, 31.5K, random reads, 1 thread (the 47 % cell)";
         rows.push(note(group, name, value));
-    }
-    for (kind, threads, published, name) in [
-        (
-            Kind::Read,
-            1,
-            18_361.12,
-            "2007, 64K, sequential reads, 1 thread",
-        ),
-        (
-            Kind::Read,
-            64,
-            12_389.73,
-            "2007, 64K, sequential reads, 64 threads",
-        ),
-        (
-            Kind::Write,
-            1,
-            1_098.30,
-            "2007, 64K, sequential writes, 1 thread",
-        ),
-        (
-            Kind::Write,
-            16,
-            11_455.13,
-            "2007, 64K, sequential writes, 16 threads",
-        ),
-    ] {
-        let iops = loop_iops(context, &spec, (kind, Positions::Sequential), 4 * threads);
-        rows.push(note(
-            group,
-            name,
-            format!("{iops:.0} for {published:.0} IOPS"),
-        ));
     }
     for (level, name) in [
         (

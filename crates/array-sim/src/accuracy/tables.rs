@@ -14,8 +14,8 @@ pub const EVA8100_2009_OFFSET: &str = include_str!("../../../../datasets/eva8100
 /// The published series of tip 2127.
 pub const MSSQLTIPS_2127: &str = include_str!("../../../../datasets/mssqltips-2127.csv");
 
-/// Thread counts that are scored: beyond 64, the 2007 table repeats itself,
-/// because the host's queue is full.
+/// Thread counts that are scored of random rows: beyond 64, the 2007 table repeats
+/// itself, because the host's queue is full.
 pub const THREADS_MAX: u32 = 64;
 
 /// One published figure.
@@ -23,6 +23,8 @@ pub const THREADS_MAX: u32 = 64;
 pub struct Cell {
     /// Reads or writes.
     pub kind: Kind,
+    /// Where.
+    pub positions: Positions,
     /// Threads, or outstanding operations where the table counts those.
     pub threads: u32,
     /// Operations outstanding in all.
@@ -74,21 +76,32 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// Random cells of a table with one column per offset.
+fn of(row: &[&str], positions: Positions) -> bool {
+    let wanted = match positions {
+        Positions::Random => "random",
+        Positions::Sequential => "sequential",
+    };
+    row[1] == wanted
+}
+
+/// Cells of a table with one column per offset.
 fn offset_cells(
     text: &'static str,
+    positions: Positions,
     columns: &[(usize, u64)],
     outstanding_per_thread: u32,
 ) -> Vec<Cell> {
+    let scored = |threads| threads <= THREADS_MAX || positions == Positions::Sequential;
     let mut cells = Vec::new();
-    for row in rows(text).skip(1).filter(|row| row[1] == "random") {
+    for row in rows(text).skip(1).filter(|row| of(row, positions)) {
         let threads = number(row[2]) as u32;
-        if threads > THREADS_MAX {
+        if !scored(threads) {
             continue;
         }
         for &(column, offset_bytes) in columns {
             cells.push(Cell {
                 kind: kind(row[0]),
+                positions,
                 threads,
                 outstanding: threads * outstanding_per_thread,
                 block_bytes: 8_192,
@@ -100,10 +113,24 @@ fn offset_cells(
     cells
 }
 
+/// Columns of the 2007 table and their offsets.
+const COLUMNS_2007: [(usize, u64); 2] = [(3, 32_256), (4, 65_536)];
+
 /// The random cells of the 2007 offset table: four outstanding per thread.
 #[must_use]
 pub fn oja_nisula_2007() -> Vec<Cell> {
-    offset_cells(OJA_NISULA_2007_OFFSET, &[(3, 32_256), (4, 65_536)], 4)
+    offset_cells(OJA_NISULA_2007_OFFSET, Positions::Random, &COLUMNS_2007, 4)
+}
+
+/// The sequential cells of the 2007 offset table: all threads share one position.
+#[must_use]
+pub fn oja_nisula_2007_sequential() -> Vec<Cell> {
+    offset_cells(
+        OJA_NISULA_2007_OFFSET,
+        Positions::Sequential,
+        &COLUMNS_2007,
+        4,
+    )
 }
 
 /// (kind, threads, published difference in percent) of the random rows of the
@@ -135,22 +162,33 @@ pub fn eva8100_2009(of: Kind) -> Vec<Cell> {
         (6, 1 << 20),
         (7, 2 << 20),
     ];
-    let mut cells = offset_cells(EVA8100_2009_OFFSET, &offsets, 32);
+    let mut cells = offset_cells(EVA8100_2009_OFFSET, Positions::Random, &offsets, 32);
     cells.retain(|cell| cell.kind == of);
     cells
 }
 
 /// The random 64K series of tip 2127.
 #[must_use]
-pub fn mssqltips_2127(of: Kind) -> Vec<Cell> {
+pub fn mssqltips_2127(kind: Kind) -> Vec<Cell> {
+    series_2127(kind, Positions::Random)
+}
+
+/// The sequential series of tip 2127: 64K reads, 8K writes.
+#[must_use]
+pub fn mssqltips_2127_sequential(kind: Kind) -> Vec<Cell> {
+    series_2127(kind, Positions::Sequential)
+}
+
+fn series_2127(wanted: Kind, positions: Positions) -> Vec<Cell> {
     rows(MSSQLTIPS_2127)
         .skip(1)
-        .filter(|row| row[1] == "random" && kind(row[0]) == of)
+        .filter(|row| of(row, positions) && kind(row[0]) == wanted)
         .map(|row| Cell {
-            kind: of,
+            kind: wanted,
+            positions,
             threads: number(row[3]) as u32,
             outstanding: number(row[3]) as u32,
-            block_bytes: 65_536,
+            block_bytes: number(row[2].trim_end_matches('K')) as u64 * 1_024,
             offset_bytes: 32_256,
             published: number(row[4]),
         })
@@ -165,7 +203,7 @@ pub fn run_cell(spec: &ArraySpec, cell: &Cell, operations: u64) -> Scored {
     let cached = spec.cache.size_bytes / cell.block_bytes;
     let load = Load {
         kind: cell.kind,
-        positions: Positions::Random,
+        positions: cell.positions,
         block_bytes: cell.block_bytes,
         outstanding: cell.outstanding,
         // Long enough to fill queues and, for writes, the cache.
@@ -228,6 +266,9 @@ mod tests {
         let oja = oja_nisula_2007();
         assert_eq!(oja.len(), 28);
         assert_eq!(oja.iter().filter(|cell| is_unexplained(cell)).count(), 1);
+        assert_eq!(oja_nisula_2007_sequential().len(), 36);
+        assert_eq!(mssqltips_2127_sequential(Kind::Read).len(), 11);
+        assert_eq!(mssqltips_2127_sequential(Kind::Write).len(), 7);
         assert!(oja.iter().all(|cell| cell.outstanding == 4 * cell.threads));
         assert_eq!(eva8100_2009(Kind::Read).len(), 30);
         assert_eq!(mssqltips_2127(Kind::Read).len(), 11);

@@ -19,6 +19,9 @@ pub(crate) struct CacheModel {
     pub slots: u32,
     /// Neighbouring writes are merged into one destage up to this size.
     pub merge_bytes: u64,
+    /// Merged writes end where stripes of this size do, so that full ones need no
+    /// old data; 0: anywhere.
+    pub stripe_bytes: u64,
     /// Battery or flash behind it: durable writes may be acknowledged from it.
     pub nonvolatile: bool,
 }
@@ -124,12 +127,14 @@ impl Cache {
             next: END,
         });
         let mut end = first.offset_bytes + first.length_bytes;
+        let limit = self.merge_limit(first.offset_bytes).max(end);
         let mut held_bytes = first.length_bytes;
         while let Some((address, item)) = self.order.peek() {
             let next = self.entries[item];
             let next_end = end.max(address + next.length_bytes);
             let joins = address >= first.offset_bytes && address <= end;
-            if !joins || next_end - first.offset_bytes > self.model.merge_bytes {
+            let fits = next_end <= limit;
+            if !joins || (!fits && (self.model.stripe_bytes == 0 || address >= limit)) {
                 break;
             }
             self.order.pop();
@@ -138,8 +143,14 @@ impl Cache {
                 accepted: next.accepted,
                 next: chain,
             });
-            end = next_end;
-            held_bytes += next.length_bytes;
+            let taken = if fits {
+                next.length_bytes
+            } else {
+                self.put_back(next, address, limit);
+                limit - address
+            };
+            end = next_end.min(limit);
+            held_bytes += taken;
         }
         self.destaging += 1;
         Some(Destage {
@@ -148,6 +159,38 @@ impl Cache {
             held_bytes,
             chain,
         })
+    }
+
+    /// How far a destage that begins here may reach.
+    fn merge_limit(&self, offset_bytes: u64) -> u64 {
+        let CacheModel {
+            merge_bytes,
+            stripe_bytes,
+            ..
+        } = self.model;
+        if stripe_bytes == 0 {
+            return offset_bytes + merge_bytes;
+        }
+        let next = (offset_bytes / stripe_bytes + 1) * stripe_bytes;
+        let whole = (offset_bytes + merge_bytes) / stripe_bytes * stripe_bytes;
+        next.max(whole)
+    }
+
+    /// What lies beyond a stripe's end stays dirty.
+    fn put_back(&mut self, entry: Dirty, address: u64, limit: u64) {
+        let rest = Dirty {
+            offset_bytes: limit,
+            length_bytes: address + entry.length_bytes - limit,
+            accepted: entry.accepted,
+        };
+        self.dirty_count += 1;
+        for sync in &mut self.syncs {
+            if entry.accepted <= sync.1 {
+                sync.2 += 1;
+            }
+        }
+        let item = self.entries.insert(rest);
+        self.order.push(limit, item);
     }
 
     /// A destage has reached the drives: its room is free again, and syncs that
@@ -195,8 +238,31 @@ mod tests {
             size_bytes,
             slots: 1,
             merge_bytes: 65_536,
+            stripe_bytes: 0,
             nonvolatile: false,
         })
+    }
+
+    #[test]
+    fn merged_writes_end_where_stripes_do_and_their_rest_stays_dirty() {
+        let mut cache = cache(1 << 20);
+        cache.model.stripe_bytes = 24_576;
+        // Ten writes from 512 on: none ends where a stripe does.
+        for block in 0..10 {
+            cache.accept(512 + block * 8_192, 8_192);
+        }
+        assert!(cache.sync_waits(7));
+        let mut ranges = Vec::new();
+        let mut held_bytes = 0;
+        while let Some(destage) = cache.next_destage() {
+            ranges.push((destage.offset_bytes, destage.length_bytes));
+            held_bytes += destage.held_bytes;
+            cache.destaged(destage);
+        }
+        assert_eq!(ranges, [(512, 2 * 24_576 - 512), (2 * 24_576, 33_280)]);
+        assert_eq!(held_bytes, 10 * 8_192);
+        assert_eq!(cache.synced, [7]);
+        assert!(cache.has_room(1 << 20));
     }
 
     #[test]

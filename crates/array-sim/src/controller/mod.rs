@@ -3,6 +3,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod limiter;
+pub(crate) mod read_ahead;
 
 use crate::drive::Drive;
 use crate::random::{Entity, draw};
@@ -27,6 +28,10 @@ pub(crate) struct ControllerModel {
     pub operation_ns: u64,
     /// Processor time per stripe unit touched beyond the first.
     pub split_ns: u64,
+    /// Processor time per operation for each doubling of the commands in progress.
+    pub queue_ns: u64,
+    /// What each access to a drive beyond the first costs, of an operation's time.
+    pub access_share: f64,
     /// Latency to a drive; any number of commands may be under way.
     pub command_ns: u64,
     /// Latency from a drive; likewise.
@@ -34,6 +39,39 @@ pub(crate) struct ControllerModel {
     /// Bytes a second of the link to the host; 0: no limit.
     pub link_bytes_per_s: u64,
     pub mirror_read: MirrorRead,
+}
+
+/// What the processor has to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// A host operation; else only its further accesses, or a destage.
+    pub whole: bool,
+    /// Stripe units touched.
+    pub pieces: u64,
+    /// Accesses to drives.
+    pub accesses: u64,
+    /// Host commands in progress.
+    pub commands: u32,
+}
+
+impl Work {
+    /// An operation that needs no drive.
+    pub(crate) fn without_drives(commands: u32) -> Work {
+        Work {
+            whole: true,
+            pieces: 1,
+            accesses: 1,
+            commands,
+        }
+    }
+}
+
+/// How often 1 doubles to reach `count`: log2, straight between powers of two, so
+/// that it needs no library call. 0 for 0 and 1.
+fn doublings(count: u32) -> f64 {
+    let whole = count.max(1).ilog2();
+    let power = f64::from(1u32 << whole);
+    f64::from(whole) + f64::from(count.max(1)) / power - 1.0
 }
 
 /// The serial resources of the controller.
@@ -53,17 +91,23 @@ impl Controller {
         }
     }
 
-    /// Processor time for one operation in `pieces` parts; first in, first out.
-    /// Returns when it is through.
-    pub(crate) fn process(&mut self, now_ns: u64, pieces: u64) -> u64 {
-        let cost_ns = self.model.operation_ns + self.model.split_ns * pieces.saturating_sub(1);
-        self.processor_free_ns = self.processor_free_ns.max(now_ns) + cost_ns;
-        self.processor_free_ns
-    }
-
-    /// Processor time for the splits alone: destaging pays no host operation.
-    pub(crate) fn process_splits(&mut self, now_ns: u64, pieces: u64) -> u64 {
-        let cost_ns = self.model.split_ns * pieces.saturating_sub(1);
+    /// Processor time for an operation; first in, first out. Returns when it is
+    /// through.
+    pub(crate) fn process(&mut self, now_ns: u64, work: Work) -> u64 {
+        let model = &self.model;
+        let mut cost_ns = model.split_ns * work.pieces.saturating_sub(1);
+        if model.access_share == 0.0 && model.queue_ns == 0 {
+            cost_ns += if work.whole { model.operation_ns } else { 0 };
+        } else {
+            let queue_ns = model.queue_ns as f64 * doublings(work.commands);
+            let one_ns = model.operation_ns as f64 + queue_ns;
+            let share = model.access_share;
+            let times = match work.whole {
+                true => 1.0 + share * work.accesses.saturating_sub(1) as f64,
+                false => share * work.accesses as f64,
+            };
+            cost_ns += (one_ns * times) as u64;
+        }
         self.processor_free_ns = self.processor_free_ns.max(now_ns) + cost_ns;
         self.processor_free_ns
     }
@@ -79,23 +123,23 @@ impl Controller {
         self.link_free_ns
     }
 
-    /// The drive among `count` copies from `first` on that shall read.
+    /// The drive among `count` copies from `first` on that shall read at this
+    /// cylinder: all copies lie at the same place of equal drives.
     pub(crate) fn choose_copy(
         &self,
         drives: &[Drive],
         first: u32,
         count: u32,
-        offset_bytes: u64,
-        seed_and_row: (u64, u64),
+        cylinder: u32,
+        seed_and_row: impl Fn() -> (u64, u64),
     ) -> u32 {
         let copies = first..first + count;
-        // All copies lie at the same place of equal drives.
-        let cylinder = drives[first as usize].cylinder_of(offset_bytes);
         let distance = |&disk: &u32| drives[disk as usize].distance(cylinder);
         let load = |disk: u32| drives[disk as usize].load();
         let chosen = match self.model.mirror_read {
             MirrorRead::Hash => {
-                let bits = draw(seed_and_row.0, Entity::Mirror, 0, seed_and_row.1);
+                let (seed, row) = seed_and_row();
+                let bits = draw(seed, Entity::Mirror, 0, row);
                 return first + (bits % u64::from(count)) as u32;
             }
             MirrorRead::Nearest => copies.min_by_key(distance),

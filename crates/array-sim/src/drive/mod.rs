@@ -5,8 +5,10 @@
 //! many at once and knows each access's end when it arrives (`AccessDone`).
 
 pub(crate) mod flash;
+pub(crate) mod read_ahead;
 pub(crate) mod rotating;
 
+use crate::geometry::Position;
 use flash::FlashDrive;
 use rotating::RotatingDrive;
 
@@ -21,6 +23,8 @@ pub(crate) struct DriveAccess {
     pub length_bytes: u32,
     /// A write; otherwise a read.
     pub write: bool,
+    /// Where the offset lies on the drive.
+    pub position: Position,
 }
 
 /// What an arrival leads to.
@@ -75,11 +79,11 @@ impl Drive {
         }
     }
 
-    /// The cylinder of a byte offset; 0 without an arm.
-    pub(crate) fn cylinder_of(&self, offset_bytes: u64) -> u32 {
+    /// Where a byte offset lies; all the same without an arm.
+    pub(crate) fn position(&self, offset_bytes: u64) -> Position {
         match self {
-            Drive::Rotating(disk) => disk.cylinder_of(offset_bytes),
-            Drive::Flash(_) => 0,
+            Drive::Rotating(disk) => disk.position(offset_bytes),
+            Drive::Flash(_) => Position::default(),
         }
     }
 

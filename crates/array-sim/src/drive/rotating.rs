@@ -11,9 +11,10 @@
 //! firmware, hence the blend. Beyond the window, arrivals wait in C-LOOK order.
 //! Left out: caches other than a read-ahead segment, retries, zones.
 
+use super::read_ahead::{Hit, Pace, ReadAhead};
 use super::{Arrival, DriveAccess};
 use crate::elevator::Elevator;
-use crate::geometry::{Geometry, fraction};
+use crate::geometry::{Geometry, Position, fraction};
 use crate::seek::SeekCurve;
 use std::collections::VecDeque;
 
@@ -51,6 +52,8 @@ pub(crate) struct DiskModel {
     pub wait_limit_ns: u64,
     /// Sectors the drive reads on after a read; 0: none.
     pub read_ahead_sectors: u64,
+    /// Streams whose read-ahead the drive keeps.
+    pub segments: usize,
     /// Spacing of what the array stores, 1 for packed; see `placement`.
     pub placement: f64,
     pub placement_unit_bytes: u64,
@@ -83,6 +86,10 @@ struct Waiting {
     sector: u64,
     sectors: u64,
     arrived_ns: u64,
+    /// Number of its arrival at this drive: settles equal costs.
+    order: u64,
+    /// A read that may be served from what was read ahead.
+    streams: bool,
 }
 
 /// One spindle.
@@ -96,6 +103,10 @@ pub(crate) struct RotatingDrive {
     phase: f64,
     /// What the drive chooses from (`Scheduling::Blend`).
     window: Vec<Waiting>,
+    /// The window's places in order of cylinders: (cylinder, place).
+    by_cylinder: Vec<(u32, u32)>,
+    /// Accesses that have arrived so far.
+    arrivals: u64,
     /// What waits for a place in the window, by sector.
     backlog: Elevator,
     backlog_items: crate::arena::Arena<Waiting>,
@@ -105,8 +116,10 @@ pub(crate) struct RotatingDrive {
     serving: Option<u32>,
     cylinder: u32,
     track: u32,
-    /// End of the last read and the time its last sector passed the head.
-    streamed_to: Option<(u64, u64)>,
+    /// What has been read ahead.
+    ahead: ReadAhead,
+    /// Accesses of the window that may be served from there.
+    streaming: usize,
     busy_ns: u64,
 }
 
@@ -114,32 +127,38 @@ impl RotatingDrive {
     /// A spindle with its own phase (revolutions, 0 to 1) and revolution time.
     pub(crate) fn new(model: DiskModel, revolution_ns: f64, phase: f64, backlog: usize) -> Self {
         let window = model.queue_depth;
+        let ahead = ReadAhead::new(model.read_ahead_sectors, model.segments);
         let first_come = match model.scheduling {
             Scheduling::FirstCome => backlog,
             Scheduling::Blend => 0,
         };
         RotatingDrive {
             model,
+            ahead,
             revolution_ns,
             turns_per_ns: 1.0 / revolution_ns,
             phase,
             window: Vec::with_capacity(window),
+            by_cylinder: Vec::with_capacity(window),
+            arrivals: 0,
             backlog: Elevator::with_capacity(backlog),
             backlog_items: crate::arena::Arena::with_capacity(backlog),
             first_come: VecDeque::with_capacity(first_come),
             serving: None,
             cylinder: 0,
             track: 0,
-            streamed_to: None,
+            streaming: 0,
             busy_ns: 0,
         }
     }
 
     pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> Arrival {
         let sector = self.model.sector(access.offset_bytes);
-        let position = self.model.geometry.position(sector);
+        let position = access.position;
+        self.arrivals += 1;
         let waiting = Waiting {
             index: access.index,
+            order: self.arrivals,
             write: access.write,
             track: position.track,
             cylinder: position.cylinder,
@@ -148,6 +167,7 @@ impl RotatingDrive {
             sector,
             sectors: u64::from(access.length_bytes).div_ceil(SECTOR_BYTES),
             arrived_ns: now_ns,
+            streams: !access.write && self.ahead.may_hold(sector),
         };
         match self.model.scheduling {
             Scheduling::FirstCome => self.first_come.push_back(waiting),
@@ -156,7 +176,7 @@ impl RotatingDrive {
                 if self.window.len() + usize::from(self.serving.is_some())
                     < self.model.queue_depth =>
             {
-                self.window.push(waiting);
+                self.enter(waiting);
             }
             Scheduling::Blend => {
                 let item = self.backlog_items.insert(waiting);
@@ -177,7 +197,7 @@ impl RotatingDrive {
             && let Some((_, item)) = self.backlog.pop()
         {
             let waiting = self.backlog_items.remove(item);
-            self.window.push(waiting);
+            self.enter(waiting);
         }
         (finished, self.start_if_idle(now_ns, stretch))
     }
@@ -189,9 +209,9 @@ impl RotatingDrive {
             + usize::from(self.serving.is_some())
     }
 
-    pub(crate) fn cylinder_of(&self, offset_bytes: u64) -> u32 {
+    pub(crate) fn position(&self, offset_bytes: u64) -> Position {
         let sector = self.model.sector(offset_bytes);
-        self.model.geometry.position(sector).cylinder
+        self.model.geometry.position(sector)
     }
 
     pub(crate) fn distance(&self, cylinder: u32) -> u32 {
@@ -210,8 +230,8 @@ impl RotatingDrive {
             Scheduling::FirstCome => self.first_come.pop_front()?,
             Scheduling::Blend => self.take_best(now_ns)?,
         };
-        let service_ns = match self.streamed_ns(now_ns, &next) {
-            Some(buffered_ns) => buffered_ns,
+        let service_ns = match self.hit(now_ns, &next) {
+            Some(hit) => self.buffered_ns(now_ns, &next, hit),
             None => self.mechanical_ns(now_ns, &next),
         };
         let busy_ns = (service_ns * stretch) as u64;
@@ -225,35 +245,162 @@ impl RotatingDrive {
         if self.model.wait_limit_ns < u64::MAX
             && let Some(place) = self.starving(now_ns)
         {
-            return Some(self.window.remove(place));
+            let rank = self.rank_of(place)?;
+            return Some(self.leave(rank));
         }
+        if self.by_cylinder.len() == 1 {
+            return Some(self.leave(0));
+        }
+        let streaming = self.best_hit(now_ns);
+        let rank = match (streaming, self.cheapest(now_ns)) {
+            (Some((rank, hit_cost)), Some((_, cost))) if hit_cost <= cost => rank,
+            (_, Some((rank, _))) | (Some((rank, _)), None) => rank,
+            (None, None) => return None,
+        };
+        Some(self.leave(rank))
+    }
+
+    /// The rank and cost of the access that is served soonest from what is read
+    /// ahead: what the head has to wait for weighs as a rotational wait does.
+    fn best_hit(&mut self, now_ns: u64) -> Option<(usize, f64)> {
+        if self.streaming == 0 {
+            return None;
+        }
+        let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
+        for rank in 0..self.by_cylinder.len() {
+            let place = self.by_cylinder[rank].1 as usize;
+            let waiting = self.window[place];
+            if !waiting.streams {
+                continue;
+            }
+            let Some(hit) = self.hit(now_ns, &waiting) else {
+                // Its segment has been used for another stream.
+                self.window[place].streams = false;
+                self.streaming -= 1;
+                continue;
+            };
+            let key = (hit.wait_ns * self.model.rotation_weight, waiting.order);
+            if key < best_key {
+                (best, best_key) = (Some((rank, key.0)), key);
+            }
+        }
+        best
+    }
+
+    /// What an access finds in the buffer.
+    fn hit(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
+        if !next.streams {
+            return None;
+        }
+        let pace = self.pace(next);
+        self.ahead
+            .find(now_ns as f64, next.sector, next.sectors, pace)
+    }
+
+    /// How fast sectors pass where an access lies.
+    fn pace(&self, near: &Waiting) -> Pace {
+        let turn = 1.0 + self.model.geometry.skew();
+        Pace {
+            sector_ns: self.revolution_ns * turn * near.sector_turns,
+            revolution_ns: self.revolution_ns,
+        }
+    }
+
+    /// Marks what waits in the window and lies in the newest stream's.
+    fn mark_streaming(&mut self, from: &Waiting) {
+        let limit = self.ahead.active_limit();
+        let first = self
+            .by_cylinder
+            .partition_point(|&(cylinder, _)| cylinder < from.cylinder);
+        for &(cylinder, place) in &self.by_cylinder[first..] {
+            let waiting = &mut self.window[place as usize];
+            // A window reaches into the next cylinder at most.
+            if cylinder > from.cylinder + 1 {
+                break;
+            }
+            let inside = (from.sector..=limit).contains(&waiting.sector);
+            if inside && !waiting.write && !waiting.streams {
+                waiting.streams = true;
+                self.streaming += 1;
+            }
+        }
+    }
+
+    /// Into the window.
+    fn enter(&mut self, waiting: Waiting) {
+        let cylinder = waiting.cylinder;
+        let rank = self
+            .by_cylinder
+            .partition_point(|&(other, _)| other < cylinder);
+        let place = self.window.len() as u32;
+        self.streaming += usize::from(waiting.streams);
+        self.by_cylinder.insert(rank, (cylinder, place));
+        self.window.push(waiting);
+    }
+
+    /// Out of the window, by the rank among the cylinders. The last access takes
+    /// the place that falls free.
+    fn leave(&mut self, rank: usize) -> Waiting {
+        let (_, place) = self.by_cylinder.remove(rank);
+        let waiting = self.window.swap_remove(place as usize);
+        self.streaming -= usize::from(waiting.streams);
+        if let Some(rank) = self.rank_of(self.window.len()) {
+            self.by_cylinder[rank].1 = place;
+        }
+        waiting
+    }
+
+    /// The rank of the access at a place of the window.
+    fn rank_of(&self, place: usize) -> Option<usize> {
+        let mut places = self.by_cylinder.iter();
+        places.position(|&(_, other)| other as usize == place)
+    }
+
+    /// The rank and cost of the least seek + w * rotational wait from the medium; of the access that came
+    /// first where several cost the same. Looks outward from the arm, nearest
+    /// cylinders first, until the seek alone costs more than the best so far: what
+    /// lies farther cannot be better, because seeks rise with the distance.
+    fn cheapest(&self, now_ns: u64) -> Option<(usize, f64)> {
         let turned = self.turned(now_ns);
         let weight = self.model.rotation_weight;
-        let (mut best, mut best_cost) = (None, f64::INFINITY);
-        // The seek alone from this distance on costs more than the best so far:
-        // farther accesses need not be looked at.
-        let mut hopeless = u32::MAX;
-        for (place, waiting) in self.window.iter().enumerate() {
-            let distance = waiting.cylinder.abs_diff(self.cylinder);
-            if distance >= hopeless {
+        let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
+        let mut above = self
+            .by_cylinder
+            .partition_point(|&(cylinder, _)| cylinder < self.cylinder);
+        let mut below = above;
+        loop {
+            let up = self.by_cylinder.get(above);
+            let down = self.by_cylinder[..below].last();
+            let up_distance = up.map_or(u32::MAX, |up| up.0 - self.cylinder);
+            let down_distance = down.map_or(u32::MAX, |down| self.cylinder - down.0);
+            let (rank, distance) = if up_distance <= down_distance {
+                above += 1;
+                (above - 1, up_distance)
+            } else {
+                below -= 1;
+                (below, down_distance)
+            };
+            let Some(&(_, place)) = self.by_cylinder.get(rank) else {
+                return best;
+            };
+            let waiting = &self.window[place as usize];
+            if waiting.streams {
                 continue;
             }
             let arm_ns = self.arm_ns(distance, waiting);
-            if arm_ns >= best_cost {
-                // Seeks rise with the distance, and a write settles besides. (At
-                // distance 0 the time is a head switch or nothing: no bound.)
-                if !waiting.write && distance > 0 {
-                    hopeless = distance;
+            if arm_ns > best_key.0 {
+                // A write settles besides, so that it says nothing of reads beyond;
+                // at distance 0 the time is a head switch or nothing: no bound.
+                if distance > 0 && !waiting.write {
+                    return best;
                 }
                 continue;
             }
             let cost = arm_ns + weight * self.wait_ns(turned, arm_ns, waiting);
-            if cost < best_cost {
-                (best, best_cost) = (Some(place), cost);
+            if (cost, waiting.order) < best_key {
+                (best, best_key) = (Some((rank, cost)), (cost, waiting.order));
             }
         }
-        // `remove`, not `swap_remove`: equal costs are settled by order of arrival.
-        best.map(|place| self.window.remove(place))
     }
 
     /// The place of the oldest access, if it has waited too long.
@@ -309,8 +456,16 @@ impl RotatingDrive {
         let service_ns = arm_ns + wait_ns + transfer_ns;
         self.track = next.track + switches;
         self.cylinder = self.model.geometry.cylinder(self.track);
-        self.streamed_to = (self.model.read_ahead_sectors > 0 && !next.write)
-            .then(|| (next.sector + next.sectors, now_ns + service_ns as u64));
+        if self.ahead.enabled() {
+            self.ahead.leave(now_ns as f64, self.pace(next));
+            if next.write {
+                self.ahead.forget(next.sector, next.sectors);
+            } else {
+                let end_ns = now_ns as f64 + service_ns;
+                self.ahead.begin(next.sector, next.sectors, end_ns);
+                self.mark_streaming(next);
+            }
+        }
         service_ns
     }
 
@@ -327,29 +482,15 @@ impl RotatingDrive {
         (turns * self.revolution_ns, switches)
     }
 
-    /// Service from the read-ahead segment: `next` continues the last read, and
-    /// the drive has kept on reading since, up to the size of the segment.
-    fn streamed_ns(&mut self, now_ns: u64, next: &Waiting) -> Option<f64> {
-        let (end, end_ns) = self.streamed_to?;
-        if next.write || next.sector != end {
-            return None;
-        }
-        let sector_ns = self.revolution_ns * next.sector_turns;
-        let read_on = now_ns.saturating_sub(end_ns) as f64 / sector_ns;
-        let limit = self.model.read_ahead_sectors as f64;
-        let wanted = next.sectors as f64;
-        if read_on >= limit && wanted > limit {
-            return None;
-        }
-        let (transfer_ns, switches) = self.transfer(next);
+    /// Service from the buffer; the head follows the stream.
+    fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, hit: Hit) -> f64 {
+        let (_, switches) = self.transfer(next);
         self.track = next.track + switches;
         self.cylinder = self.model.geometry.cylinder(self.track);
-        let buffered = if read_on < limit { read_on } else { limit };
-        let missing_ns = (transfer_ns - buffered * sector_ns).max(0.0);
-        // The medium is as far ahead of the reader as before, less this read.
-        let frontier_ns = now_ns as f64 + transfer_ns - buffered * sector_ns;
-        self.streamed_to = Some((end + next.sectors, frontier_ns.max(0.0) as u64));
-        Some(missing_ns)
+        let end = next.sector + next.sectors;
+        self.ahead.follow(now_ns as f64, hit, end, self.pace(next));
+        self.mark_streaming(next);
+        hit.wait_ns
     }
 }
 

@@ -203,9 +203,8 @@ impl Layout {
     #[must_use]
     pub fn locate(&self, logical_bytes: u64) -> Place {
         let run = self.run_bytes();
-        let (unit, inside) = (logical_bytes / run, logical_bytes % run);
-        let width = self.data_disks();
-        let (row, column) = (unit / width, unit % width);
+        let (unit, inside) = divide(logical_bytes, run);
+        let (row, column) = divide(unit, self.data_disks());
         let disks = u64::from(self.disks);
         let (disk, row) = match self.level {
             Level::Single | Level::Raid1 => (0, 0),
@@ -258,7 +257,7 @@ impl Layout {
         let run = self.run_bytes();
         let (mut at, end) = (offset_bytes, offset_bytes + length_bytes);
         while at < end {
-            let stop = end.min((at / run + 1) * run);
+            let stop = end.min((divide(at, run).0 + 1) * run);
             take(Piece {
                 place: self.locate(at),
                 logical_bytes: at,
@@ -273,7 +272,17 @@ impl Layout {
     pub fn units_touched(&self, offset_bytes: u64, length_bytes: u64) -> u64 {
         let run = self.run_bytes();
         let end = offset_bytes + length_bytes.max(1);
-        (end - 1) / run - offset_bytes / run + 1
+        divide(end - 1, run).0 - divide(offset_bytes, run).0 + 1
+    }
+}
+
+/// Quotient and remainder. Units and numbers of disks are nearly always powers of
+/// two, and a shift costs a tenth of a division.
+fn divide(value: u64, by: u64) -> (u64, u64) {
+    if by.is_power_of_two() {
+        (value >> by.trailing_zeros(), value & (by - 1))
+    } else {
+        (value / by, value % by)
     }
 }
 

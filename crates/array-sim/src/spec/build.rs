@@ -4,6 +4,7 @@ use super::{ArraySpec, DriveKind};
 use crate::array::{Array, Parts};
 use crate::controller::cache::{Cache, CacheModel};
 use crate::controller::limiter::Limiter;
+use crate::controller::read_ahead::Streams;
 use crate::controller::{Controller, ControllerModel};
 use crate::drive::Drive;
 use crate::drive::flash::{FlashDrive, FlashModel};
@@ -42,8 +43,14 @@ impl ArraySpec {
                 size_bytes: self.cache.size_bytes,
                 slots: self.cache.slots as u32,
                 merge_bytes: self.cache.merge_bytes,
+                stripe_bytes: if self.level.parities() > 0 {
+                    layout.unit_bytes * layout.data_disks()
+                } else {
+                    0
+                },
                 nonvolatile: self.cache.nonvolatile,
             }),
+            streams: Streams::new(self.controller.prefetch_bytes, self.stripe_unit_bytes),
             limiter: Limiter::new(self.limit),
             drive_iops: self.limit.drive_iops,
             faults: Faults::new(self.faults, self.seed),
@@ -84,6 +91,8 @@ impl ArraySpec {
         Controller::new(ControllerModel {
             operation_ns: spec.operation_cpu_ns,
             split_ns: spec.split_cpu_ns,
+            queue_ns: spec.queue_cpu_ns,
+            access_share: spec.access_share,
             command_ns: spec.command_latency_ns,
             completion_ns: spec.completion_latency_ns,
             link_bytes_per_s: spec.link_bytes_per_s,
@@ -149,6 +158,7 @@ impl ArraySpec {
                 disk.wait_limit_ns
             },
             read_ahead_sectors: disk.read_ahead_bytes / SECTOR_BYTES,
+            segments: disk.segments as usize,
             placement: self.placement,
             placement_unit_bytes: self.placement_unit_bytes(),
         }

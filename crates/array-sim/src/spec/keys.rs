@@ -130,6 +130,7 @@ keys! {
     "disk.rotation_weight" Number disk.rotation_weight Range(0.0, 1.0), "w in seek + w * rotational wait: 1 is SATF, 0 is SSTF";
     "disk.wait_limit" Time disk.wait_limit_ns Range(0.0, 3600.0 * S), "an access that has waited longer goes first; 0s: never";
     "disk.read_ahead" Bytes disk.read_ahead_bytes Range(0.0, G), "bytes the drive reads on after a read; 0: none";
+    "disk.segments" Count disk.segments Range(1.0, 1024.0), "streams whose read-ahead the drive keeps";
     "ssd.size" Bytes ssd.size_bytes Range(K * K, 1e6 * G), "capacity of one drive";
     "ssd.channels" Count ssd.channels Range(1.0, 1024.0), "units that read and program independently";
     "ssd.page_size" Bytes ssd.page_bytes Range(512.0, K * K), "bytes read or programmed at once";
@@ -145,9 +146,12 @@ keys! {
     "controller.command_cap" Count controller.command_cap Range(1.0, 65_536.0), "host operations in progress at once";
     "controller.operation_cpu" Time controller.operation_cpu_ns Range(0.0, 1000.0 * MS), "processor time per operation";
     "controller.split_cpu" Time controller.split_cpu_ns Range(0.0, 1000.0 * MS), "processor time per further stripe unit an operation touches";
+    "controller.queue_cpu" Time controller.queue_cpu_ns Range(0.0, 1000.0 * MS), "processor time per operation for each doubling of the operations in progress";
+    "controller.access_share" Number controller.access_share Range(0.0, 10.0), "processor time of each access to a drive beyond the first, of an operation's";
     "controller.command_latency" Time controller.command_latency_ns Range(0.0, 1000.0 * MS), "latency on the way to a drive, pipelined";
     "controller.completion_latency" Time controller.completion_latency_ns Range(0.0, 1000.0 * MS), "latency on the way back, pipelined";
     "controller.link" Bytes controller.link_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second between host and array; 0: no limit";
+    "controller.prefetch" Bytes controller.prefetch_bytes Range(0.0, G), "bytes the controller fetches ahead of a stream of reads; 0: none";
     "controller.mirror_read" Mirror controller.mirror_read ANY, "which copy a mirrored read goes to";
     "controller.parity_write" Parity controller.parity_write ANY, "how small writes update parity";
     "controller.parity_page" Bytes controller.parity_page_bytes Range(512.0, K * K), "unit in which parity is updated; partial ones are read first";

@@ -70,6 +70,8 @@ pub struct DiskSpec {
     pub wait_limit_ns: u64,
     /// Bytes the drive reads on after a read; 0: no read-ahead.
     pub read_ahead_bytes: u64,
+    /// Streams whose read-ahead the drive keeps.
+    pub segments: u64,
 }
 
 /// A solid-state drive.
@@ -110,12 +112,18 @@ pub struct ControllerSpec {
     pub operation_cpu_ns: u64,
     /// Processor time per further piece of an operation.
     pub split_cpu_ns: u64,
+    /// Processor time per operation for each doubling of the operations in progress.
+    pub queue_cpu_ns: u64,
+    /// What each access to a drive beyond the first costs, of an operation's time.
+    pub access_share: f64,
     /// Latency of a command on its way to a drive (pipelined).
     pub command_latency_ns: u64,
     /// Latency of a completion on its way back (pipelined).
     pub completion_latency_ns: u64,
     /// Bytes a second to the host; 0: no limit.
     pub link_bytes_per_s: u64,
+    /// Bytes the controller fetches ahead of a stream of reads; 0: none.
+    pub prefetch_bytes: u64,
     /// Which copy reads.
     pub mirror_read: MirrorRead,
     /// How small writes update parity.
@@ -237,7 +245,8 @@ impl Default for DiskSpec {
             scheduling: Scheduling::Blend,
             rotation_weight: 0.15,
             wait_limit_ns: 0,
-            read_ahead_bytes: 0,
+            read_ahead_bytes: 256 << 10,
+            segments: 8,
         }
     }
 }
@@ -267,9 +276,12 @@ impl Default for ControllerSpec {
             command_cap: 256,
             operation_cpu_ns: 20_000,
             split_cpu_ns: 0,
+            queue_cpu_ns: 0,
+            access_share: 0.0,
             command_latency_ns: 70_000,
             completion_latency_ns: 50_000,
             link_bytes_per_s: 0,
+            prefetch_bytes: 0,
             mirror_read: MirrorRead::Nearest,
             parity_write: ParityWrite::Cheaper,
             parity_page_bytes: 4_096,

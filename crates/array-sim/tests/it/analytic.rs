@@ -10,7 +10,7 @@ fn one_track(level: &str, disks: u32, seed: u64) -> ArraySpec {
     spec(&format!(
         "level = \"{level}\"\ndisks = {disks}\noffset = 0\nseed = {seed}\n\
          [disk]\nrpm = 10000\ncylinders = 1\nheads = 1\nscheduling = \"first-come\"\n\
-         sectors_per_track_outer = 100000\nsectors_per_track_inner = 100000\noccupancy = 0\n\
+         sectors_per_track_outer = 100000\nsectors_per_track_inner = 100000\noccupancy = 0\nread_ahead = 0\n\
          [controller]\noperation_cpu = 0\ncommand_latency = 0\ncompletion_latency = 0\n"
     ))
 }

@@ -5,6 +5,7 @@ mod analytic;
 mod behaviour;
 mod determinism;
 mod parser;
+mod streams;
 
 use stripewise_array_sim::accuracy::{Load, Measured, Positions, closed_loop};
 use stripewise_array_sim::{Array, ArraySpec, Finished, Kind, Request, Simulate};

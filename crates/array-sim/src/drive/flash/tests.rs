@@ -1,4 +1,5 @@
 use super::*;
+use crate::geometry::Position;
 
 fn model() -> FlashModel {
     FlashModel {
@@ -24,6 +25,7 @@ fn access(page: u64, length_bytes: u32, write: bool) -> DriveAccess {
         offset_bytes: page * 4_096,
         length_bytes,
         write,
+        position: Position::default(),
     }
 }
 

@@ -3,7 +3,7 @@ use super::*;
 /// 10,000 rpm, 1,000 sectors on every track, no skew; w and depth as given.
 fn drive(scheduling: Scheduling, rotation_weight: f64, queue_depth: usize) -> RotatingDrive {
     let model = DiskModel {
-        geometry: Geometry::new(1_000, 1, 1_000, 1_000, 0.0),
+        geometry: geometry(),
         seek: SeekCurve::through(1_000, 0.3e6, 4.5e6, 9.5e6).unwrap(),
         head_switch_ns: 0.0,
         write_settle_ns: 0.5e6,
@@ -13,10 +13,16 @@ fn drive(scheduling: Scheduling, rotation_weight: f64, queue_depth: usize) -> Ro
         queue_depth,
         wait_limit_ns: u64::MAX,
         read_ahead_sectors: 0,
+        segments: 1,
         placement: 1.0,
         placement_unit_bytes: 65_536,
     };
     RotatingDrive::new(model, 6e6, 0.0, 64)
+}
+
+/// Where sectors lie on these drives.
+fn geometry() -> Geometry {
+    Geometry::new(1_000, 1, 1_000, 1_000, 0.0)
 }
 
 /// An access of eight sectors.
@@ -26,6 +32,7 @@ fn access(index: u32, sector: u64, write: bool) -> DriveAccess {
         offset_bytes: sector * SECTOR_BYTES,
         length_bytes: 4_096,
         write,
+        position: geometry().position(sector),
     }
 }
 
@@ -164,7 +171,7 @@ fn a_wider_placement_keeps_units_whole_and_spreads_them() {
 #[test]
 fn reads_that_follow_each_other_come_from_the_read_ahead() {
     let mut drive = drive(Scheduling::Blend, 1.0, 4);
-    drive.model.read_ahead_sectors = 100;
+    drive.ahead = ReadAhead::new(100, 1);
     let end = started(drive.arrive(0, access(0, 0, false), 1.0));
     drive.done(end, 1.0);
     // Half of the next 8 sectors have passed the head when it arrives.
