@@ -108,7 +108,7 @@ fn the_command_lines_of_the_article_run_on_its_array() {
     let desk = Desk::new();
     let logs: Vec<String> = (0..4)
         .map(|series| {
-            let seconds = if series < 2 { 90 } else { 5 };
+            let seconds = if series < 2 { 90 } else { 20 };
             log_of(&desk, &lines(series, seconds), "sim:mssqltips-2127")
         })
         .collect();
@@ -126,5 +126,10 @@ fn the_command_lines_of_the_article_run_on_its_array() {
     for (rate, published) in rates[4..15].iter().zip(&published[4..15]) {
         assert!(off(*rate, *published) < 5.0, "{rate} {published}");
     }
-    // Of sequential rows the array claims nothing, see ARRAY_MODEL.md.
+    // The first sequential read is not explained, see ARRAY_MODEL.md; of the writes
+    // the table has those up to 64 outstanding.
+    assert!(off(rates[15], published[15]) < 20.0, "{}", rates[15]);
+    for (rate, published) in rates[16..33].iter().zip(&published[16..33]) {
+        assert!(off(*rate, *published) < 5.0, "{rate} {published}");
+    }
 }

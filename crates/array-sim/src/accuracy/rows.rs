@@ -16,7 +16,7 @@ const HELD_OUT: &str = "rotation_weight=0.1435&occupancy=202us&command_latency=4
 const WIDER: &str = "disk.rotation_weight=0.1344&disk.occupancy=154.6us&controller.command_latency=50.7us&controller.command_cap=148&disk.seek_scale=1.1360&disk.write_settle=293.2us";
 const WIDER_PLACEMENT: f64 = 1.3344;
 
-/// The four parameters of the random reads of tip 2127, fitted anew for other
+/// The four parameters of the random reads of tip 2127, fitted again for other
 /// stripe units.
 const OTHER_UNITS: [(&str, &str); 3] = [
     (
@@ -252,7 +252,7 @@ pub(super) fn mssqltips(context: &Context, rows: &mut Vec<Row>) {
         let other = mean_absolute_error(&context.run(&bundled(&target), &cells));
         rows.push(Row {
             group,
-            name: format!("reads: mean absolute error, unit {unit}, fitted anew"),
+            name: format!("reads: mean absolute error, unit {unit}, fitted again"),
             value: format!("{other:.2} %"),
             required: "at least twice that of 64K".to_owned(),
             passed: Some(other >= 2.0 * mean),

@@ -16,6 +16,9 @@
 pub(crate) struct Hit {
     /// Which segment.
     segment: usize,
+    /// Nanoseconds until the head is at the first sector asked for; 0: it is there,
+    /// or has passed.
+    pub begins_ns: f64,
     /// Nanoseconds until the last sector asked for is in the buffer.
     pub wait_ns: f64,
 }
@@ -105,19 +108,25 @@ impl ReadAhead {
             if end <= passed {
                 return Some(Hit {
                     segment: number,
+                    begins_ns: 0.0,
                     wait_ns: 0.0,
                 });
             }
             // Only a head that is there can bring the rest.
             if active {
-                let wait_ns = segment.until(now_ns, end, pace);
                 return Some(Hit {
                     segment: number,
-                    wait_ns,
+                    begins_ns: segment.until(now_ns, sector, pace),
+                    wait_ns: segment.until(now_ns, end, pace),
                 });
             }
         }
         None
+    }
+
+    /// Whether the head is reading what this finds.
+    pub(crate) fn is_active(&self, hit: Hit) -> bool {
+        self.active == Some(hit.segment)
     }
 
     /// The stream goes on: its window moves, and the head with it.

@@ -167,7 +167,7 @@ impl RotatingDrive {
             sector,
             sectors: u64::from(access.length_bytes).div_ceil(SECTOR_BYTES),
             arrived_ns: now_ns,
-            streams: !access.write && self.ahead.may_hold(sector),
+            streams: false,
         };
         match self.model.scheduling {
             Scheduling::FirstCome => self.first_come.push_back(waiting),
@@ -227,7 +227,10 @@ impl RotatingDrive {
             return None;
         }
         let next = match self.model.scheduling {
-            Scheduling::FirstCome => self.first_come.pop_front()?,
+            Scheduling::FirstCome => {
+                let next = self.first_come.pop_front()?;
+                self.looked_up(next)
+            }
             Scheduling::Blend => self.take_best(now_ns)?,
         };
         let service_ns = match self.hit(now_ns, &next) {
@@ -260,8 +263,9 @@ impl RotatingDrive {
         Some(self.leave(rank))
     }
 
-    /// The rank and cost of the access that is served soonest from what is read
-    /// ahead: what the head has to wait for weighs as a rotational wait does.
+    /// The rank and cost of the access that begins soonest in what is read ahead.
+    /// The head's way to its first sector weighs as a rotational wait does, so that
+    /// costs compare with those from the medium, which leave out the transfer too.
     fn best_hit(&mut self, now_ns: u64) -> Option<(usize, f64)> {
         if self.streaming == 0 {
             return None;
@@ -279,7 +283,7 @@ impl RotatingDrive {
                 self.streaming -= 1;
                 continue;
             };
-            let key = (hit.wait_ns * self.model.rotation_weight, waiting.order);
+            let key = (hit.begins_ns * self.model.rotation_weight, waiting.order);
             if key < best_key {
                 (best, best_key) = (Some((rank, key.0)), key);
             }
@@ -326,8 +330,15 @@ impl RotatingDrive {
         }
     }
 
+    /// The access, with whether it may find something in the buffer as it is now.
+    fn looked_up(&self, mut waiting: Waiting) -> Waiting {
+        waiting.streams = !waiting.write && self.ahead.may_hold(waiting.sector);
+        waiting
+    }
+
     /// Into the window.
     fn enter(&mut self, waiting: Waiting) {
+        let waiting = self.looked_up(waiting);
         let cylinder = waiting.cylinder;
         let rank = self
             .by_cylinder
@@ -482,14 +493,17 @@ impl RotatingDrive {
         (turns * self.revolution_ns, switches)
     }
 
-    /// Service from the buffer; the head follows the stream.
+    /// Service from the buffer; the head follows its stream.
     fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, hit: Hit) -> f64 {
-        let (_, switches) = self.transfer(next);
-        self.track = next.track + switches;
-        self.cylinder = self.model.geometry.cylinder(self.track);
         let end = next.sector + next.sectors;
         self.ahead.follow(now_ns as f64, hit, end, self.pace(next));
-        self.mark_streaming(next);
+        // What lies in another segment comes from there, and the arm stays where it is.
+        if self.ahead.is_active(hit) {
+            let (_, switches) = self.transfer(next);
+            self.track = next.track + switches;
+            self.cylinder = self.model.geometry.cylinder(self.track);
+            self.mark_streaming(next);
+        }
         hit.wait_ns
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Phase `First` is all there is for reads and for writes that need no old
 //! data; a parity update reads in `First` and writes in `Second`. The plan is
-//! computed anew for each phase instead of being kept: it is a pure function,
+//! computed again for each phase instead of being kept: it is a pure function,
 //! so nothing needs to be allocated per operation.
 
 use super::parity;

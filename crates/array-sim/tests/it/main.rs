@@ -4,6 +4,7 @@ mod allocation;
 mod analytic;
 mod behaviour;
 mod determinism;
+mod laws;
 mod parser;
 mod streams;
 

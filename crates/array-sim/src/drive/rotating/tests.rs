@@ -185,3 +185,37 @@ fn reads_that_follow_each_other_come_from_the_read_ahead() {
     let elsewhere = started(drive.arrive(later, access(3, 500, false), 1.0));
     assert!(elsewhere > later + 48_000);
 }
+
+#[test]
+fn a_hit_in_another_segment_leaves_the_arm_where_it_is() {
+    let mut drive = drive(Scheduling::Blend, 1.0, 8);
+    drive.model.read_ahead_sectors = 64;
+    drive.ahead = ReadAhead::new(64, 2);
+    // Two streams far apart; the head reads on behind the second.
+    let first = started(drive.arrive(0, access(1, 1_000, false), 1.0));
+    drive.done(first, 1.0);
+    let second = started(drive.arrive(first + 2_000_000, access(2, 900_000, false), 1.0));
+    drive.done(second, 1.0);
+    let arm = drive.cylinder;
+    // What the first stream had read on is in its segment, at once.
+    let again = started(drive.arrive(second + 1_000, access(3, 1_008, false), 1.0));
+    assert_eq!(again, second + 1_000);
+    assert_eq!(drive.cylinder, arm);
+}
+
+#[test]
+fn an_access_that_waited_outside_the_window_is_looked_up_when_it_enters() {
+    // One place in the window, the access in service included: the second read waits
+    // outside while the first is under way.
+    let mut drive = drive(Scheduling::Blend, 1.0, 1);
+    drive.model.read_ahead_sectors = 64;
+    drive.ahead = ReadAhead::new(64, 2);
+    let first = started(drive.arrive(0, access(1, 1_000, false), 1.0));
+    assert_eq!(
+        drive.arrive(1, access(2, 1_004, false), 1.0),
+        Arrival::Queued
+    );
+    let (_, second) = drive.done(first, 1.0);
+    // Half of it is in the buffer, and the head is at the rest: no turn of the platter.
+    assert_eq!(second, Some(first + 4 * 6_000));
+}
