@@ -1,23 +1,75 @@
-//! Which crate may use which: the table of the design.
+//! Which crate may use which: the table of the design. An arrow that is in it and not
+//! used is a finding as well: who reads the table believes it.
 
-use super::Finding;
 use super::config::Config;
+use super::{Finding, Source};
 use anyhow::{Context, Result};
 use std::path::Path;
 
 const PREFIX: &str = "stripewise-";
 
-pub fn check(root: &Path, config: &Config) -> Result<Vec<Finding>> {
+pub fn check(root: &Path, sources: &[Source], config: &Config) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    let mut manifests = Vec::new();
     let folder = root.join("crates");
     for entry in std::fs::read_dir(&folder).context("cannot read crates/")? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         let path = format!("crates/{name}/Cargo.toml");
         if let Ok(text) = std::fs::read_to_string(root.join(&path)) {
             findings.extend(check_manifest(&path, &name, &text, config)?);
+            findings.extend(check_use(&path, &name, &text, sources)?);
+            manifests.push(text);
         }
     }
+    manifests.push(std::fs::read_to_string(root.join("xtask/Cargo.toml"))?);
+    let workspace = std::fs::read_to_string(root.join("Cargo.toml"))?;
+    findings.extend(check_workspace(&workspace, &manifests)?);
     Ok(findings)
+}
+
+/// Crates of ours that the manifest lists and no line of the crate names.
+fn check_use(path: &str, name: &str, text: &str, sources: &[Source]) -> Result<Vec<Finding>> {
+    let folder = format!("crates/{name}/");
+    let codes: Vec<&str> = sources
+        .iter()
+        .filter(|source| source.path.starts_with(&folder))
+        .filter_map(|source| source.code.as_deref())
+        .collect();
+    let unused = |dependency: &String| {
+        let word = dependency.replace('-', "_");
+        dependency.starts_with(PREFIX) && !codes.iter().any(|code| code.contains(&word))
+    };
+    let used = dependencies(&text.parse()?);
+    let finding = |dependency: &String| {
+        let message = format!("`{dependency}` is listed, and nothing in the crate names it");
+        Finding::new(path, 0, message)
+    };
+    Ok(used.iter().filter(|one| unused(one)).map(finding).collect())
+}
+
+/// Dependencies that the workspace declares and no crate lists.
+fn check_workspace(text: &str, manifests: &[String]) -> Result<Vec<Finding>> {
+    let manifest: toml::Table = text.parse().context("cannot read Cargo.toml")?;
+    let mut listed = Vec::new();
+    for text in manifests {
+        let manifest: toml::Table = text.parse()?;
+        listed.extend(dependencies(&manifest));
+        let tests = manifest.get("dev-dependencies");
+        let tests = tests.and_then(toml::Value::as_table);
+        listed.extend(tests.into_iter().flat_map(|tests| tests.keys().cloned()));
+    }
+    let declared = manifest
+        .get("workspace")
+        .and_then(|workspace| workspace.get("dependencies")?.as_table());
+    let unused = declared
+        .into_iter()
+        .flat_map(toml::Table::keys)
+        .filter(|name| !listed.contains(name));
+    let finding = |name: &String| {
+        let message = format!("the workspace declares `{name}`, and no crate uses it");
+        Finding::new("Cargo.toml", 0, message)
+    };
+    Ok(unused.map(finding).collect())
 }
 
 /// Tests may use more than the crate itself: `dev-dependencies` do not count.
@@ -31,7 +83,16 @@ fn check_manifest(path: &str, name: &str, text: &str, config: &Config) -> Result
         return Ok(vec![Finding::new(path, 0, message)]);
     };
     let mut findings = Vec::new();
-    for dependency in dependencies(&manifest) {
+    let dependencies = dependencies(&manifest);
+    for arrow in allowed {
+        if !dependencies.contains(&format!("{PREFIX}{arrow}")) {
+            let message = format!(
+                "an arrow that is not used: take `{arrow}` from `{name}` in xtask/tidy.toml"
+            );
+            findings.push(Finding::new(path, 0, message));
+        }
+    }
+    for dependency in dependencies {
         if let Some(used) = dependency.strip_prefix(PREFIX)
             && used != name
             && !config.everywhere.iter().any(|common| common == used)
@@ -96,39 +157,60 @@ mod tests {
             .len()
     }
 
+    const RESULTS: &str = "stripewise-results.workspace = true";
+    const RUNNER: &str = "stripewise-runner.workspace = true";
+
     #[test]
     fn arrows_that_are_not_in_the_table_are_found() {
-        let cases = [
+        for (tables, expected) in [
+            ("stripewise-units.workspace = true".to_owned(), 0),
+            (RUNNER.to_owned(), 1),
             (
-                "store",
-                "[dependencies]\nstripewise-results.workspace = true\nstripewise-units.workspace = true",
-                0,
-            ),
-            (
-                "store",
-                "[dependencies]\nstripewise-runner.workspace = true",
+                "[target.'cfg(unix)'.dependencies]\nstripewise-runner = { path = \"x\" }"
+                    .to_owned(),
                 1,
             ),
-            (
-                "store",
-                "[target.'cfg(unix)'.dependencies]\nstripewise-runner = { path = \"x\" }",
-                1,
-            ),
-            (
-                "store",
-                "[build-dependencies]\nstripewise-runner.workspace = true",
-                1,
-            ),
-            (
-                "store",
-                "[dev-dependencies]\nstripewise-runner.workspace = true",
-                0,
-            ),
-            ("store", "[dependencies]\nanyhow = \"1\"", 1),
-            ("new", "[dependencies]", 1),
-        ];
-        for (name, manifest, expected) in cases {
-            assert_eq!(findings(name, manifest), expected, "{manifest}");
+            (format!("[build-dependencies]\n{RUNNER}"), 1),
+            (format!("[dev-dependencies]\n{RUNNER}"), 0),
+            ("anyhow = \"1\"".to_owned(), 1),
+        ] {
+            let manifest = format!("[dependencies]\n{RESULTS}\n{tables}");
+            assert_eq!(findings("store", &manifest), expected, "{manifest}");
         }
+        assert_eq!(findings("new", "[dependencies]"), 1);
+    }
+
+    #[test]
+    fn arrows_that_are_in_the_table_and_not_used_are_found() {
+        assert_eq!(findings("store", "[dependencies]"), 1);
+        let only_in_tests = format!("[dev-dependencies]\n{RESULTS}");
+        assert_eq!(findings("store", &only_in_tests), 1);
+    }
+
+    #[test]
+    fn crates_that_are_listed_and_not_named_are_found() {
+        let manifest = format!("[dependencies]\n{RESULTS}\nserde.workspace = true");
+        for (text, expected) in [
+            ("use stripewise_results::Record;\n", 0),
+            ("// stripewise_results\n", 1),
+            (
+                "#[cfg(test)]\nmod tests {\n    use stripewise_results::Record;\n}\n",
+                1,
+            ),
+        ] {
+            let sources = [Source::new("crates/store/src/lib.rs", text)];
+            let found = check_use("crates/store/Cargo.toml", "store", &manifest, &sources);
+            assert_eq!(found.unwrap().len(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_workspace_declares_for_nobody_is_found() {
+        let workspace = "[workspace.dependencies]\nserde = \"1\"\ninsta = \"1\"\ntracing = \"1\"";
+        let manifest =
+            "[dependencies]\nserde.workspace = true\n[dev-dependencies]\ninsta.workspace = true";
+        let found = check_workspace(workspace, &[manifest.to_owned()]).unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains("tracing"));
     }
 }

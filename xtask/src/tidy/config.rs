@@ -24,6 +24,9 @@ pub struct Config {
     pub lines_max: usize,
     /// Files that may be longer.
     pub long_files: Vec<Exception>,
+    /// Folders whose modules import each other in a circle.
+    #[serde(default)]
+    pub circles: Vec<Exception>,
     /// Words that belong nowhere, in ROT13.
     pub words_rot13: Vec<String>,
 }
@@ -56,7 +59,7 @@ pub struct Ban {
     pub in_texts: bool,
 }
 
-/// A file and why it is an exception.
+/// A file or folder and why it is an exception.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exception {

@@ -6,6 +6,7 @@
 
 mod arrows;
 mod bans;
+mod circles;
 mod config;
 mod layout;
 mod lengths;
@@ -45,7 +46,8 @@ pub fn run(root: &Path) -> Result<()> {
     let config = Config::load(root)?;
     let sources = source::read_all(root)?;
     let mut findings = Vec::new();
-    findings.extend(arrows::check(root, &config)?);
+    findings.extend(arrows::check(root, &sources, &config)?);
+    findings.extend(circles::check(&sources, &config));
     findings.extend(bans::check(&sources, &config));
     findings.extend(unsafety::check(&sources, &config));
     findings.extend(words::check(&sources, &config));
