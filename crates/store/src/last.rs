@@ -3,14 +3,17 @@
 
 use crate::error::Result;
 use crate::open::Store;
-use rusqlite::OptionalExtension;
+use crate::owner::Owner;
+use crate::rows::owner_at;
 
-/// Groups by what was done. What has a run under way is not done yet, and imported
-/// results were not measured here.
+/// Groups by what was done, the newest first, with whether they are series and who wrote
+/// their newest run. What has a run under way is not done yet, and imported results were
+/// not measured here.
 const DONE: &str = "\
-SELECT coalesce(series, id) AS name FROM runs WHERE tool IS NULL \
-GROUP BY name HAVING sum(status = 'running') = 0 \
-ORDER BY max(run_number) DESC LIMIT 1 OFFSET ?1";
+SELECT coalesce(series, id) AS name, max(run_number) AS newest, series IS NOT NULL, \
+owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host \
+FROM runs WHERE tool IS NULL \
+GROUP BY name HAVING sum(status = 'running') = 0 ORDER BY newest DESC";
 
 impl Store {
     /// What `name` stands for where it is `last` (the last thing that was done
@@ -25,11 +28,29 @@ impl Store {
         let Some(before) = steps_back(name, "last") else {
             return Ok(name.to_owned());
         };
-        self.connection
-            .query_row(DONE, [before], |row| row.get(0))
-            .optional()
+        self.done_before(before)
             .map_err(|error| self.sqlite_error("find what was done last", error))?
             .ok_or_else(|| self.not_found(name))
+    }
+
+    /// Between two runs of a series none is under way; it is done when its process is.
+    fn done_before(&self, before: u32) -> rusqlite::Result<Option<String>> {
+        let here = Owner::of_this_process("");
+        let mut statement = self.connection.prepare_cached(DONE)?;
+        let mut rows = statement.query(())?;
+        let mut left = before;
+        while let Some(row) = rows.next()? {
+            let owner = owner_at(row, 3)?;
+            let is_here = (owner.pid, &owner.process_start) == (here.pid, &here.process_start);
+            if row.get::<_, bool>(2)? && !is_here && here.sees_alive(&owner) {
+                continue;
+            }
+            if left == 0 {
+                return row.get(0).map(Some);
+            }
+            left -= 1;
+        }
+        Ok(None)
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::common::*;
-use stripewise_results::{Imported, Status};
-use stripewise_store::{ErrorKind, Filter, Store};
+use stripewise_results::{Imported, RunRecord, Status};
+use stripewise_store::{ErrorKind, Filter, Owner, Store};
 
 fn with_runs() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
@@ -262,4 +262,40 @@ fn deleting_with_one_unknown_id_deletes_nothing() {
         "{error}"
     );
     assert_eq!(ids(&store, &Filter::default()).len(), 4);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_series_whose_process_still_runs_is_not_what_was_done_last() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut child = std::process::Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let other = Owner {
+        pid: child.id(),
+        process_start: fields.split_whitespace().nth(19).unwrap().to_owned(),
+        ..Owner::of_this_process("here")
+    };
+    let of_series = |id: &str, series: &str| RunRecord {
+        series: Some(series.to_owned()),
+        ..finished(id, 1, 1)
+    };
+    let mut here = open(&path).unwrap();
+    here.save_run(&of_series("1", "done")).unwrap();
+    let mut there = Store::open(&path, other).unwrap();
+    there.save_run(&of_series("2", "half")).unwrap();
+    for store in [&here, &Store::open_read_only(&path).unwrap()] {
+        assert_eq!(store.full_name("last").unwrap(), "done");
+        assert!(store.full_name("last~1").is_err());
+    }
+    // A single run is done when it is stored, whatever its process does next.
+    there.save_run(&finished("3", 1, 1)).unwrap();
+    assert_eq!(here.full_name("last").unwrap(), "3");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(here.full_name("last~1").unwrap(), "half");
 }
