@@ -5,16 +5,20 @@
 //! Names of stored things win over files where both could be meant, because
 //! they are what `history` lists; `./NAME` always is a file.
 
+mod named;
+
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::input::{RESULTS_BYTES_MAX, read};
+use named::Named;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 use stripewise_store::{Filter, Store};
-use stripewise_units::{NameText, counted, path_of};
+use stripewise_units::{NameText, counted, path_of, plural};
 
 /// What a subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +65,22 @@ impl Subject {
         }
     }
 
+    /// Leaves out runs that `seen` or earlier ones of its own are: copies of one result
+    /// are one result, whatever files they came in. Noted.
+    pub fn leave_out_copies(&mut self, seen: &mut HashSet<String>) {
+        let before = self.runs.len();
+        self.runs.retain(|run| seen.insert(run.identity()));
+        let copies = before - self.runs.len();
+        if copies > 0 {
+            self.notes.push(format!(
+                "{} of {} {} of others and left out.",
+                counted(copies, "run", "runs"),
+                self.name,
+                plural(copies, "is a copy", "are copies"),
+            ));
+        }
+    }
+
     /// The label that all of its runs carry, if there is one.
     pub fn label(&self) -> Option<&str> {
         let first = self.runs.first()?.label.as_deref()?;
@@ -87,7 +107,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
         return of_path(context, path);
     }
     let stored = match context.open_store_if_any() {
-        Ok(Some(store)) => stored(&store, text),
+        Ok(Some(store)) => stored(context, &store, text),
         Ok(None) => Err(Failure::usage(
             format!("there is no run, series, experiment or file `{text}`; nothing is stored yet"),
             "`stripewise run TARGET` measures and keeps a run; name that by its id, or name a file",
@@ -101,13 +121,14 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 }
 
 /// A run, series or experiment of the store; `last` is what was done last.
-pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
+pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &store.full_name(name).map_err(store_failure)?;
     let filter = Filter {
         series: Some(name.to_owned()),
         ..Filter::default()
     };
-    let mut ids = ids(store, &filter)?;
+    let listed = context.stored_runs(store, &filter)?;
+    let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     if ids.is_empty()
         && store
             .document("experiment", name)
@@ -121,8 +142,11 @@ pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
         let run = store.load(name).map_err(store_failure)?;
         return Ok(Subject::new(run.id.clone(), SubjectKind::Run, vec![run]));
     }
-    ids.reverse();
-    let runs = load_all(store, &ids)?;
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in &ids {
+        // One that is damaged is named, and does not take the others with it.
+        runs.extend(context.unless_damaged(store.load(id))?);
+    }
     let is_experiment = runs.iter().any(|run| {
         run.experiment
             .as_ref()
@@ -134,17 +158,6 @@ pub fn stored(store: &Store, name: &str) -> Outcome<Subject> {
         SubjectKind::Series
     };
     Ok(Subject::new(name, kind, runs))
-}
-
-fn ids(store: &Store, filter: &Filter) -> Outcome<Vec<String>> {
-    let runs = store.list(filter).map_err(store_failure)?;
-    Ok(runs.into_iter().map(|run| run.id).collect())
-}
-
-fn load_all(store: &Store, ids: &[String]) -> Outcome<Vec<RunRecord>> {
-    ids.iter()
-        .map(|id| store.load(id).map_err(store_failure))
-        .collect()
 }
 
 fn published(name: &str) -> Outcome<Subject> {
@@ -222,7 +235,7 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
 #[derive(serde::Deserialize)]
 struct Outline {
     #[serde(default)]
-    runs: Option<Vec<serde_json::Value>>,
+    runs: Option<Named>,
     #[serde(default)]
     experiment: Option<Kept>,
 }
@@ -239,21 +252,17 @@ fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> 
     let Ok(Outline { runs, experiment }) = outline else {
         return whole(text).map(|document| of_runs(name.clone(), document));
     };
-    let ids: Option<Vec<&str>> = runs
-        .iter()
-        .flatten()
-        .map(serde_json::Value::as_str)
-        .collect();
-    let mut subject = match (&runs, ids) {
-        (None, _) => {
+    let mut subject = match runs {
+        None => {
             return Err(Failure::usage(
                 format!("{name} is a document without runs"),
                 "give what `run`, `bench`, `align`, `lab run`, `check` or `history show` printed with --json",
             ));
         }
-        (Some(_), Some(ids)) if !ids.is_empty() => {
+        Some(runs) if !runs.has_records && !runs.ids.is_empty() => {
             let store = context.open_store_to_read()?;
-            let runs = ids
+            let runs = runs
+                .ids
                 .iter()
                 .map(|id| store.load(id).map_err(store_failure))
                 .collect::<Outcome<_>>()?;

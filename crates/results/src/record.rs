@@ -173,6 +173,21 @@ impl RunRecord {
     }
 }
 
+impl RunRecord {
+    /// The same for copies of one result, and for nothing else. What was measured here
+    /// has an id of its own; of another tool's result, what it says counts.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let Some(imported) = self.imported.as_ref().filter(|from| from.tool != "dataset") else {
+            let rates = self.jobs.iter().map(|job| job.outcome.iops);
+            let part = self.series_part.as_deref().unwrap_or_default();
+            return format!("{} {part} {:?}", self.id, rates.collect::<Vec<_>>());
+        };
+        let said = (&imported.tool, &imported.details, &self.started_at);
+        serde_json::to_string(&(said, &self.jobs)).unwrap_or_else(|_| self.id.clone())
+    }
+}
+
 impl JobRecord {
     /// The targets as one text: the first, and the second or how many more there are.
     #[must_use]

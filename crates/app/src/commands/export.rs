@@ -6,10 +6,11 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{hint_of, write_new_with};
-use crate::show::document::print_json;
+use crate::show::document::{note, print_json};
 use crate::show::terminal::Stdout;
 use crate::subject::subject;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 use stripewise_report::{csv_heading, csv_rows};
@@ -123,11 +124,17 @@ fn for_each(
 ) -> Outcome<()> {
     if !arguments.subjects.is_empty() {
         // All names are looked up before the first record is written.
-        let subjects: Vec<_> = arguments
+        let mut subjects: Vec<_> = arguments
             .subjects
             .iter()
             .map(|name| subject(context, name))
             .collect::<Outcome<_>>()?;
+        let mut seen = HashSet::new();
+        for one in &mut subjects {
+            let known = one.notes.len();
+            one.leave_out_copies(&mut seen);
+            one.notes[known..].iter().for_each(note);
+        }
         let mut runs = subjects.iter().flat_map(|subject| &subject.runs);
         return runs.try_for_each(take);
     }

@@ -102,7 +102,7 @@ fn one(
             series: Some(name.to_owned()),
             ..Filter::default()
         };
-        let listed = store.list(&filter).map_err(store_failure)?;
+        let listed = context.stored_runs(store, &filter)?;
         if listed.len() > RUNS_IN_FULL_MAX {
             let mut many = light(context, store, &filter, format)?;
             many.name = name.to_owned();

@@ -117,24 +117,23 @@ impl Kept {
     }
 
     /// Its runs in the order in which they were made, without what no table needs.
-    pub fn runs(&self, store: &Store) -> Outcome<Vec<RunRecord>> {
-        self.run_ids(store)?
-            .iter()
-            .map(|id| {
-                let record = store.load(id).map_err(store_failure)?;
-                // Hundreds are held at once, and nothing here looks at the details.
-                Ok(record.without_histograms().without_intervals())
-            })
-            .collect()
+    pub fn runs(&self, context: &Context, store: &Store) -> Outcome<Vec<RunRecord>> {
+        let mut runs = Vec::new();
+        for id in self.run_ids(context, store)? {
+            let record = context.unless_damaged(store.load(&id))?;
+            // Hundreds are held at once, and nothing here looks at the details.
+            runs.extend(record.map(|record| record.without_histograms().without_intervals()));
+        }
+        Ok(runs)
     }
 
-    /// Ids of its runs, oldest first.
-    pub fn run_ids(&self, store: &Store) -> Outcome<Vec<String>> {
+    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
         let filter = Filter {
             series: Some(self.id.clone()),
             ..Filter::default()
         };
-        let listed = store.list(&filter).map_err(store_failure)?;
+        let listed = context.stored_runs(store, &filter)?;
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
     }
 

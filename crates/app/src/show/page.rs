@@ -9,6 +9,7 @@ use crate::show::document::{note, print_text};
 use crate::show::runs;
 use crate::show::terminal::say_part;
 use crate::subject::{Subject, stored};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -184,7 +185,9 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     let mut notes = Vec::new();
     let mut comparisons = Vec::new();
     let mut all: Vec<RunRecord> = Vec::new();
-    for subject in subjects {
+    let mut seen = HashSet::new();
+    for mut subject in subjects {
+        subject.leave_out_copies(&mut seen);
         // All that is stored is no experiment of which levels could be compared.
         if subject.comparisons.is_empty() && subject.name != EVERYTHING {
             comparisons.extend(crate::commands::compare::levels_compared(context, &subject));
@@ -295,7 +298,7 @@ pub fn write_material(material: &Material, path: &Path) -> Outcome<()> {
 
 /// What `align --report FILE` does: a report on an experiment of the store.
 pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
-    let (document, notes) = document_of(context, vec![stored(store, id)?]);
+    let (document, notes) = document_of(context, vec![stored(context, store, id)?]);
     let title = title_of(&document);
     let mut material = material(Some(store), document, title, &[id.to_owned()]);
     material.notes = notes;

@@ -67,6 +67,25 @@ fn copies_of_a_result_are_one_when_they_are_imported_and_compared() {
     let table = compared.at("comparisons.0");
     assert_eq!(table.at("verdict").text(), "undecided");
     assert_eq!(table.at("a.from").items().len(), 1);
+    // The same in reports and exports, in one directory and in two names of it.
+    let report = desk.run(&["report", "a", "--format", "json"]).done();
+    assert_eq!(report.json().at("runs").items().len(), 1);
+    let page = desk
+        .run(&["report", "a", "b", "a", "--format", "md"])
+        .done();
+    assert!(
+        page.stdout
+            .contains("6 runs of a are copies of others and left out."),
+        "{}",
+        page.stdout
+    );
+    let export = desk.run(&["export", "a", "b", "./a"]).done();
+    assert_eq!(export.stdout.lines().count(), 2);
+    assert!(
+        export.stderr.contains("7 runs of ./a are copies"),
+        "{}",
+        export.stderr
+    );
     let text = desk.run(&["compare", "a", "b"]).done();
     assert!(
         text.stdout.contains("6 of 7 results are copies"),

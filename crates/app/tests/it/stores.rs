@@ -1,6 +1,6 @@
 //! Stores that are locked, damaged, foreign, or cannot be written.
 
-use crate::support::{Answer, Desk, Json, as_nobody, can_run, names, text};
+use crate::support::{Answer, Desk, Json, as_nobody, can_run, names, program, text};
 use std::os::unix::fs::PermissionsExt;
 
 /// Every command that needs the store fails with this, and leaves the file alone.
@@ -208,6 +208,26 @@ fn a_damaged_run_is_named_and_the_others_are_shown() {
     assert_eq!(changed.expect("a record"), 1);
     drop(connection);
 
+    // The same of a part of the store: the others of a series.
+    let series = desk.json(&["run", "sim:nvme", "--duration", "10ms", "--repeat", "3"]);
+    let series = series.at("runs.0.series").text();
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    let changed = connection.execute(
+        "UPDATE records SET json = replace(json, '\"iops\":', '\"iops\":1') \
+         WHERE run_number = (SELECT max(run_number) FROM runs)",
+        [],
+    );
+    assert_eq!(changed.expect("a record"), 1);
+    drop(connection);
+    for command in [
+        &["report", &series, "--format", "csv"][..],
+        &["export", &series, "--format", "csv"],
+    ] {
+        let shown = desk.run(command).ended(5).said(&["checksum"]);
+        assert_eq!(shown.stdout.lines().count(), 1 + 2, "{}", shown.stdout);
+    }
+    desk.run(&["history", "delete", &series]).done();
+
     let export = desk.run(&["export"]).ended(5).said(&[bad, "checksum"]);
     assert_eq!(export.stdout.lines().count(), 2);
     assert!(!export.stdout.contains(bad.as_str()));
@@ -232,6 +252,36 @@ fn a_damaged_run_is_named_and_the_others_are_shown() {
     }
     desk.run(&["history", "delete", bad]).done();
     desk.run(&["export"]).done();
+}
+
+#[test]
+fn a_document_of_16_mebibytes_is_refused_with_a_small_multiple_of_that_in_memory() {
+    const MEMORY_KIB_MAX: u64 = 256 << 10;
+    let desk = Desk::new();
+    let flood = "[],".repeat((16 << 20) / 3);
+    let head = "{\"schema_version\": 1, \"runs\": [";
+    for (text, says) in [
+        (format!("{head}{flood}[]]}}"), "not a document of runs"),
+        (
+            format!("{head}{}{{}}]}}", flood.replace("[]", "{}")),
+            "not a document of runs",
+        ),
+        (
+            format!("{head}], \"experiment\": [{flood}[]]}}"),
+            "nothing to report on",
+        ),
+    ] {
+        let file = desk.write("flood.json", &text);
+        let mut limited = std::process::Command::new("sh");
+        limited
+            .args([
+                "-c",
+                &format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$@\""),
+                "sh",
+            ])
+            .args([program(), "report", &file, "--format", "json"]);
+        Answer::of(&mut limited).failed(2, &[says]);
+    }
 }
 
 #[test]

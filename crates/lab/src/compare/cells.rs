@@ -131,7 +131,7 @@ pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
     let whole = runs.iter().any(|run| run.status == Status::Complete);
     let mut cells: Vec<Cell<'_>> = Vec::new();
     let mut seen = HashSet::new();
-    let once = runs.iter().filter(|run| seen.insert(identity_of(run)));
+    let once = runs.iter().filter(|run| seen.insert(run.identity()));
     for row in once.flat_map(|run| JobRow::of(std::slice::from_ref(run))) {
         if whole && row.run.status != Status::Complete {
             continue;
@@ -165,18 +165,8 @@ pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
 pub(super) fn copies_in(runs: &[RunRecord]) -> Vec<&RunRecord> {
     let mut seen = HashSet::new();
     runs.iter()
-        .filter(|run| !seen.insert(identity_of(run)))
+        .filter(|run| !seen.insert(run.identity()))
         .collect()
-}
-
-/// The same for copies of one result, and for nothing else.
-pub(super) fn identity_of(run: &RunRecord) -> String {
-    let Some(imported) = run.imported.as_ref().filter(|from| from.tool != "dataset") else {
-        let rates = run.jobs.iter().map(|job| job.outcome.iops);
-        return format!("{} {:?}", run.id, rates.collect::<Vec<_>>());
-    };
-    let said = (&imported.tool, &imported.details, &run.started_at);
-    serde_json::to_string(&(said, &run.jobs)).unwrap_or_else(|_| run.id.clone())
 }
 
 /// The cells of a side for a metric. Reads and writes of a mixed job have latencies

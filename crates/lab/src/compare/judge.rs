@@ -1,7 +1,7 @@
 //! Rows with their intervals, and a verdict for each: Holm over all rows.
 
 use super::CompareOptions;
-use super::cells::{Cell, identity_of};
+use super::cells::Cell;
 use stripewise_results::{ComparisonRow, JobRow, Verdict};
 use stripewise_stats::{
     Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
@@ -117,8 +117,8 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     let mut void = [a.void_codes(), b.void_codes()].concat();
     void.sort_unstable();
     void.dedup();
-    let of_b: Vec<String> = b.rows.iter().map(|row| identity_of(row.run)).collect();
-    let same = |row: &JobRow<'_>| of_b.contains(&identity_of(row.run));
+    let of_b: Vec<String> = b.rows.iter().map(|row| row.run.identity()).collect();
+    let same = |row: &JobRow<'_>| of_b.contains(&row.run.identity());
     let found = if a.rows.iter().any(same) {
         set_aside(&values_a, &values_b, How::Same)
     } else if !void.is_empty() && !options.void_counts {

@@ -58,7 +58,7 @@ pub fn clean(context: &Context, arguments: &LabClean) -> Outcome {
     let outcome = if arguments.ids.is_empty() {
         files(context, &mut store, arguments.yes, &mut cleaned)
     } else {
-        experiments(&mut store, arguments, &mut cleaned)
+        experiments(context, &mut store, arguments, &mut cleaned)
     };
     print(context, &cleaned, arguments)?;
     // What was removed before a failure is told; then the failure.
@@ -73,14 +73,19 @@ fn print(context: &Context, cleaned: &Cleaned, arguments: &LabClean) -> Outcome<
     Ok(())
 }
 
-fn experiments(store: &mut Store, arguments: &LabClean, cleaned: &mut Cleaned) -> Outcome<()> {
+fn experiments(
+    context: &Context,
+    store: &mut Store,
+    arguments: &LabClean,
+    cleaned: &mut Cleaned,
+) -> Outcome<()> {
     let kept: Vec<Kept> = arguments
         .ids
         .iter()
         .map(|id| Kept::load(store, id))
         .collect::<Outcome<_>>()?;
     for experiment in kept {
-        let runs = experiment.run_ids(store)?;
+        let runs = experiment.run_ids(context, store)?;
         if arguments.yes {
             store.delete(&runs).map_err(store_failure)?;
             experiment.forget(store)?;

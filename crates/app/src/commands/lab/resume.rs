@@ -29,7 +29,7 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
     let mut store = context.open_store_there()?;
     let id = store.full_name(&arguments.id).map_err(store_failure)?;
     let mut kept = Kept::load(&store, &id)?;
-    let records = kept.runs(&store)?;
+    let records = kept.runs(context, &store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
     kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
     change(&mut kept, arguments);
