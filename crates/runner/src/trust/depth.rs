@@ -88,7 +88,7 @@ fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
         return Some((sum as f64 / evidence.in_flight.len() as f64, &device.name));
     }
     let observed = evidence.observed_of(device)?;
-    let elapsed_ns = evidence.observed.as_ref()?.elapsed_ns;
+    let elapsed_ns = evidence.running_ns();
     let counted = device.queue.counts_operations != Some(false) && observed.weighted_ns > 0;
     (counted && elapsed_ns > 0).then(|| {
         (

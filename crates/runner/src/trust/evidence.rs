@@ -164,14 +164,20 @@ impl Evidence {
         devices.iter().find(|one| one.number == device.number)
     }
 
+    /// The time of `observed` in nanoseconds without the pauses of the program, in which
+    /// it neither moved anything nor kept anything in flight. 0 where nothing was observed.
+    pub(super) fn running_ns(&self) -> u64 {
+        let pauses = self.outcome.pauses.iter();
+        let paused_ns = pauses.fold(0u64, |sum, pause| sum.saturating_add(pause.duration_ns));
+        let observed = self.observed.as_ref();
+        observed.map_or(0, |observed| observed.elapsed_ns.saturating_sub(paused_ns))
+    }
+
     /// Bytes moved by all jobs in the time of `observed`, as far as known: with
     /// nothing better, the measured ones in proportion to time.
     pub(super) fn moved_in_all(&self) -> Moved {
         self.moved.unwrap_or_else(|| {
-            let elapsed_ns = self
-                .observed
-                .as_ref()
-                .map_or(0, |observed| observed.elapsed_ns);
+            let elapsed_ns = self.running_ns();
             let measured_ns = self.outcome.duration_ns;
             let scale = |bytes: u64| {
                 if measured_ns == 0 || elapsed_ns <= measured_ns {

@@ -37,7 +37,7 @@ fn process_busy(evidence: &Evidence) -> Option<f64> {
     let used = observed
         .own_cpu_user_ns
         .saturating_add(observed.own_cpu_system_ns);
-    let had = observed.elapsed_ns as f64 * processors(evidence);
+    let had = evidence.running_ns() as f64 * processors(evidence);
     (had > 0.0).then(|| used as f64 / had)
 }
 

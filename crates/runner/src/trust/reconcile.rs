@@ -145,7 +145,12 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "others used {name} during the run: it {}",
+        "others used {name} {}: it {}",
+        match evidence.outcome.pauses.is_empty() {
+            true => "during the run",
+            // The device's counters do not stop for them.
+            false => "during the run or the pauses that are cut out of it",
+        },
         found.join(" and ")
     );
     let hint =

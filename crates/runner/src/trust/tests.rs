@@ -3,6 +3,7 @@
 
 mod cases;
 mod clean;
+mod paused;
 mod words;
 
 use super::{Code, Evidence, judge, judge_series};
