@@ -28,6 +28,8 @@ pub struct Answer {
     pub comparisons: Vec<ComparisonRecord>,
     /// All runs, without details.
     pub records: Vec<RunRecord>,
+    /// The store has it as it is here. Else its failure follows, and nothing says kept.
+    pub is_kept: bool,
 }
 
 /// As `--json` prints it.
@@ -77,6 +79,7 @@ impl Answer {
             blocks: experiment.blocks.clone(),
             comparisons,
             records,
+            is_kept: true,
         }
     }
 
@@ -134,7 +137,9 @@ impl Answer {
             .collect();
         text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
         text.push_str(&warnings_text(&self.worth_telling()));
-        text.push_str(&self.kept_line());
+        if self.is_kept {
+            text.push_str(&self.kept_line());
+        }
         text
     }
 

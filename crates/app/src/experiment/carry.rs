@@ -106,7 +106,9 @@ pub fn carry(
     if experiment.blocks.is_empty() {
         return nothing_finished(context, &kept, failure);
     }
-    let exit = Answer::of(&experiment, kept, records).print(context)?;
+    let mut answer = Answer::of(&experiment, kept, records);
+    answer.is_kept = kept_at_end.is_ok();
+    let exit = answer.print(context)?;
     // What was found before a failure is shown; then the failure.
     failure.map_or(Ok(()), Err)?;
     kept_at_end?;

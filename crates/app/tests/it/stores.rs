@@ -140,6 +140,27 @@ fn nothing_is_called_kept_that_was_not_kept() {
 }
 
 #[test]
+fn an_experiment_whose_end_was_not_kept_is_not_called_kept() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    // The last write of an experiment, with how it ended, is the one that fails.
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    for doing in ["INSERT", "UPDATE"] {
+        let trigger = format!(
+            "CREATE TRIGGER refuse_{doing} BEFORE {doing} ON documents \
+             WHEN NEW.json LIKE '%\"ended\":%' \
+             BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        );
+        connection.execute_batch(&trigger).expect("a trigger");
+    }
+    drop(connection);
+    let align = ["align", "sim:raid10-10k", "--blocks", "10"];
+    let answer = desk.run(&align).ended(5).said(&["not this one"]);
+    assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("diff %"), "{}", answer.stdout);
+}
+
+#[test]
 fn a_run_that_is_kept_in_the_end_is_called_kept() {
     let desk = Desk::new();
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);

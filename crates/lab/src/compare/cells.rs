@@ -3,7 +3,7 @@
 use crate::experiment::Metric;
 use serde_json::Value;
 use std::collections::HashSet;
-use stripewise_results::{JobRow, RunRecord, Status};
+use stripewise_results::{JobRow, OperationKind, RunRecord, Status};
 
 /// What identifies a cell, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,44 +16,7 @@ pub(super) struct CellKey {
     /// The jobs of its run and which of them it is, where several ran at once.
     pub company: Option<String>,
     /// Which operations of a mixed job, where reads and writes stand apart.
-    pub part: Option<Part>,
-}
-
-/// Operations of a mixed job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Reads,
-    Writes,
-}
-
-impl Part {
-    /// As it stands in records' paths.
-    fn field(self) -> &'static str {
-        match self {
-            Part::Reads => "read",
-            Part::Writes => "write",
-        }
-    }
-
-    /// One latency of these operations by its JSON name, nanoseconds.
-    fn latency(self, row: &JobRow<'_>, name: &str) -> Option<f64> {
-        let outcome = &row.job.outcome;
-        let latencies = match self {
-            Part::Reads => outcome.read.latency_ns,
-            Part::Writes => outcome.write.latency_ns,
-        }?;
-        let value = match name {
-            "mean" => latencies.mean,
-            "p50" => latencies.p50 as f64,
-            "p90" => latencies.p90 as f64,
-            "p99" => latencies.p99 as f64,
-            "p999" => latencies.p999? as f64,
-            "max" => latencies.max as f64,
-            _ => return None,
-        };
-        let field = self.field();
-        row.given(&format!("jobs.outcome.{field}.latency_ns.{name}"), value)
-    }
+    pub part: Option<OperationKind>,
 }
 
 /// A cell with all of its repetitions on one side.
@@ -180,7 +143,7 @@ pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
     let mut apart = Vec::new();
     for cell in cells {
         if cell.is_mixed() {
-            apart.extend([Part::Reads, Part::Writes].map(|part| cell.part(part)));
+            apart.extend(OperationKind::BOTH.map(|part| cell.part(part)));
         } else {
             apart.push(cell);
         }
@@ -198,10 +161,10 @@ impl<'a> Cell<'a> {
         })
     }
 
-    fn part(&self, part: Part) -> Cell<'a> {
+    fn part(&self, part: OperationKind) -> Cell<'a> {
         let words = match part {
-            Part::Reads => "reads",
-            Part::Writes => "writes",
+            OperationKind::Read => "reads",
+            OperationKind::Write => "writes",
         };
         let mut cell = self.clone();
         let operation = cell.key.operation.as_deref().unwrap_or("mixed");
@@ -213,7 +176,7 @@ impl<'a> Cell<'a> {
     /// A metric of one of its rows; absent where it is unknown.
     pub(super) fn value(&self, row: &JobRow<'_>, metric: Metric) -> Option<f64> {
         match (self.key.part, metric.latency_name()) {
-            (Some(part), Some(name)) => part.latency(row, name),
+            (Some(part), Some(name)) => row.latency_of(part, name),
             _ => metric.of(row),
         }
     }
