@@ -1,7 +1,8 @@
 //! How a bench spends its time: which series, how long a step, when each series
 //! must have ended.
 
-use crate::climb::{SeriesPlan, longest_ns, steps_max};
+use crate::answer::AnswerPlan;
+use crate::climb::{SeriesPlan, longest_ns};
 use crate::ladder::Limits;
 use crate::series::{SeriesKind, StepTime};
 use stripewise_units::Slo;
@@ -11,6 +12,25 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Operations in flight at most: what a production volume takes without its
 /// users noticing much.
 pub const IN_FLIGHT_MAX: u32 = 256;
+
+/// A quick bench is done in less than this, filling included, where no other time is given.
+pub const QUICK_TIME_NS: u64 = 150 * SECOND_NS;
+
+/// Four blocks around a crossing and eight runs elsewhere: with runs that differ by 7 to
+/// 10 % that makes intervals of 5 to 10 % to either side. Runs of five minutes differ
+/// less, and half as many do.
+fn answer_plan(qualify: bool) -> AnswerPlan {
+    match qualify {
+        false => AnswerPlan {
+            blocks: 4,
+            level_runs: 8,
+        },
+        true => AnswerPlan {
+            blocks: 2,
+            level_runs: 5,
+        },
+    }
+}
 
 /// Doubling stops where the limit's statistic passes this: nobody runs a
 /// database there, and on a slow disk each further step only waits.
@@ -66,7 +86,6 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
         in_flight_max: IN_FLIGHT_MAX,
         latency_stop_ns: latency_stop_ns(wish.slo),
         slo: wish.slo,
-        bisections_max: if wish.qualify { 3 } else { 2 },
     };
     let series: Vec<SeriesPlan> = SeriesKind::ALL
         .into_iter()
@@ -80,6 +99,7 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
                 kind,
                 workload: kind.workload(block_size_bytes, step, wish.seed),
                 limits,
+                answer: answer_plan(wish.qualify),
                 deadline_ns: None,
             }
         })
@@ -87,10 +107,8 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
     let longest_ns = series.iter().map(longest_ns).fold(0, u64::saturating_add);
     let step_ns = step.ramp_ns.saturating_add(step.duration_ns);
     let shortest_ns = step_ns.saturating_mul(series.len() as u64);
-    let budget_ns = match wish.time_ns {
-        Some(time_ns) => time_ns.min(longest_ns),
-        None => longest_ns,
-    };
+    let time_ns = wish.time_ns.or((!wish.qualify).then_some(QUICK_TIME_NS));
+    let budget_ns = time_ns.map_or(longest_ns, |time_ns| time_ns.min(longest_ns));
     BenchPlan {
         series,
         interval_ns: if wish.qualify {
@@ -107,13 +125,13 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
 impl BenchPlan {
     /// When series `index` must have ended if it starts at `elapsed_ns` and the
     /// whole bench ends at `end_ns`: what is left is shared by the series that
-    /// are left, in proportion to the steps that each can take. Time that one
+    /// are left, in proportion to the runs that each can take. Time that one
     /// does not use goes to those after it.
     #[must_use]
     pub fn deadline_ns(&self, index: usize, elapsed_ns: u64, end_ns: u64) -> u64 {
-        let steps = |plan: &SeriesPlan| u128::from(steps_max(plan.kind, &plan.limits));
-        let left: u128 = self.series[index..].iter().map(steps).sum();
-        let mine = steps(&self.series[index]);
+        let runs = |plan: &SeriesPlan| u128::from(plan.runs());
+        let left: u128 = self.series[index..].iter().map(runs).sum();
+        let mine = runs(&self.series[index]);
         let share = u128::from(end_ns.saturating_sub(elapsed_ns)) * mine / left.max(1);
         elapsed_ns.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
     }
@@ -178,24 +196,32 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_bench_fits_into_its_two_minutes_with_the_filling() {
+    fn a_quick_bench_fits_into_two_minutes_and_a_half() {
         let plan = plan_bench(&wish());
-        // 9 doublings to 256 and 2 bisections, four times, and the log.
-        assert_eq!(plan.longest_ns, (4 * 11 + 1) * 1_600_000_000);
+        // 9 doublings to 256 each; 20 runs around a crossing, 8 on a plateau, 8 of the log.
+        assert_eq!(
+            plan.longest_ns,
+            (2 * (9 + 20) + 2 * (9 + 8) + 8) * 1_600_000_000
+        );
         assert_eq!(plan.shortest_ns, 5 * 1_600_000_000);
-        assert!(plan.longest_ns + 25 * SECOND_NS < 110 * SECOND_NS);
+        assert_eq!(plan.budget_ns, 150 * SECOND_NS);
+        let hours = plan_bench(&BenchWish {
+            qualify: true,
+            ..wish()
+        });
+        assert_eq!(hours.budget_ns, hours.longest_ns);
     }
 
     #[test]
-    fn time_left_is_shared_in_proportion_to_the_steps_left() {
+    fn time_left_is_shared_in_proportion_to_the_runs_left() {
         let plan = plan_bench(&BenchWish {
-            time_ns: Some(45 * SECOND_NS),
+            time_ns: Some(100 * SECOND_NS),
             ..wish()
         });
-        assert_eq!(plan.deadline_ns(0, 0, plan.budget_ns), 11 * SECOND_NS);
+        assert_eq!(plan.deadline_ns(0, 0, plan.budget_ns), 29 * SECOND_NS);
         assert_eq!(
-            plan.deadline_ns(4, 40 * SECOND_NS, plan.budget_ns),
-            45 * SECOND_NS
+            plan.deadline_ns(4, 90 * SECOND_NS, plan.budget_ns),
+            100 * SECOND_NS
         );
     }
 }

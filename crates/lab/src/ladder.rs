@@ -2,8 +2,8 @@
 //!
 //! Pure: given the steps done so far it says which comes next, or why there is
 //! none. First threads with one outstanding each until there is one per core,
-//! then outstanding per thread; then bisection between the last step that meets
-//! the latency limit and the first that does not.
+//! then outstanding per thread. Where between the steps the latency limit is crossed,
+//! is for the runs after the climb ([`crate::answer`]).
 
 use stripewise_units::Slo;
 
@@ -46,6 +46,27 @@ impl Load {
             outstanding: in_flight / threads,
         }
     }
+
+    /// The load nearest to `in_flight`, above or below it, with more than half of the
+    /// cores busy: one operation in flight more or less for each thread at most. Of two
+    /// that are as near, the one with more threads.
+    #[must_use]
+    pub fn near(in_flight: f64, cores: u32) -> Self {
+        let cores = cores.clamp(1, 256);
+        let wanted = in_flight.clamp(1.0, f64::from(u32::MAX)).round();
+        if wanted <= f64::from(cores) {
+            return Load::spread(wanted as u32, cores);
+        }
+        let near = |threads: u32| Load {
+            threads,
+            outstanding: (wanted / f64::from(threads)).round().max(1.0) as u32,
+        };
+        let miss = |load: &Load| (f64::from(load.in_flight()) - wanted).abs();
+        let loads = (cores / 2 + 1..=cores).rev().map(near);
+        loads
+            .min_by(|a, b| miss(a).total_cmp(&miss(b)))
+            .unwrap_or(Load::spread(wanted as u32, cores))
+    }
 }
 
 /// What the ladder needs to know of a finished step.
@@ -69,10 +90,8 @@ pub struct Limits {
     pub in_flight_max: u32,
     /// Doubling stops once the latency statistic passes this.
     pub latency_stop_ns: u64,
-    /// The latency limit to bisect for.
+    /// The latency limit that the answer keeps.
     pub slo: Slo,
-    /// Bisection steps at most.
-    pub bisections_max: u32,
 }
 
 /// Why there is no further step.
@@ -93,31 +112,20 @@ pub enum Stop {
 pub enum NextStep {
     /// Double: run with this.
     Climb(Load),
-    /// Look between two steps: run with this.
-    Bisect(Load),
     /// Done.
     Done(Stop),
 }
 
-/// The next step of a ladder. `climbed` are the doubling steps in order,
-/// `bisected` those between them; `bracketed` says whether the knee is (see
-/// `stripewise_stats`).
+/// The next step of a ladder. `climbed` are the steps so far, in order; `bracketed` says
+/// whether the knee is (see `stripewise_stats`).
 #[must_use]
-pub fn next_step(
-    climbed: &[Step],
-    bisected: &[Step],
-    bracketed: bool,
-    limits: &Limits,
-) -> NextStep {
+pub fn next_step(climbed: &[Step], bracketed: bool, limits: &Limits) -> NextStep {
     match stop_climbing(climbed, bracketed, limits) {
         None => {
             let in_flight = climbed.last().map_or(1, |last| last.load.in_flight() * 2);
             NextStep::Climb(Load::spread(in_flight, limits.cores))
         }
-        Some(stop) => match between(climbed, bisected, limits) {
-            Some(load) => NextStep::Bisect(load),
-            None => NextStep::Done(stop),
-        },
+        Some(stop) => NextStep::Done(stop),
     }
 }
 
@@ -137,39 +145,6 @@ fn stop_climbing(climbed: &[Step], bracketed: bool, limits: &Limits) -> Option<S
     }
 }
 
-/// A load halfway between the largest that meets the limit and the smallest
-/// larger one that does not; `None` once they are neighbours or enough was tried.
-fn between(climbed: &[Step], bisected: &[Step], limits: &Limits) -> Option<Load> {
-    if u32::try_from(bisected.len()).is_ok_and(|done| done >= limits.bisections_max) {
-        return None;
-    }
-    let good = largest_within(climbed, bisected, limits.slo)?
-        .load
-        .in_flight();
-    let bad = climbed
-        .iter()
-        .chain(bisected)
-        .map(|step| step.load.in_flight())
-        .filter(|&in_flight| in_flight > good)
-        .min()?;
-    let load = Load::spread(good.midpoint(bad), limits.cores);
-    (load.in_flight() > good && load.in_flight() < bad).then_some(load)
-}
-
-/// The step with the most in flight that meets the limit; where the ladder looks
-/// for a larger one, it goes on from there.
-#[must_use]
-pub fn largest_within<'a>(climbed: &'a [Step], bisected: &'a [Step], slo: Slo) -> Option<&'a Step> {
-    climbed
-        .iter()
-        .chain(bisected)
-        .filter(|step| {
-            step.latency_ns
-                .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
-        })
-        .max_by_key(|step| step.load.in_flight())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +160,6 @@ mod tests {
         in_flight_max: 256,
         latency_stop_ns: 500_000_000,
         slo: SLO,
-        bisections_max: 3,
     };
 
     fn step(in_flight: u32, latency_ns: u64) -> Step {
@@ -213,7 +187,7 @@ mod tests {
     #[test]
     fn the_ladder_doubles_until_the_knee_is_bracketed() {
         assert_eq!(
-            next_step(&[], &[], false, &LIMITS),
+            next_step(&[], false, &LIMITS),
             NextStep::Climb(Load {
                 threads: 1,
                 outstanding: 1
@@ -221,14 +195,14 @@ mod tests {
         );
         let climbed = [step(1, 100), step(2, 100), step(4, 100)];
         assert_eq!(
-            next_step(&climbed, &[], false, &LIMITS),
+            next_step(&climbed, false, &LIMITS),
             NextStep::Climb(Load {
                 threads: 4,
                 outstanding: 2
             })
         );
         assert_eq!(
-            next_step(&climbed, &[], true, &LIMITS),
+            next_step(&climbed, true, &LIMITS),
             NextStep::Done(Stop::KneeBracketed)
         );
     }
@@ -236,11 +210,11 @@ mod tests {
     #[test]
     fn latency_above_the_stop_or_the_in_flight_limit_ends_the_climb() {
         assert_eq!(
-            next_step(&[step(1, 600_000_000)], &[], false, &LIMITS),
+            next_step(&[step(1, 600_000_000)], false, &LIMITS),
             NextStep::Done(Stop::LatencyLimit)
         );
         assert_eq!(
-            next_step(&[step(256, 100)], &[], false, &LIMITS),
+            next_step(&[step(256, 100)], false, &LIMITS),
             NextStep::Done(Stop::InFlightLimit)
         );
         let nothing = Step {
@@ -248,54 +222,25 @@ mod tests {
             ..step(2, 0)
         };
         assert_eq!(
-            next_step(&[nothing], &[], false, &LIMITS),
+            next_step(&[nothing], false, &LIMITS),
             NextStep::Done(Stop::NothingCompleted)
         );
     }
 
     #[test]
-    fn bisection_narrows_the_largest_load_within_the_limit() {
-        let climbed = [step(8, 1_000_000), step(16, 4_000_000), step(32, 9_000_000)];
-        let next = next_step(&climbed, &[], true, &LIMITS);
-        assert_eq!(
-            next,
-            NextStep::Bisect(Load {
-                threads: 6,
-                outstanding: 4
-            })
-        );
-        let bisected = [step(24, 4_500_000)];
-        let next = next_step(&climbed, &bisected, true, &LIMITS);
-        assert_eq!(
-            next,
-            NextStep::Bisect(Load {
-                threads: 4,
-                outstanding: 7
-            })
-        );
-        let bisected = [step(24, 4_500_000), step(28, 5_500_000)];
-        assert_eq!(
-            next_step(&climbed, &bisected, true, &LIMITS),
-            NextStep::Done(Stop::KneeBracketed)
-        );
-        assert_eq!(
-            largest_within(&climbed, &bisected, SLO).map(|s| s.load.in_flight()),
-            Some(24)
-        );
-    }
-
-    #[test]
-    fn the_answer_is_the_largest_load_that_meets_the_limit() {
-        let climbed = [
-            step(8, 1_000_000),
-            step(16, 6_000_000),
-            step(32, 4_000_000),
-            step(64, 9_000_000),
-        ];
-        assert_eq!(
-            largest_within(&climbed, &[], SLO).map(|s| s.load.in_flight()),
-            Some(32)
-        );
-        assert_eq!(largest_within(&[step(1, 6_000_000)], &[], SLO), None);
+    fn any_load_is_met_nearly() {
+        for cores in [1, 2, 3, 4, 6, 7, 12, 48, 64] {
+            for wanted in 1..=512 {
+                let load = Load::near(f64::from(wanted), cores);
+                let threads = cores.min(256);
+                assert!(load.threads <= threads, "{wanted} on {cores}");
+                assert!(load.outstanding == 1 || load.threads * 2 > threads);
+                let miss = load.in_flight().abs_diff(wanted);
+                // Half a round of all threads at most; with many cores far less.
+                assert!(miss <= threads.div_ceil(2), "{wanted} on {cores}: {load:?}");
+            }
+        }
+        let exact = |wanted: f64| Load::near(wanted, 4).in_flight();
+        assert_eq!([0.2, 1.4, 6.0, 9.0].map(exact), [1, 1, 6, 9]);
     }
 }

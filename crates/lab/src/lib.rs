@@ -4,6 +4,7 @@
 //! come next and says what they mean.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod budget;
 mod climb;
 pub mod compare;
@@ -15,7 +16,8 @@ mod sentence;
 mod series;
 mod summary;
 
-pub use budget::{BenchPlan, BenchWish, IN_FLIGHT_MAX, plan_bench};
-pub use climb::{Ended, SeriesPlan, StepRunner, climb, longest_ns};
+pub use answer::{AnswerPlan, BLOCK_RUNS};
+pub use budget::{BenchPlan, BenchWish, IN_FLIGHT_MAX, QUICK_TIME_NS, plan_bench};
+pub use climb::{Ended, SeriesPlan, StepRunner, longest_ns, measure_series};
 pub use series::{SeriesKind, StepTime};
 pub use summary::{series_of, summarise};

@@ -4,10 +4,13 @@
 use crate::climb::Ended;
 use crate::ladder::Step;
 use crate::series::SeriesKind;
-use stripewise_results::{LatencySummary, SeriesRecord, StepRecord};
-use stripewise_units::{Slo, format_duration, format_iops, plural};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord,
+};
+use stripewise_stats::median;
+use stripewise_units::{Slo, format_count, format_duration, format_iops, plural};
 
-/// "Random read: 9,800 IOPS at p99 < 5 ms with 16 in flight; the ceiling is
+/// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64." Where no step counts, no number is in it.
 pub(crate) fn answer(
     kind: SeriesKind,
@@ -87,13 +90,8 @@ fn ladder(
         throughput(kind, ceiling),
         in_flight(ceiling)
     );
-    if let Some(within) = series.within_limit.map(|index| &series.steps[index]) {
-        return format!(
-            "{} at {} with {} in flight; {top}.",
-            throughput(kind, within),
-            slo.describe(),
-            in_flight(within)
-        );
+    if let Some(words) = within(kind, slo, series, &top) {
+        return words;
     }
     // The least load that counts: what a step says that was stopped, or that is
     // void, is not known, and neither is what loads that were not run would give.
@@ -106,26 +104,87 @@ fn ladder(
         None => "no operation completed there".to_owned(),
     };
     let even = if load == 1 { "even " } else { "" };
+    let knee = series.answer.as_ref().map_or_else(String::new, |answer| {
+        format!(
+            " {} at the knee, with {} in flight;",
+            answer_words(kind, answer),
+            load_words(answer)
+        )
+    });
     format!(
-        "not within {} {even}with {load} in flight ({there}); {top}.",
+        "not within {} {even}with {load} in flight ({there});{knee} {top}.",
         slo.describe()
     )
 }
 
-/// The log's latency comes first: it is what a commit waits for.
+/// What a series gives within its limit; none where no load meets it.
+fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Option<String> {
+    let limit = slo.describe();
+    let Some(answer) = &series.answer else {
+        let step = series.within_limit.map(|index| &series.steps[index])?;
+        return Some(format!(
+            "{} at {limit} with {} in flight (one run, no interval); {top}.",
+            throughput(kind, step),
+            in_flight(step)
+        ));
+    };
+    let rate = answer_words(kind, answer);
+    let load = load_words(answer);
+    Some(match (answer.at, answer.bound) {
+        (AnswerPlace::Knee, _) => return None,
+        (AnswerPlace::Plateau, None) => {
+            format!("{rate} at {limit} with {load} in flight; more in flight gives no more.")
+        }
+        (AnswerPlace::Plateau, Some(AnswerBound::AtLeast)) => format!(
+            "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \
+             still rising."
+        ),
+        (AnswerPlace::Limit, Some(AnswerBound::AtLeast)) => {
+            format!("{rate} at {limit}, which {load} in flight still meet; {top}.")
+        }
+        (_, Some(AnswerBound::AtMost)) => {
+            format!("{rate} at {limit}, which {load} in flight no longer meet; {top}.")
+        }
+        _ => format!("{rate} at {limit} with {load} in flight; {top}."),
+    })
+}
+
+/// Operations in flight of an answer, to the nearest whole one.
+fn load_words(answer: &AnswerRecord) -> String {
+    format_count(answer.in_flight.round().max(1.0) as u64)
+}
+
+fn answer_words(kind: SeriesKind, answer: &AnswerRecord) -> String {
+    let in_bytes = kind.told_in_bytes();
+    answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" })
+}
+
+/// The log's latency comes first: it is what a commit waits for. Of several runs the
+/// median counts, and of their longest waits the longest.
 fn log(series: &SeriesRecord) -> String {
-    let step = series.steps.iter().find(|step| step.counts());
-    let Some((step, LatencySummary { p50, p99, max, .. })) =
-        step.and_then(|step| Some((step, step.latency_ns?)))
-    else {
+    let runs = series.steps.iter().chain(&series.answer_runs);
+    let counting: Vec<&StepRecord> = runs.filter(|step| step.counts()).collect();
+    let latencies: Vec<LatencySummary> =
+        counting.iter().filter_map(|step| step.latency_ns).collect();
+    let middle = |value: fn(&LatencySummary) -> u64| {
+        let values: Vec<f64> = latencies.iter().map(|one| value(one) as f64).collect();
+        median(&values).map(|value| format_duration(value.round() as u64))
+    };
+    let (Some(step), Some(p50), Some(p99)) = (
+        counting.first(),
+        middle(|latency| latency.p50),
+        middle(|latency| latency.p99),
+    ) else {
         return "nothing was measured.".to_owned();
     };
+    let max = latencies.iter().map(|latency| latency.max).max();
+    let rate = match &series.answer {
+        Some(answer) => answer.words(false, "a second"),
+        None => format!("{} a second (one run, no interval)", format_iops(step.iops)),
+    };
     format!(
-        "a durable write takes {} (p50), {} (p99), at most {}; {} a second with one in flight.",
-        format_duration(p50),
-        format_duration(p99),
-        format_duration(max),
-        format_iops(step.iops)
+        "a durable write takes {p50} (p50), {p99} (p99), at most {}; {rate} with one in flight.",
+        format_duration(max.unwrap_or(0)),
     )
 }
 

@@ -1,13 +1,15 @@
 //! The answers read off a finished series. Pure: the same records always give
 //! the same summary, so that a stored series can be summarised again.
 
+use crate::answer::{Judged, estimate, is_disturbed};
 use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
-use crate::climb::Ended;
+use crate::climb::{Ended, aim_of_records};
 use crate::ladder::{Load, Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
 use stripewise_results::{
-    JobRecord, KneeRecord, LatencySummary, RunRecord, SeriesRecord, Status, StepRecord,
+    AnswerRecord, JobRecord, KneeRecord, LatencySummary, RunRecord, SeriesRecord, Status,
+    StepRecord,
 };
 use stripewise_stats::{Bootstrap, LadderStep, LoadBracket, bracketed, knee_brackets};
 use stripewise_units::{LatencyStatistic, Slo};
@@ -110,7 +112,9 @@ pub fn summarise(
     slo: Slo,
     records: &[&RunRecord],
 ) -> Option<SeriesRecord> {
-    let steps = steps_in_order(records);
+    let (for_answer, climb): (Vec<&RunRecord>, Vec<&RunRecord>) =
+        records.iter().partition(|run| run.answer_block.is_some());
+    let steps = steps_in_order(&climb);
     if steps.is_empty() {
         return None;
     }
@@ -160,11 +164,43 @@ pub fn summarise(
         knee: kind.climbs().then(|| knee(&rates)).flatten(),
         within_limit,
         ceiling,
+        answer: answer(kind, slo, records),
+        answer_runs: for_answer
+            .iter()
+            .filter_map(|run| Some(step_record(run, run.jobs.first()?, false)))
+            .collect(),
         stopped: ended.words().to_owned(),
         sentence: String::new(),
     };
     series.sentence = sentence::answer(kind, slo, ended, &series, &view);
     Some(series)
+}
+
+/// The answer, from the runs made for it at the place that the climb shows.
+fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRecord> {
+    let aim = aim_of_records(kind, slo, records)?;
+    // Where there is one load only, its first run is as good as those after it.
+    let meant = records
+        .iter()
+        .filter(|run| run.answer_block.is_some() || !kind.climbs());
+    let runs: Vec<Judged> = meant.filter_map(|run| judged_run(run, slo)).collect();
+    let block_bytes = records.first()?.jobs.first()?.workload.block_size_bytes;
+    estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)
+}
+
+/// An answer may rest on it: it ran to its end and no warning voids it.
+pub(crate) fn counts(run: &RunRecord) -> bool {
+    let void = |job| !run.void_codes_of(job).is_empty();
+    run.status == Status::Complete && !run.jobs.first().is_some_and(void)
+}
+
+/// A run as the answer sees it; none without a job.
+pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<Judged> {
+    Some(Judged {
+        step: step_of(run.jobs.first()?, slo),
+        counts: counts(run),
+        disturbed: is_disturbed(run),
+    })
 }
 
 /// Each step with its run, by work in flight. A step is a bisection when one
@@ -206,7 +242,8 @@ fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
     if !kind.climbs() {
         return Ended::SingleStep;
     }
-    let steps = steps_in_order(records);
+    let climb = records.iter().filter(|run| run.answer_block.is_none());
+    let steps = steps_in_order(&climb.copied().collect::<Vec<_>>());
     // A ladder begins with one in flight.
     if steps
         .first()

@@ -198,6 +198,8 @@ mod tests {
             no_answer: None,
             within_limit: None,
             ceiling: Some(2),
+            answer: None,
+            answer_runs: Vec::new(),
             stopped: String::new(),
             sentence: String::new(),
         }

@@ -215,6 +215,8 @@ mod tests {
             knee: None,
             within_limit: None,
             ceiling: None,
+            answer: None,
+            answer_runs: Vec::new(),
             stopped: String::new(),
             sentence: String::new(),
         };

@@ -419,6 +419,8 @@ mod tests {
             knee: None,
             within_limit: None,
             ceiling: None,
+            answer: None,
+            answer_runs: Vec::new(),
             stopped: String::new(),
             sentence: String::new(),
         };

@@ -61,6 +61,8 @@ fn ladder() -> SeriesRecord {
         no_answer: None,
         within_limit: Some(4),
         ceiling: Some(6),
+        answer: None,
+        answer_runs: Vec::new(),
         stopped: "more in flight no longer gains".to_owned(),
         sentence: "Random read: 9,812 IOPS at p99 < 5 ms with 16 in flight; the ceiling is 10,450 IOPS at 64.".to_owned(),
     }

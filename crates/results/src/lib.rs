@@ -34,5 +34,5 @@ pub use outcome::{
 };
 pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
 pub use row::{JobRow, OperationKind};
-pub use series::{KneeRecord, SeriesRecord, StepRecord};
+pub use series::{AnswerBound, AnswerPlace, AnswerRecord, KneeRecord, SeriesRecord, StepRecord};
 pub use warning::{Severity, Warning};

@@ -87,6 +87,10 @@ pub struct RunRecord {
     /// Name of its part in the series: `random-read`, `log`...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_part: Option<String>,
+    /// It was made after the climb of its series, for the answer: the random block that
+    /// it belongs to, from 0. Absent for the steps of the climb.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_block: Option<u32>,
     /// Its place in an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentPlace>,
@@ -163,6 +167,7 @@ impl RunRecord {
             version: String::new(),
             series: None,
             series_part: None,
+            answer_block: None,
             experiment: None,
             imported: None,
             latency_limit: None,

@@ -2,6 +2,7 @@
 
 use crate::LatencySummary;
 use serde::{Deserialize, Serialize};
+use stripewise_units::{format_iops, format_rate_interval};
 
 /// One ladder, summarised. Everything here follows from the runs it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,16 +26,116 @@ pub struct SeriesRecord {
     /// where this is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_answer: Option<String>,
-    /// Index into `steps` of the highest throughput within the latency limit.
+    /// Index into `steps` of the highest throughput within the latency limit: a single run,
+    /// which is more often too low than too high; see `answer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<usize>,
     /// Index into `steps` of the highest throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<usize>,
+    /// The answer with its interval, from runs made for it after the climb. Absent where
+    /// there were too few of them: then only the steps of the ladder are known, one run
+    /// each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerRecord>,
+    /// The runs that were made for the answer, in the order in which they ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_runs: Vec<StepRecord>,
     /// Why the ladder ended, in words.
     pub stopped: String,
     /// The answer in plain words.
     pub sentence: String,
+}
+
+/// What a series answers, with an interval.
+///
+/// At a limit that is crossed among the loads that ran, rate and load are those of the
+/// crossing and no single run's. Where only a bound is known, `bound` says which, and
+/// `iops` and `mib_per_s` are that bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnswerRecord {
+    /// Of which load the rate is.
+    pub at: AnswerPlace,
+    /// Operations in flight there.
+    pub in_flight: f64,
+    /// Present where no interval is known: the rate is at least, or at most, this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<AnswerBound>,
+    /// Operations a second.
+    pub iops: f64,
+    /// Lower end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_high: Option<f64>,
+    /// MiB a second.
+    pub mib_per_s: f64,
+    /// Lower end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mib_per_s_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mib_per_s_high: Option<f64>,
+    /// Confidence of the interval, 0 to 1: the share of such intervals that hold the rate.
+    pub level: f64,
+    /// What the latency limit judges, there, nanoseconds: the typical run's. At a crossing
+    /// that is the limit itself.
+    pub latency_ns: u64,
+    /// Runs that it rests on.
+    pub runs: u32,
+    /// Runs that it does not rest on: stopped, void, or disturbed by what is recorded
+    /// (`cpu-steal`, `paused`, `suspended`).
+    pub runs_left_out: u32,
+}
+
+/// Of which load an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerPlace {
+    /// Where the latency limit is crossed.
+    Limit,
+    /// Within the limit, where throughput no longer rises; or the most that was tried.
+    Plateau,
+    /// Nothing meets the limit: the knee.
+    Knee,
+    /// There is no other load.
+    Only,
+}
+
+/// On which side of a bound a rate lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerBound {
+    /// It is this or more.
+    AtLeast,
+    /// It is this or less.
+    AtMost,
+}
+
+impl AnswerRecord {
+    /// Half the interval's width over the rate; absent where there is no interval.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        let (low, high) = (self.iops_low?, self.iops_high?);
+        (self.iops > 0.0 && self.bound.is_none()).then(|| (high - low) / 2.0 / self.iops)
+    }
+
+    /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s where `in_bytes`,
+    /// and then `unit` says so.
+    #[must_use]
+    pub fn words(&self, in_bytes: bool, unit: &str) -> String {
+        let (rate, low, high) = match in_bytes {
+            true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
+            false => (self.iops, self.iops_low, self.iops_high),
+        };
+        match (self.bound, low.zip(high)) {
+            (Some(AnswerBound::AtLeast), _) => format!("at least {} {unit}", format_iops(rate)),
+            (Some(AnswerBound::AtMost), _) => format!("at most {} {unit}", format_iops(rate)),
+            (None, Some((low, high))) => format_rate_interval(rate, [low, high], unit),
+            (None, None) => format!("{} {unit}", format_iops(rate)),
+        }
+    }
 }
 
 /// One step of a ladder.

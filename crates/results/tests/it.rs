@@ -198,6 +198,7 @@ prop_compose! {
         partial in any::<bool>(),
     ) -> RunRecord {
         RunRecord {
+            answer_block: None,
             experiment: None,
             imported: None,
             id: texts[0].clone(),

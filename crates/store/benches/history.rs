@@ -46,6 +46,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         request: None,
         version: "0.1.0".to_owned(),
         series: None,
+        answer_block: None,
         experiment: None,
         imported: None,
         series_part: None,

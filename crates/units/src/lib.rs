@@ -42,5 +42,7 @@ pub use kind::Kind;
 pub use letters::{acts, shown_instead};
 pub use list::{CpuList, List, ListItem, parse_count};
 pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
-pub use numbers::{capitalised, counted, format_count, format_iops, format_mib_per_s, plural};
+pub use numbers::{
+    capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
+};
 pub use slo::{LatencyStatistic, Slo};

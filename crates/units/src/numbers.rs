@@ -80,6 +80,36 @@ pub fn format_iops(iops: f64) -> String {
     format_count(iops.round() as u64)
 }
 
+/// A rate with its interval: `57,400 IOPS (54,900-59,800)`. Rounded to a tenth of half the
+/// interval's width, as more digits would be no news.
+///
+/// ```
+/// use stripewise_units::format_rate_interval;
+/// let text = format_rate_interval(57_432.0, [54_871.0, 59_812.0], "IOPS");
+/// assert_eq!(text, "57,400 IOPS (54,900-59,800)");
+/// assert_eq!(format_rate_interval(98.46, [98.1, 98.8], "IOPS"), "98.5 IOPS (98.1-98.8)");
+/// ```
+#[must_use]
+pub fn format_rate_interval(rate: f64, [low, high]: [f64; 2], unit: &str) -> String {
+    let tenth = (high - low) / 20.0;
+    let text = |value: f64| format_iops(rounded_to(value, tenth));
+    format!("{} {unit} ({}-{})", text(rate), text(low), text(high))
+}
+
+/// To the power of ten at or below `step`, where that is 10 or more.
+fn rounded_to(value: f64, step: f64) -> f64 {
+    let mut power = 1.0;
+    // No more rounds than a double has powers of ten.
+    while step.is_finite() && power * 10.0 <= step {
+        power *= 10.0;
+    }
+    if power > 1.0 {
+        (value / power).round() * power
+    } else {
+        value
+    }
+}
+
 /// MiB a second: `1234.5 MiB/s`, two decimals below 10. `n/a` where there is no
 /// number.
 ///

@@ -6,7 +6,9 @@
 //! Three published seeds. A bound is what the issue of the statistics was
 //! closed with: 6.9 % of 1,000 trials is 5 % and 2.75 standard deviations.
 
+mod answers;
 mod arrays;
+mod curves;
 mod parallel;
 mod real;
 mod simulated;

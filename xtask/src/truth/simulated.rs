@@ -108,6 +108,7 @@ fn settings() -> Settings {
         request: None,
         version: String::new(),
         series: None,
+        answer_block: None,
         experiment: None,
         latency_limit: None,
         host: HostFacts::default(),

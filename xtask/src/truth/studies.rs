@@ -1,5 +1,6 @@
 //! What is asked of the experiments, and how often each is tried.
 
+use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::parallel::trials;
 use super::simulated::measure;
@@ -53,13 +54,14 @@ impl Size {
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
 /// All studies, by the letters of the claims that they check.
-pub const STUDIES: [(&str, Study); 6] = [
+pub const STUDIES: [(&str, Study); 7] = [
     ("a", coverage_of_all),
     ("b", table_of_2007),
     ("b", aligned),
     ("c", drift),
     ("d", power),
     ("d", eva),
+    ("e", answers),
 ];
 
 fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {
@@ -69,7 +71,7 @@ fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {
 }
 
 /// A seed for one trial of one study.
-fn seed_of(seed: u64, study: u64, number: usize) -> u64 {
+pub fn seed_of(seed: u64, study: u64, number: usize) -> u64 {
     let mut random = Random::new(seed ^ (study << 48) ^ ((number as u64) << 8));
     random.bits()
 }

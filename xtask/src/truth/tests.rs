@@ -2,6 +2,7 @@
 //! Seeds are fixed, so nothing here fails by chance; bounds are those of the
 //! smaller numbers (2.75 standard deviations from 95 %).
 
+use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
@@ -66,4 +67,12 @@ fn an_array_made_faster_is_faster_by_just_that() {
         let percent = 100.0 * (iops(12.5) / iops(0.0) - 1.0);
         assert!((percent - 12.5).abs() < 1.0, "{name}: {percent}");
     }
+}
+
+#[test]
+fn the_answers_of_benches_are_in_their_intervals() {
+    let (covered, half_width_percent) = at_a_soft_knee(SEED, 100).expect("trials");
+    // 95 % of 100 and 2.75 standard deviations.
+    assert!(covered >= 89, "{covered}");
+    assert!(half_width_percent <= 10.0, "{half_width_percent}");
 }

@@ -9,9 +9,10 @@ use stripewise_units::{ByteSize, Nanoseconds, Slo};
 /// The quick answer: what can this volume do, and at which load.
 ///
 /// Five series, reads before writes: random and sequential reads and writes, each
-/// a ladder that doubles the work in flight until it no longer pays, and the log
-/// (sequential write, one outstanding, direct-sync). Quick mode takes under two
-/// minutes; `--qualify` takes hours and prints how many first.
+/// a ladder that doubles the work in flight until throughput no longer rises, and the log
+/// (sequential write, one outstanding, direct-sync). Runs around the load that answers
+/// follow, in random order, so that each answer has an interval. Quick mode takes two
+/// minutes and a half at most; `--qualify` takes hours and prints how many first.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
@@ -20,13 +21,13 @@ pub struct Bench {
     /// The latency limit of the answer: p50, p90, p99, p99.9, mean or max, below a time
     #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
     pub slo: Slo,
-    /// Steps of 300 s, a large file, preconditioning and steady state
+    /// Runs of 300 s, a large file, preconditioning and steady state
     #[arg(long)]
     pub qualify: bool,
-    /// Time of one step [default: 1.5s, with --qualify 300s]
+    /// Time of one run [default: 1.5s, with --qualify 300s]
     #[arg(long, value_name = "TIME")]
     pub step: Option<Nanoseconds>,
-    /// Time for everything [default: 110s, with --qualify what the steps take]
+    /// Time for everything [default: 150s, with --qualify what the runs take]
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanoseconds>,
     /// Size of the test file, or how much of the target to use

@@ -37,7 +37,7 @@ fn bench_runs_five_series_reads_before_writes() {
         }
         if depth_max == 1 {
             let workload = runs[0].at("jobs.0.workload");
-            assert_eq!(runs.len(), 1);
+            assert_eq!(runs.len(), 8);
             assert_eq!(workload.at("cache").text(), "direct-sync");
             assert_eq!(
                 workload.at("threads").count() * workload.at("outstanding").count(),
@@ -111,7 +111,7 @@ fn the_knee_of_a_known_array_is_bracketed_and_marked() {
 }
 
 #[test]
-fn the_sentence_holds_the_latency_limit_and_bisects_to_it() {
+fn the_sentence_holds_the_latency_limit_and_the_interval_at_it() {
     let desk = Desk::new();
     let document = desk.json(&[
         "bench",
@@ -134,10 +134,32 @@ fn the_sentence_holds_the_latency_limit_and_bisects_to_it() {
         .fold(0.0, f64::max);
     let answer = steps[within].at("iops").number();
     assert!(answer >= 0.9 * best, "{answer} {best}");
-    assert!(
-        steps.iter().any(|step| step.at("bisection").truth()),
-        "no bisection"
+    // Between the largest step that meets the limit and the next, by twenty runs of its own.
+    let found = series.at("answer");
+    assert_eq!(found.at("at").text(), "limit");
+    assert_eq!(found.at("runs").count(), 20);
+    let (low, high) = (
+        found.at("iops_low").number(),
+        found.at("iops_high").number(),
     );
+    let rate = found.at("iops").number();
+    assert!(low < rate && rate < high, "{low} {rate} {high}");
+    assert!(high / low < 1.2, "an array without noise: {low} {high}");
+    let beyond = steps[within + 1].at("iops").number();
+    assert!(
+        rate >= 0.97 * answer && rate <= beyond,
+        "{answer} {rate} {beyond}"
+    );
+    let runs = series.at("answer_runs").items();
+    assert_eq!(runs.len(), 20);
+    let blocks: Vec<u64> = document
+        .at("runs")
+        .items()
+        .iter()
+        .filter_map(|run| run.maybe("answer_block").map(|block| block.count()))
+        .collect();
+    assert_eq!(blocks.len(), 20);
+    assert!((0..4).all(|block| blocks.iter().filter(|one| **one == block).count() == 5));
     let sentence = series.at("sentence").text();
     for word in [
         "Random read",
@@ -160,7 +182,7 @@ fn the_sentence_holds_the_latency_limit_and_bisects_to_it() {
         ])
         .done();
     assert!(
-        printed.stdout.contains("Random read: "),
+        printed.stdout.contains(&sentence[..40]),
         "{}",
         printed.stdout
     );

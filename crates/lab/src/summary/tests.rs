@@ -111,8 +111,8 @@ fn a_stopped_series_says_so_and_concludes_nothing_from_its_last_step() {
     assert_eq!((series.within_limit, series.ceiling), (Some(1), Some(1)));
     assert_eq!(
         series.sentence,
-        "Random read, stopped before its end: 1,900 IOPS at p99 < 5 ms with 2 in flight; the most \
-         that a whole step gave is 1,900 IOPS at 2."
+        "Random read, stopped before its end: 1,900 IOPS at p99 < 5 ms with 2 in flight (one run, \
+         no interval); the most that a whole step gave is 1,900 IOPS at 2."
     );
     assert_eq!(series.stopped, "stopped before its end");
 }

@@ -102,6 +102,8 @@ fn disks(slo: &str) -> SeriesRecord {
         }),
         within_limit: None,
         ceiling: Some(2),
+        answer: None,
+        answer_runs: Vec::new(),
         stopped: "of it".to_owned(),
         sentence: "Random read: not within the limit.".to_owned(),
     }
@@ -626,6 +628,8 @@ impl Dice {
             }),
             within_limit,
             ceiling,
+            answer: None,
+            answer_runs: Vec::new(),
             stopped: String::new(),
             sentence: String::new(),
         }

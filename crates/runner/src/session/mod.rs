@@ -130,6 +130,8 @@ pub struct Settings {
     pub version: String,
     /// The series that the run belongs to, and its part in it.
     pub series: Option<(String, String)>,
+    /// Made for the answer of its series: the random block that it belongs to.
+    pub answer_block: Option<u32>,
     /// Its place in an experiment.
     pub experiment: Option<ExperimentPlace>,
     /// The latency limit that the series answers, as typed.
@@ -274,6 +276,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         version: settings.version.clone(),
         series,
         series_part,
+        answer_block: settings.answer_block,
         experiment: settings.experiment.clone(),
         imported: None,
         latency_limit: settings.latency_limit.clone(),

@@ -59,6 +59,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         request: None,
         version: "0.1.0".to_owned(),
         series: None,
+        answer_block: None,
         experiment: None,
         imported: None,
         series_part: None,

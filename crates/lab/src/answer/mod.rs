@@ -1,0 +1,42 @@
+//! The answer of a series, with an interval.
+//!
+//! The steps of a climb are single runs, and the best of several single runs is a lucky
+//! one as often as not. So a climb only finds *where* to look; what is said of that place
+//! rests on runs made afterwards ([`aim`]), in random order within blocks, and on nothing
+//! that was looked at when the place was chosen ([`estimate`]).
+//!
+//! - Where the latency limit is crossed within the climb: runs around the crossing, and
+//!   the rate there by [`stripewise_stats::rate_at_limit`].
+//! - Where it is not, or where the series' throughput has long stopped rising before it
+//!   is: runs at one load of the plateau, and Huber's mean of their logarithms.
+//! - Where no load meets the limit: the same at the knee.
+//! - Where the data give no more than that: a bound.
+//!
+//! Pure, as all of this crate: [`crate::climb`] conducts.
+
+mod aim;
+mod estimate;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use aim::{Aim, Order, aim_of};
+pub(crate) use estimate::{Judged, estimate, is_disturbed, where_to_move};
+
+/// How many runs a series spends on its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerPlan {
+    /// Blocks of runs around a crossing.
+    pub blocks: u32,
+    /// Runs at one load where there is no crossing to look for.
+    pub level_runs: u32,
+}
+
+/// Loads around a crossing, in parts of it: five within a factor of 1.6 to either side.
+/// Wider ones tell more of the slope and less of the rate at the crossing: with 0.5 to 2
+/// intervals are a fifth wider, and where throughput bends sharply the parabola is farther
+/// from it.
+pub(crate) const AROUND: [f64; 5] = [0.629_96, 0.840_90, 1.0, 1.189_21, 1.587_40];
+
+/// Runs of a block around a crossing.
+pub const BLOCK_RUNS: u32 = AROUND.len() as u32;

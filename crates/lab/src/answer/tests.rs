@@ -1,0 +1,210 @@
+//! Where runs are made, and what is said of them, without any noise: how often intervals
+//! hold the truth under noise is what `cargo xtask truth --only e` counts.
+
+use super::aim::{Aim, Order, aim_of};
+use super::estimate::{Judged, estimate, where_to_move};
+use crate::ladder::{Load, Step};
+use crate::series::SeriesKind;
+use stripewise_results::{AnswerBound, AnswerPlace};
+use stripewise_units::Slo;
+
+fn slo() -> Slo {
+    "p99<5ms".parse().expect("a limit")
+}
+
+/// A device that takes 0.2 ms and gives `ceiling` at most; p99 is twice the mean.
+fn step(in_flight: u32, ceiling: f64) -> Step {
+    let alone = f64::from(in_flight) / 0.000_2;
+    let iops = 1.0 / (1.0 / alone.powi(2) + 1.0 / ceiling.powi(2)).sqrt();
+    let latency_s = 2.0 * f64::from(in_flight) / iops;
+    Step {
+        load: Load::spread(in_flight, 4),
+        iops,
+        latency_ns: Some((latency_s * 1e9) as u64),
+    }
+}
+
+fn climb(ceiling: f64, up_to: u32) -> Vec<Step> {
+    let loads = (0..9).map(|power| 1 << power);
+    let loads = loads.filter(|load| *load <= up_to);
+    loads.map(|load| step(load, ceiling)).collect()
+}
+
+fn judged(load: Load, ceiling: f64) -> Judged {
+    Judged {
+        step: Step {
+            load,
+            ..step(load.in_flight(), ceiling)
+        },
+        counts: true,
+        disturbed: false,
+    }
+}
+
+#[test]
+fn a_climb_says_where_to_look() {
+    let random =
+        |steps: &[Step], bracketed| aim_of(SeriesKind::RandomRead, slo(), steps, bracketed);
+    // 20,000 a second at 2 N / X = 5 ms: 50 in flight.
+    match random(&climb(20_000.0, 128), true) {
+        Some(Aim::Crossing { in_flight }) => assert!((45.0..55.0).contains(&in_flight)),
+        other => panic!("{other:?}"),
+    }
+    // The limit is met by all, and 16 give what 32 do.
+    let fast = climb(40_000.0, 64);
+    assert_eq!(
+        random(&fast, true),
+        Some(Aim::Level {
+            load: Load::spread(64, 4),
+            place: AnswerPlace::Plateau,
+            rising: false
+        })
+    );
+    assert!(matches!(
+        random(&fast[..3], false),
+        Some(Aim::Level { rising: true, load, .. }) if load.in_flight() == 4
+    ));
+    // None meets it: 100 a second with 1 in flight are 20 ms.
+    let slow: Vec<Step> = [1, 2, 4, 8, 16]
+        .map(|load| Step {
+            load: Load::spread(load, 4),
+            iops: 100.0 * f64::from(load.min(4)),
+            latency_ns: Some(20_000_000 * u64::from(load)),
+        })
+        .to_vec();
+    assert!(matches!(
+        random(&slow, true),
+        Some(Aim::Level {
+            place: AnswerPlace::Knee,
+            load,
+            ..
+        }) if load.in_flight() == 4
+    ));
+    assert_eq!(random(&[], false), None);
+    assert!(matches!(
+        aim_of(SeriesKind::Log, slo(), &slow[..1], false),
+        Some(Aim::Level {
+            place: AnswerPlace::Only,
+            ..
+        })
+    ));
+    // A stream far from its limit is what the plateau gives.
+    assert!(matches!(
+        aim_of(SeriesKind::SequentialRead, slo(), &climb(20_000.0, 128), true),
+        Some(Aim::Level { place: AnswerPlace::Plateau, load, .. }) if load.in_flight() <= 32
+    ));
+}
+
+#[test]
+fn a_block_has_five_runs_around_the_crossing_in_an_order_of_its_own() {
+    for cores in [1, 2, 4, 7, 48] {
+        for centre in [1.0, 1.6, 2.0, 3.0, 7.3, 50.0, 200.0, 256.0] {
+            let mut order = Order::new(1, cores, 256);
+            let blocks: Vec<Vec<u32>> = (0..4)
+                .map(|_| {
+                    order
+                        .block(centre)
+                        .iter()
+                        .map(|load| load.in_flight())
+                        .collect()
+                })
+                .collect();
+            let sorted = |block: &[u32]| {
+                let mut block = block.to_vec();
+                block.sort_unstable();
+                block
+            };
+            let first = sorted(&blocks[0]);
+            assert!(blocks.iter().all(|block| sorted(block) == first));
+            assert!(blocks.iter().any(|block| *block != blocks[0]), "{blocks:?}");
+            let mut different = first.clone();
+            different.dedup();
+            assert!(
+                first.len() == 5 && different.len() >= 3,
+                "{cores} {centre}: {first:?}"
+            );
+            assert!(first[0] >= 1 && first[4] <= 256 + cores, "{first:?}");
+            assert!(f64::from(first[0]) <= centre.max(1.0), "{first:?}");
+        }
+    }
+}
+
+#[test]
+fn the_answer_is_the_rate_where_the_limit_is_crossed() {
+    let mut order = Order::new(1, 4, 256);
+    let runs: Vec<Judged> = (0..4)
+        .flat_map(|_| order.block(48.0))
+        .map(|load| judged(load, 20_000.0))
+        .collect();
+    let aim = Aim::Crossing { in_flight: 48.0 };
+    let answer = estimate(aim, slo(), &runs, 0.5).expect("an answer");
+    assert_eq!((answer.at, answer.bound), (AnswerPlace::Limit, None));
+    assert!((49.0..51.0).contains(&answer.in_flight), "{answer:?}");
+    assert!((answer.iops - 19_960.0).abs() < 40.0, "{answer:?}");
+    assert!((answer.mib_per_s - answer.iops / 2.0).abs() < 1e-6);
+    assert_eq!((answer.runs, answer.runs_left_out), (20, 0));
+    assert_eq!(where_to_move(&runs, slo()), None);
+    // Nine runs are not enough; which ones are void or disturbed does not depend on values.
+    assert_eq!(estimate(aim, slo(), &runs[..9], 0.5), None);
+    let mut some = runs.clone();
+    some[3].counts = false;
+    some[7].disturbed = true;
+    let answer = estimate(aim, slo(), &some, 0.5).expect("an answer");
+    assert_eq!((answer.runs, answer.runs_left_out), (18, 2));
+    // What disturbs every run is how the machine is.
+    let all: Vec<Judged> = runs
+        .iter()
+        .map(|run| Judged {
+            disturbed: true,
+            ..*run
+        })
+        .collect();
+    assert_eq!(
+        estimate(aim, slo(), &all, 0.5).map(|answer| answer.runs),
+        Some(20)
+    );
+}
+
+#[test]
+fn where_the_runs_show_no_crossing_there_is_a_bound() {
+    let mut order = Order::new(1, 4, 256);
+    let mut at = |centre: f64| -> Vec<Judged> {
+        let loads = (0..4).flat_map(|_| order.block(centre));
+        loads
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|load| judged(load, 20_000.0))
+            .collect()
+    };
+    let aim = Aim::Crossing { in_flight: 20.0 };
+    let low = at(20.0);
+    let there = where_to_move(&low, slo()).expect("it lies beyond");
+    assert!((40.0..70.0).contains(&there), "{there}");
+    let answer = estimate(aim, slo(), &low, 1.0).expect("a bound");
+    assert_eq!(answer.bound, Some(AnswerBound::AtLeast));
+    assert!((18_000.0..20_000.0).contains(&answer.iops) && answer.iops_high.is_none());
+    let high = at(200.0);
+    let answer = estimate(aim, slo(), &high, 1.0).expect("a bound");
+    assert_eq!(answer.bound, Some(AnswerBound::AtMost));
+    assert!((19_900.0..20_100.0).contains(&answer.iops) && answer.iops_low.is_none());
+}
+
+#[test]
+fn a_plateau_that_fresh_runs_find_over_the_limit_is_a_bound_too() {
+    let load = Load::spread(64, 4);
+    let level = |rising| Aim::Level {
+        load,
+        place: AnswerPlace::Plateau,
+        rising,
+    };
+    // 2 * 64 / 20,000 are 6.4 ms.
+    let over = vec![judged(load, 20_000.0); 8];
+    let answer = estimate(level(false), slo(), &over, 1.0).expect("an answer");
+    assert_eq!(answer.bound, Some(AnswerBound::AtMost));
+    let within = vec![judged(load, 60_000.0); 8];
+    let answer = estimate(level(false), slo(), &within, 1.0).expect("an answer");
+    assert_eq!((answer.at, answer.bound), (AnswerPlace::Plateau, None));
+    let answer = estimate(level(true), slo(), &within, 1.0).expect("an answer");
+    assert_eq!(answer.bound, Some(AnswerBound::AtLeast));
+    assert_eq!(estimate(level(false), slo(), &within[..3], 1.0), None);
+}

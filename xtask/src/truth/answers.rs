@@ -1,0 +1,251 @@
+//! (e) The answers of a bench: how often the interval holds the rate that a device gives
+//! at its limit, and how wide it is. Devices are curves with noise, everything above them
+//! is the lab's own: the climb, the place chosen, the runs made there, the summary.
+
+use super::curves::{Curve, Runs};
+use super::parallel::trials;
+use super::studies::{Size, seed_of};
+use super::table::{Bound, Table};
+use anyhow::{Context, Result};
+use stripewise_lab::{BenchWish, SeriesKind, SeriesPlan, measure_series, plan_bench, summarise};
+use stripewise_results::{AnswerBound, AnswerPlace, AnswerRecord, RunRecord};
+use stripewise_stats::{Random, median};
+
+/// Runs differ by this much.
+const NOISES: [f64; 2] = [0.07, 0.10];
+
+/// Where the limit lies.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// Where the curve bends most.
+    AtKnee,
+    /// At this multiple of the load at which growth would meet the ceiling.
+    At(f64),
+    /// Beyond all loads.
+    Never,
+}
+
+/// What is asked of the answers on a curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    name: &'static str,
+    kind: SeriesKind,
+    curve: Curve,
+    limit: Limit,
+    covered_min: Option<f64>,
+    half_width_max: Option<f64>,
+}
+
+/// Saturated, at the knee, and below it.
+fn cases() -> Vec<Case> {
+    let case = |name, knee, sharpness, tail_slope, limit| Case {
+        name,
+        kind: SeriesKind::RandomRead,
+        curve: Curve {
+            knee,
+            sharpness,
+            tail_slope,
+            decline: 0.0,
+        },
+        limit,
+        covered_min: Some(93.0),
+        half_width_max: Some(10.0),
+    };
+    let (knee, below) = (Limit::AtKnee, None);
+    vec![
+        case("flat, limit at 4", 1.0, 0.0, 0.05, Limit::At(4.0)),
+        case("flat, limit at 24", 1.0, 0.0, 0.05, Limit::At(24.0)),
+        case("saturated, soft knee", 8.0, 2.0, 0.0, Limit::At(4.0)),
+        case("saturated, sharper knee", 16.0, 4.0, 0.1, Limit::At(3.0)),
+        case("plateau, limit never met", 8.0, 2.0, 0.05, Limit::Never),
+        Case {
+            kind: SeriesKind::SequentialRead,
+            ..case("plateau of a stream", 3.0, 4.0, 0.05, Limit::At(16.0))
+        },
+        Case {
+            curve: Curve {
+                decline: 0.01,
+                ..case("", 8.0, 2.0, 0.2, knee).curve
+            },
+            ..case("declining beyond its knee", 8.0, 2.0, 0.2, Limit::At(3.0))
+        },
+        case("at a very soft knee of 16", 16.0, 1.5, 0.1, knee),
+        case("at a soft knee of 8", 8.0, 2.0, 0.05, knee),
+        case("at a soft knee of 32", 32.0, 2.0, 0.1, knee),
+        case("at a sharper knee of 16", 16.0, 4.0, 0.1, knee),
+        case("at a sharper knee of 5", 5.0, 4.0, 0.15, knee),
+        Case {
+            covered_min: Some(91.0),
+            half_width_max: below,
+            ..case("at a sharp knee of 16", 16.0, 16.0, 0.25, knee)
+        },
+        Case {
+            covered_min: Some(91.0),
+            half_width_max: below,
+            ..case("far below a sharp knee", 32.0, 16.0, 0.25, Limit::At(0.4))
+        },
+        Case {
+            covered_min: None,
+            half_width_max: below,
+            ..case(
+                "in the corner of a sharp knee",
+                16.0,
+                16.0,
+                0.1,
+                Limit::At(1.0),
+            )
+        },
+        Case {
+            half_width_max: below,
+            ..case("half way up", 16.0, 2.0, 0.1, Limit::At(1.0))
+        },
+        Case {
+            covered_min: Some(91.0),
+            half_width_max: below,
+            ..case("below a soft knee", 32.0, 2.0, 0.1, Limit::At(0.5))
+        },
+        Case {
+            half_width_max: below,
+            ..case("few in flight", 3.0, 2.0, 0.1, Limit::At(1.0))
+        },
+    ]
+}
+
+/// What a bench said.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    answer: Option<AnswerRecord>,
+    truth: f64,
+    seconds: f64,
+}
+
+impl Said {
+    fn covers(&self) -> bool {
+        let Some(answer) = self.answer else {
+            return false;
+        };
+        match (answer.bound, answer.iops_low, answer.iops_high) {
+            (Some(AnswerBound::AtLeast), ..) => self.truth >= answer.iops,
+            (Some(AnswerBound::AtMost), ..) => self.truth <= answer.iops,
+            (None, Some(low), Some(high)) => (low..=high).contains(&self.truth),
+            _ => false,
+        }
+    }
+
+    /// Of what is said within the limit; that nothing meets it says no rate there.
+    fn is_answered(&self) -> bool {
+        let knee = |answer: AnswerRecord| answer.at == AnswerPlace::Knee;
+        self.answer.is_some_and(|answer| !knee(answer))
+    }
+}
+
+/// The study.
+pub fn answers(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    for (number, case) in (0..).zip(cases()) {
+        for (level, noise) in (0..).zip(NOISES) {
+            let said = trials(size.coverage, |trial| {
+                bench(&case, noise, seed_of(seed, 100 + 2 * number + level, trial))
+            })?;
+            state(&case, noise, &said, table);
+        }
+    }
+    Ok(())
+}
+
+fn state(case: &Case, noise: f64, said: &[Said], table: &mut Table) {
+    let name = format!("(e) {}, {:.0} %", case.name, 100.0 * noise);
+    let answered: Vec<&Said> = said.iter().filter(|said| said.is_answered()).collect();
+    let percent = |count: usize, of: usize| 100.0 * count as f64 / of.max(1) as f64;
+    let covered = answered.iter().filter(|said| said.covers()).count();
+    table.state(
+        &format!("{name}: covered, %"),
+        percent(covered, answered.len()),
+        1,
+        case.covered_min.map_or(Bound::None, Bound::AtLeast),
+    );
+    let widths = answered.iter().filter_map(|said| said.answer?.half_width());
+    let widths: Vec<f64> = widths.collect();
+    table.state(
+        &format!("{name}: median half width, %"),
+        100.0 * median(&widths).unwrap_or(f64::NAN),
+        1,
+        case.half_width_max.map_or(Bound::None, Bound::AtMost),
+    );
+    table.state(
+        &format!("{name}: with an interval, %"),
+        percent(widths.len(), said.len()),
+        1,
+        Bound::None,
+    );
+    let slowest = said.iter().map(|said| said.seconds).fold(0.0, f64::max);
+    table.state(
+        &format!("{name}: seconds, at most"),
+        slowest,
+        0,
+        Bound::None,
+    );
+}
+
+fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
+    let curve = case.curve;
+    let at = match case.limit {
+        Limit::AtKnee => curve.knee_load(),
+        Limit::At(multiple) => multiple * curve.knee,
+        Limit::Never => 100_000.0,
+    };
+    let limit = format!("p99<{}ns", (curve.latency_s(at) * 1e9).round());
+    let mut runs = Runs {
+        curve,
+        noise,
+        random: Random::new(seed),
+        elapsed_ns: 0,
+        limit,
+    };
+    let plan = plan(case.kind, &runs.limit, seed)?;
+    let (records, _) = measure_series(&plan, &mut runs)?;
+    let records: Vec<&RunRecord> = records.iter().collect();
+    let series = summarise("truth", case.kind, plan.limits.slo, &records);
+    let truth = match case.kind.told_in_bytes() || matches!(case.limit, Limit::Never) {
+        true => curve.most_up_to(at),
+        false => curve.rate(at),
+    };
+    Ok(Said {
+        answer: series.context("a series has steps")?.answer,
+        truth,
+        seconds: runs.elapsed_ns as f64 / 1e9,
+    })
+}
+
+fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
+    let slo = limit.parse().ok().context("a limit that cannot be read")?;
+    let wish = BenchWish {
+        qualify: false,
+        series: vec![kind],
+        read_only: false,
+        step_ns: None,
+        time_ns: None,
+        block_size_bytes: None,
+        slo,
+        // Every number of operations in flight can be met.
+        cores: 256,
+        seed,
+    };
+    let mut series = plan_bench(&wish).series;
+    series.pop().context("a bench of one series has one")
+}
+
+/// How many of `count` answers at a soft knee hold the truth, and the median half width
+/// in per cent: a part of the study for every change.
+#[cfg(test)]
+pub fn at_a_soft_knee(seed: u64, count: usize) -> Result<(usize, f64)> {
+    let cases = cases();
+    let case = cases
+        .iter()
+        .find(|case| case.name == "at a soft knee of 8")
+        .context("the case is there")?;
+    let said = trials(count, |trial| bench(case, 0.08, seed_of(seed, 99, trial)))?;
+    let widths = said.iter().filter_map(|said| said.answer?.half_width());
+    let widths: Vec<f64> = widths.collect();
+    let covered = said.iter().filter(|said| said.covers()).count();
+    Ok((covered, 100.0 * median(&widths).unwrap_or(f64::NAN)))
+}

@@ -1,0 +1,167 @@
+//! Devices whose throughput and latency at every load are known, as a formula, and how
+//! runs of a bench scatter around it.
+
+use anyhow::{Error, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
+use stripewise_lab::{SeriesKind, StepRunner};
+use stripewise_results::{
+    EngineFacts, Interval, JobRecord, LatencySummary, Outcome, RunRecord, TargetFacts,
+};
+use stripewise_stats::{CurvePoint, Random, knee};
+use stripewise_workload::Workload;
+
+/// One run in so many is slowed, to this share of its rate.
+const SLOWED_SHARE: f64 = 0.05;
+const SLOWED_TO: f64 = 0.6;
+/// How the ratio of p99 to the mean latency differs from run to run.
+const TAIL_NOISE: f64 = 0.05;
+/// How the rate of a tenth of a second differs from that of its run.
+const INTERVAL_NOISE: f64 = 0.03;
+/// Operations in flight at most, as a bench has it.
+const LOAD_MAX: f64 = 256.0;
+
+/// X(N) = ceiling / (1 + (knee / N)^sharpness)^(1 / sharpness), and a p99 of `TAIL` times
+/// the mean latency at the knee, times (N / knee)^`tail_slope` elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve {
+    /// Where growth in proportion to the load would meet the ceiling.
+    pub knee: f64,
+    /// How sharply it bends there: 2 is a soft bend, 16 a corner; 0: flat from 1 on.
+    pub sharpness: f64,
+    pub tail_slope: f64,
+    /// Throughput falls off beyond the knee, by this for each multiple of its load.
+    pub decline: f64,
+}
+
+const CEILING: f64 = 20_000.0;
+const TAIL: f64 = 2.5;
+
+impl Curve {
+    /// Operations a second with `load` in flight.
+    pub fn rate(&self, load: f64) -> f64 {
+        let share = if self.sharpness == 0.0 {
+            1.0
+        } else {
+            let over = (self.knee / load).powf(self.sharpness);
+            (1.0 + over).powf(-1.0 / self.sharpness)
+        };
+        CEILING * share / (1.0 + self.decline * (load / self.knee))
+    }
+
+    /// p99 in seconds.
+    pub fn latency_s(&self, load: f64) -> f64 {
+        TAIL * (load / self.knee).powf(self.tail_slope) * load / self.rate(load)
+    }
+
+    /// The load of the knee as the project defines it: where the curve over log2 of the
+    /// load bends most, from 1 to the most that may be in flight.
+    pub fn knee_load(&self) -> f64 {
+        // In hundredths, as loads of a curve are whole numbers.
+        let loads = (100..=25_600).step_by(5);
+        let curve = loads.map(|load| CurvePoint {
+            load,
+            rate: self.rate(load as f64 / 100.0),
+        });
+        let found = knee(&curve.collect::<Vec<_>>()).and_then(|knee| knee.kneedle);
+        found.map_or(self.knee, |load| load as f64 / 100.0)
+    }
+
+    /// The most that any load up to `load` gives.
+    pub fn most_up_to(&self, load: f64) -> f64 {
+        let loads = (1..=LOAD_MAX as u32)
+            .map(f64::from)
+            .filter(|&one| one <= load);
+        let most = loads.map(|load| self.rate(load)).fold(0.0, f64::max);
+        most.max(self.rate(load.min(LOAD_MAX)))
+    }
+}
+
+/// Makes runs of a curve.
+pub struct Runs {
+    pub curve: Curve,
+    /// Standard deviation of ln of the rate between runs.
+    pub noise: f64,
+    pub random: Random,
+    pub elapsed_ns: u64,
+    pub limit: String,
+}
+
+/// Ids of runs are unique in the process.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Runs {
+    fn outcome(&mut self, workload: &Workload) -> Outcome {
+        let load = f64::from(workload.threads * workload.outstanding);
+        let slowed = self.random.uniform() < SLOWED_SHARE;
+        let factor = if slowed { SLOWED_TO } else { 1.0 };
+        let factor = factor * (self.noise * self.random.normal()).exp();
+        let tail = (TAIL_NOISE * self.random.normal()).exp();
+        let iops = self.curve.rate(load) * factor;
+        let p99_s = self.curve.latency_s(load) / factor * tail;
+        let intervals = (0..15).map(|number| {
+            let rate = iops * (1.0 + INTERVAL_NOISE * self.random.normal());
+            Interval {
+                start_ns: number * 100_000_000,
+                duration_ns: 100_000_000,
+                read_operations: (rate.max(0.0) / 10.0).round() as u64,
+                write_operations: 0,
+                bytes: 0,
+                latency_ns_mean: 0.0,
+                latency_ns_p99: None,
+                latency_ns_p99_is_bound: false,
+                latency_ns_max: 0,
+                errors: 0,
+            }
+        });
+        let mut outcome = Outcome {
+            duration_ns: workload.duration_ns,
+            operations: (iops * 1.5) as u64,
+            iops,
+            mib_per_s: iops * workload.block_size_bytes as f64 / 1_048_576.0,
+            intervals: intervals.collect(),
+            ..Outcome::default()
+        };
+        outcome.read.latency_ns = Some(LatencySummary {
+            p99: (p99_s * 1e9).round() as u64,
+            ..LatencySummary::default()
+        });
+        outcome
+    }
+}
+
+impl StepRunner for Runs {
+    type Error = Error;
+
+    fn run_step(
+        &mut self,
+        kind: SeriesKind,
+        workload: Workload,
+        answer_block: Option<u32>,
+    ) -> Result<RunRecord> {
+        self.elapsed_ns += workload.length_ns();
+        let outcome = self.outcome(&workload);
+        Ok(RunRecord {
+            id: NUMBER.fetch_add(1, Ordering::Relaxed).to_string(),
+            series: Some("truth".to_owned()),
+            series_part: Some(kind.name().to_owned()),
+            answer_block,
+            latency_limit: Some(self.limit.clone()),
+            jobs: vec![JobRecord {
+                name: kind.name().to_owned(),
+                target: TargetFacts::unknown(),
+                further_targets: Vec::new(),
+                workload,
+                engine: EngineFacts::default(),
+                outcome,
+                warnings: Vec::new(),
+            }],
+            ..RunRecord::empty()
+        })
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
+    fn expect(&mut self, _kind: SeriesKind, _runs_left: u32) {}
+}
