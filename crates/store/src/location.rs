@@ -52,37 +52,47 @@ const NETWORK_FILE_SYSTEMS: [&str; 12] = [
 ];
 
 /// The journal for a store in `directory` (absolute, symlinks resolved), given
-/// the text of `/proc/self/mountinfo`; without it a local disk is assumed.
-pub(crate) fn journal_for(mountinfo: Option<&str>, directory: &Path) -> Journal {
-    let mut best: Option<(usize, &str)> = None;
-    for line in mountinfo.unwrap_or_default().lines() {
-        let Some((left, right)) = line.split_once(" - ") else {
+/// the bytes of `/proc/self/mountinfo`; without it a local disk is assumed.
+pub(crate) fn journal_for(mountinfo: &[u8], directory: &Path) -> Journal {
+    let directory = directory.as_os_str().as_encoded_bytes();
+    let mut best: Option<(usize, &[u8])> = None;
+    for line in mountinfo.split(|byte| *byte == b'\n') {
+        let mut words = line.split(|byte| *byte == b' ');
+        let Some(mount_point) = words.nth(4).map(unescape) else {
             continue;
         };
-        let Some(mount_point) = left.split(' ').nth(4).map(unescape) else {
-            continue;
-        };
-        let Some(kind) = right.split(' ').next() else {
+        let Some(kind) = words.skip_while(|word| *word != b"-").nth(1) else {
             continue;
         };
         // The longest mount point above the directory holds it; of equals the
         // last, which was mounted over the others.
-        if directory.starts_with(&mount_point)
+        if is_above(&mount_point, directory)
             && best.is_none_or(|(length, _)| mount_point.len() >= length)
         {
             best = Some((mount_point.len(), kind));
         }
     }
+    let is_network = |kind: &[u8]| {
+        let mut known = NETWORK_FILE_SYSTEMS.iter();
+        known.any(|known| known.as_bytes() == kind)
+    };
     match best {
-        Some((_, kind)) if NETWORK_FILE_SYSTEMS.contains(&kind) => Journal::Rollback,
+        Some((_, kind)) if is_network(kind) => Journal::Rollback,
         _ => Journal::WriteAhead,
     }
 }
 
+fn is_above(mount_point: &[u8], directory: &[u8]) -> bool {
+    match directory.strip_prefix(mount_point) {
+        Some(rest) => rest.is_empty() || rest[0] == b'/' || mount_point.ends_with(b"/"),
+        None => false,
+    }
+}
+
 /// Undoes the octal escapes (`\040` for a space) of mount tables.
-fn unescape(text: &str) -> String {
+fn unescape(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
+    let mut rest = text;
     while let Some((&first, tail)) = rest.split_first() {
         let octal = (first == b'\\')
             .then(|| tail.get(..3))
@@ -97,7 +107,7 @@ fn unescape(text: &str) -> String {
             rest = tail;
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    bytes
 }
 
 #[cfg(test)]
@@ -149,11 +159,25 @@ mod tests {
         ];
         for (directory, journal) in cases {
             assert_eq!(
-                journal_for(Some(mounts), Path::new(directory)),
+                journal_for(mounts.as_bytes(), Path::new(directory)),
                 journal,
                 "{directory}"
             );
         }
-        assert_eq!(journal_for(None, Path::new("/home")), Journal::WriteAhead);
+        assert_eq!(journal_for(b"", Path::new("/home")), Journal::WriteAhead);
+    }
+
+    /// One mount point that is not UTF-8 hides neither the others nor itself.
+    #[cfg(unix)]
+    #[test]
+    fn a_mount_point_of_any_bytes_is_a_mount_point() {
+        use std::os::unix::ffi::OsStrExt;
+        let mounts = b"22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+            30 22 0:40 / /home rw - nfs4 server:/home rw\n\
+            31 22 0:41 / /\xff\\040x rw - nfs4 server:/x rw\n";
+        for directory in [b"/home/dba".as_slice(), b"/\xff x/y"] {
+            let directory = Path::new(std::ffi::OsStr::from_bytes(directory));
+            assert_eq!(journal_for(mounts, directory), Journal::Rollback);
+        }
     }
 }

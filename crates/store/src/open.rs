@@ -82,8 +82,8 @@ impl Store {
         if identity.needs_migration() {
             schema::migrate(&mut connection, path)?;
         }
-        let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").ok();
-        let journal = journal_for(mountinfo.as_deref(), &directory);
+        let mountinfo = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let journal = journal_for(&mountinfo, &directory);
         let file = OpenFile::at(path);
         set_journal(&connection, journal, making).map_err(sqlite)?;
         connection.busy_timeout(patience).map_err(sqlite)?;

@@ -3,10 +3,19 @@
 use crate::cli::{Color, Global};
 use crate::show::terminal;
 use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 use stripewise_units::{acts, shown_instead};
 
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
+
+/// What stands for these two until the text is printed: nobody who names a file or a
+/// label can know it.
+static MARKS: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let key = RandomState::new();
+    [0, 1].map(|mark| format!("\x1b[{:016x}", key.hash_one(mark)))
+});
 
 /// Text as a terminal may have it. Labels, names of files and what other tools'
 /// results say are anybody's words: of control characters only line ends, tabs and
@@ -20,9 +29,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(sign) = rest.chars().next() {
-        let known = [BOLD, PLAIN, "\r\n"];
-        if let Some(mark) = known.into_iter().find(|mark| rest.starts_with(mark)) {
-            clean.push_str(mark);
+        let known = [
+            (MARKS[0].as_str(), BOLD),
+            (MARKS[1].as_str(), PLAIN),
+            ("\r\n", "\r\n"),
+        ];
+        let mark = known.iter().find(|(mark, _)| rest.starts_with(mark));
+        if let Some((mark, shown)) = mark {
+            clean.push_str(shown);
             rest = &rest[mark.len()..];
             continue;
         }
@@ -55,10 +69,11 @@ impl Style {
         Style { colour }
     }
 
-    /// A heading.
+    /// A heading, for [`printable`] to show.
     pub fn heading(self, text: &str) -> String {
         if self.colour {
-            format!("{BOLD}{text}{PLAIN}")
+            let [bold, plain] = &*MARKS;
+            format!("{bold}{text}{plain}")
         } else {
             text.to_owned()
         }
@@ -79,12 +94,20 @@ mod tests {
             ),
             ("one\r\ntwo\rthree", "one\r\ntwo\u{fffd}three"),
             ("\u{9b}31m\u{7f}", "\u{fffd}31m\u{fffd}"),
-            ("\u{1b}[1mVolumes\u{1b}[0m", "\u{1b}[1mVolumes\u{1b}[0m"),
+            ("\u{1b}[1mloud\u{1b}[0m", "\u{fffd}[1mloud\u{fffd}[0m"),
             ("ünï 数据", "ünï 数据"),
             ("gpj.\u{202e}exe\u{200f}", r"gpj.\u{202e}exe\u{200f}"),
         ];
         for (text, shown) in cases {
             assert_eq!(printable(text), shown);
         }
+    }
+
+    #[test]
+    fn a_heading_is_bold_and_ends_so_whatever_is_in_it() {
+        let heading = Style { colour: true }.heading("Volumes of \u{1b}[0m");
+        let shown = "\u{1b}[1mVolumes of \u{fffd}[0m\u{1b}[0m";
+        assert_eq!(printable(&heading), shown);
+        assert_eq!(Style { colour: false }.heading("Volumes"), "Volumes");
     }
 }

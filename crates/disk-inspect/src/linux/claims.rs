@@ -143,7 +143,6 @@ fn protected(system: &System, number: DeviceNumber) -> Option<String> {
 
 /// What of this machine's own lies on a device: `/`, swap, the store.
 fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Option<&'static str> {
-    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     let lies_on_it = |path: &Path| {
         system
             .storage_of_path(path)
@@ -152,7 +151,8 @@ fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Opt
     if lies_on_it(Path::new("/")) {
         return Some("the root file system");
     }
-    if users::swap_names(&swaps).any(|name| lies_on_it(Path::new(&name))) {
+    let swaps = users::swap_names(&users::swaps_table());
+    if swaps.iter().any(|name| lies_on_it(name)) {
         return Some("swap");
     }
     let store = store?;

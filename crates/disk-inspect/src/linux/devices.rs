@@ -257,7 +257,7 @@ fn partition(tree: Tree, directory: &Path) -> Option<Partition> {
 fn looped(tree: Tree, directory: &Path) -> Option<Loop> {
     let loop_directory = directory.join("loop");
     Some(Loop {
-        backing_file: tree.word(loop_directory.join("backing_file"))?.into(),
+        backing_file: tree.path_in(loop_directory.join("backing_file"))?,
         offset_bytes: tree.value(loop_directory.join("offset")).unwrap_or(0),
         direct_io: tree.flag(loop_directory.join("dio")),
         backing_file_system: None,

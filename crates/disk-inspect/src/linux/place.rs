@@ -6,8 +6,10 @@ use super::tree::Tree;
 use crate::storage::Storage;
 use crate::{Error, Result};
 use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, StatxFlags};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use stripewise_machine::linux::mounts::{Mount, Place, mount_of, mounts, sources};
 use stripewise_units::DeviceNumber;
@@ -179,10 +181,12 @@ pub fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumbe
 /// What a loop device stands on: the kind of the file system for a file, none
 /// for a device, and the devices below either.
 pub fn backing(tree: Tree, path: &Path) -> (Option<String>, Vec<DeviceNumber>) {
-    let text = path.to_string_lossy();
-    let name = text.strip_suffix(" (deleted)").unwrap_or(&text);
-    if name.starts_with("/dev/")
-        && let Some(number) = devices::number_of(tree, name)
+    let bytes = path.as_os_str().as_bytes();
+    let name = Path::new(OsStr::from_bytes(
+        bytes.strip_suffix(b" (deleted)").unwrap_or(bytes),
+    ));
+    if name.starts_with("/dev")
+        && let Some(number) = devices::number_of(tree, &name.to_string_lossy())
     {
         return (None, vec![number]);
     }

@@ -18,6 +18,7 @@ use stripewise_disk_formats::superblocks::{self, FileSystemHeader, Found};
 use stripewise_disk_formats::tables::{self, Role, TablePartition, gpt_type_name};
 use stripewise_machine::linux::block;
 use stripewise_machine::linux::mounts::{Mount, mounts, mounts_of_device};
+use stripewise_units::NameText;
 
 const NEEDS_ROOT: &str = "run as root to read partition tables and superblocks from the devices";
 const NEEDS_MORE: &str =
@@ -143,7 +144,10 @@ impl Surveyor<'_> {
             .clone()
             .or_else(|| file("dm/uuid"))
             .or_else(|| file("md/uuid"))
-            .or_else(|| file("loop/backing_file"))
+            .or_else(|| {
+                let looped = device.looped.as_ref()?;
+                Some(looped.backing_file.as_text())
+            })
             .unwrap_or_else(|| format!("/dev/{}", device.name))
     }
 

@@ -17,8 +17,8 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_machine::System;
-pub use stripewise_machine::linux::tree::unescape;
-use stripewise_units::DeviceNumber;
+use stripewise_machine::linux::tree::{path_of_line, table_text, unescape_path};
+use stripewise_units::{DeviceNumber, NameText};
 
 /// Most descriptors looked at over all processes.
 const DESCRIPTORS_MAX: usize = 500_000;
@@ -81,18 +81,25 @@ impl Wanted {
 /// Swap areas that are this file or device.
 #[must_use]
 pub fn swap_areas(wanted: &Wanted) -> Vec<String> {
-    let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
-    swap_names(&text)
-        .filter(|name| wanted.is_at(Path::new(name)))
-        .collect()
+    let mut names = swap_names(&swaps_table());
+    names.retain(|name| wanted.is_at(name));
+    names.iter().map(|name| name.as_text()).collect()
 }
 
-/// Names of all swap areas, as paths.
-pub fn swap_names(text: &str) -> impl Iterator<Item = String> {
-    text.lines()
-        .skip(1)
+/// The text of `/proc/swaps`.
+#[must_use]
+pub fn swaps_table() -> String {
+    table_text(&std::fs::read("/proc/swaps").unwrap_or_default())
+}
+
+/// All swap areas of that table.
+#[must_use]
+pub fn swap_names(table: &str) -> Vec<PathBuf> {
+    let lines = table.lines().skip(1);
+    lines
         .filter_map(|line| line.split_whitespace().next())
-        .map(unescape)
+        .map(unescape_path)
+        .collect()
 }
 
 /// Loop devices that stand on this file or device, by name. Asks the devices
@@ -111,10 +118,10 @@ pub fn loop_devices(wanted: &Wanted) -> Vec<String> {
             continue;
         }
         let path = entry.path().join("loop/backing_file");
-        let Ok(backing) = std::fs::read_to_string(&path) else {
+        let Ok(backing) = std::fs::read(&path) else {
             continue; // Not in use.
         };
-        let by_path = || wanted.is_at(Path::new(backing.trim_end_matches('\n')));
+        let by_path = || path_of_line(&backing).is_some_and(|path| wanted.is_at(&path));
         if stands_on(&name, wanted).unwrap_or(false) || by_path() {
             found.push(name);
         }
@@ -287,13 +294,13 @@ pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
         if !namespaces.insert(namespace) {
             continue;
         }
-        let text = std::fs::read_to_string(entry.path().join("mountinfo")).unwrap_or_default();
-        for line in text.lines() {
+        let bytes = std::fs::read(entry.path().join("mountinfo")).unwrap_or_default();
+        for line in table_text(&bytes).lines() {
             let words: Vec<&str> = line.split(' ').collect();
             if words.get(2) == Some(&wanted.as_str())
                 && let Some(mount_point) = words.get(4)
             {
-                found.push(PathBuf::from(unescape(mount_point)));
+                found.push(unescape_path(mount_point));
             }
         }
     }
@@ -310,9 +317,9 @@ mod tests {
                     /dev/sda3    partition\t1\t0\t-2\n\
                     /swap\\040file file\t1\t0\t-3\n\
                     /odd\\134name file 1 0 -4\n";
-        let names: Vec<String> = swap_names(text).collect();
-        assert_eq!(names, ["/dev/sda3", "/swap file", "/odd\\name"]);
-        assert_eq!(swap_names("").count(), 0);
+        let names = ["/dev/sda3", "/swap file", "/odd\\name"].map(PathBuf::from);
+        assert_eq!(swap_names(text), names);
+        assert_eq!(swap_names(""), [PathBuf::new(); 0]);
     }
 
     #[test]

@@ -9,8 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use stripewise_machine::linux::block::directory;
 use stripewise_machine::linux::mounts::{mounts, mounts_of_device};
-use stripewise_machine::linux::tree::unescape;
-use stripewise_units::DeviceNumber;
+use stripewise_units::{DeviceNumber, NameText};
 
 const BLOCK: &str = "/sys/class/block";
 
@@ -27,7 +26,7 @@ pub fn of_device(tree: Tree, number: DeviceNumber) -> Vec<Use> {
         let name = name(tree, member);
         uses.extend(mounted(tree, member, &name));
         uses.extend(swapped(tree, |entry| {
-            number_of(tree, entry) == Some(member)
+            number_of(tree, &entry.to_string_lossy()) == Some(member)
         }));
         uses.extend(held(tree, member, &name));
         uses.extend(looped(tree, |backing| {
@@ -65,16 +64,14 @@ fn mounted(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
         .collect()
 }
 
-/// `/proc/swaps`: a title, then a name at the start of each line.
-fn swapped(tree: Tree, is_it: impl Fn(&str) -> bool) -> Vec<Use> {
-    let text = tree.text("/proc/swaps").unwrap_or_default();
-    text.lines()
-        .skip(1)
-        .filter_map(|line| line.split_whitespace().next())
-        .map(unescape)
-        .filter(|name| is_it(name))
-        .map(|name| Use::Swap { name })
-        .collect()
+fn swapped(tree: Tree, is_it: impl Fn(&Path) -> bool) -> Vec<Use> {
+    let table = tree.table("/proc/swaps").unwrap_or_default();
+    let mut names = super::users::swap_names(&table);
+    names.retain(|name| is_it(name));
+    let name = |name: &PathBuf| Use::Swap {
+        name: name.as_text(),
+    };
+    names.iter().map(name).collect()
 }
 
 fn held(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
@@ -97,8 +94,7 @@ fn looped(tree: Tree, is_it: impl Fn(&Path) -> bool) -> Vec<Use> {
         .filter(|name| name.starts_with("loop"))
         .filter(|name| {
             let path = Path::new(BLOCK).join(name).join("loop/backing_file");
-            tree.word(path)
-                .is_some_and(|backing| is_it(Path::new(&backing)))
+            tree.path_in(path).is_some_and(|backing| is_it(&backing))
         })
         .map(|device| Use::LoopBacking { device })
         .collect()
@@ -119,7 +115,7 @@ pub fn of_file(tree: Tree, file: &File) -> Vec<Use> {
     };
     let mut uses = looped(tree, same);
     uses.extend(loops_by_inode(tree, identity, &uses));
-    uses.extend(swapped(tree, |name| same(&PathBuf::from(name))));
+    uses.extend(swapped(tree, same));
     uses
 }
 

@@ -1,6 +1,6 @@
 //! `/proc/self/mountinfo`: which mount a path is on.
 
-use super::tree::{Tree, unescape};
+use super::tree::{Tree, unescape, unescape_path};
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
 
@@ -53,7 +53,7 @@ impl Mount {
 /// All mounts that this process sees, in the kernel's order.
 #[must_use]
 pub fn mounts(tree: Tree) -> Vec<Mount> {
-    let text = tree.text("/proc/self/mountinfo").unwrap_or_default();
+    let text = tree.table("/proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(parse).collect()
 }
 
@@ -64,7 +64,7 @@ pub(super) fn parse(line: &str) -> Option<Mount> {
     let _parent = left.next()?;
     let number = left.next()?.parse().ok()?;
     let root = unescape(left.next()?);
-    let mount_point = PathBuf::from(unescape(left.next()?));
+    let mount_point = unescape_path(left.next()?);
     let options = left.next()?.to_owned();
     let mut right = right.split(' ');
     Some(Mount {

@@ -1,7 +1,8 @@
 //! Bounded reads of kernel files below a root.
 //!
 //! Every answer is optional: a missing, unreadable, oversized or odd file is an
-//! absent fact. Text that is not UTF-8 is kept lossily.
+//! absent fact. Text that is not UTF-8 is kept lossily, but where it names paths: those
+//! are compared with others ([`Tree::table`], [`Tree::path_in`]).
 //!
 //! Who describes a whole machine asks the same files again for every device on
 //! top of another: with [`Seen`] each is opened once, and says one thing throughout.
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -37,6 +39,8 @@ type Answers<T> = RefCell<HashMap<OsString, T>>;
 #[derive(Debug, Default)]
 pub struct Seen {
     texts: Answers<Option<String>>,
+    tables: Answers<Option<String>>,
+    paths: Answers<Option<PathBuf>>,
     names: Answers<Vec<String>>,
     resolved: Answers<Option<PathBuf>>,
     existing: Answers<bool>,
@@ -108,8 +112,27 @@ impl<'a> Tree<'a> {
         self.once(
             |seen| &seen.texts,
             path.as_ref(),
-            |path| read(path).map(|text| text.trim_end().to_owned()),
+            |path| {
+                let bytes = read(path)?;
+                Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+            },
         )
+    }
+
+    /// The text of a table in which the kernel escapes white space of paths
+    /// (`mountinfo`, `swaps`). Bytes that are not UTF-8 are escaped as well, so that
+    /// [`unescape_path`] gives the path as it is.
+    #[must_use]
+    pub fn table(self, path: impl AsRef<Path>) -> Option<String> {
+        let ask = |path: &Path| read(path).map(|bytes| table_text(&bytes));
+        self.once(|seen| &seen.tables, path.as_ref(), ask)
+    }
+
+    /// The path that a file of one line holds as it is (`loop/backing_file`).
+    #[must_use]
+    pub fn path_in(self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        let ask = |path: &Path| read(path).and_then(|bytes| path_of_line(&bytes));
+        self.once(|seen| &seen.paths, path.as_ref(), ask)
     }
 
     /// The text of a file that holds one word or line; absent when empty.
@@ -186,7 +209,7 @@ fn list(path: &Path) -> Vec<String> {
     names
 }
 
-fn read(path: &Path) -> Option<String> {
+fn read(path: &Path) -> Option<Vec<u8>> {
     // Not blocking, in case that a captured tree holds a pipe.
     let file = OpenOptions::new()
         .read(true)
@@ -195,7 +218,27 @@ fn read(path: &Path) -> Option<String> {
         .ok()?;
     let mut bytes = Vec::new();
     file.take(LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(bytes)
+}
+
+/// See [`Tree::table`].
+#[must_use]
+pub fn table_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\{byte:03o}"));
+        }
+    }
+    text
+}
+
+/// See [`Tree::path_in`].
+#[must_use]
+pub fn path_of_line(bytes: &[u8]) -> Option<PathBuf> {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    (!line.is_empty()).then(|| PathBuf::from(OsString::from_vec(line.to_vec())))
 }
 
 /// The value of `key` in text with a `key value` or `key: value` a line.
@@ -219,9 +262,19 @@ pub fn field_number(text: &str, key: &str) -> Option<u64> {
     field(text, key)?.split_whitespace().next()?.parse().ok()
 }
 
-/// Undoes the kernel's `\040` escapes of white space in paths.
+/// Undoes the kernel's `\040` escapes of white space; what is not UTF-8 then is lossy.
 #[must_use]
 pub fn unescape(text: &str) -> String {
+    String::from_utf8_lossy(&unescaped(text)).into_owned()
+}
+
+/// A path of a table ([`Tree::table`], [`table_text`]) as it is, whatever its bytes.
+#[must_use]
+pub fn unescape_path(text: &str) -> PathBuf {
+    OsString::from_vec(unescaped(text)).into()
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -239,7 +292,7 @@ pub fn unescape(text: &str) -> String {
             at += 1;
         }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    out
 }
 
 /// Items of a list such as `0-3,8`: their number. Nonsense counts as nothing.
@@ -274,6 +327,13 @@ mod tests {
         assert_eq!(unescape(r"/mnt/a\040b\134c"), r"/mnt/a b\c");
         assert_eq!(unescape(r"\04"), r"\04");
         assert_eq!(unescape(r"\999\"), r"\999\");
+        let table = table_text(b"/mnt/\xff\\040x \xc3\xa4 -\n");
+        assert_eq!(table, "/mnt/\\377\\040x ä -\n");
+        let path = unescape_path(table.split(' ').next().unwrap());
+        assert_eq!(path.as_os_str().as_encoded_bytes(), b"/mnt/\xff x");
+        let line = path_of_line(b"/a\xff b \n").unwrap();
+        assert_eq!(line.as_os_str().as_encoded_bytes(), b"/a\xff b ");
+        assert_eq!(path_of_line(b"\n"), None);
     }
 
     #[test]

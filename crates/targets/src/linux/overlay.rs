@@ -7,11 +7,11 @@
 //! In containers that directory is mostly out of sight.
 
 use super::identity::{Identity, Status};
-use super::users::unescape;
 use rustix::fs::{AtFlags, FileType};
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use stripewise_machine::linux::tree::{table_text, unescape_path};
 
 /// `OVERLAYFS_SUPER_MAGIC` of `linux/magic.h`.
 const MAGIC: rustix::fs::FsWord = 0x794c_7630;
@@ -62,7 +62,7 @@ pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
     if !is_on_overlay(file) {
         return None;
     }
-    match mount_of(file.as_fd()) {
+    match place(file.as_fd()).map(|place| place.upper) {
         Some(upper) if upper.is_relative() => Some(Unseen::Relative),
         Some(upper) if upper.is_dir() => None,
         _ => Some(Unseen::Hidden),
@@ -76,21 +76,6 @@ pub(super) enum Unseen {
     Relative,
     /// Outside of what this process sees, as in a container.
     Hidden,
-}
-
-/// The upper directory as the mount table has it.
-fn mount_of(file: std::os::fd::BorrowedFd<'_>) -> Option<PathBuf> {
-    let number = file.as_raw_fd();
-    let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
-    let mut lines = facts.lines();
-    let mount = lines.find_map(|line| line.strip_prefix("mnt_id:"))?;
-    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let mut mounts = table.lines();
-    let line = mounts.find(|line| line.split(' ').next() == Some(mount.trim()))?;
-    let (_, right) = line.split_once(" - ")?;
-    let mut options = right.split(' ').nth(2)?.split(',');
-    let upper = options.find_map(|option| option.strip_prefix("upperdir="))?;
-    Some(PathBuf::from(unescape(upper)))
 }
 
 /// Compares with what lies at the file's place in the upper directory.
@@ -115,39 +100,50 @@ fn layer_by(upper: &Path, status: &Status) -> Layer {
 
 /// Where the file would be in the upper directory, if that can be seen.
 fn upper_path(file: &File) -> Option<PathBuf> {
+    let place = place(file.as_fd())?;
+    let is_seen = place.upper.is_absolute() && place.upper.is_dir();
+    is_seen.then(|| place.upper.join(place.inside))
+}
+
+/// Where a file of an overlay is, by the mount table.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    /// The upper directory, as it was given to `mount`: a relative one counts from where
+    /// somebody stood then.
+    upper: PathBuf,
+    /// The path of the file in the overlay.
+    inside: PathBuf,
+}
+
+fn place(file: BorrowedFd<'_>) -> Option<Place> {
     let number = file.as_raw_fd();
     let path = std::fs::read_link(format!("/proc/self/fd/{number}")).ok()?;
     let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
-    let mount = facts
-        .lines()
-        .find_map(|line| line.strip_prefix("mnt_id:"))?;
-    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let (upper, in_overlay) = place_of(&table, mount.trim(), &path)?;
-    upper.is_dir().then(|| upper.join(in_overlay))
+    let mut lines = facts.lines();
+    let mount = lines.find_map(|line| line.strip_prefix("mnt_id:"))?;
+    let table = table_text(&std::fs::read("/proc/self/mountinfo").ok()?);
+    place_of(&table, mount.trim(), &path)
 }
 
-/// The upper directory of a mount, and the path of a file in the overlay.
-fn place_of(table: &str, mount: &str, path: &Path) -> Option<(PathBuf, PathBuf)> {
+fn place_of(table: &str, mount: &str, path: &Path) -> Option<Place> {
     let line = table
         .lines()
         .find(|line| line.split(' ').next() == Some(mount))?;
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ').skip(3);
-    let root = unescape(left.next()?);
-    let mount_point = unescape(left.next()?);
+    let root = unescape_path(left.next()?);
+    let mount_point = unescape_path(left.next()?);
     let mut right = right.split(' ');
     if right.next()? != "overlay" {
         return None;
     }
-    let options = right.nth(1)?;
-    let upper = options
-        .split(',')
-        .find_map(|option| option.strip_prefix("upperdir="))?;
-    let upper = PathBuf::from(unescape(upper));
-    // A relative one counts from the directory in which somebody mounted it.
-    let in_overlay = Path::new(root.trim_start_matches('/'));
-    let in_overlay = in_overlay.join(path.strip_prefix(mount_point).ok()?);
-    upper.is_absolute().then_some((upper, in_overlay))
+    let mut options = right.nth(1)?.split(',');
+    let upper = options.find_map(|option| option.strip_prefix("upperdir="))?;
+    let inside = root.strip_prefix("/").unwrap_or(&root);
+    Some(Place {
+        upper: unescape_path(upper),
+        inside: inside.join(path.strip_prefix(mount_point).ok()?),
+    })
 }
 
 #[cfg(test)]
@@ -161,20 +157,25 @@ mod tests {
 30 22 0:39 / /merged rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w
 31 22 0:39 /part /bound\\040here rw shared:2 - overlay overlay rw,lowerdir=/l,upperdir=/u\\040x
 32 22 0:40 / /relative rw - overlay overlay rw,lowerdir=l,upperdir=u,workdir=w
+34 22 0:42 / /odd rw - overlay overlay rw,upperdir=/\\303\\244
 33 22 0:41 / /reading ro - overlay overlay ro,lowerdir=/a:/b
 ";
         let cases = [
             ("30", "/merged/a/b", Some(("/u", "a/b"))),
             ("31", "/bound here/b", Some(("/u x", "part/b"))),
             ("31", "/elsewhere/b", None),
-            ("32", "/relative/b", None),
+            ("32", "/relative/b", Some(("u", "b"))),
+            ("34", "/odd/b", Some(("/\u{e4}", "b"))),
             ("33", "/reading/b", None),
             ("22", "/b", None),
             ("3", "/merged/a", None),
         ];
         for (mount, path, want) in cases {
             let found = place_of(table, mount, Path::new(path));
-            let want = want.map(|(upper, file)| (PathBuf::from(upper), PathBuf::from(file)));
+            let want = want.map(|(upper, inside)| Place {
+                upper: upper.into(),
+                inside: inside.into(),
+            });
             assert_eq!(found, want, "{mount} {path}");
         }
     }

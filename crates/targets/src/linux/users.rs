@@ -1,7 +1,7 @@
 //! Who uses a file or device right now: `disk-inspect` looks, the rules judge.
 
 pub(super) use stripewise_disk_inspect::users::{
-    Openers, Wanted, loop_devices, open_twice_here, openers, patiently, swap_areas, unescape,
+    Openers, Wanted, loop_devices, open_twice_here, openers, patiently, swap_areas,
 };
 
 use super::identity::{Identity, Status};

@@ -161,6 +161,49 @@ fn mounted_devices_are_never_written() {
     check_never_written(&device.device, device.name(), "mounted");
 }
 
+/// Names of any bytes: of a mount point, which must hide neither itself nor other mounts,
+/// and of the file behind a loop device.
+#[test]
+fn mounts_and_backings_that_are_not_utf_8_are_seen() {
+    use std::os::unix::ffi::OsStrExt;
+    const TEST: &str = "mounts_and_backings_that_are_not_utf_8_are_seen";
+    if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let top = directory();
+    let odd = |name: &[u8]| top.path().join(std::ffi::OsStr::from_bytes(name));
+    let device = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", &device.device]);
+    let at = odd(b"at \xff");
+    std::fs::create_dir(&at).expect("a mount point");
+    let mounted = Command::new("mount").arg(&device.device).arg(&at).status();
+    assert!(mounted.expect("mount").success());
+    let judged = plan(&device.device, &destroying(device.name()));
+    // Another device, mounted where everybody can read it.
+    let second = Loop::new(BYTES);
+    run("mkfs.ext4", &["-q", &second.device]);
+    let mount = Mount::new(&[&second.device]);
+    check_never_written(&second.device, second.name(), text(&mount.path));
+    // A file on that mount, which a loop device stands on; and what lies below is known.
+    let backing = at.join(std::ffi::OsStr::from_bytes(b"backing\xfe"));
+    std::fs::write(&backing, vec![7; 8 << 20]).expect("room");
+    let above = Loop::over(backing.clone(), directory(), &[]);
+    let file = plan(&backing, &overwriting());
+    let system = stripewise_disk_inspect::System::live();
+    let storage = stripewise_disk_inspect::Inspect::storage_of_path(&system, above.path());
+    drop(above);
+    let unmounted = Command::new("umount").arg(&at).status();
+    assert!(unmounted.expect("umount").success());
+    let error = refused(judged, Refused, "mounted");
+    assert!(error.what.contains(r"at \xff"), "{error}");
+    refused(file, Refused, "is the backing of /dev/loop");
+    let storage = storage.expect("it is there");
+    let layers: Vec<&str> = (storage.layers().iter())
+        .map(|layer| layer.name.as_str())
+        .collect();
+    assert!(layers.contains(&device.name()), "{layers:?}");
+}
+
 #[test]
 fn devices_mounted_in_another_namespace_are_never_written() {
     const TEST: &str = "devices_mounted_in_another_namespace_are_never_written";
