@@ -1,32 +1,17 @@
 //! The known word that an unknown one was probably meant to be.
 
+use strsim::levenshtein;
+
 /// The nearest of `known` with at most one typing error in four letters.
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_ascii_lowercase().replace('_', "-");
     known
         .into_iter()
-        .map(|word| (distance(&typed, word), word))
+        .map(|word| (levenshtein(&typed, word), word))
         .filter(|(errors, word)| *errors <= word.len().div_ceil(4))
         .min()
         .map(|(_, word)| word)
-}
-
-/// Levenshtein's distance: characters to insert, delete or replace.
-fn distance(one: &str, two: &str) -> usize {
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    // Words of a plan are short; what is not, is no typing error.
-    for (line, letter) in one.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in two.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[two.len()]
 }
 
 #[cfg(test)]

@@ -27,8 +27,6 @@ pub struct Config {
     /// Folders whose modules import each other in a circle.
     #[serde(default)]
     pub circles: Vec<Exception>,
-    /// Words that belong nowhere, in ROT13.
-    pub words_rot13: Vec<String>,
 }
 
 /// An external crate and the crates of ours that may use it.

@@ -13,7 +13,6 @@ mod lengths;
 mod links;
 mod source;
 mod unsafety;
-mod words;
 
 use anyhow::{Result, bail};
 use config::Config;
@@ -50,7 +49,6 @@ pub fn run(root: &Path) -> Result<()> {
     findings.extend(circles::check(&sources, &config));
     findings.extend(bans::check(&sources, &config));
     findings.extend(unsafety::check(&sources, &config));
-    findings.extend(words::check(&sources, &config));
     findings.extend(layout::check(&sources));
     findings.extend(links::check(root, &sources));
     let lengths = lengths::measure(&sources, &config);

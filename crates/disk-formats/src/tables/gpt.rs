@@ -5,7 +5,7 @@
 //! state of both is told. Entries may have any size from 128 bytes to 4 KiB and
 //! any number up to [`ENTRIES_MAX`].
 
-use super::crc32::crc32;
+use super::crc32;
 use super::mbr::{self, BootRecord};
 use super::types::{gpt_role, gpt_type_name, guid};
 use super::{Copy, PartitionTable, TableKind, TablePartition};

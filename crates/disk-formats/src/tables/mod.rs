@@ -6,12 +6,12 @@
 //! repaired or guessed: what is odd is told in [`PartitionTable::problems`].
 //! Sources: UEFI specification 2.10, chapter 5; Linux `block/partitions`.
 
-mod crc32;
 mod gpt;
 mod mbr;
 mod types;
 
-pub use crc32::crc32;
+/// The checksum of a GPT header, with its own field zeroed, or of its entries.
+pub use crc32fast::hash as crc32;
 pub(crate) use types::guid;
 pub use types::{gpt_role, gpt_type_name, mbr_role, mbr_type_name};
 
