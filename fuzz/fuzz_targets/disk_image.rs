@@ -2,8 +2,11 @@
 //! verdicts, and what is printed for scripts that parse diskpar and DiskExt.
 #![no_main]
 
+#[path = "../../crates/app/src/show/disks_like.rs"]
+mod disks_like;
+
+use disks_like::{diskext, diskpar};
 use libfuzzer_sys::fuzz_target;
-use stripewise_compat::layout_output::{diskext, diskpar};
 use stripewise_disk_formats::fuzz::Sparse;
 use stripewise_disk_inspect::fuzz::disk_image;
 

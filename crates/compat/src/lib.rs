@@ -16,7 +16,7 @@ mod fio;
 #[doc(hidden)]
 pub mod fuzz;
 mod import;
-pub mod layout_output;
+mod imported_id;
 pub mod sqlio;
 mod text;
 mod time;

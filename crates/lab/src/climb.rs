@@ -5,7 +5,7 @@
 use crate::answer::{Aim, AnswerPlan, BLOCK_RUNS, Judged, Order, aim_of, where_to_move};
 use crate::ladder::{Limits, Load, NextStep, Step, Stop, next_step};
 use crate::series::SeriesKind;
-use crate::summary::{counts, judged_run, rates_of, step_of};
+use crate::step::{counts, judged_run, rates_of, step_of};
 use stripewise_results::{RunRecord, Status};
 use stripewise_stats::{LadderStep, bracketed};
 use stripewise_workload::{Workload, derived_seed};

@@ -14,6 +14,7 @@ pub mod offsets;
 pub mod plan_file;
 mod sentence;
 mod series;
+mod step;
 mod summary;
 
 pub use answer::{AnswerPlan, BLOCK_RUNS};

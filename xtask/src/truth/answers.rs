@@ -4,7 +4,7 @@
 
 use super::curves::{Curve, Runs};
 use super::parallel::trials;
-use super::studies::{Size, seed_of};
+use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use anyhow::{Context, Result};
 use stripewise_lab::{BenchWish, SeriesKind, SeriesPlan, measure_series, plan_bench, summarise};

@@ -12,6 +12,7 @@ mod curves;
 mod parallel;
 mod real;
 mod simulated;
+mod size;
 mod studies;
 mod table;
 mod trial;
@@ -21,8 +22,9 @@ mod tests;
 
 use crate::arguments::Arguments;
 use anyhow::{Result, bail};
+use size::Size;
 use std::time::Instant;
-use studies::{STUDIES, Size};
+use studies::STUDIES;
 use table::Table;
 
 /// Published, so that anybody can run the same.

@@ -4,12 +4,13 @@ use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::parallel::trials;
 use super::simulated::measure;
+use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use super::trial::{Trial, TrialRow, trial};
 use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_lab::experiment::{Cell, ExperimentPlan, Level};
-use stripewise_stats::{Random, median};
+use stripewise_stats::median;
 use stripewise_workload::Workload;
 
 const MS: u64 = 1_000_000;
@@ -17,38 +18,6 @@ const SECOND: u64 = 1_000 * MS;
 
 /// The effects that intervals must cover.
 pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
-
-/// How many trials of each kind.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    pub coverage: usize,
-    pub aligned: usize,
-    pub drift: usize,
-    pub power: usize,
-    /// Operations behind each long run that checks a true effect.
-    pub truth_operations: u64,
-}
-
-impl Size {
-    const FULL: Size = Size {
-        coverage: 1_000,
-        aligned: 200,
-        drift: 1_000,
-        power: 200,
-        truth_operations: 1_000_000,
-    };
-
-    pub fn share(share: f64) -> Size {
-        let part = |count: usize| ((count as f64 * share).ceil() as usize).max(10);
-        Size {
-            coverage: part(Size::FULL.coverage),
-            aligned: part(Size::FULL.aligned),
-            drift: part(Size::FULL.drift),
-            power: part(Size::FULL.power),
-            truth_operations: (Size::FULL.truth_operations as f64 * share) as u64,
-        }
-    }
-}
 
 /// One of the claims.
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
@@ -68,12 +37,6 @@ fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     EFFECTS_PERCENT
         .into_iter()
         .try_for_each(|effect| coverage(seed, effect, size, table))
-}
-
-/// A seed for one trial of one study.
-pub fn seed_of(seed: u64, study: u64, number: usize) -> u64 {
-    let mut random = Random::new(seed ^ (study << 48) ^ ((number as u64) << 8));
-    random.bits()
 }
 
 fn percent_of(trials: &[Trial], holds: impl Fn(&Trial) -> bool) -> f64 {

@@ -13,6 +13,7 @@ use crate::cli::disks::{Disks, Like};
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::disks_like;
 use crate::show::document::{note, print_json, print_text};
 use file::FilePlace;
 use given::{Facts, Known};
@@ -93,8 +94,8 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         print_json(&json::document(&view))?;
     } else {
         print_text(&match arguments.like {
-            Some(Like::Diskpar) => stripewise_compat::layout_output::diskpar(&survey),
-            Some(Like::Diskext) => stripewise_compat::layout_output::diskext(&survey),
+            Some(Like::Diskpar) => disks_like::diskpar(&survey),
+            Some(Like::Diskext) => disks_like::diskext(&survey),
             None => text::text(&view, context.style),
         });
     }

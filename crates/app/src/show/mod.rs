@@ -1,6 +1,7 @@
 //! What people see: the plan and progress on stderr, answers on stdout.
 
 pub mod comparisons;
+pub mod disks_like;
 pub mod document;
 pub mod page;
 pub mod progress;

@@ -1,7 +1,7 @@
 //! What both of DiskSpd's forms say, as a record: one job for each time span.
 
 use crate::absent::Absent;
-use crate::import::imported_id;
+use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
     Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts,

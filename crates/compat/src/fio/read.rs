@@ -10,7 +10,7 @@ use super::options::{self, Options};
 use super::outcome::outcome;
 use super::sound::contradiction;
 use crate::absent::Absent;
-use crate::import::imported_id;
+use crate::imported_id::imported_id;
 use crate::time::rfc3339;
 use crate::{Error, LineProblem, Note};
 use serde_json::{Map, Value};

@@ -24,7 +24,7 @@ pub(super) fn records(results: Vec<Found>, source_name: &str) -> Vec<RunRecord> 
         .into_iter()
         .map(|found| {
             let content = fingerprint(&found.report.to_string());
-            let id = crate::import::imported_id("sqlio", content, 0);
+            let id = crate::imported_id::imported_id("sqlio", content, 0);
             record(found, id, source_name)
         })
         .collect()

@@ -1,6 +1,6 @@
 //! One disk and its partitions.
 
-use super::{DiskAnswers, VolumeAnswers, name, volumes};
+use super::{DiskAnswers, VolumeAnswers, name, volume};
 use crate::storage::{BlockDevice, BlockDeviceKind, Partition as Place, Queue};
 use crate::survey::Partition;
 use stripewise_disk_formats::ioctl::{self, BusType, Decoded};
@@ -193,7 +193,7 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
         .iter()
         .map(|entry| {
             let on = |volume: &&VolumeAnswers| {
-                let extents = volumes::extents(volume);
+                let extents = volume::extents(volume);
                 extents.iter().any(|one| {
                     one.disk == disk
                         && (entry.start_bytes..entry.end_bytes()).contains(&one.start_bytes)
@@ -206,7 +206,7 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
                 volumes.iter().filter(on).collect()
             };
             let is_whole = |volume: &VolumeAnswers| {
-                matches!(volumes::extents(volume).as_slice(),
+                matches!(volume::extents(volume).as_slice(),
                     [one] if one.start_bytes == entry.start_bytes)
             };
             let plain = entry.role != Role::Dynamic;
@@ -225,7 +225,7 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
                 holders: if plain {
                     Vec::new()
                 } else {
-                    on.iter().map(|volume| volumes::name(volume)).collect()
+                    on.iter().map(|volume| volume::name(volume)).collect()
                 },
             }
         })
@@ -235,7 +235,7 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
 /// What is on a volume, as its file system tells.
 pub fn header(volume: &VolumeAnswers) -> Option<Found> {
     let told = volume.file_system.as_ref()?;
-    let ntfs = volumes::ntfs(volume);
+    let ntfs = volume::ntfs(volume);
     Some(Found::FileSystem(FileSystemHeader {
         // As superblocks of images are named.
         kind: told.kind.to_ascii_lowercase(),

@@ -9,6 +9,7 @@
 
 mod describe;
 mod name;
+mod volume;
 mod volumes;
 
 pub use name::{Name, from_number};
@@ -146,7 +147,7 @@ impl Machine {
                 devices.iter().any(|device| device.name == name)
             };
             let volume = self.volumes.iter().find(is_piece).ok_or_else(missing)?;
-            return Ok((volumes::disks_of(volume), Some(name.to_owned())));
+            return Ok((volume::disks_of(volume), Some(name.to_owned())));
         };
         match parsed {
             Name::Disk(number) => {
@@ -154,7 +155,7 @@ impl Machine {
                 // Volumes on it may lie on others as well.
                 let mut disks = vec![number];
                 for volume in &self.volumes {
-                    let on = volumes::disks_of(volume);
+                    let on = volume::disks_of(volume);
                     if on.contains(&number) {
                         disks.extend(on);
                     }
@@ -167,7 +168,7 @@ impl Machine {
             }
             Name::Volume(wanted) => {
                 let volume = self.volume(&wanted).ok_or_else(missing)?;
-                Ok((volumes::disks_of(volume), Some(volumes::name(volume))))
+                Ok((volume::disks_of(volume), Some(volume::name(volume))))
             }
         }
     }
@@ -178,7 +179,7 @@ impl Machine {
 
     fn volume(&self, wanted: &str) -> Option<&VolumeAnswers> {
         self.volumes.iter().find(|volume| {
-            volumes::name(volume).eq_ignore_ascii_case(wanted)
+            volume::name(volume).eq_ignore_ascii_case(wanted)
                 || volume.guid.eq_ignore_ascii_case(wanted)
         })
     }

@@ -1,13 +1,14 @@
 //! Volumes: on one partition, on several disks, or on nothing that is told.
 
 use super::name::disk as disk_name;
+use super::volume::{extents, name, ntfs};
 use super::{Machine, VolumeAnswers, describe};
 use crate::storage::{BlockDevice, BlockDeviceKind, FileSystem, Partition as Place};
 use crate::survey::{Disk, Request, Volume, holds_volumes, usage};
 use crate::trace::{Trace, trace};
 use crate::verdict::{Subject, Suspect, Usage};
 use std::path::PathBuf;
-use stripewise_disk_formats::ioctl::{self, BusType, DiskExtent, NtfsVolume};
+use stripewise_disk_formats::ioctl::{self, BusType, DiskExtent};
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_formats::tables::Role;
 
@@ -15,34 +16,6 @@ use stripewise_disk_formats::tables::Role;
 const READ_ONLY_VOLUME: u32 = 0x0008_0000;
 /// `FILE_VOLUME_IS_COMPRESSED` (DoubleSpace; NTFS compresses files, not volumes).
 const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
-
-/// How a volume is called: by its drive letter, else by its name for good.
-pub fn name(volume: &VolumeAnswers) -> String {
-    let letter = volume.mount_points.iter().find_map(|point| {
-        let letter = point.strip_suffix('\\')?;
-        (letter.len() == 2 && letter.ends_with(':')).then(|| letter.to_ascii_uppercase())
-    });
-    letter
-        .or_else(|| (!volume.guid.is_empty()).then(|| volume.guid.clone()))
-        .or_else(|| volume.mount_points.first().cloned())
-        .unwrap_or_default()
-}
-
-/// Its extents; none where they were not told or make no sense.
-pub fn extents(volume: &VolumeAnswers) -> Vec<DiskExtent> {
-    let bytes = volume.extents.as_deref().unwrap_or_default();
-    ioctl::disk_extents(bytes).unwrap_or_default()
-}
-
-/// The disks that it lies on.
-pub fn disks_of(volume: &VolumeAnswers) -> Vec<u32> {
-    extents(volume).iter().map(|extent| extent.disk).collect()
-}
-
-/// What NTFS tells.
-pub fn ntfs(volume: &VolumeAnswers) -> Option<NtfsVolume> {
-    ioctl::ntfs_volume(volume.ntfs.as_deref().ok()?).ok()
-}
 
 /// The file system of a volume.
 pub fn file_system(volume: &VolumeAnswers) -> FileSystem {

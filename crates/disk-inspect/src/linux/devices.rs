@@ -1,11 +1,12 @@
 //! Block devices from sysfs: one device with everything below it.
 
-use super::tree::Tree;
-use super::{identity, mapper, queue};
+use super::numbers::partition_numbers;
+use super::tree::{Lone, Tree};
+use super::{identity, mapper, mounted, queue};
 use crate::storage::{Array, ArrayMember, BlockDevice, BlockDeviceKind, Loop, Partition};
 use crate::{Error, Result};
-use std::path::{Path, PathBuf};
-use stripewise_machine::linux::block::{self, CLASS};
+use std::path::Path;
+use stripewise_machine::linux::block;
 use stripewise_units::DeviceNumber;
 
 /// More devices below one than any machine has: a damaged tree that goes in circles.
@@ -14,62 +15,11 @@ const DEPTH_MAX: usize = 16;
 /// sysfs counts in units of 512 bytes whatever the sector.
 const SECTOR_BYTES: u64 = 512;
 
-fn number_named(tree: Tree, name: &str) -> Option<DeviceNumber> {
-    tree.number(block::directory_named(*tree, name)?.join("dev"))
-}
-
 /// One device with what is below it.
 pub fn device(tree: Tree, number: DeviceNumber) -> Result<BlockDevice> {
     Walk::new(tree)
         .device(number)
         .ok_or_else(|| Error::NoDevice(number.to_string()))
-}
-
-/// The number of a device by kernel name, path or link.
-pub fn number_of(tree: Tree, name: &str) -> Option<DeviceNumber> {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    if name.contains('/') {
-        if let Ok(metadata) = std::fs::metadata(tree.path(name))
-            && metadata.file_type().is_block_device()
-        {
-            return Some(DeviceNumber::from_raw(metadata.rdev()));
-        }
-        // A captured tree has no device nodes, but may have the links to them.
-        if let Some(mapped) = name.strip_prefix("/dev/mapper/") {
-            return by_mapper_name(tree, mapped);
-        }
-        let target = tree.resolve(name).unwrap_or_else(|| PathBuf::from(name));
-        let base = target.file_name()?.to_str()?;
-        return number_named(tree, base);
-    }
-    if name.is_empty() || name == "." || name == ".." {
-        return None;
-    }
-    number_named(tree, name)
-}
-
-fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
-    let directories = tree.names(CLASS).into_iter();
-    let linked = directories.map(|name| Path::new(CLASS).join(name));
-    linked.chain(block::captured(*tree)).find_map(|directory| {
-        (tree.word(directory.join("dm/name")).as_deref() == Some(mapped))
-            .then(|| tree.number(directory.join("dev")))?
-    })
-}
-
-/// Numbers of all block devices in the order of their names.
-pub fn all(tree: Tree) -> Vec<DeviceNumber> {
-    let names = tree.names(CLASS);
-    if names.is_empty() {
-        let mut found = block::captured(*tree);
-        found.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
-        let numbers = found.iter().map(|one| tree.number(one.join("dev")));
-        return numbers.flatten().collect();
-    }
-    names
-        .iter()
-        .filter_map(|name| tree.number(Path::new(CLASS).join(name).join("dev")))
-        .collect()
 }
 
 /// Partitions of a disk in the order of their starts.
@@ -80,19 +30,6 @@ pub fn partitions(tree: Tree, disk: DeviceNumber) -> Vec<BlockDevice> {
         .collect();
     found.sort_by_key(|device| device.partition.as_ref().map(|part| part.start_bytes));
     found
-}
-
-/// Numbers of the partitions of a disk.
-pub fn partition_numbers(tree: Tree, disk: DeviceNumber) -> Vec<DeviceNumber> {
-    let Some(directory) = block::directory(*tree, disk) else {
-        return Vec::new();
-    };
-    tree.names(&directory)
-        .iter()
-        .map(|name| directory.join(name))
-        .filter(|part| tree.exists(part.join("partition")))
-        .filter_map(|part| tree.number(part.join("dev")))
-        .collect()
 }
 
 /// The way down from one device.
@@ -145,14 +82,6 @@ impl<'a> Walk<'a> {
         self.path.pop();
         found
     }
-}
-
-/// A device by itself: what stands below it is only named.
-#[derive(Clone, Debug)]
-pub struct Lone {
-    device: BlockDevice,
-    directory: PathBuf,
-    below: Vec<DeviceNumber>,
 }
 
 /// A device by itself; the one that was read before, where that is kept.
@@ -234,7 +163,7 @@ fn below(tree: Tree, directory: &Path, device: &mut BlockDevice) -> Vec<DeviceNu
             .collect();
     }
     if let Some(looped) = &mut device.looped {
-        let (file_system, numbers) = super::place::backing(tree, &looped.backing_file);
+        let (file_system, numbers) = mounted::backing(tree, &looped.backing_file);
         looped.backing_file_system = file_system;
         return numbers;
     }

@@ -5,7 +5,8 @@
 //! that the file lies on is not what was asked for.
 
 use super::devices;
-use super::place::btrfs_members;
+use super::mounted::btrfs_members;
+use super::numbers;
 use super::tree::Tree;
 use crate::storage::BlockDevice;
 use crate::{Error, Result};
@@ -25,7 +26,7 @@ pub struct Family {
 impl Family {
     pub fn of(tree: Tree, name: &str) -> Result<Family> {
         let number =
-            devices::number_of(tree, name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
+            numbers::number_of(tree, name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
         let device = devices::device(tree, number)?;
         let mut family = Family {
             wanted: device.layers().iter().map(|layer| layer.number).collect(),
@@ -55,13 +56,13 @@ impl Family {
     fn add_above(&mut self, tree: Tree, number: DeviceNumber) {
         let mut next = vec![number];
         while let Some(number) = next.pop() {
-            let mut above = devices::partition_numbers(tree, number);
+            let mut above = numbers::partition_numbers(tree, number);
             if let Some(directory) = block::directory(*tree, number) {
                 let holders = tree.names(directory.join("holders"));
                 above.extend(
                     holders
                         .iter()
-                        .filter_map(|one| devices::number_of(tree, one)),
+                        .filter_map(|one| numbers::number_of(tree, one)),
                 );
             }
             for one in above {

@@ -22,7 +22,7 @@ pub fn segments(
     device: &BlockDevice,
 ) -> Result<Vec<Segment>, String> {
     let name = device.mapper_name.as_deref().unwrap_or_default();
-    let resolve = |path: &str| super::devices::number_of(tree, path);
+    let resolve = |path: &str| super::numbers::number_of(tree, path);
     let why = if tree.is_live() {
         match super::mapper_ioctl::table(name) {
             Ok(lines) => return mapper_table::parse(&lines, &resolve),

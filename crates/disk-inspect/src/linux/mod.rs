@@ -20,6 +20,8 @@ mod loop_status;
 mod mapper;
 mod mapper_ioctl;
 mod medium;
+mod mounted;
+mod numbers;
 mod place;
 mod queue;
 mod survey;
@@ -68,12 +70,12 @@ pub fn device(system: &System, number: DeviceNumber) -> Result<BlockDevice> {
 
 pub fn device_named(system: &System, name: &str) -> Result<BlockDevice> {
     let number =
-        devices::number_of(tree(system), name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
+        numbers::number_of(tree(system), name).ok_or_else(|| Error::NoDevice(name.to_owned()))?;
     devices::device(tree(system), number)
 }
 
 pub fn devices(system: &System) -> Vec<DeviceNumber> {
-    devices::all(tree(system))
+    numbers::all(tree(system))
 }
 
 pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {

@@ -4,7 +4,7 @@
 
 use super::family::Family;
 use super::tree::Tree;
-use super::{devices, identity, medium};
+use super::{devices, identity, medium, numbers};
 use crate::Result;
 use crate::storage::{BlockDevice, BlockDeviceKind};
 use crate::survey::{
@@ -40,7 +40,7 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
         survey: Survey::default(),
     };
     let mut found: Vec<BlockDevice> = Vec::new();
-    for number in devices::all(tree) {
+    for number in numbers::all(tree) {
         let family = surveyor.family.as_ref();
         if family.is_some_and(|family| !family.shows(number)) {
             continue;
@@ -327,7 +327,7 @@ impl Surveyor<'_> {
         let known = partition
             .in_kernel
             .then(|| {
-                devices::number_of(self.tree, &partition.name)
+                numbers::number_of(self.tree, &partition.name)
                     .and_then(|number| devices::device(self.tree, number).ok())
             })
             .flatten();
@@ -370,7 +370,7 @@ impl Surveyor<'_> {
     fn mounts_of(&self, device: &BlockDevice) -> Vec<Mount> {
         let tree = self.tree;
         let is_source = |source: &Path| {
-            devices::number_of(tree, &source.to_string_lossy()) == Some(device.number)
+            numbers::number_of(tree, &source.to_string_lossy()) == Some(device.number)
         };
         let of_device = mounts_of_device(&self.mounts, device.number, is_source);
         of_device.into_iter().cloned().collect()

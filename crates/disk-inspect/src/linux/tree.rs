@@ -3,15 +3,24 @@
 //! A survey of a whole machine meets the same device below many others: with
 //! [`Seen`] each file is opened once, and each device is made of them once.
 
-use super::devices::Lone;
+use crate::storage::BlockDevice;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::path::PathBuf;
 use stripewise_machine::System;
 use stripewise_machine::linux::tree as files;
 use stripewise_units::DeviceNumber;
 
-/// Devices by themselves, see `devices`.
+/// A device by itself: what stands below it is only named.
+#[derive(Clone, Debug)]
+pub struct Lone {
+    pub device: BlockDevice,
+    pub directory: PathBuf,
+    pub below: Vec<DeviceNumber>,
+}
+
+/// Devices by themselves.
 pub type Devices = RefCell<HashMap<DeviceNumber, Option<Lone>>>;
 
 /// What one look at a machine has read so far. Never kept for a second look.

@@ -1,7 +1,7 @@
 //! Who uses a device or file: mounts, swap, holders, loop devices.
 
-use super::devices::{number_of, partition_numbers};
-use super::place::devices_of_mount;
+use super::mounted::devices_of_mount;
+use super::numbers::{number_of, partition_numbers};
 use super::tree::Tree;
 use crate::storage::Use;
 use std::fs::File;

@@ -2,51 +2,13 @@
 
 use super::blocks::Block;
 use super::cause::LayoutFacts;
-use super::conduct::{Experiment, stopping_level};
+use super::conduct::Experiment;
 use super::drift::drift_of;
 use super::plan::ExperimentPlan;
+use super::rows::{Row, rows_of, stopping_level};
 use super::sentence;
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
-use stripewise_stats::{Comparison, Pair, compare_blocks, difference_percent, holm, median};
-
-/// One row before anything is said about it.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// Index of the level that is held against the baseline.
-    pub level: usize,
-    /// Index of the cell.
-    pub cell: usize,
-    /// A block each, baseline first; blocks that lack a value are passed over.
-    pub pairs: Vec<Pair>,
-    /// None where no block has both values.
-    pub comparison: Option<Comparison>,
-}
-
-/// All rows of all levels, level by level, with intervals at the level that
-/// makes up for stopping.
-pub(super) fn rows_of(plan: &ExperimentPlan, blocks: &[Block]) -> Vec<Row> {
-    (0..plan.levels.len())
-        .filter(|&level| level != plan.baseline)
-        .flat_map(|level| (0..plan.cells.len()).map(move |cell| (level, cell)))
-        .map(|(level, cell)| {
-            let pairs: Vec<Pair> = blocks
-                .iter()
-                .filter_map(|block| {
-                    let a = block.value(plan.baseline, cell)?;
-                    let b = block.value(level, cell)?;
-                    Some(Pair { a, b })
-                })
-                .collect();
-            let comparison = compare_blocks(&pairs, stopping_level(plan.level));
-            Row {
-                level,
-                cell,
-                pairs,
-                comparison,
-            }
-        })
-        .collect()
-}
+use stripewise_stats::{Comparison, Pair, difference_percent, holm, median};
 
 /// The tables of an experiment, one for each level but the baseline, in the
 /// order of the plan. The same experiment always gives the same tables.

@@ -1,10 +1,10 @@
 //! Runs an experiment: block after block until its intervals are narrow enough
 //! or its time is spent.
 
-use super::analysis::rows_of;
 use super::blocks::{Block, block_run};
 use super::needs::blocks_likely;
 use super::plan::ExperimentPlan;
+use super::rows::rows_of;
 use super::schedule::{PlannedRun, schedule};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{RunRecord, Status};
@@ -247,20 +247,6 @@ fn width_percent_max(plan: &ExperimentPlan, blocks: &[Block]) -> Option<f64> {
     rows.iter()
         .map(|row| Some(row.comparison?.interval_percent?.width()))
         .try_fold(0.0, |widest: f64, width| Some(widest.max(width?)))
-}
-
-/// The level at which intervals are made and p-values judged, for a promised
-/// `level`: 0.96475 for 0.95.
-///
-/// Looking at the width after each block stops a little more often when the
-/// blocks happen to lie close together, and then the interval is too narrow. In
-/// simulation an interval that says 95 % misses up to 6.4 %, one that says 96.5 %
-/// up to 4.8 % (normal differences, 4,000 trials, 11 to 58 blocks). A little less
-/// was kept back than would be round, so that 11 blocks still suffice for a
-/// verdict on 36 rows. `cargo xtask truth` shows what is left of it on arrays.
-#[must_use]
-pub fn stopping_level(level: f64) -> f64 {
-    1.0 - 0.705 * (1.0 - level)
 }
 
 fn progress(experiment: &Experiment) -> Progress<'_> {

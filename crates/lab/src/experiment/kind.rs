@@ -1,8 +1,7 @@
 //! Rows of one kind of I/O taken together: what sentences speak of.
 
-use super::analysis::Row;
-use super::conduct::stopping_level;
 use super::plan::ExperimentPlan;
+use super::rows::{Row, stopping_level};
 use stripewise_results::Verdict;
 use stripewise_stats::{Comparison, Estimate, Pair, compare_blocks, mean};
 use stripewise_workload::Workload;

@@ -20,6 +20,7 @@ mod kind;
 mod metric;
 mod needs;
 mod plan;
+mod rows;
 mod schedule;
 mod sentence;
 
@@ -28,12 +29,12 @@ pub use blocks::{Block, BlockRun, blocks_of};
 pub use cause::{Cause, CauseQuestion, LayoutFacts, Probe, Unexplained, judge_cause, third_offset};
 pub use conduct::{
     Ended, Experiment, ExperimentRunner, Go, Progress, conduct, enough, next_block_ns, precise,
-    stopping_level,
 };
 pub use drift::drift_of;
 pub use metric::{Metric, UnknownMetric};
 pub use needs::{Needs, blocks_for_verdict, blocks_likely, needs};
 pub use plan::{Cell, ExperimentPlan, Level, PlanProblem};
+pub use rows::stopping_level;
 pub use schedule::{PlannedRun, schedule};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What an experiment will need, told before it begins.
 
-use super::conduct::stopping_level;
 use super::plan::ExperimentPlan;
+use super::rows::stopping_level;
 use stripewise_stats::signed_rank_count_min;
 use stripewise_units::{counted, format_duration};
 

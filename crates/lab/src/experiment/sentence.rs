@@ -3,12 +3,12 @@
 //! Costs are told in per cent of the faster side, gains in per cent of the
 //! slower one; both come from the same interval.
 
-use super::analysis::Row;
 use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
 use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, is_found, kinds_of};
 use super::metric::Metric;
 use super::needs::blocks_for_verdict;
 use super::plan::{ExperimentPlan, Level};
+use super::rows::Row;
 use stripewise_results::{ComparisonRecord, Verdict};
 use stripewise_stats::{Comparison, Estimate};
 use stripewise_units::{ByteSize, capitalised};

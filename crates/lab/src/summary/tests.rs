@@ -1,6 +1,7 @@
 //! What a series answers where steps are void, were stopped, or are missing.
 
 use super::*;
+use stripewise_results::LatencySummary;
 use stripewise_results::{Outcome, Severity, TargetFacts, Warning};
 use stripewise_workload::Workload;
 

@@ -1,0 +1,85 @@
+//! One run of a series as a step of its ladder.
+
+use crate::answer::{Judged, is_disturbed};
+use crate::ladder::{Load, Step};
+use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
+use stripewise_stats::LadderStep;
+use stripewise_units::{LatencyStatistic, Slo};
+
+/// The latencies that a job's limit speaks of: of its writes where it only
+/// writes, else of its reads.
+#[must_use]
+pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
+    let kind = if job.workload.read_percent == 0 {
+        &job.outcome.write
+    } else {
+        &job.outcome.read
+    };
+    kind.latency_ns.as_ref()
+}
+
+/// The statistic that a limit speaks of. Where there are too few operations for
+/// a p99.9, the maximum stands in for it, which errs on the safe side.
+#[must_use]
+pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
+    let summary = latency_summary(job)?;
+    Some(match slo.percentile {
+        LatencyStatistic::Mean => summary.mean.round() as u64,
+        LatencyStatistic::P50 => summary.p50,
+        LatencyStatistic::P90 => summary.p90,
+        LatencyStatistic::P99 => summary.p99,
+        LatencyStatistic::P999 => summary.p999.unwrap_or(summary.max),
+        LatencyStatistic::Max => summary.max,
+    })
+}
+
+/// The load of a job.
+#[must_use]
+pub fn load_of(job: &JobRecord) -> Load {
+    Load {
+        threads: job.workload.threads,
+        outstanding: job.workload.outstanding,
+    }
+}
+
+/// A step as the ladder's rules see it.
+#[must_use]
+pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
+    Step {
+        load: load_of(job),
+        iops: job.outcome.iops,
+        latency_ns: latency_of(job, slo),
+    }
+}
+
+/// A step as the statistics of the knee see it: the rate of each interval. The
+/// last interval is left out where it is shorter than the others.
+#[must_use]
+pub fn rates_of(job: &JobRecord) -> LadderStep {
+    let intervals = &job.outcome.intervals;
+    let full_ns = intervals.first().map_or(0, |first| first.duration_ns);
+    let rates: Vec<f64> = intervals
+        .iter()
+        .filter(|interval| interval.duration_ns == full_ns && full_ns > 0)
+        .map(|interval| interval.operations() as f64 * 1e9 / interval.duration_ns as f64)
+        .collect();
+    LadderStep {
+        load: u64::from(load_of(job).in_flight()),
+        rates,
+    }
+}
+
+/// An answer may rest on it: it ran to its end and no warning voids it.
+pub(crate) fn counts(run: &RunRecord) -> bool {
+    let void = |job| !run.void_codes_of(job).is_empty();
+    run.status == Status::Complete && !run.jobs.first().is_some_and(void)
+}
+
+/// A run as the answer sees it; none without a job.
+pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<Judged> {
+    Some(Judged {
+        step: step_of(run.jobs.first()?, slo),
+        counts: counts(run),
+        disturbed: is_disturbed(run),
+    })
+}
