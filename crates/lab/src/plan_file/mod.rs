@@ -15,7 +15,7 @@ use stripewise_workload::{
 use toml::de::DeTable;
 
 /// What `lab init` writes: a plan that runs as it is, with every key explained.
-pub const TEMPLATE: &str = include_str!("plan_file/template.toml");
+pub const TEMPLATE: &str = include_str!("template.toml");
 
 /// The factor whose levels are offsets from the start of the disk, corrected for
 /// where the target starts.
