@@ -110,6 +110,8 @@ pub struct Array {
     /// Room for the accesses of the phase that is being sent.
     sent: Vec<u32>,
     events: EventQueue,
+    /// What the host has seen end since it last asked.
+    finished: Vec<Finished>,
     totals: ArrayTotals,
 }
 
@@ -127,6 +129,7 @@ struct PendingAccess {
 impl Array {
     pub(crate) fn assemble(parts: Parts) -> Self {
         let expected = parts.operations_expected;
+        let drives = parts.drives.len();
         Array {
             layout: parts.layout,
             drive_share_ns: 1_000_000_000u64.checked_div(parts.drive_iops).unwrap_or(0),
@@ -151,7 +154,8 @@ impl Array {
             operations: Arena::with_capacity(expected),
             accesses: Arena::with_capacity(4 * expected),
             sent: Vec::with_capacity(SENT_EXPECTED),
-            events: EventQueue::with_capacity(8 * expected),
+            events: EventQueue::with_capacity(8 * expected, drives),
+            finished: Vec::with_capacity(expected),
             totals: ArrayTotals::default(),
         }
     }
@@ -225,6 +229,7 @@ impl Array {
     }
 
     /// Takes one of the host's commands, or queues for one.
+    #[inline]
     fn admit(&mut self, operation: u32) {
         if self.in_flight < self.command_cap {
             self.in_flight += 1;
@@ -238,7 +243,8 @@ impl Array {
     /// the stall ends.
     fn start(&mut self, index: u32) {
         let now_ns = self.faults.after_stall_ns(self.now_ns);
-        let operation = self.operations[index];
+        let operation = &self.operations[index];
+        let length_bytes = operation.length_bytes;
         let Origin::Host(request) = operation.origin else {
             return;
         };
@@ -255,14 +261,16 @@ impl Array {
             Kind::Write if self.caches(&request) => {
                 self.end_streams(index, now_ns);
                 // Those that wait already come first.
-                if self.cache.waiting.is_empty() && self.cache.has_room(operation.length_bytes) {
+                if self.cache.waiting.is_empty() && self.cache.has_room(length_bytes) {
                     self.accept(index, now_ns);
                 } else {
                     self.cache.waiting.push_back(index);
                 }
             }
             Kind::Read | Kind::Write => {
-                self.end_streams(index, now_ns);
+                if self.streams.enabled() {
+                    self.end_streams(index, now_ns);
+                }
                 self.send(index, now_ns);
             }
         }
@@ -279,13 +287,21 @@ impl Array {
         let operation = self.operations[index];
         let layout = self.layout;
         let mut sent = std::mem::take(&mut self.sent);
+        // Copies lie at the same place of equal drives.
+        let mut last = None;
         layout.plan(
             operation.write,
             operation.phase,
             operation.offset_bytes,
             operation.length_bytes,
             &mut |access: Access| {
-                let position = self.position(&access);
+                let position = match last {
+                    Some((offset_bytes, position)) if offset_bytes == access.offset_bytes => {
+                        position
+                    }
+                    _ => self.position(&access),
+                };
+                last = Some((access.offset_bytes, position));
                 let disk = self.choose(&access, position.cylinder);
                 sent.push(self.accesses.insert(PendingAccess {
                     operation: index,
@@ -320,7 +336,10 @@ impl Array {
         let first = operation.phase == Phase::First;
         let work = Work {
             whole: first && matches!(operation.origin, Origin::Host(_)),
-            pieces: if first { self.pieces(operation) } else { 1 },
+            pieces: match first && self.controller.model.split_ns > 0 {
+                true => self.pieces(operation),
+                false => 1,
+            },
             accesses,
             commands: self.in_flight,
         };
@@ -328,6 +347,7 @@ impl Array {
     }
 
     /// When an access may reach its drive under the drives' cap.
+    #[inline]
     fn past_cap(&mut self, disk: u32, at_ns: u64) -> u64 {
         match self.drive_share_ns {
             0 => at_ns,
@@ -336,11 +356,13 @@ impl Array {
     }
 
     /// Drives are equal, so that any of those an access may go to tells where it lies.
+    #[inline]
     fn position(&self, access: &Access) -> Position {
         let (Target::Disk(disk) | Target::AnyOf { first: disk, .. }) = access.target;
         self.drives[disk as usize].position(access.offset_bytes)
     }
 
+    #[inline]
     fn choose(&self, access: &Access, cylinder: u32) -> u32 {
         match access.target {
             Target::Disk(disk) => disk,
@@ -354,6 +376,7 @@ impl Array {
     }
 
     /// An access reaches its drive.
+    #[inline]
     fn arrive(&mut self, index: u32) {
         let access = self.accesses[index];
         let stretch = self.stretch();
@@ -373,6 +396,7 @@ impl Array {
     }
 
     /// A rotating disk has finished one access and may have started the next.
+    #[inline]
     fn drive_done(&mut self, disk: u32) {
         let stretch = self.stretch();
         let (access, next_ns) = self.drives[disk as usize].done(self.now_ns, stretch);
@@ -383,6 +407,7 @@ impl Array {
     }
 
     /// One access has ended; the last of its phase moves the operation on.
+    #[inline]
     fn access_done(&mut self, access: u32) {
         let index = self.accesses.remove(access).operation;
         let operation = &mut self.operations[index];
@@ -394,9 +419,9 @@ impl Array {
 
     /// All accesses of a phase have ended: on to the next, or to the end.
     fn phase_done(&mut self, index: u32, at_ns: u64) {
-        let operation = self.operations[index];
+        let operation = &mut self.operations[index];
         if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
-            self.operations[index].phase = Phase::Second;
+            operation.phase = Phase::Second;
             self.send(index, at_ns);
             return;
         }
@@ -432,7 +457,7 @@ impl Array {
     }
 
     /// The host sees an operation end; its command goes to the next in line.
-    fn complete(&mut self, index: u32, finished: &mut impl FnMut(Finished)) {
+    fn complete(&mut self, index: u32) {
         let operation = self.operations.remove(index);
         let Origin::Host(request) = operation.origin else {
             unreachable!("the array's own operations do not complete to the host");
@@ -447,7 +472,7 @@ impl Array {
                 self.admit(waiting);
             }
         }
-        finished(Finished {
+        self.finished.push(Finished {
             token: request.token,
             result: operation.result,
             at_ns: self.now_ns,
@@ -465,6 +490,30 @@ impl Array {
         if let Some(content) = &mut self.content {
             let range = (request.offset_bytes, length);
             content.written(self.now_ns, request.token, range, sector, fault);
+        }
+    }
+}
+
+impl Array {
+    /// Everything that happens by `until_ns`, or before the first completion. Not
+    /// generic, so that it is compiled once, with all that it calls in sight.
+    fn run(&mut self, until_ns: u64, completions: bool) {
+        while completions || !self.events.completes_next() {
+            let Some((at_ns, event)) = self.events.pop_until(until_ns) else {
+                return;
+            };
+            self.now_ns = self.now_ns.max(at_ns);
+            match event {
+                Event::Admit(operation) => self.admit(operation),
+                Event::Arrive(access) => self.arrive(access),
+                Event::DriveDone(disk) => self.drive_done(disk),
+                Event::AccessDone(access) => {
+                    let disk = self.accesses[access].disk;
+                    self.drives[disk as usize].access_done();
+                    self.access_done(access);
+                }
+                Event::Complete(operation) => self.complete(operation),
+            }
         }
     }
 }
@@ -515,20 +564,13 @@ impl Simulate for Array {
         self.events.next_ns()
     }
 
+    fn settle(&mut self, until_ns: u64) -> Option<u64> {
+        self.run(until_ns, false);
+        self.events.next_ns()
+    }
+
     fn advance(&mut self, until_ns: u64, finished: &mut impl FnMut(Finished)) {
-        while let Some((at_ns, event)) = self.events.pop_until(until_ns) {
-            self.now_ns = self.now_ns.max(at_ns);
-            match event {
-                Event::Admit(operation) => self.admit(operation),
-                Event::Arrive(access) => self.arrive(access),
-                Event::DriveDone(disk) => self.drive_done(disk),
-                Event::AccessDone(access) => {
-                    let disk = self.accesses[access].disk;
-                    self.drives[disk as usize].access_done();
-                    self.access_done(access);
-                }
-                Event::Complete(operation) => self.complete(operation, finished),
-            }
-        }
+        self.run(until_ns, true);
+        self.finished.drain(..).for_each(finished);
     }
 }

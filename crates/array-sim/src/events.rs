@@ -7,9 +7,10 @@
 //!
 //! Most events come in the order in which they will happen, because they lie a
 //! fixed latency ahead of their causes: accesses on their way to a drive, and
-//! completions on their way to the host. Each of the two has a queue; what comes
-//! out of order, and the ends of the drives' work, are in a heap that is small
-//! for that reason. The next event is the earliest of three fronts.
+//! completions on their way to the host. Each of the two has a queue. A rotating
+//! drive works on one access at a time, so that its next end has a place of its
+//! own, below a tree of minima. What else there is, and what comes out of order,
+//! is in a heap. The next event is the earliest of four fronts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -64,6 +65,7 @@ impl Lane {
     }
 
     /// Takes the event unless it is earlier than one that is here already.
+    #[inline]
     fn take(&mut self, key: Key, index: u32) -> bool {
         if self.front == NEVER {
             self.front = key;
@@ -82,9 +84,68 @@ impl Lane {
     }
 }
 
+/// When each rotating drive is done: a tree whose nodes are the least of the two
+/// below them, the drives as its leaves.
+#[derive(Clone, Debug)]
+struct Ends {
+    /// Node i has the children 2i and 2i + 1; the root is node 1.
+    nodes: Vec<Key>,
+    leaves: usize,
+}
+
+impl Ends {
+    fn of(drives: usize) -> Self {
+        let leaves = drives.max(1).next_power_of_two();
+        Ends {
+            nodes: vec![NEVER; 2 * leaves],
+            leaves,
+        }
+    }
+
+    fn front(&self) -> Key {
+        self.nodes[1]
+    }
+
+    #[inline]
+    fn set(&mut self, drive: u32, key: Key) {
+        let mut node = self.leaves + drive as usize;
+        self.nodes[node] = key;
+        while node > 1 {
+            let least = self.nodes[node].min(self.nodes[node ^ 1]);
+            node /= 2;
+            self.nodes[node] = least;
+        }
+    }
+
+    /// The drive that is done first; nothing is expected of it from now on.
+    fn pop(&mut self) -> u32 {
+        let front = self.front();
+        let mut node = 1;
+        while node < self.leaves {
+            node = 2 * node + usize::from(self.nodes[2 * node] != front);
+        }
+        let drive = (node - self.leaves) as u32;
+        self.set(drive, NEVER);
+        drive
+    }
+}
+
+/// Where an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Ends,
+    Arrivals,
+    Completions,
+    Heap,
+}
+
 /// All that is going to happen.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
+    /// The earliest of all, and where it is.
+    next: Key,
+    source: Source,
+    ends: Ends,
     heap: BinaryHeap<Reverse<(Key, Event)>>,
     heap_front: Key,
     arrivals: Lane,
@@ -93,8 +154,12 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
+    /// Room for so many events of a kind, and for the ends of so many drives' work.
+    pub(crate) fn with_capacity(capacity: usize, drives: usize) -> Self {
         EventQueue {
+            next: NEVER,
+            source: Source::Heap,
+            ends: Ends::of(drives),
             heap: BinaryHeap::with_capacity(capacity),
             heap_front: NEVER,
             arrivals: Lane::with_capacity(capacity),
@@ -104,55 +169,77 @@ impl EventQueue {
     }
 
     /// An internal event.
+    #[inline]
     pub(crate) fn push(&mut self, at_ns: u64, event: Event) {
         self.sequence += 1;
         let key = key(at_ns, self.sequence);
-        match event {
-            Event::Arrive(access) if self.arrivals.take(key, access) => {}
+        let source = match event {
+            Event::Arrive(access) if self.arrivals.take(key, access) => Source::Arrivals,
+            Event::DriveDone(drive) => {
+                self.ends.set(drive, key);
+                Source::Ends
+            }
             _ => self.push_heap(key, event),
-        }
+        };
+        self.expect(key, source);
     }
 
     /// The completion of the `submission`-th operation.
+    #[inline]
     pub(crate) fn push_completion(&mut self, at_ns: u64, submission: u64, operation: u32) {
         let key = key(at_ns, COMPLETION_CLASS | submission);
-        if !self.completions.take(key, operation) {
-            self.push_heap(key, Event::Complete(operation));
-        }
+        let source = match self.completions.take(key, operation) {
+            true => Source::Completions,
+            false => self.push_heap(key, Event::Complete(operation)),
+        };
+        self.expect(key, source);
     }
 
-    fn push_heap(&mut self, key: Key, event: Event) {
+    fn push_heap(&mut self, key: Key, event: Event) -> Source {
         self.heap.push(Reverse((key, event)));
         self.heap_front = self.heap_front.min(key);
+        Source::Heap
+    }
+
+    /// An event at one of the fronts, or behind it.
+    #[inline]
+    fn expect(&mut self, key: Key, source: Source) {
+        if key < self.next {
+            (self.next, self.source) = (key, source);
+        }
     }
 
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        let next = self.next();
-        (next != NEVER).then_some(at_ns(next))
+        (self.next != NEVER).then_some(at_ns(self.next))
+    }
+
+    /// Whether the host sees an operation complete next.
+    pub(crate) fn completes_next(&self) -> bool {
+        self.next != NEVER && self.next as u64 & COMPLETION_CLASS != 0
     }
 
     /// The next event if it is due by `until_ns`.
+    #[inline]
     pub(crate) fn pop_until(&mut self, until_ns: u64) -> Option<(u64, Event)> {
-        let next = self.next();
+        let next = self.next;
         if at_ns(next) > until_ns || next == NEVER {
             return None;
         }
-        let event = if next == self.heap_front {
-            let Reverse((_, event)) = self.heap.pop()?;
-            self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
-            event
-        } else if next == self.arrivals.front {
-            Event::Arrive(self.arrivals.pop()?)
-        } else {
-            Event::Complete(self.completions.pop()?)
+        let event = match self.source {
+            Source::Ends => Event::DriveDone(self.ends.pop()),
+            Source::Arrivals => Event::Arrive(self.arrivals.pop()?),
+            Source::Completions => Event::Complete(self.completions.pop()?),
+            Source::Heap => {
+                let Reverse((_, event)) = self.heap.pop()?;
+                self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+                event
+            }
         };
+        (self.next, self.source) = (self.heap_front, Source::Heap);
+        self.expect(self.ends.front(), Source::Ends);
+        self.expect(self.arrivals.front, Source::Arrivals);
+        self.expect(self.completions.front, Source::Completions);
         Some((at_ns(next), event))
-    }
-
-    fn next(&self) -> Key {
-        self.heap_front
-            .min(self.arrivals.front)
-            .min(self.completions.front)
     }
 }
 
@@ -162,7 +249,7 @@ mod tests {
 
     #[test]
     fn events_leave_by_time_and_simultaneous_completions_by_submission() {
-        let mut queue = EventQueue::with_capacity(8);
+        let mut queue = EventQueue::with_capacity(8, 1);
         queue.push_completion(5, 2, 20);
         queue.push_completion(5, 1, 10);
         queue.push(5, Event::Arrive(1));
@@ -183,7 +270,7 @@ mod tests {
 
     /// Whatever the order of pushing, the order of leaving is that of one heap.
     #[test]
-    fn three_queues_leave_in_the_order_of_one() {
+    fn four_queues_leave_in_the_order_of_one() {
         let mut random = 7u64;
         let mut dice = |bound: u64| {
             random = random
@@ -191,7 +278,7 @@ mod tests {
                 .wrapping_add(1);
             (random >> 33) % bound
         };
-        let mut queue = EventQueue::with_capacity(1);
+        let mut queue = EventQueue::with_capacity(1, 2_001);
         let mut expected = Vec::new();
         for number in 1..=2_000u64 {
             let (at_ns, index) = (dice(500), number as u32);

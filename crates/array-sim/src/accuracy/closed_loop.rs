@@ -102,7 +102,7 @@ pub fn closed_loop(array: &mut impl Simulate, load: &Load) -> Measured {
         errors: 0,
     };
     while measured.operations < load.operations {
-        let Some(next_ns) = array.next_event_ns() else {
+        let Some(next_ns) = array.settle(u64::MAX) else {
             break;
         };
         array.advance(next_ns, &mut |finished| batch.push(finished));

@@ -79,9 +79,10 @@ impl ReadAhead {
     /// Whether a read from `sector` may find something here: whether it begins in
     /// a segment, or in what the head is going to read.
     pub(crate) fn may_hold(&self, sector: u64) -> bool {
-        self.segments
-            .iter()
-            .any(|segment| segment.from <= sector && sector <= segment.limit)
+        // `limit` is not below `from`: one comparison for each segment.
+        let holds =
+            |segment: &Segment| sector.wrapping_sub(segment.from) <= segment.limit - segment.from;
+        self.segments.iter().any(holds)
     }
 
     /// The last sector of the newest stream's window; see [`ReadAhead::may_hold`].
@@ -183,8 +184,7 @@ impl ReadAhead {
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
         for segment in &mut self.segments {
             if sector < segment.limit && segment.from < sector + sectors {
-                segment.limit = 0;
-                segment.to = segment.from;
+                (segment.from, segment.to, segment.limit) = (0, 0, 0);
                 segment.used = 0;
             }
         }

@@ -13,6 +13,7 @@
 
 use super::read_ahead::{Hit, Pace, ReadAhead};
 use super::{Arrival, DriveAccess};
+use crate::arena::Arena;
 use crate::elevator::Elevator;
 use crate::geometry::{Geometry, Position, fraction};
 use crate::seek::SeekCurve;
@@ -92,6 +93,33 @@ struct Waiting {
     streams: bool,
 }
 
+/// What is served next.
+struct Choice {
+    next: Waiting,
+    /// Where among the cylinders of the window it was.
+    rank: usize,
+    /// The arm's time and the rotational wait, if they are known already.
+    way: Option<(f64, f64)>,
+}
+
+impl Choice {
+    fn of(next: Waiting) -> Self {
+        Choice {
+            next,
+            rank: 0,
+            way: None,
+        }
+    }
+}
+
+/// The cheapest access of the window that comes from the medium.
+struct Cheapest {
+    rank: usize,
+    cost: f64,
+    arm_ns: f64,
+    wait_ns: f64,
+}
+
 /// One spindle.
 #[derive(Clone, Debug)]
 pub(crate) struct RotatingDrive {
@@ -101,15 +129,15 @@ pub(crate) struct RotatingDrive {
     turns_per_ns: f64,
     /// Angle at time 0, in revolutions.
     phase: f64,
-    /// What the drive chooses from (`Scheduling::Blend`).
-    window: Vec<Waiting>,
-    /// The window's places in order of cylinders: (cylinder, place).
+    /// What waits under `Scheduling::Blend`, in the window or outside it.
+    waiting: Arena<Waiting>,
+    /// The window, which the drive chooses from, in order of cylinders: (cylinder,
+    /// index of what waits).
     by_cylinder: Vec<(u32, u32)>,
     /// Accesses that have arrived so far.
     arrivals: u64,
     /// What waits for a place in the window, by sector.
     backlog: Elevator,
-    backlog_items: crate::arena::Arena<Waiting>,
     /// The whole queue under `Scheduling::FirstCome`.
     first_come: VecDeque<Waiting>,
     /// The access in service; the arm is already where it will end.
@@ -138,11 +166,10 @@ impl RotatingDrive {
             revolution_ns,
             turns_per_ns: 1.0 / revolution_ns,
             phase,
-            window: Vec::with_capacity(window),
+            waiting: Arena::with_capacity(window + backlog),
             by_cylinder: Vec::with_capacity(window),
             arrivals: 0,
             backlog: Elevator::with_capacity(backlog),
-            backlog_items: crate::arena::Arena::with_capacity(backlog),
             first_come: VecDeque::with_capacity(first_come),
             serving: None,
             cylinder: 0,
@@ -172,15 +199,14 @@ impl RotatingDrive {
         match self.model.scheduling {
             Scheduling::FirstCome => self.first_come.push_back(waiting),
             // The access in service counts against the window: the drive holds its tag.
-            Scheduling::Blend
-                if self.window.len() + usize::from(self.serving.is_some())
-                    < self.model.queue_depth =>
-            {
-                self.enter(waiting);
-            }
             Scheduling::Blend => {
-                let item = self.backlog_items.insert(waiting);
-                self.backlog.push(sector, item);
+                let item = self.waiting.insert(waiting);
+                let known = self.by_cylinder.len() + usize::from(self.serving.is_some());
+                if known < self.model.queue_depth {
+                    self.enter(item);
+                } else {
+                    self.backlog.push(sector, item);
+                }
             }
         }
         match self.start_if_idle(now_ns, stretch) {
@@ -193,17 +219,16 @@ impl RotatingDrive {
         let Some(finished) = self.serving.take() else {
             unreachable!("a drive is done only with what it serves");
         };
-        if self.window.len() < self.model.queue_depth
+        if self.by_cylinder.len() < self.model.queue_depth
             && let Some((_, item)) = self.backlog.pop()
         {
-            let waiting = self.backlog_items.remove(item);
-            self.enter(waiting);
+            self.enter(item);
         }
         (finished, self.start_if_idle(now_ns, stretch))
     }
 
     pub(crate) fn load(&self) -> usize {
-        self.window.len()
+        self.by_cylinder.len()
             + self.backlog.len()
             + self.first_come.len()
             + usize::from(self.serving.is_some())
@@ -226,16 +251,18 @@ impl RotatingDrive {
         if self.serving.is_some() {
             return None;
         }
-        let next = match self.model.scheduling {
+        let choice = match self.model.scheduling {
             Scheduling::FirstCome => {
-                let next = self.first_come.pop_front()?;
-                self.looked_up(next)
+                let mut next = self.first_come.pop_front()?;
+                next.streams = self.may_stream(&next);
+                Choice::of(next)
             }
             Scheduling::Blend => self.take_best(now_ns)?,
         };
+        let next = choice.next;
         let service_ns = match self.hit(now_ns, &next) {
-            Some(hit) => self.buffered_ns(now_ns, &next, hit),
-            None => self.mechanical_ns(now_ns, &next),
+            Some(hit) => self.buffered_ns(now_ns, &choice, hit),
+            None => self.mechanical_ns(now_ns, &choice),
         };
         let busy_ns = (service_ns * stretch) as u64;
         self.serving = Some(next.index);
@@ -244,23 +271,28 @@ impl RotatingDrive {
     }
 
     /// The window's cheapest access, or the oldest if it has waited too long.
-    fn take_best(&mut self, now_ns: u64) -> Option<Waiting> {
+    fn take_best(&mut self, now_ns: u64) -> Option<Choice> {
         if self.model.wait_limit_ns < u64::MAX
-            && let Some(place) = self.starving(now_ns)
+            && let Some(rank) = self.starving(now_ns)
         {
-            let rank = self.rank_of(place)?;
             return Some(self.leave(rank));
         }
         if self.by_cylinder.len() == 1 {
             return Some(self.leave(0));
         }
         let streaming = self.best_hit(now_ns);
-        let rank = match (streaming, self.cheapest(now_ns)) {
-            (Some((rank, hit_cost)), Some((_, cost))) if hit_cost <= cost => rank,
-            (_, Some((rank, _))) | (Some((rank, _)), None) => rank,
-            (None, None) => return None,
-        };
-        Some(self.leave(rank))
+        match (streaming, self.cheapest(now_ns)) {
+            (Some((rank, hit_cost)), Some(best)) if hit_cost <= best.cost => Some(self.leave(rank)),
+            (_, Some(best)) => {
+                let way = Some((best.arm_ns, best.wait_ns));
+                Some(Choice {
+                    way,
+                    ..self.leave(best.rank)
+                })
+            }
+            (Some((rank, _)), None) => Some(self.leave(rank)),
+            (None, None) => None,
+        }
     }
 
     /// The rank and cost of the access that begins soonest in what is read ahead.
@@ -272,14 +304,14 @@ impl RotatingDrive {
         }
         let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
         for rank in 0..self.by_cylinder.len() {
-            let place = self.by_cylinder[rank].1 as usize;
-            let waiting = self.window[place];
+            let item = self.by_cylinder[rank].1;
+            let waiting = self.waiting[item];
             if !waiting.streams {
                 continue;
             }
             let Some(hit) = self.hit(now_ns, &waiting) else {
                 // Its segment has been used for another stream.
-                self.window[place].streams = false;
+                self.waiting[item].streams = false;
                 self.streaming -= 1;
                 continue;
             };
@@ -302,6 +334,7 @@ impl RotatingDrive {
     }
 
     /// How fast sectors pass where an access lies.
+    #[inline]
     fn pace(&self, near: &Waiting) -> Pace {
         let turn = 1.0 + self.model.geometry.skew();
         Pace {
@@ -311,17 +344,18 @@ impl RotatingDrive {
     }
 
     /// Marks what waits in the window and lies in the newest stream's.
-    fn mark_streaming(&mut self, from: &Waiting) {
+    fn mark_streaming(&mut self, from: &Choice) {
+        let (rank, from) = (from.rank, &from.next);
         let limit = self.ahead.active_limit();
-        let first = self
-            .by_cylinder
-            .partition_point(|&(cylinder, _)| cylinder < from.cylinder);
-        for &(cylinder, place) in &self.by_cylinder[first..] {
-            let waiting = &mut self.window[place as usize];
+        let same = |entry: &&(u32, u32)| entry.0 == from.cylinder;
+        let before = self.by_cylinder[..rank].iter().rev().take_while(same);
+        let first = rank - before.count();
+        for &(cylinder, item) in &self.by_cylinder[first..] {
             // A window reaches into the next cylinder at most.
             if cylinder > from.cylinder + 1 {
                 break;
             }
+            let waiting = &mut self.waiting[item];
             let inside = (from.sector..=limit).contains(&waiting.sector);
             if inside && !waiting.write && !waiting.streams {
                 waiting.streams = true;
@@ -330,51 +364,45 @@ impl RotatingDrive {
         }
     }
 
-    /// The access, with whether it may find something in the buffer as it is now.
-    fn looked_up(&self, mut waiting: Waiting) -> Waiting {
-        waiting.streams = !waiting.write && self.ahead.may_hold(waiting.sector);
-        waiting
+    /// Whether an access may find something in the buffer as it is now.
+    fn may_stream(&self, waiting: &Waiting) -> bool {
+        !waiting.write && self.ahead.may_hold(waiting.sector)
     }
 
     /// Into the window.
-    fn enter(&mut self, waiting: Waiting) {
-        let waiting = self.looked_up(waiting);
+    #[inline]
+    fn enter(&mut self, item: u32) {
+        let streams = self.may_stream(&self.waiting[item]);
+        let waiting = &mut self.waiting[item];
+        waiting.streams = streams;
         let cylinder = waiting.cylinder;
+        self.streaming += usize::from(streams);
         let rank = self
             .by_cylinder
             .partition_point(|&(other, _)| other < cylinder);
-        let place = self.window.len() as u32;
-        self.streaming += usize::from(waiting.streams);
-        self.by_cylinder.insert(rank, (cylinder, place));
-        self.window.push(waiting);
+        self.by_cylinder.insert(rank, (cylinder, item));
     }
 
-    /// Out of the window, by the rank among the cylinders. The last access takes
-    /// the place that falls free.
-    fn leave(&mut self, rank: usize) -> Waiting {
-        let (_, place) = self.by_cylinder.remove(rank);
-        let waiting = self.window.swap_remove(place as usize);
-        self.streaming -= usize::from(waiting.streams);
-        if let Some(rank) = self.rank_of(self.window.len()) {
-            self.by_cylinder[rank].1 = place;
+    /// Out of the window, by the rank among the cylinders.
+    #[inline]
+    fn leave(&mut self, rank: usize) -> Choice {
+        let (_, item) = self.by_cylinder.remove(rank);
+        let next = self.waiting.remove(item);
+        self.streaming -= usize::from(next.streams);
+        Choice {
+            rank,
+            ..Choice::of(next)
         }
-        waiting
     }
 
-    /// The rank of the access at a place of the window.
-    fn rank_of(&self, place: usize) -> Option<usize> {
-        let mut places = self.by_cylinder.iter();
-        places.position(|&(_, other)| other as usize == place)
-    }
-
-    /// The rank and cost of the least seek + w * rotational wait from the medium; of the access that came
+    /// The least seek + w * rotational wait from the medium; of the access that came
     /// first where several cost the same. Looks outward from the arm, nearest
     /// cylinders first, until the seek alone costs more than the best so far: what
     /// lies farther cannot be better, because seeks rise with the distance.
-    fn cheapest(&self, now_ns: u64) -> Option<(usize, f64)> {
+    fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
         let turned = self.turned(now_ns);
         let weight = self.model.rotation_weight;
-        let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
+        let (mut best, mut best_key): (Option<Cheapest>, _) = (None, (f64::INFINITY, u64::MAX));
         let mut above = self
             .by_cylinder
             .partition_point(|&(cylinder, _)| cylinder < self.cylinder);
@@ -391,10 +419,10 @@ impl RotatingDrive {
                 below -= 1;
                 (below, down_distance)
             };
-            let Some(&(_, place)) = self.by_cylinder.get(rank) else {
+            let Some(&(_, item)) = self.by_cylinder.get(rank) else {
                 return best;
             };
-            let waiting = &self.window[place as usize];
+            let waiting = &self.waiting[item];
             if waiting.streams {
                 continue;
             }
@@ -407,27 +435,39 @@ impl RotatingDrive {
                 }
                 continue;
             }
-            let cost = arm_ns + weight * self.wait_ns(turned, arm_ns, waiting);
+            let wait_ns = self.wait_ns(turned, arm_ns, waiting);
+            let cost = arm_ns + weight * wait_ns;
             if (cost, waiting.order) < best_key {
-                (best, best_key) = (Some((rank, cost)), (cost, waiting.order));
+                best_key = (cost, waiting.order);
+                best = Some(Cheapest {
+                    rank,
+                    cost,
+                    arm_ns,
+                    wait_ns,
+                });
             }
         }
     }
 
-    /// The place of the oldest access, if it has waited too long.
+    /// The rank of the oldest access, if it has waited too long.
     fn starving(&self, now_ns: u64) -> Option<usize> {
-        let places = 0..self.window.len();
-        let oldest = places.min_by_key(|&place| self.window[place].arrived_ns)?;
-        let waited_ns = now_ns.saturating_sub(self.window[oldest].arrived_ns);
+        let arrived_ns = |rank: &usize| {
+            let waiting = &self.waiting[self.by_cylinder[*rank].1];
+            (waiting.arrived_ns, waiting.order)
+        };
+        let oldest = (0..self.by_cylinder.len()).min_by_key(arrived_ns)?;
+        let waited_ns = now_ns.saturating_sub(arrived_ns(&oldest).0);
         (waited_ns > self.model.wait_limit_ns).then_some(oldest)
     }
 
     /// Revolutions this spindle has made, fractional part only.
+    #[inline]
     fn turned(&self, now_ns: u64) -> f64 {
         fraction(now_ns as f64 * self.turns_per_ns + self.phase)
     }
 
     /// Time until the head is on the track, settled.
+    #[inline]
     fn arm_ns(&self, distance: u32, waiting: &Waiting) -> f64 {
         let model = &self.model;
         if distance > 0 {
@@ -445,6 +485,7 @@ impl RotatingDrive {
     }
 
     /// Rotational wait from then on.
+    #[inline]
     fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &Waiting) -> f64 {
         let under_head = fraction(turned + arm_ns * self.turns_per_ns);
         let ahead = waiting.angle - under_head;
@@ -460,13 +501,13 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
-    fn mechanical_ns(&mut self, now_ns: u64, next: &Waiting) -> f64 {
-        let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.cylinder), next);
-        let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
-        let (transfer_ns, switches) = self.transfer(next);
-        let service_ns = arm_ns + wait_ns + transfer_ns;
-        self.track = next.track + switches;
-        self.cylinder = self.model.geometry.cylinder(self.track);
+    fn mechanical_ns(&mut self, now_ns: u64, choice: &Choice) -> f64 {
+        let next = &choice.next;
+        let (arm_ns, wait_ns) = choice.way.unwrap_or_else(|| {
+            let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.cylinder), next);
+            (arm_ns, self.wait_ns(self.turned(now_ns), arm_ns, next))
+        });
+        let service_ns = arm_ns + wait_ns + self.pass(next);
         if self.ahead.enabled() {
             self.ahead.leave(now_ns as f64, self.pace(next));
             if next.write {
@@ -474,14 +515,28 @@ impl RotatingDrive {
             } else {
                 let end_ns = now_ns as f64 + service_ns;
                 self.ahead.begin(next.sector, next.sectors, end_ns);
-                self.mark_streaming(next);
+                self.mark_streaming(choice);
             }
         }
         service_ns
     }
 
+    /// The head passes over an access: the transfer time. The arm is then where the
+    /// access ends.
+    #[inline]
+    fn pass(&mut self, next: &Waiting) -> f64 {
+        let (transfer_ns, switches) = self.transfer(next);
+        (self.track, self.cylinder) = (next.track, next.cylinder);
+        if switches > 0 {
+            self.track += switches;
+            self.cylinder = self.model.geometry.cylinder(self.track);
+        }
+        transfer_ns
+    }
+
     /// Transfer time and the number of track boundaries crossed on the way.
     /// Each boundary costs the skew, which is the head-switch time.
+    #[inline]
     fn transfer(&self, next: &Waiting) -> (f64, u32) {
         let geometry = &self.model.geometry;
         let turns = next.sectors as f64 * next.sector_turns;
@@ -494,15 +549,14 @@ impl RotatingDrive {
     }
 
     /// Service from the buffer; the head follows its stream.
-    fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, hit: Hit) -> f64 {
+    fn buffered_ns(&mut self, now_ns: u64, choice: &Choice, hit: Hit) -> f64 {
+        let next = &choice.next;
         let end = next.sector + next.sectors;
         self.ahead.follow(now_ns as f64, hit, end, self.pace(next));
         // What lies in another segment comes from there, and the arm stays where it is.
         if self.ahead.is_active(hit) {
-            let (_, switches) = self.transfer(next);
-            self.track = next.track + switches;
-            self.cylinder = self.model.geometry.cylinder(self.track);
-            self.mark_streaming(next);
+            self.pass(next);
+            self.mark_streaming(choice);
         }
         hit.wait_ns
     }

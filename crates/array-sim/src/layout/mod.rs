@@ -201,6 +201,7 @@ impl Layout {
 
     /// The first copy of a logical byte.
     #[must_use]
+    #[inline]
     pub fn locate(&self, logical_bytes: u64) -> Place {
         let run = self.run_bytes();
         let (unit, inside) = divide(logical_bytes, run);

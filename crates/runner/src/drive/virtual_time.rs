@@ -211,10 +211,16 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         stop_at_ns.saturating_add(self.plan.drain_limit_ns)
     }
 
-    /// The time of the next event of any sort; `u64::MAX` if there is none.
+    /// The time of the next event of any sort; `u64::MAX` if there is none. A single
+    /// array goes on by itself until something concerns the workers.
     #[inline]
-    fn next_event_ns(&self) -> u64 {
+    fn next_event_ns(&mut self) -> u64 {
         let arrival_ns = self.arrivals.peek().map_or(u64::MAX, |first| first.0.0);
+        if let [array] = &mut self.arrays[..] {
+            let until_ns = arrival_ns.min(self.edge_ns);
+            let next_ns = array.settle(until_ns).unwrap_or(u64::MAX);
+            return until_ns.min(next_ns);
+        }
         self.arrays
             .iter()
             .filter_map(Simulate::next_event_ns)
