@@ -17,7 +17,6 @@ mod error;
 pub mod fuzz;
 mod inspect;
 pub mod placement;
-mod problem;
 pub mod storage;
 pub mod survey;
 pub mod trace;
@@ -27,10 +26,6 @@ pub mod verdict;
 mod linux;
 #[cfg(target_os = "linux")]
 use linux as platform;
-
-/// For the crates that write, whose platform modules call it.
-#[cfg(target_os = "linux")]
-pub use linux::{claims, users};
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
@@ -47,5 +42,4 @@ use other as platform;
 
 pub use error::{Error, Result};
 pub use inspect::{Inspect, layout, placement_of};
-pub use problem::Problem;
 pub use stripewise_machine::System;

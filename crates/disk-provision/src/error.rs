@@ -8,7 +8,7 @@
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why nothing was made, or not all of it.
-pub type Error = stripewise_disk_inspect::Problem<ErrorKind>;
+pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage), 4
 /// for [`Io`](ErrorKind::Io), 6 for [`NeedsBusyOk`](ErrorKind::NeedsBusyOk), 3 for all
@@ -40,4 +40,18 @@ pub enum ErrorKind {
     Io,
     /// Not there yet on this operating system.
     Unsupported,
+}
+
+impl From<stripewise_device_guard::ErrorKind> for ErrorKind {
+    fn from(kind: stripewise_device_guard::ErrorKind) -> Self {
+        use stripewise_device_guard::ErrorKind as Guard;
+        match kind {
+            Guard::NotFound => ErrorKind::NotFound,
+            Guard::Denied => ErrorKind::Denied,
+            Guard::Unusable => ErrorKind::Unusable,
+            Guard::Refused | Guard::NeedsDestroy => ErrorKind::Refused,
+            Guard::NeedsBusyOk => ErrorKind::NeedsBusyOk,
+            Guard::Io => ErrorKind::Io,
+        }
+    }
 }

@@ -8,7 +8,7 @@
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a target cannot be used, or not in this way.
-pub type Error = stripewise_disk_inspect::Problem<ErrorKind>;
+pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage),
 /// 4 for [`Io`](ErrorKind::Io), 130 for
@@ -52,6 +52,21 @@ impl ErrorKind {
     #[must_use]
     pub fn is_leave_to_write_missing(self) -> bool {
         matches!(self, ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
+    }
+}
+
+impl From<stripewise_device_guard::ErrorKind> for ErrorKind {
+    fn from(kind: stripewise_device_guard::ErrorKind) -> Self {
+        use stripewise_device_guard::ErrorKind as Guard;
+        match kind {
+            Guard::NotFound => ErrorKind::NotFound,
+            Guard::Denied => ErrorKind::Denied,
+            Guard::Unusable => ErrorKind::Unusable,
+            Guard::Refused => ErrorKind::Refused,
+            Guard::NeedsDestroy => ErrorKind::NeedsDestroy,
+            Guard::NeedsBusyOk => ErrorKind::NeedsBusyOk,
+            Guard::Io => ErrorKind::Io,
+        }
     }
 }
 

@@ -6,17 +6,15 @@
 //! | devices | `/sys/dev/block/M:m` and what its links lead to |
 //! | extents | `FS_IOC_FIEMAP`, else `SEEK_HOLE` |
 //!
-//! Unsafe code is in `extents`, `loop_status` and `mapper_ioctl`: system calls that
-//! rustix does not have.
+//! Unsafe code is in `extents` and `mapper_ioctl`: system calls that rustix does not
+//! have.
 #![allow(unsafe_code)]
 
-pub mod claims;
 mod devices;
 mod extents;
 mod family;
 mod file_system;
 mod identity;
-mod loop_status;
 mod mapper;
 mod mapper_ioctl;
 mod medium;
@@ -26,7 +24,6 @@ mod place;
 mod queue;
 mod survey;
 mod tree;
-pub mod users;
 mod uses;
 
 pub use extents::{layout, placement_of};
@@ -99,6 +96,5 @@ pub fn uses_of_file(system: &System, file: &File) -> Vec<Use> {
 pub fn fuzz_kernel_text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = queue::scheduler(&text);
-    let _ = users::swap_names(&text);
     let _ = mapper_ioctl::lines(bytes);
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use stripewise_machine::linux::block::directory;
 use stripewise_machine::linux::mounts::{mounts, mounts_of_device};
+use stripewise_machine::linux::{loop_status, swaps};
 use stripewise_units::{DeviceNumber, NameText};
 
 const BLOCK: &str = "/sys/class/block";
@@ -66,7 +67,7 @@ fn mounted(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
 
 fn swapped(tree: Tree, is_it: impl Fn(&Path) -> bool) -> Vec<Use> {
     let table = tree.table("/proc/swaps").unwrap_or_default();
-    let mut names = super::users::swap_names(&table);
+    let mut names = swaps::names(&table);
     names.retain(|name| is_it(name));
     let name = |name: &PathBuf| Use::Swap {
         name: name.as_text(),
@@ -133,7 +134,7 @@ fn loops_by_inode(tree: Tree, identity: (u64, u64), known: &[Use]) -> Vec<Use> {
         .map(|device| Use::LoopBacking { device })
         .filter(|one| !known.contains(one))
         .filter(|one| match one {
-            Use::LoopBacking { device } => super::loop_status::backing(
+            Use::LoopBacking { device } => loop_status::backing(
                 Path::new("/dev").join(device).as_path(),
             )
             .is_some_and(|backing| {

@@ -19,12 +19,12 @@ use crate::format_plan::{FormatPlan, FormatReport};
 use crate::plan::{self, Known};
 use crate::present::Present;
 use crate::{Destroy, Error, ErrorKind, Result, remains, write};
-use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use stripewise_device_guard::device::Access;
 use stripewise_disk_formats::superblocks::{self, FileSystemHeader};
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::{Inspect, System, trace};
@@ -44,7 +44,7 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
     let disk = OpenDisk {
-        file: device.open(OFlags::RDONLY)?,
+        file: device.open()?,
         size_bytes: geometry.size_bytes,
     };
     let present =
@@ -167,11 +167,14 @@ fn parse_release(text: &str) -> (u32, u32) {
 
 pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport> {
     let device = Device::find(&plan.device.path)?;
-    let claim = device.claim_to_destroy(destroy, OFlags::RDONLY)?;
+    let claim = device.claim_to_destroy(destroy, Access::Read)?;
     // This one stays open until the end: device and number are pinned.
-    let pinned = device.open(OFlags::RDONLY)?;
+    let pinned = device.open()?;
     let disk = OpenDisk {
-        file: claim,
+        file: claim
+            .file()
+            .try_clone()
+            .map_err(|os| failed(&device.target, "cannot be read", os))?,
         size_bytes: plan.geometry.size_bytes,
     };
     let present = Present::of(&disk, &plan.geometry)
@@ -186,7 +189,7 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
         .with_hint("Somebody changed it; run the command again to see the new plan."));
     }
     if let Some(reason) = has_partitions(&device, &present) {
-        return Err(device.refusal(&reason));
+        return Err(device.refusal(&reason).into_class());
     }
     // Without them it would be taken for what it was, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;
@@ -194,13 +197,14 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
         .map_err(|os| failed(&device.target, "cannot be read", os))?;
     if !marks.is_empty() {
         let mut writable = OpenDisk {
-            file: device.open(OFlags::RDWR)?,
+            file: device.open_claimed(&claim)?,
             size_bytes: plan.geometry.size_bytes,
         };
         write::write_in_order(&mut writable, &marks, &device.target)?;
     }
     // Its own claim would fail while ours lasts, where it makes one.
-    let claim = (plan.file_system == FileSystemKind::Ntfs).then_some(disk);
+    drop(disk);
+    let claim = (plan.file_system == FileSystemKind::Ntfs).then_some(claim);
     run(plan, &device, &pinned)?;
     drop(claim);
     let mut disk = OpenDisk {

@@ -11,8 +11,8 @@ use crate::table::{self, Identifiers, Patch};
 use crate::{
     Destroy, Error, ErrorKind, Geometry, Layout, Result, TableKind, Wish, layout, remains, write,
 };
-use rustix::fs::OFlags;
 use std::path::Path;
+use stripewise_device_guard::device::Access;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::NameText;
 
@@ -63,7 +63,7 @@ fn after_restore(
     device: &Device,
 ) -> Result<Vec<PresentPartition>> {
     let disk = Restored {
-        below: opened(device, OFlags::RDONLY, geometry)?,
+        below: opened(device, geometry)?,
         patches: saved.patches(),
     };
     let present = Present::of(&disk, geometry).map_err(|os| unreadable(device, os))?;
@@ -101,9 +101,9 @@ fn whole(path: &Path) -> Result<Device> {
     Ok(device)
 }
 
-fn opened(device: &Device, flags: OFlags, geometry: &Geometry) -> Result<OpenDisk> {
+fn opened(device: &Device, geometry: &Geometry) -> Result<OpenDisk> {
     Ok(OpenDisk {
-        file: device.open(flags)?,
+        file: device.open()?,
         size_bytes: geometry.size_bytes,
     })
 }
@@ -119,7 +119,7 @@ fn plan(
     deed: Deed,
     store: Option<&Path>,
 ) -> Result<TablePlan> {
-    let disk = opened(device, OFlags::RDONLY, &geometry)?;
+    let disk = opened(device, &geometry)?;
     let present = Present::of(&disk, &geometry).map_err(|os| unreadable(device, os))?;
     let patches = patches(&disk, &geometry, &deed, &UNSET).map_err(|os| unreadable(device, os))?;
     drop(disk);
@@ -199,7 +199,9 @@ pub fn carry_out(
     ids: &Identifiers,
 ) -> Result<TableReport> {
     let device = whole(&plan.device.path)?;
-    let file = device.claim_to_destroy(destroy, OFlags::RDWR)?;
+    let file = device
+        .claim_to_destroy(destroy, Access::ReadWrite)?
+        .into_file();
     let geometry = device.geometry()?;
     let mut disk = OpenDisk {
         file,

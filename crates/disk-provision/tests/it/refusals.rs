@@ -4,7 +4,8 @@ use super::support::*;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Command;
-use stripewise_disk_inspect::{Inspect, System, claims};
+use stripewise_device_guard::claims;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{
     Destroy, ErrorKind, FileSystemKind, FormatWish, Identifiers, TableKind, plan_format,
     plan_partition,

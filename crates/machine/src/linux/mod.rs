@@ -7,16 +7,18 @@
 //! | counters | `/proc/stat`, `stat` and `inflight` of devices, clocks, getrusage(2) |
 //! | page cache | cachestat(2), else mincore(2) |
 //!
-//! Unsafe code is in `counters` and `page_cache`: system calls that rustix does
-//! not have.
+//! Unsafe code is in `counters`, `loop_status` and `page_cache`: system calls that
+//! rustix does not have.
 #![allow(unsafe_code)]
 
 pub mod block;
 mod cgroup;
 mod counters;
 mod host;
+pub mod loop_status;
 pub mod mounts;
 mod page_cache;
+pub mod swaps;
 pub mod tree;
 
 pub(crate) use page_cache::cached_bytes;
@@ -56,6 +58,7 @@ pub(crate) fn fuzz_kernel_text(bytes: &[u8]) {
     let _ = counters::cpu_times(&text, 100);
     let _ = counters::counters(&text);
     let _ = tree::unescape(&text);
+    let _ = swaps::names(&tree::table_text(bytes));
     let _ = tree::list_count(&text);
     let _ = tree::field_number(&text, "flags");
 }

@@ -107,7 +107,7 @@ pub(super) fn plan_device(
         reads: intent.reads,
         writes: intent.writes,
         fill: None,
-        device_name: stripewise_disk_inspect::claims::kernel_name(identity.rdevice),
+        device_name: stripewise_device_guard::claims::kernel_name(identity.rdevice),
         notes,
         detail: detail(identity, intent),
     })

@@ -27,9 +27,6 @@ mod identity;
 #[allow(unsafe_code)]
 mod ioctl;
 mod kept;
-#[cfg(test)]
-#[path = "../../../../tests/support/machine.rs"]
-mod machine;
 mod make;
 mod mark;
 mod opened;

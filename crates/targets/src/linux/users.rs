@@ -1,6 +1,6 @@
-//! Who uses a file or device right now: `disk-inspect` looks, the rules judge.
+//! Who uses a file or device right now: the guard looks, the rules judge.
 
-pub(super) use stripewise_disk_inspect::users::{
+pub(super) use stripewise_device_guard::users::{
     Openers, Wanted, loop_devices, open_twice_here, openers, patiently, swap_areas,
 };
 

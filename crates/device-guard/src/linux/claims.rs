@@ -3,9 +3,9 @@
 //! by these rules and no others.
 
 use super::users::{self, Wanted};
-use crate::Inspect;
 use std::path::Path;
-use stripewise_machine::System;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_machine::linux::swaps;
 use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
@@ -151,7 +151,7 @@ fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Opt
     if lies_on_it(Path::new("/")) {
         return Some("the root file system");
     }
-    let swaps = users::swap_names(&users::swaps_table());
+    let swaps = swaps::names(&swaps::table());
     if swaps.iter().any(|name| lies_on_it(name)) {
         return Some("swap");
     }

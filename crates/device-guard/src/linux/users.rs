@@ -6,9 +6,6 @@
 //! that `O_EXCL` cannot see: loop devices over a device, and processes that have
 //! it open without claiming it (virtual machines, databases on raw devices).
 
-use super::loop_status;
-use crate::Inspect;
-use crate::storage::BlockDeviceKind;
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -16,8 +13,10 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stripewise_machine::System;
+use stripewise_disk_inspect::storage::BlockDeviceKind;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_machine::linux::tree::{path_of_line, table_text, unescape_path};
+use stripewise_machine::linux::{loop_status, swaps};
 use stripewise_units::{DeviceNumber, NameText};
 
 /// Most descriptors looked at over all processes.
@@ -81,25 +80,9 @@ impl Wanted {
 /// Swap areas that are this file or device.
 #[must_use]
 pub fn swap_areas(wanted: &Wanted) -> Vec<String> {
-    let mut names = swap_names(&swaps_table());
+    let mut names = swaps::names(&swaps::table());
     names.retain(|name| wanted.is_at(name));
     names.iter().map(|name| name.as_text()).collect()
-}
-
-/// The text of `/proc/swaps`.
-#[must_use]
-pub fn swaps_table() -> String {
-    table_text(&std::fs::read("/proc/swaps").unwrap_or_default())
-}
-
-/// All swap areas of that table.
-#[must_use]
-pub fn swap_names(table: &str) -> Vec<PathBuf> {
-    let lines = table.lines().skip(1);
-    lines
-        .filter_map(|line| line.split_whitespace().next())
-        .map(unescape_path)
-        .collect()
 }
 
 /// Loop devices that stand on this file or device, by name. Asks the devices
@@ -310,17 +293,6 @@ pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn swap_areas_are_read_with_their_escapes() {
-        let text = "Filename\tType\tSize\tUsed\tPriority\n\
-                    /dev/sda3    partition\t1\t0\t-2\n\
-                    /swap\\040file file\t1\t0\t-3\n\
-                    /odd\\134name file 1 0 -4\n";
-        let names = ["/dev/sda3", "/swap file", "/odd\\name"].map(PathBuf::from);
-        assert_eq!(swap_names(text), names);
-        assert_eq!(swap_names(""), [PathBuf::new(); 0]);
-    }
 
     #[test]
     fn only_what_stays_is_in_the_way() {

@@ -39,6 +39,7 @@ pub struct Backing {
 }
 
 /// Asks a loop device; `None` where it is not in use or may not be asked.
+#[must_use]
 pub fn backing(path: &Path) -> Option<Backing> {
     let file = OpenOptions::new()
         .read(true)

@@ -48,6 +48,18 @@ impl<Kind> Problem<Kind> {
         self
     }
 
+    /// The same in another crate's classes.
+    #[must_use]
+    pub fn into_class<Other: From<Kind>>(self) -> Problem<Other> {
+        Problem {
+            kind: self.kind.into(),
+            target: self.target,
+            what: self.what,
+            hint: self.hint,
+            os: self.os,
+        }
+    }
+
     /// The next thing to do, a whole sentence.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {

@@ -1,0 +1,8 @@
+//! Linux: `O_EXCL` claims; `/proc` and sysfs explain, and add what a claim does not see.
+
+pub mod claims;
+pub mod device;
+#[cfg(test)]
+#[path = "../../../../tests/support/machine.rs"]
+mod machine;
+pub mod users;
