@@ -7,11 +7,11 @@
 
 use crate::aim::{Aimed, Need, aim, aim_at_nothing};
 use crate::cli::run::Safety;
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::keep::Place;
 use crate::measure::{How, JobWish, engine_of, in_turn_ns, length_ns, measure, workload_failure};
-use crate::parallel::{SimulatedCell, simulate_cells};
+use crate::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::show::progress::Progress;
 use crate::show::terminal::say;
 use std::collections::HashSet;
@@ -359,8 +359,8 @@ fn simulate(
         .iter()
         .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.aimed, jobs, how))
         .collect::<Outcome<Vec<_>>>()?;
-    simulate_cells(context, &cells, &mut |record| {
-        let kept = store.save_run(&record).map_err(store_failure);
+    simulate_cells(context, &cells, &mut |mut record| {
+        let kept = keep_new(context, store, &mut record);
         records.push(record);
         kept
     })
