@@ -89,15 +89,20 @@ impl Lookout {
         self.thread.is_some()
     }
 
-    /// Ends it. What became of a file of each job; nothing where that cannot be seen.
+    /// Ends it. What became of a file of each job; where the thread hangs, what it had
+    /// seen before that.
     pub(super) fn finish(mut self) -> Vec<Option<Changed>> {
-        let nothing = || vec![None; self.jobs];
+        let cut = self.is_lost().then(|| Changed {
+            what: "was cut".to_owned(),
+            cut: true,
+        });
+        let known = vec![cut; self.jobs];
         self.shared.ended.store(true, Ordering::Relaxed);
         match self.thread.take() {
-            None => nothing(),
+            None => known,
             Some((thread, seen)) => {
                 thread.unpark();
-                seen.recv_timeout(LAST_LOOK).unwrap_or_else(|_| nothing())
+                seen.recv_timeout(LAST_LOOK).unwrap_or(known)
             }
         }
     }
