@@ -41,7 +41,7 @@ struct Stream {
     generation: u64,
     /// Where the next read is expected.
     next: u64,
-    /// What has been asked for: from here ...
+    /// What has been asked for and is still in memory: from here ...
     from: u64,
     /// ... to here; nothing yet where the two are equal.
     to: u64,
@@ -111,7 +111,11 @@ impl Streams {
             return Read::Drives;
         }
         self.top_up(number);
+        let window = self.window_bytes;
         let stream = &mut self.streams[number];
+        // As much behind the reader stays in memory as is fetched ahead of it.
+        let kept = stream.next.saturating_sub(window).min(stream.ready);
+        stream.from = stream.from.max(kept);
         if end <= stream.ready {
             return Read::Ready;
         }
@@ -241,6 +245,21 @@ mod tests {
         streams.fetched(fetches[0]);
         assert!(streams.served.is_empty());
         assert_eq!(streams.read(3, 24_576, 8_192), Read::Drives);
+    }
+
+    #[test]
+    fn what_lies_a_window_behind_the_reader_is_read_again() {
+        let mut streams = followed();
+        let mut at = 16_384;
+        while at < 16 * UNIT {
+            streams.read(2, at, 8_192);
+            for fetch in std::mem::take(&mut streams.fetches) {
+                streams.fetched(fetch);
+            }
+            at += 8_192;
+        }
+        assert_eq!(streams.read(3, 15 * UNIT, 8_192), Read::Ready);
+        assert_eq!(streams.read(4, 4 * UNIT, 8_192), Read::Drives);
     }
 
     #[test]
