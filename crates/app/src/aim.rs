@@ -45,25 +45,21 @@ pub struct Need {
 
 /// Something that can be measured.
 pub enum Aimed {
-    Real { target: Box<Target>, typed: String },
+    Real { target: Box<Target> },
     Simulated(Box<Simulated>),
     Nothing { name: String, size_bytes: u64 },
 }
 
 impl Aimed {
-    /// As the user named it.
-    pub fn typed(&self) -> &str {
-        match self {
-            Aimed::Real { typed, .. } => typed,
-            Aimed::Simulated(simulated) => &simulated.facts().name,
-            Aimed::Nothing { name, .. } => name,
-        }
+    /// The name by which it is found from any directory.
+    pub fn full_name(&self) -> String {
+        self.place(0).facts().full_name().to_owned()
     }
 
     /// What a workload must fit into.
     pub fn limits(&self) -> TargetLimits {
         match self {
-            Aimed::Real { target, .. } => TargetLimits {
+            Aimed::Real { target } => TargetLimits {
                 size_bytes: target.size_bytes(),
                 logical_sector_bytes: target.logical_sector_bytes(),
             },
@@ -78,7 +74,7 @@ impl Aimed {
     /// As a session wants it; `array` is its index among the run's arrays.
     pub fn place(&self, array: usize) -> Place<'_> {
         match self {
-            Aimed::Real { target, .. } => Place::Real(target),
+            Aimed::Real { target } => Place::Real(target),
             Aimed::Simulated(simulated) => Place::Simulated {
                 facts: Box::new(simulated.facts().clone()),
                 array,
@@ -101,7 +97,7 @@ impl Aimed {
     /// The real target, if it is one.
     pub fn real(&self) -> Option<&Target> {
         match self {
-            Aimed::Real { target, .. } => Some(target),
+            Aimed::Real { target } => Some(target),
             _ => None,
         }
     }
@@ -109,7 +105,7 @@ impl Aimed {
     /// Removes what was made.
     pub fn finish(self) -> Outcome<()> {
         match self {
-            Aimed::Real { target, .. } => target.finish().map_err(target_failure),
+            Aimed::Real { target } => target.finish().map_err(target_failure),
             _ => Ok(()),
         }
     }
@@ -138,7 +134,7 @@ pub fn aim(
             let plan = judge(context, store, &name, &intent)?;
             let in_memory = void_in_memory(path);
             in_memory.iter().for_each(tell_void);
-            let aimed = carry_out(context, store, plan, text)?;
+            let aimed = carry_out(context, store, plan)?;
             if in_memory.is_none()
                 && need.reads
                 && let Some(void) = void_data(&aimed)
@@ -292,11 +288,11 @@ pub fn prepare(
     intent: &Intent,
 ) -> Outcome<Aimed> {
     let plan = judge(context, store, name, intent)?;
-    carry_out(context, store, plan, &name.to_string())
+    carry_out(context, store, plan)
 }
 
 /// Prints the plan, and carries it out with progress.
-fn carry_out(context: &Context, store: &mut Store, plan: Plan, typed: &str) -> Outcome<Aimed> {
+fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed> {
     if !context.global.quiet {
         say!("{}", plan);
     }
@@ -335,7 +331,6 @@ fn carry_out(context: &Context, store: &mut Store, plan: Plan, typed: &str) -> O
     }
     Ok(Aimed::Real {
         target: Box::new(target),
-        typed: typed.to_owned(),
     })
 }
 

@@ -222,7 +222,7 @@ fn settings(
         targets: wish
             .targets
             .iter()
-            .map(|&target| aimed[target].typed().to_owned())
+            .map(|&target| aimed[target].full_name())
             .collect(),
         workload: wish.workload.clone(),
     });

@@ -31,6 +31,10 @@ pub const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
 const INTERVALS_NS: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 const REPETITIONS: std::ops::RangeInclusive<u32> = 1..=1_000;
 const NAME_BYTES_MAX: usize = 64;
+/// Jobs times repetitions: more could not be looked at, and each is held in memory.
+const RUNS_MAX: usize = 100_000;
+/// Targets of one job; an operation numbers them in 16 bits.
+const TARGETS_MAX: usize = 4_096;
 /// Keys that are refused with an explanation of their own.
 const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 
@@ -250,6 +254,13 @@ impl Request {
             let hint = "give at least one job with name, targets and workload";
             return Err(RequestError::new("the request has no job", hint));
         }
+        let runs = self.jobs.len().saturating_mul(self.repetitions as usize);
+        if runs > RUNS_MAX {
+            return Err(RequestError::new(
+                format!("the request means {runs} runs"),
+                format!("give at most {RUNS_MAX} jobs and repetitions in all"),
+            ));
+        }
         self.jobs.iter().try_for_each(RequestJob::check)?;
         match self.order {
             PlanOrder::Alone => Ok(()),
@@ -310,10 +321,20 @@ impl Request {
     #[must_use]
     pub fn of_run(&self, jobs: Vec<RequestJob>) -> Request {
         Request {
+            request_version: self.request_version,
+            label: self.label.clone(),
             jobs,
             order: PlanOrder::Together,
+            part: self.part,
             repetitions: once(),
-            ..self.clone()
+            engine: self.engine.clone(),
+            cpus: self.cpus.clone(),
+            interval_ns: self.interval_ns,
+            simulated_operations_min: self.simulated_operations_min,
+            cache_size_bytes: self.cache_size_bytes,
+            requirements: self.requirements.clone(),
+            cache_by_name: self.cache_by_name,
+            load_by_number: self.load_by_number,
         }
     }
 }
@@ -331,6 +352,12 @@ impl RequestJob {
             return Err(RequestError::new(
                 format!("job `{name}` has no target"),
                 "name a file, directory or device, or sim:NAME",
+            ));
+        }
+        if self.targets.len() > TARGETS_MAX {
+            return Err(RequestError::new(
+                format!("job `{name}` has {} targets", self.targets.len()),
+                format!("give at most {TARGETS_MAX}, or several jobs"),
             ));
         }
         check(&self.workload).map_err(|error| {

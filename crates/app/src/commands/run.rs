@@ -216,11 +216,14 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> Need {
     let total = |run: &Vec<JobWish>| -> u32 {
         run.iter()
             .map(|wish| {
-                wish.workload.threads
-                    * wish.workload.outstanding
-                    * u32::try_from(wish.targets.len()).unwrap_or(u32::MAX)
+                let targets = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
+                let outstanding = wish
+                    .workload
+                    .threads
+                    .saturating_mul(wish.workload.outstanding);
+                outstanding.saturating_mul(targets)
             })
-            .sum()
+            .fold(0, u32::saturating_add)
     };
     Need {
         reads: uses.iter().any(|wish| wish.workload.read_percent > 0),

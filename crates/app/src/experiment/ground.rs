@@ -72,7 +72,7 @@ pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u6
                 page_bytes: None,
             }
         }
-        Aimed::Real { target: real, .. } => of_real(real, &path_of(target), whole),
+        Aimed::Real { target: real } => of_real(real, &path_of(target), whole),
         Aimed::Nothing { .. } => Found {
             ground: whole,
             place: Place::default(),

@@ -120,6 +120,18 @@ fn the_request_in_a_record_runs_that_run_again() {
 }
 
 #[test]
+fn a_request_in_a_record_means_the_same_file_from_everywhere() {
+    let desk = Desk::new();
+    let file = desk.write("mine", &"x".repeat(1 << 20));
+    let there = std::path::Path::new(&file).parent().expect("a folder");
+    let mut command = desk.command(&["run", "mine", "--duration", "10ms", "--json"]);
+    let output = command.current_dir(there).output().expect("started");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let targets = &document["runs"][0]["request"]["jobs"][0]["targets"];
+    assert_eq!(targets, &serde_json::json!([file]), "{document}");
+}
+
+#[test]
 fn every_command_that_measures_keeps_what_it_asked_for() {
     let desk = Desk::new();
     let commands: [&[&str]; 4] = [

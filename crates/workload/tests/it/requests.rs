@@ -264,6 +264,25 @@ fn slips_are_refused_with_a_hint() {
 }
 
 #[test]
+fn a_request_beyond_what_can_be_run_is_refused_before_it_takes_memory() {
+    let mut request = Request::from_json(LEAST).unwrap();
+    request.jobs[0].targets = vec!["sim:nvme".to_owned(); 4_096];
+    request.check().unwrap();
+    request.jobs[0].targets.push("sim:nvme".to_owned());
+    let error = request.check().unwrap_err();
+    assert!(error.to_string().contains("4097 targets"), "{error}");
+
+    let mut request = Request::from_json(LEAST).unwrap();
+    request.order = PlanOrder::Alone;
+    request.repetitions = 1_000;
+    request.jobs = vec![request.jobs[0].clone(); 100];
+    request.check().unwrap();
+    request.jobs.push(request.jobs[0].clone());
+    let error = request.check().unwrap_err();
+    assert!(error.to_string().contains("101000 runs"), "{error}");
+}
+
+#[test]
 fn jobs_at_once_have_names_and_times_in_common() {
     let request = Request::from_json(LEAST).unwrap();
     let job = request.jobs[0].clone();
