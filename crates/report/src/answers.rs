@@ -3,7 +3,7 @@
 
 use crate::number::rate;
 use crate::words::told_in_bytes;
-use stripewise_results::{LatencySummary, SeriesRecord, StepRecord};
+use stripewise_results::{AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_units::{LatencyStatistic, Slo, format_duration};
 
 /// Why a step is the answer.
@@ -40,6 +40,8 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
             place: Place::Only,
         });
     }
+    // Runs made for the answer have the last word on whether anything meets the limit.
+    let within = series.within_limit.filter(|_| is_within_limit(series));
     let at = |index: Option<usize>, place: Place| {
         let step = series.steps.get(index?).filter(|step| step.counts())?;
         Some(Answer { step, place })
@@ -48,7 +50,7 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
         let mut steps = series.steps.iter();
         steps.position(|step| in_flight(step) == knee.kneedle_in_flight)
     });
-    at(series.within_limit, Place::Within)
+    at(within, Place::Within)
         .or_else(|| at(knee, Place::Knee))
         .or_else(|| at(series.ceiling, Place::Ceiling))
 }
@@ -67,6 +69,33 @@ pub(crate) fn amount(series: &SeriesRecord, step: &StepRecord) -> String {
     } else {
         format!("{} IOPS", rate(step.iops))
     }
+}
+
+/// `57,400 IOPS (54,900-59,800)`, in the unit of the series.
+pub(crate) fn answer_amount(series: &SeriesRecord, answer: &AnswerRecord) -> String {
+    match (told_in_bytes(&series.name), series.name.as_str()) {
+        (true, _) => answer.words(true, "MiB/s"),
+        (false, "log") => answer.words(false, "writes/s"),
+        (false, _) => answer.words(false, "IOPS"),
+    }
+}
+
+/// Whether something meets the limit: by the runs made for the answer where there are
+/// some, else by the ladder's steps.
+pub(crate) fn is_within_limit(series: &SeriesRecord) -> bool {
+    match series.answer.map(|answer| answer.at) {
+        Some(AnswerPlace::Limit | AnswerPlace::Plateau) => true,
+        Some(AnswerPlace::Knee) => false,
+        Some(AnswerPlace::Only) | None => series.within_limit.is_some(),
+    }
+}
+
+/// `p99 1.8 ms`: what the limit judges, in the typical run of an answer.
+pub(crate) fn judged_of_answer(series: &SeriesRecord, answer: &AnswerRecord) -> Option<String> {
+    (answer.latency_ns > 0).then(|| {
+        let latency = format_duration(answer.latency_ns);
+        format!("{} {latency}", judged(series))
+    })
 }
 
 /// What the limit of a series judges; p99 where the limit cannot be read.
@@ -138,6 +167,13 @@ pub(crate) fn instead(series: &SeriesRecord) -> String {
     };
     let judged = judged_words(series, step).map(|words| format!(", {words}"));
     let others = at_other_limits(series);
+    // The sentence has the knee with its interval already.
+    if series.answer.is_some() {
+        return match others.as_str() {
+            "" => String::new(),
+            others => format!(" In single runs: {others}."),
+        };
+    }
     format!(
         " At the {place}: {} with {} in flight{}.{}",
         amount(series, step),

@@ -1,11 +1,14 @@
 //! A bench as people read it: a table per series, then the answers.
 
+use crate::answers::{answer_amount, in_flight, judged_of_answer};
 use crate::number::{latency_cells, rate};
 use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
 use stripewise_results::SeriesRecord;
+use stripewise_units::counted;
 
-/// The steps of one series, with the knee, the limit and the ceiling marked.
+/// The steps of one series, with the knee, the limit and the ceiling marked, and the answer
+/// of the runs made after them.
 #[must_use]
 pub fn series_table(series: &SeriesRecord) -> String {
     let columns = [
@@ -23,7 +26,35 @@ pub fn series_table(series: &SeriesRecord) -> String {
     let rows: Vec<Vec<String>> = (0..series.steps.len())
         .map(|index| step_row(series, index))
         .collect();
-    draw(&columns, &rows)
+    let mut text = draw(&columns, &rows);
+    if let Some(answer) = answer_line(series) {
+        text.push_str(&wrapped(&answer, "  "));
+    }
+    text
+}
+
+/// `Answer: 57,400 IOPS (54,900-59,800) with 12 in flight, p99 5 ms; 20 runs at 8 to 19 in
+/// flight`.
+pub(crate) fn answer_line(series: &SeriesRecord) -> Option<String> {
+    let answer = series.answer.as_ref()?;
+    let loads = series.answer_runs.iter().map(in_flight);
+    let (low, high) = (loads.clone().min(), loads.max());
+    let at = match low.zip(high) {
+        Some((low, high)) if low < high => format!(" at {low} to {high} in flight"),
+        _ => String::new(),
+    };
+    let judged = judged_of_answer(series, answer).map(|words| format!(", {words}"));
+    let left_out = match answer.runs_left_out {
+        0 => String::new(),
+        left_out => format!(", {left_out} left out"),
+    };
+    Some(format!(
+        "Answer: {} with {:.0} in flight{}; {}{at}{left_out}",
+        answer_amount(series, answer),
+        answer.in_flight,
+        judged.unwrap_or_default(),
+        counted(answer.runs as usize, "run", "runs"),
+    ))
 }
 
 /// Threads, outstanding, IOPS, MiB/s, latencies, marks.

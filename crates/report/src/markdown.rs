@@ -35,7 +35,11 @@ pub fn markdown(material: &Material) -> String {
         let _ = writeln!(text, "- {}{}", safe(&named.sentence()), safe(&instead));
     }
     for requirement in &document.requirements {
-        let word = if requirement.met { "met" } else { "**missed**" };
+        let word = match (requirement.met, requirement.undecided) {
+            (true, _) => "met",
+            (false, true) => "**undecided**",
+            (false, false) => "**missed**",
+        };
         let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
     }
     for note in said.new_of(&material.notes) {
@@ -116,6 +120,9 @@ fn of_series(text: &mut String, named: &NamedSeries<'_>) {
     ]);
     let numbers: Vec<bool> = words.iter().map(|word| !word.is_empty()).collect();
     table(text, &words, &numbers, &rows);
+    if let Some(answer) = crate::bench::answer_line(named.series) {
+        let _ = writeln!(text, "{}\n", safe(&answer));
+    }
 }
 
 fn of_rows(text: &mut String, rows: &[JobRow<'_>]) {

@@ -21,7 +21,11 @@ pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 #[must_use]
 pub fn requirement_text(requirement: &RequirementRecord) -> String {
-    let word = if requirement.met { "met" } else { "MISSED" };
+    let word = match (requirement.met, requirement.undecided) {
+        (true, _) => "met",
+        (false, true) => "UNDECIDED",
+        (false, false) => "MISSED",
+    };
     wrapped(&format!("{word}: {}", requirement_words(requirement)), "  ")
 }
 

@@ -190,6 +190,12 @@ pub struct RequirementRecord {
     pub of: String,
     /// Repetitions that the value is the median of.
     pub repetitions: usize,
-    /// Met. What is not known is not met.
+    /// Met. What is not known, or not certain, is not met.
     pub met: bool,
+    /// The interval of `measured`, where it has one: of the answers of a bench.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Neither met nor missed for certain: the requirement lies within the interval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided: bool,
 }

@@ -14,6 +14,7 @@ use crate::show::terminal::{say, say_part};
 use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::{doubts, fewest_repetitions, void_codes};
 use stripewise_report::wrapped;
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
@@ -323,11 +324,8 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
             "take a run, a grid or a series as baseline",
         ));
     }
-    let runs: Vec<RunRecord> = found
-        .runs
-        .into_iter()
-        .filter(|run| run.status == Status::Complete)
-        .collect();
+    let whole = |run: &RunRecord| run.status == Status::Complete;
+    let runs = at_answers(found.runs.into_iter().filter(whole).collect());
     if runs.is_empty() {
         return Err(Failure::usage(
             format!("{id} was stopped before its end: it has no whole run"),
@@ -337,6 +335,24 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
     // Said now, not when it is to be run again.
     Work::of_records(&runs, None)?;
     Ok((found.name, runs))
+}
+
+/// Of a bench the runs that its answers rest on: several of each load. The steps of a climb
+/// are single runs, from which no later run can be told apart; they count where a series
+/// has no others.
+fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
+    let series = |run: &RunRecord| (run.series.clone(), run.series_part.clone());
+    let answered: BTreeSet<_> = runs
+        .iter()
+        .filter(|run| run.answer_block.is_some())
+        .map(series)
+        .collect();
+    let log = SeriesKind::Log.name();
+    let counts = |run: &RunRecord| {
+        let is_log = run.series_part.as_deref() == Some(log);
+        run.answer_block.is_some() || is_log || !answered.contains(&series(run))
+    };
+    runs.into_iter().filter(counts).collect()
 }
 
 fn remove(context: &Context, name: &str) -> Outcome {

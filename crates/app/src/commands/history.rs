@@ -10,7 +10,7 @@ use crate::show::runs;
 use serde::Serialize;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
-use stripewise_results::{JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};
+use stripewise_results::{AnswerPlace, JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};
 use stripewise_stats::median;
 use stripewise_store::{Filter, JobSummary, RunSummary, Store};
 use stripewise_units::{ByteSize, NameText, Nanoseconds, counted, format_iops};
@@ -273,8 +273,9 @@ fn status(partial: bool, void: bool, status: Status) -> String {
     words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs of a series, the newest first, as one row: with the ceiling of a bench's
-/// first ladder, which every ladder has whatever its limit, or the median of repetitions.
+/// The runs of a series, the newest first, as one row: with the answer of a bench's first
+/// ladder within its limit, else its ceiling, which every ladder has; or the median of
+/// repetitions.
 fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
     let (newest, said) = runs[0];
     let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
@@ -292,13 +293,13 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
     if let Some(ladder) = first_ladder(store, runs) {
         let kind = SeriesKind::from_name(&ladder.name);
-        let ceiling = ladder.ceiling.and_then(|index| ladder.steps.get(index));
-        if let Some(step) = ceiling {
-            match kind.is_some_and(SeriesKind::told_in_bytes) {
-                true => row.amount = format!("{} MiB/s", format_iops(step.mib_per_s)),
-                false => row.iops = Some(step.iops),
+        let in_bytes = kind.is_some_and(SeriesKind::told_in_bytes);
+        if let Some((rates, what)) = rate_of_ladder(&ladder) {
+            match in_bytes {
+                true => row.amount = format!("{} MiB/s", format_iops(rates.mib_per_s)),
+                false => row.iops = Some(rates.iops),
             }
-            row.what = format!("{} ceiling", ladder.name);
+            row.what = what;
         }
         void = !ladder.void_codes().is_empty();
     } else if let Some(rates) = repetitions(runs) {
@@ -308,6 +309,38 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     row.series = name;
     row.status = status(partial, void, newest.status);
     row
+}
+
+/// Rates of a ladder.
+struct Rates {
+    iops: f64,
+    mib_per_s: f64,
+}
+
+/// The rate that stands for a ladder, and what it is of: `random-read p99<5ms`. A bound is
+/// no rate, and neither is the knee of a ladder that misses its limit.
+fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
+    let name = &ladder.name;
+    let answer = ladder.answer.filter(|answer| answer.bound.is_none());
+    if let Some(answer) = answer
+        && answer.at != AnswerPlace::Knee
+    {
+        let rates = Rates {
+            iops: answer.iops,
+            mib_per_s: answer.mib_per_s,
+        };
+        let what = match answer.at {
+            AnswerPlace::Only => name.clone(),
+            _ => format!("{name} {}", ladder.slo),
+        };
+        return Some((rates, what));
+    }
+    let step = &ladder.steps[ladder.ceiling?];
+    let rates = Rates {
+        iops: step.iops,
+        mib_per_s: step.mib_per_s,
+    };
+    Some((rates, format!("{name} ceiling")))
 }
 
 /// The command, where what it made does not say it: a check repeats the series of

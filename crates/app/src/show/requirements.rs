@@ -10,11 +10,14 @@ use stripewise_results::{Document, RunRecord, SeriesRecord};
 /// Judges what was required of the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
     let judged = required.iter().map(|one| {
-        if one.is_of_latency() && !document.series.is_empty() {
-            one.judge(&at_answers(document))
-        } else {
-            one.judge(&document.runs)
+        if document.series.is_empty() {
+            return one.judge(&document.runs);
         }
+        if one.is_of_latency() {
+            return one.judge(&at_answers(document));
+        }
+        let by_answer = one.judge_answers(&document.series);
+        by_answer.unwrap_or_else(|| one.judge(&document.runs))
     });
     document.requirements = judged.collect();
 }
@@ -23,10 +26,13 @@ pub fn judge(required: &[Requirement], document: &mut Document) {
 /// as the steps beyond show what too much load costs; without one within the limit,
 /// the step with the least load. Runs of no ladder all count.
 fn at_answers(document: &Document) -> Vec<RunRecord> {
-    let answers: Vec<&str> = document.series.iter().filter_map(answer).collect();
+    let answers: Vec<&str> = document.series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {
-        let mut steps = document.series.iter().flat_map(|series| &series.steps);
-        steps.any(|step| step.run == id)
+        let of = |series: &SeriesRecord| {
+            let mut steps = series.steps.iter().chain(&series.answer_runs);
+            steps.any(|step| step.run == id)
+        };
+        document.series.iter().any(of)
     };
     let runs = document.runs.iter();
     runs.filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
@@ -34,15 +40,20 @@ fn at_answers(document: &Document) -> Vec<RunRecord> {
         .collect()
 }
 
-/// The run of a ladder's answer; of its first step where no step counts, so that a
+/// The runs of a ladder's answer: those made for it at the one load that there is; of a
+/// ladder the step within its limit; of its first step where no step counts, so that a
 /// requirement of void numbers stays unmet.
-fn answer(series: &SeriesRecord) -> Option<&str> {
+fn answers(series: &SeriesRecord) -> Vec<&str> {
+    if series.steps.len() == 1 {
+        let runs = series.steps.iter().chain(&series.answer_runs);
+        return runs.map(|step| step.run.as_str()).collect();
+    }
     let within = series
         .within_limit
         .and_then(|index| series.steps.get(index));
     let least = || series.steps.iter().find(|step| step.counts());
     let step = within.or_else(least).or(series.steps.first());
-    step.map(|step| step.run.as_str())
+    step.map(|step| step.run.as_str()).into_iter().collect()
 }
 
 /// A line for each, as text.

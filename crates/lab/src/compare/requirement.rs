@@ -8,6 +8,8 @@
 //! `write_` before it for operations of that kind. OP is `>=`, `>`, `<=`, `<`.
 //! A latency's VALUE has its unit: `1ms`.
 //!
+//! A rate that is required of a bench is held against the answers of its series, with
+//! their intervals ([`Requirement::judge_answers`]); all else against runs.
 //! Repetitions of a job count as their median. A rate is required of the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency of each of them. Whatever is not known is not met.
@@ -16,7 +18,9 @@ use super::cells::{Cell, cells_of};
 use super::words::cell_words;
 use std::fmt;
 use std::str::FromStr;
-use stripewise_results::{JobRow, RequirementRecord, RunRecord, Status};
+use stripewise_results::{
+    AnswerPlace, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesRecord, Status,
+};
 use stripewise_stats::median;
 use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
 
@@ -226,7 +230,76 @@ impl Requirement {
             of: cell_words(cell),
             repetitions: cell.rows.len(),
             met: self.is_met_by(value),
+            interval: None,
+            undecided: false,
         }
+    }
+
+    /// Holds the answers of a bench's series against a rate that is required: the best of
+    /// those that are meant. Met where all of the interval meets it, missed where none of
+    /// it does, else undecided. None for a latency, or where a series that is meant has no
+    /// answer with an interval: then its runs are judged.
+    #[must_use]
+    pub fn judge_answers(&self, all: &[SeriesRecord]) -> Option<RequirementRecord> {
+        let in_bytes = match self.quantity {
+            Quantity::Latency(_) => return None,
+            quantity => quantity == Quantity::MibPerS,
+        };
+        let meant: Vec<&SeriesRecord> = all.iter().filter(|one| self.means_series(one)).collect();
+        let answers: Option<Vec<(&SeriesRecord, AnswerRecord)>> = meant
+            .iter()
+            .map(|series| Some((*series, series.answer?)))
+            .collect();
+        let rate = |answer: &AnswerRecord| match in_bytes {
+            true => answer.mib_per_s,
+            false => answer.iops,
+        };
+        let (series, answer) = answers?
+            .into_iter()
+            .max_by(|a, b| rate(&a.1).total_cmp(&rate(&b.1)))?;
+        let ends = match in_bytes {
+            true => [answer.mib_per_s_low, answer.mib_per_s_high],
+            false => [answer.iops_low, answer.iops_high],
+        };
+        let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
+        let [low, high] = ends;
+        // The end at which a requirement is hardest to meet, and the one where it is easiest.
+        let (hardest, easiest) = match self.relation {
+            Relation::AtLeast | Relation::Above => (low, high),
+            Relation::AtMost | Relation::Below => (high, low),
+        };
+        let met = is_certain(hardest);
+        let missed = easiest.is_some() && !is_certain(easiest);
+        let place = match answer.at {
+            AnswerPlace::Limit | AnswerPlace::Plateau => format!(" at {}", series.slo),
+            AnswerPlace::Knee => " at the knee".to_owned(),
+            AnswerPlace::Only => String::new(),
+        };
+        Some(RequirementRecord {
+            requirement: self.text.clone(),
+            measured: Some(rate(&answer)),
+            measured_words: answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" }),
+            of: format!(
+                "{}{place}; {} runs",
+                series.name.replace('-', " "),
+                answer.runs
+            ),
+            repetitions: 0,
+            met,
+            interval: low.zip(high).map(|(low, high)| [low, high]),
+            undecided: !met && !missed,
+        })
+    }
+
+    fn means_series(&self, series: &SeriesRecord) -> bool {
+        let named = self.name.as_ref().is_none_or(|name| *name == series.name);
+        let writes = !series.name.ends_with("read");
+        named
+            && match self.kind {
+                Kind::Any => true,
+                Kind::Read => !writes,
+                Kind::Write => writes,
+            }
     }
 
     fn unknown(&self, why: &str) -> RequirementRecord {
@@ -237,6 +310,8 @@ impl Requirement {
             of: self.name.clone().unwrap_or_default(),
             repetitions: 0,
             met: false,
+            interval: None,
+            undecided: false,
         }
     }
 

@@ -3,12 +3,12 @@
 //! stick.
 
 use super::{axis, series};
-use crate::answers::{judged, value};
+use crate::answers::{answer_amount, judged, value};
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::NamedSeries;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
-use stripewise_results::{KneeRecord, LatencySummary, SeriesRecord, StepRecord};
+use stripewise_results::{AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_units::{LatencyStatistic, Slo, format_duration};
 
 /// More lines than this cannot be told apart by colour.
@@ -64,9 +64,14 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
         each.collect()
     };
     let rings = ladders.iter().filter_map(|ladder| {
-        let step = &ladder.series.steps[ladder.series.within_limit?];
-        let (x, y) = (in_flight(step), throughput(step, in_bytes));
-        let label = rate(y);
+        let (x, y, label) = match answered(ladder.series, in_bytes) {
+            Some((x, y, _)) => (x, y, rate(y)),
+            None => {
+                let step = &ladder.series.steps[ladder.series.within_limit?];
+                let y = throughput(step, in_bytes);
+                (in_flight(step), y, rate(y))
+            }
+        };
         Some(Annotation::AtPoint { x, y, label })
     });
     let limits = super::distinct(ladders.iter().map(|ladder| ladder.series.slo.as_str()));
@@ -155,7 +160,12 @@ fn load(named: &NamedSeries<'_>) -> Chart {
             label: format!("{word}: {} {unit}", rate(value)),
         }
     };
-    match (ladder.within_limit, ladder.ceiling) {
+    if let Some((x, y, words)) = answered(ladder, in_bytes) {
+        let label = format!("answer: {words}");
+        marked.push(Annotation::AtPoint { x, y, label });
+    }
+    let limit = ladder.within_limit.filter(|_| ladder.answer.is_none());
+    match (limit, ladder.ceiling) {
         (Some(limit), Some(ceiling)) if limit == ceiling => {
             marked.push(ringed(limit, "limit and ceiling"))
         }
@@ -183,6 +193,17 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         x: load_axis(),
         panels: vec![top, below],
     }
+}
+
+/// Load, throughput and words of an answer within the limit.
+fn answered(ladder: &SeriesRecord, in_bytes: bool) -> Option<(f64, f64, String)> {
+    let answer = ladder.answer.as_ref()?;
+    let rate = match in_bytes {
+        true => answer.mib_per_s,
+        false => answer.iops,
+    };
+    let within = matches!(answer.at, AnswerPlace::Limit | AnswerPlace::Plateau);
+    within.then(|| (answer.in_flight, rate, answer_amount(ladder, answer)))
 }
 
 fn knee_mark(knee: &KneeRecord) -> Annotation {

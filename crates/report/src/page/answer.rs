@@ -1,7 +1,10 @@
 //! Page one: what was asked, answered; then warnings and conditions.
 
 use super::{conditions, escaped, tables};
-use crate::answers::{Answer, Place, amount, answer, at_other_limits, in_flight, judged_words};
+use crate::answers::{
+    Answer, Place, amount, answer, answer_amount, at_other_limits, in_flight, is_within_limit,
+    judged_of_answer, judged_words,
+};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::warnings::{collected, of_runs};
@@ -10,7 +13,7 @@ use std::fmt::Write;
 use stripewise_results::{
     ComparisonRecord, JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict,
 };
-use stripewise_units::{Slo, format_duration};
+use stripewise_units::{Slo, counted, format_duration};
 
 /// Runs in the table of page one.
 const ROWS_MAX: usize = 12;
@@ -144,10 +147,11 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
         .parse::<Slo>()
         .map_or_else(|_| series.slo.clone(), |slo| slo.describe());
     let found = answer(series);
-    let big = found.map_or_else(
-        || "nothing measured".to_owned(),
-        |found| amount(series, found.step),
-    );
+    let big = match (&series.answer, found) {
+        (Some(answer), _) => answer_amount(series, answer),
+        (None, Some(found)) => format!("{} (one run)", amount(series, found.step)),
+        (None, None) => "nothing measured".to_owned(),
+    };
     let place = found.map_or_else(String::new, |found| place(series, found));
     let ceiling = series
         .ceiling
@@ -159,7 +163,7 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
         true => " <span class=\"open\">stopped before its end</span>",
         false => "",
     };
-    let verdict = if series.within_limit.is_some() {
+    let verdict = if is_within_limit(series) {
         format!(
             "<span class=\"met\">\u{2713} {}</span>{stopped}",
             escaped(&limit)
@@ -187,10 +191,14 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
 /// limit judges. Of the log, how long a commit waits.
 fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
     let step = found.step;
+    let many = match &series.answer {
+        Some(answer) => answer.in_flight.round() as u64,
+        None => u64::from(in_flight(step)),
+    };
     let load = match found.place {
-        Place::Only | Place::Within => format!("{} in flight", in_flight(step)),
-        Place::Knee => format!("{} in flight (the knee)", in_flight(step)),
-        Place::Ceiling => format!("{} in flight (the ceiling)", in_flight(step)),
+        Place::Only | Place::Within => format!("{many} in flight"),
+        Place::Knee => format!("{many} in flight (the knee)"),
+        Place::Ceiling => format!("{many} in flight (the ceiling)"),
     };
     let durable = step
         .latency_ns
@@ -200,9 +208,17 @@ fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
             let median = format_duration(latency.p50);
             format!("a durable write takes {median} (p50)")
         });
+    let judged = match &series.answer {
+        Some(answer) => judged_of_answer(series, answer),
+        None => judged_words(series, step),
+    };
+    let runs = series
+        .answer
+        .map(|answer| counted(answer.runs as usize, "run", "runs"));
     let words: Vec<String> = std::iter::once(load)
         .chain(durable)
-        .chain(judged_words(series, step))
+        .chain(judged)
+        .chain(runs)
         .collect();
     let mut html = escaped(&words.join(", "));
     let others = at_other_limits(series);
@@ -222,7 +238,7 @@ fn requirements(all: &[RequirementRecord]) -> String {
         0 => ("met", "Pass: all requirements are met".to_owned()),
         _ => (
             "missed",
-            format!("Fail: {missed} of {} requirements missed", all.len()),
+            format!("Fail: {missed} of {} requirements not met", all.len()),
         ),
     };
     let mut html = format!(
@@ -231,10 +247,10 @@ fn requirements(all: &[RequirementRecord]) -> String {
     let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
     sorted.sort_by_key(|requirement| requirement.met);
     for requirement in sorted {
-        let (class, word) = if requirement.met {
-            ("met", "\u{2713} met")
-        } else {
-            ("missed", "\u{2717} missed")
+        let (class, word) = match (requirement.met, requirement.undecided) {
+            (true, _) => ("met", "\u{2713} met"),
+            (false, true) => ("open", "undecided"),
+            (false, false) => ("missed", "\u{2717} missed"),
         };
         let _ = writeln!(
             html,

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use stripewise_report::{
-    Annotation, Chart, Material, charts, csv_rows, html, imported_rows_table, markdown, svg,
+    Annotation, Chart, Material, charts, csv_rows, html, imported_rows_table, markdown,
+    series_table, svg,
 };
 use stripewise_results::{
-    ComparisonRecord, ComparisonRow, Document, ExperimentPlace, Imported, Interval, JobRecord,
+    AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document, ExperimentPlace, Imported, Interval, JobRecord,
     KneeRecord, LatencySummary, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts,
     Verdict,
 };
@@ -279,7 +280,7 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
     let material = of_series(disks("p99<5ms"));
     let page = html(&material);
     for words in [
-        "<td class=\"big\">700 IOPS</td>",
+        "<td class=\"big\">700 IOPS (one run)</td>",
         "8 in flight (the knee), p99 19 ms",
         "p99 &lt; 20 ms: 700 IOPS with 8 in flight; p99 &lt; 100 ms: 1,200 IOPS with 64 in flight",
     ] {
@@ -303,6 +304,57 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
 }
 
 #[test]
+fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
+    let mut series = disks("p99<20ms");
+    series.within_limit = Some(1);
+    series.sentence = "Random read: 755 IOPS (712-801) at p99 < 20 ms.".to_owned();
+    series.answer_runs = vec![series.steps[0].clone(), series.steps[1].clone()];
+    let found = AnswerRecord {
+        at: AnswerPlace::Limit,
+        in_flight: 8.7,
+        bound: None,
+        iops: 755.4,
+        iops_low: Some(712.2),
+        iops_high: Some(801.4),
+        mib_per_s: 5.9,
+        mib_per_s_low: Some(5.6),
+        mib_per_s_high: Some(6.3),
+        level: 0.95,
+        latency_ns: 20_000_000,
+        runs: 19,
+        runs_left_out: 1,
+    };
+    series.answer = Some(found);
+    let words = "755 IOPS (712-801)";
+    let page = html(&of_series(series.clone()));
+    assert!(page.contains(&format!("<td class=\"big\">{words}</td>")));
+    assert!(page.contains("9 in flight, p99 20 ms, 19 runs"), "place");
+    assert!(markdown(&of_series(series.clone())).contains(&format!("Answer: {words} with 9 in")));
+    let table = series_table(&series);
+    assert!(
+        table.contains("Answer: 755 IOPS (712-801) with 9 in flight, p99 20 ms; 19 runs at 1 to 8"),
+        "{table}"
+    );
+    let all = charts(&of_series(series.clone()));
+    let marks = &chart(&all, "random-read-load").panels[0].annotations;
+    let ringed = |wanted: &str| {
+        marks.iter().any(|mark| {
+            matches!(mark, Annotation::AtPoint { label, .. } if *label == wanted)
+        })
+    };
+    assert!(ringed("answer: 755 IOPS (712-801)"), "{marks:?}");
+    // What is only a bound is called one.
+    series.answer = Some(AnswerRecord {
+        bound: Some(AnswerBound::AtLeast),
+        iops: 712.2,
+        iops_high: None,
+        ..found
+    });
+    let page = html(&of_series(series));
+    assert!(page.contains("<td class=\"big\">at least 712 IOPS</td>"));
+}
+
+#[test]
 fn the_judged_percentile_is_what_is_shown_beside_the_answer() {
     let mut series = disks("p99.9<60ms");
     series.within_limit = Some(1);
@@ -317,7 +369,7 @@ fn the_log_answers_with_durable_writes() {
     log.steps.truncate(1);
     (log.knee, log.ceiling) = (None, Some(0));
     let page = html(&of_series(log));
-    assert!(page.contains("<td class=\"big\">170 writes/s</td>"));
+    assert!(page.contains("<td class=\"big\">170 writes/s (one run)</td>"));
     assert!(page.contains("a durable write takes 4.80 ms (p50), p99 12 ms"));
 }
 
