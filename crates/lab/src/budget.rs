@@ -1,7 +1,7 @@
 //! How a bench spends its time: which series, how long a step, when each series
 //! must have ended.
 
-use crate::answer::AnswerPlan;
+use crate::answer::{AnswerPlan, CROSSING_RUNS_MIN};
 use crate::climb::{SeriesPlan, longest_ns};
 use crate::ladder::Limits;
 use crate::series::{SeriesKind, StepTime};
@@ -101,6 +101,7 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
                 limits,
                 answer: answer_plan(wish.qualify),
                 deadline_ns: None,
+                answer_deadline_ns: None,
             }
         })
         .collect();
@@ -134,6 +135,21 @@ impl BenchPlan {
         let mine = runs(&self.series[index]);
         let share = u128::from(end_ns.saturating_sub(elapsed_ns)) * mine / left.max(1);
         elapsed_ns.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+
+    /// When the fewest runs that make an interval of series `index` must have ended, if
+    /// its own deadline is `deadline_ns`: as many later as they take, but so that each
+    /// series after it keeps the time of as many.
+    #[must_use]
+    pub fn answer_deadline_ns(&self, index: usize, deadline_ns: u64, end_ns: u64) -> u64 {
+        let fewest_ns = |plan: &SeriesPlan| {
+            let fewest = CROSSING_RUNS_MIN as u64;
+            plan.workload.length_ns().saturating_mul(fewest)
+        };
+        let later = self.series[index + 1..].iter().map(fewest_ns);
+        let latest = end_ns.saturating_sub(later.fold(0, u64::saturating_add));
+        let wanted = deadline_ns.saturating_add(fewest_ns(&self.series[index]));
+        wanted.min(latest).max(deadline_ns)
     }
 }
 
@@ -223,5 +239,13 @@ mod tests {
             plan.deadline_ns(4, 90 * SECOND_NS, plan.budget_ns),
             100 * SECOND_NS
         );
+        // Ten runs of 1.6 s more, where four series after it can still have as many.
+        let later = |index, deadline_s: u64, end_s: u64| {
+            plan.answer_deadline_ns(index, deadline_s * SECOND_NS, end_s * SECOND_NS) / SECOND_NS
+        };
+        assert_eq!(later(0, 29, 150), 45);
+        assert_eq!(later(0, 29, 100), 36);
+        assert_eq!(later(0, 29, 60), 29);
+        assert_eq!(later(4, 100, 100), 100);
     }
 }

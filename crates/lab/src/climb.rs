@@ -2,7 +2,9 @@
 //! ladder does, the time is spent, or the run was interrupted; then has the runs made that
 //! the answer rests on.
 
-use crate::answer::{Aim, AnswerPlan, BLOCK_RUNS, Judged, Order, aim_of, where_to_move};
+use crate::answer::{
+    Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, Order, aim_of, where_to_move,
+};
 use crate::ladder::{Limits, Load, NextStep, Step, Stop, next_step};
 use crate::series::SeriesKind;
 use crate::step::{counts, judged_run, rates_of, step_of};
@@ -45,6 +47,9 @@ pub struct SeriesPlan {
     pub answer: AnswerPlan,
     /// When it must have ended, on [`StepRunner::elapsed_ns`]; `None`: never.
     pub deadline_ns: Option<u64>,
+    /// When the fewest runs that make an interval must have ended: a climb that took the
+    /// series' whole time is not to leave it without one, as long as the bench has time.
+    pub answer_deadline_ns: Option<u64>,
 }
 
 /// How a series ended.
@@ -177,9 +182,13 @@ fn climb<R: StepRunner>(
 
 /// The next run would end after the time for the series.
 fn is_late<R: StepRunner>(plan: &SeriesPlan, runner: &R) -> bool {
+    is_later(plan, runner, plan.deadline_ns)
+}
+
+fn is_later<R: StepRunner>(plan: &SeriesPlan, runner: &R, deadline_ns: Option<u64>) -> bool {
     let run_ns = plan.workload.length_ns();
     let end_ns = runner.elapsed_ns().saturating_add(run_ns);
-    plan.deadline_ns.is_some_and(|deadline| end_ns > deadline)
+    deadline_ns.is_some_and(|deadline| end_ns > deadline)
 }
 
 /// The series' workload at a load; runs of an answer have seeds of their own, so that
@@ -293,10 +302,19 @@ impl<R: StepRunner> AnswerRuns<'_, R> {
         self.block(&again, left)
     }
 
+    /// The next run would end too late.
+    fn is_late(&self) -> bool {
+        let due = match self.judged.len() < CROSSING_RUNS_MIN {
+            true => self.plan.answer_deadline_ns.max(self.plan.deadline_ns),
+            false => self.plan.deadline_ns,
+        };
+        is_later(self.plan, self.runner, due)
+    }
+
     /// A block; `left` runs are still to come, its own included.
     fn block(&mut self, loads: &[Load], left: u32) -> Result<(), R::Error> {
         for (&load, done) in loads.iter().zip(0..) {
-            if self.end.is_none() && is_late(self.plan, self.runner) {
+            if self.end.is_none() && self.is_late() {
                 self.end = Some(End::TimeSpent);
             }
             if self.end.is_some() {

@@ -342,6 +342,9 @@ fn run_series(arguments: &Bench, plan: &BenchPlan, steps: &mut Steps<'_>) -> Out
         let mut series = series.clone();
         series.deadline_ns =
             end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed_ns(), end_ns));
+        series.answer_deadline_ns = end_ns
+            .zip(series.deadline_ns)
+            .map(|(end_ns, deadline)| plan.answer_deadline_ns(index, deadline, end_ns));
         steps.series_left_ns = plan.series[index + 1..]
             .iter()
             .map(stripewise_lab::longest_ns)

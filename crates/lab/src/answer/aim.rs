@@ -51,7 +51,11 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
     Some(
         match isotonic_crossing(&points, libm::log(slo.limit_ns as f64))? {
             CrossingAt::Before => level(knee_of(steps).unwrap_or(flat), AnswerPlace::Knee, false),
-            CrossingAt::Beyond if bracketed => level(beyond, AnswerPlace::Plateau, false),
+            CrossingAt::Beyond if bracketed => {
+                // Random I/O loses nothing one step farther; a stream may.
+                let more = if kind.told_in_bytes() { 1 } else { 2 };
+                level((flat + more).min(last), AnswerPlace::Plateau, false)
+            }
             CrossingAt::Beyond => level(last, AnswerPlace::Plateau, true),
             CrossingAt::Within(u) => {
                 let in_flight = libm::exp(u);
@@ -118,28 +122,44 @@ impl Order {
     }
 }
 
-/// Five loads around a crossing. Where they would be fewer than four different ones, as
-/// near 1 in flight, those from the lowest upwards: a parabola needs three, and a bend
-/// between two says nothing of either.
+/// Loads up to this many times the crossing are still about it.
+const NEAR_CROSSING: f64 = 3.0;
+
+/// Five loads around a crossing. Where they would be fewer than three different ones, or
+/// none below it, as near 1 in flight, those next to each other that can be met at all, from the one below
+/// the crossing upwards; some twice where the next one would be far from it.
 fn around(in_flight: f64, cores: u32, in_flight_max: u32) -> Vec<Load> {
     let max = f64::from(in_flight_max);
     let near = |wanted: f64| Load::near(wanted.clamp(1.0, max), cores);
     let loads: Vec<Load> = AROUND.map(|share| near(share * in_flight)).to_vec();
     let mut different: Vec<u32> = loads.iter().map(|load| load.in_flight()).collect();
     different.dedup();
-    if different.len() >= 4 {
+    let is_below = f64::from(different[0]) < 0.9 * in_flight;
+    if different.len() >= 3 && is_below {
         return loads;
     }
-    // What can be met at all: every number up to the cores, then every so many.
-    let lowest = f64::from(different[0]);
-    let mut upwards: Vec<Load> = Vec::new();
-    let mut wanted = lowest;
-    while upwards.len() < AROUND.len() && wanted <= max {
-        let load = near(wanted);
-        if upwards.last() != Some(&load) {
-            upwards.push(load);
+    let mut met: Vec<Load> = Vec::new();
+    for wanted in 1..=in_flight_max {
+        let load = near(f64::from(wanted));
+        if met.last() != Some(&load) {
+            met.push(load);
         }
-        wanted += 1.0;
+        if load.in_flight() > (2.0 * NEAR_CROSSING * in_flight) as u32 + 3 * cores {
+            break;
+        }
     }
-    upwards
+    let first_above = met
+        .iter()
+        .position(|load| f64::from(load.in_flight()) * 1.2 >= in_flight);
+    let from = first_above.unwrap_or(met.len() - 1).saturating_sub(1);
+    let upwards: Vec<Load> = met[from..]
+        .iter()
+        .enumerate()
+        .filter(|(index, load)| {
+            *index < 3 || f64::from(load.in_flight()) <= NEAR_CROSSING * in_flight
+        })
+        .map(|(_, load)| *load)
+        .take(AROUND.len())
+        .collect();
+    upwards.iter().copied().cycle().take(AROUND.len()).collect()
 }

@@ -11,7 +11,7 @@ const LEVEL: f64 = 0.95;
 /// Fewest runs of an answer at one load: with four, intervals hold the truth in 94 of 100.
 const LEVEL_RUNS_MIN: usize = 4;
 /// Fewest runs around a crossing: two blocks.
-const CROSSING_RUNS_MIN: usize = 10;
+pub(crate) const CROSSING_RUNS_MIN: usize = 10;
 /// What the host did to a run and the storage did not.
 const DISTURBANCES: [&str; 3] = ["cpu-steal", "paused", "suspended"];
 

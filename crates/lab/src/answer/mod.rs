@@ -21,7 +21,7 @@ mod estimate;
 mod tests;
 
 pub(crate) use aim::{Aim, Order, aim_of};
-pub(crate) use estimate::{Judged, estimate, is_disturbed, where_to_move};
+pub(crate) use estimate::{CROSSING_RUNS_MIN, Judged, estimate, is_disturbed, where_to_move};
 
 /// How many runs a series spends on its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

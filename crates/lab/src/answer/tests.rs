@@ -130,6 +130,20 @@ fn a_block_has_five_runs_around_the_crossing_in_an_order_of_its_own() {
 }
 
 #[test]
+fn near_one_in_flight_the_loads_that_there_are_stand_for_others() {
+    let block = |centre: f64, cores: u32| {
+        let loads = Order::new(1, cores, 256).block(centre);
+        let mut loads: Vec<u32> = loads.iter().map(|load| load.in_flight()).collect();
+        loads.sort_unstable();
+        loads
+    };
+    assert_eq!(block(4.1, 2), [2, 4, 6, 8, 10]);
+    assert_eq!(block(4.0, 2), [2, 4, 6, 8, 10]);
+    assert_eq!(block(1.4, 8), [1, 1, 2, 3, 4]);
+    assert_eq!(block(1.0, 2), [1, 1, 2, 2, 4]);
+}
+
+#[test]
 fn the_answer_is_the_rate_where_the_limit_is_crossed() {
     let mut order = Order::new(1, 4, 256);
     let runs: Vec<Judged> = (0..4)

@@ -392,7 +392,7 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::LatencySummary;
+    use stripewise_results::{AnswerBound, LatencySummary};
 
     fn parsed(text: &str) -> Requirement {
         text.parse()
@@ -506,5 +506,73 @@ mod tests {
             let outcome = parsed(text).judge(&runs);
             assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
         }
+    }
+
+    #[test]
+    fn a_rate_of_a_bench_is_met_missed_or_undecided_by_its_interval() {
+        let answer = AnswerRecord {
+            at: AnswerPlace::Limit,
+            in_flight: 12.0,
+            bound: None,
+            iops: 20_000.0,
+            iops_low: Some(19_000.0),
+            iops_high: Some(21_000.0),
+            mib_per_s: 156.2,
+            mib_per_s_low: Some(148.4),
+            mib_per_s_high: Some(164.0),
+            level: 0.95,
+            latency_ns: 5_000_000,
+            runs: 20,
+            runs_left_out: 0,
+        };
+        let series = |name: &str, answer: Option<AnswerRecord>| SeriesRecord {
+            id: String::new(),
+            name: name.to_owned(),
+            slo: "p99<5ms".to_owned(),
+            steps: Vec::new(),
+            knee: None,
+            partial: false,
+            no_answer: None,
+            within_limit: None,
+            ceiling: None,
+            answer,
+            answer_runs: Vec::new(),
+            stopped: String::new(),
+            sentence: String::new(),
+        };
+        let all = [
+            series("random-read", Some(answer)),
+            series("random-write", None),
+        ];
+        let judged = |text: &str| parsed(text).judge_answers(&all);
+        for (text, met, undecided) in [
+            ("random-read iops>=19000", true, false),
+            ("read_iops>=20500", false, true),
+            ("random-read iops>21000", false, false),
+            ("random-read iops<21001", true, false),
+            ("read_mib_per_s>=150", false, true),
+        ] {
+            let found = judged(text).expect("an answer");
+            assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
+            assert!(found.of.ends_with("at p99<5ms; 20 runs"), "{}", found.of);
+        }
+        // One that is meant has no answer, none is meant, or a latency is required.
+        for text in ["iops>=1", "log iops>=1", "random-read p99<5ms"] {
+            assert_eq!(judged(text), None, "{text}");
+        }
+        // A bound decides on one side only.
+        let bound = AnswerRecord {
+            bound: Some(AnswerBound::AtLeast),
+            iops: 19_000.0,
+            iops_high: None,
+            ..answer
+        };
+        let all = [series("random-read", Some(bound))];
+        let judged = |text: &str| {
+            let found = parsed(text).judge_answers(&all).expect("an answer");
+            (found.met, found.undecided)
+        };
+        assert_eq!(judged("iops>=19000"), (true, false));
+        assert_eq!(judged("iops>=30000"), (false, true));
     }
 }

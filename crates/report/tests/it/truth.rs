@@ -7,9 +7,9 @@ use stripewise_report::{
     series_table, svg,
 };
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document, ExperimentPlace, Imported, Interval, JobRecord,
-    KneeRecord, LatencySummary, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts,
-    Verdict,
+    AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
+    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RunRecord,
+    SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -338,9 +338,9 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
     let all = charts(&of_series(series.clone()));
     let marks = &chart(&all, "random-read-load").panels[0].annotations;
     let ringed = |wanted: &str| {
-        marks.iter().any(|mark| {
-            matches!(mark, Annotation::AtPoint { label, .. } if *label == wanted)
-        })
+        marks
+            .iter()
+            .any(|mark| matches!(mark, Annotation::AtPoint { label, .. } if *label == wanted))
     };
     assert!(ringed("answer: 755 IOPS (712-801)"), "{marks:?}");
     // What is only a bound is called one.
