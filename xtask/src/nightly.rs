@@ -59,8 +59,8 @@ pub fn run(root: &Path) -> Result<()> {
         "truth",
     ];
     shell::run(&mut cargo(root, &truth))?;
-    println!("== device mapper and md's metadata on a real kernel");
-    crate::ci::scenarios_in_vm(root, &["layers"])?;
+    println!("== device mapper, md's metadata, stalls and pauses on a real kernel");
+    crate::ci::scenarios_in_vm(root, &["layers", "pauses"])?;
     println!("== mapped devices and arrays on older and newer kernels");
     crate::ci::scenarios_in_vm(root, &FURTHER_KERNELS)?;
     println!("== rates on arrays, beside fio");

@@ -300,6 +300,7 @@ impl Collector {
         };
         RunTotals {
             pauses: self.pauses.iter().filter_map(since).collect(),
+            starved_ns: self.window.pauses.starved_ns(),
             ramp_ns: ramp_end_ns.saturating_sub(times.start_ns),
             measured_ns: measured_ns(&times),
             stop_reason: gave_up.or(self.stop_reason).unwrap_or(StopReason::Duration),

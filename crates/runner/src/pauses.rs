@@ -56,6 +56,11 @@ impl Gap {
         self.to_ns - self.from_ns
     }
 
+    /// As much of it as lies between two times.
+    fn within_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        (self.to_ns.min(to_ns)).saturating_sub(self.from_ns.max(from_ns))
+    }
+
     /// Where a time that was noted before `now_ns` lies once the pause is cut out:
     /// moved on by the pause, though never past its end or beyond now. Operations
     /// are also issued between the last sign of life and the pause itself.
@@ -84,6 +89,8 @@ pub(crate) struct Pauses {
     /// The latest sign of life; `u64::MAX`: nobody watches for pauses.
     last_ns: AtomicU64,
     found: Mutex<Vec<Gap>>,
+    /// As much of them as the thread that touches no disk waited for a processor.
+    starved_ns: AtomicU64,
 }
 
 impl Default for Pauses {
@@ -91,6 +98,7 @@ impl Default for Pauses {
         Pauses {
             last_ns: AtomicU64::new(u64::MAX),
             found: Mutex::new(Vec::new()),
+            starved_ns: AtomicU64::new(0),
         }
     }
 }
@@ -129,6 +137,22 @@ impl Pauses {
         self.beat(now_ns);
         found.get(seen..).unwrap_or_default().to_vec()
     }
+
+    /// A thread that slept from `from_ns` on is back at `now_ns`, and was ready to run
+    /// for `waited_ns` of that time without getting a processor. If that is most of it,
+    /// the pauses in between were no pauses that anybody made.
+    pub(crate) fn look_after_sleep(&self, from_ns: u64, now_ns: u64, waited_ns: u64) {
+        let gaps = self.look(now_ns, 0);
+        if waited_ns >= now_ns.saturating_sub(from_ns) / 2 {
+            let in_gaps = gaps.iter().map(|gap| gap.within_ns(from_ns, now_ns));
+            self.starved_ns.fetch_add(in_gaps.sum(), Ordering::Relaxed);
+        }
+    }
+
+    /// As much of the pauses as the program spent waiting for a processor.
+    pub(crate) fn starved_ns(&self) -> u64 {
+        self.starved_ns.load(Ordering::Relaxed)
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +181,27 @@ mod tests {
         assert_eq!(second.len(), 1);
         assert_eq!(second[0].length_ns(), 350 * MS);
         assert_eq!(pauses.look(3_401 * MS, 0).len(), 2);
+    }
+
+    #[test]
+    fn a_pause_in_which_the_program_waited_for_a_processor_is_known() {
+        // (waited, of which it is starved) in a sleep of two seconds with a pause of 1.9
+        for (waited_ms, starved_ms) in [(0, 0), (900, 0), (1_000, 1_900), (1_990, 1_900)] {
+            let pauses = Pauses::default();
+            pauses.watch(0);
+            pauses.beat(1_100 * MS);
+            pauses.look_after_sleep(1_000 * MS, 3_000 * MS, waited_ms * MS);
+            assert_eq!(pauses.starved_ns(), starved_ms * MS, "{waited_ms}");
+            assert_eq!(pauses.look(3_001 * MS, 0).len(), 1, "cut out all the same");
+        }
+        // Others had a processor meanwhile.
+        let pauses = Pauses::default();
+        pauses.watch(0);
+        for beat in 0..60 {
+            pauses.beat(beat * 50 * MS);
+        }
+        pauses.look_after_sleep(0, 3_000 * MS, 2_900 * MS);
+        assert_eq!(pauses.starved_ns(), 0);
     }
 
     #[test]

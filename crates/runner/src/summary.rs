@@ -227,6 +227,9 @@ pub struct RunTotals {
     /// Times in which nothing of the program ran, in order: cut out of the window,
     /// its intervals, latencies and arrivals. Those of the ramp are not listed.
     pub pauses: Vec<Pause>,
+    /// As much of all pauses, those of the ramp too, as the program was ready to run
+    /// and had no processor, nanoseconds; 0 where the system does not say.
+    pub starved_ns: u64,
     /// Why it ended.
     pub stop_reason: StopReason,
     /// In the order of the jobs.

@@ -1,7 +1,9 @@
 //! The calling thread and the processors, as Linux has them.
 
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -23,6 +25,32 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
         seconds * 1_000_000_000 + u64::try_from(time.tv_usec).unwrap_or(0) * 1_000
     };
     Some((ns(usage.ru_utime), ns(usage.ru_stime)))
+}
+
+/// How long one thread had no processor although it was ready to run.
+#[derive(Debug)]
+pub struct Waits {
+    file: File,
+}
+
+impl Waits {
+    /// Of the calling thread; `None` where the kernel does not count it.
+    #[must_use]
+    pub fn of_this_thread() -> Option<Waits> {
+        let file = File::open("/proc/thread-self/schedstat").ok()?;
+        let waits = Waits { file };
+        waits.ns().map(|_| waits)
+    }
+
+    /// So far, in nanoseconds; to be asked by that thread.
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
+        // Time on a processor, time waiting for one, turns: Documentation/scheduler/sched-stats.rst.
+        let mut text = [0; 96];
+        let length = self.file.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
+        text.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
 }
 
 /// Keeps the calling thread, and those that it starts from then on, on these

@@ -161,6 +161,7 @@ pub(super) fn gather(
         .collect();
     let Some(seen) = seen else { return all };
     for (index, evidence) in all.iter_mut().enumerate() {
+        evidence.starved_ns = totals.starved_ns;
         evidence.storage.clone_from(&seen.storages[index]);
         evidence.spread = seen.spread[index];
         evidence.throttles.clone_from(&seen.throttles[index]);

@@ -35,6 +35,9 @@ pub struct Evidence {
     /// What the target's data looked like before the run; `None` for a test
     /// file that was filled just before.
     pub data: Option<DataFacts>,
+    /// As much of the pauses as the program was ready to run and had no processor;
+    /// nanoseconds, 0 where that is not known.
+    pub starved_ns: u64,
     /// What the machine did meanwhile: from before the first operation to after
     /// the last, so ramp and drain included. Its `files` are the job's targets.
     pub observed: Option<Observed>,
@@ -89,6 +92,7 @@ impl Evidence {
             host: HostFacts::default(),
             storage: None,
             data: None,
+            starved_ns: 0,
             observed: None,
             moved: None,
             in_flight: Vec::new(),

@@ -104,19 +104,25 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
     } else {
         format!("after {}", format_duration(first.at_ns))
     };
+    let starved = evidence.starved_ns >= total_ns.div_ceil(2);
+    let what = if starved {
+        "the program got no processor"
+    } else {
+        "the program was paused"
+    };
+    let total = format_duration(total_ns);
     let message = match pauses.len() {
         1 => format!(
-            "the program was paused for {}, {place}; that time is cut out of the rate and the latencies",
-            format_duration(total_ns)
+            "{what} for {total}, {place}; that time is cut out of the rate and the latencies"
         ),
         times => format!(
-            "the program was paused {times} times, for {} in all, the first time {place}; those times are cut \
-             out of the rate and the latencies",
-            format_duration(total_ns)
+            "{what} {times} times, for {total} in all, the first time {place}; those times are cut out of the rate \
+             and the latencies"
         ),
     };
-    // Nobody stops a program that often: something else keeps it from running.
-    Some(if pauses.len() >= PAUSES_MIN_STARVED {
+    // Nobody stops a program that often, so something else keeps it from running; where
+    // the kernel counts that, it is known.
+    Some(if starved || pauses.len() >= PAUSES_MIN_STARVED {
         let hint = "give it a processor (nice, busy machine, control groups): the latencies of operations in \
                     flight at a pause are not known, and the device rests in each";
         Code::Paused.warning(Severity::Warning, message, hint)

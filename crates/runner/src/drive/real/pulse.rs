@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stripewise_io_engine::Clock;
+use stripewise_io_engine::backend::thread::Waits;
 
 /// How long it sleeps between two signs: a pause is found to begin at most so much
 /// too early.
@@ -30,14 +31,19 @@ impl Pulse {
         let watched = Arc::clone(&window);
         let body = move || {
             let mut seen_ns = start_ns;
+            let waits = Waits::of_this_thread();
+            let waited = || waits.as_ref().and_then(Waits::ns).unwrap_or(0);
+            let mut waited_ns = waited();
             while !end.load(Ordering::Relaxed) {
                 std::thread::park_timeout(SLEEP);
                 let now_ns = clock.now_ns();
+                let waited_before_ns = std::mem::replace(&mut waited_ns, waited());
                 if now_ns.saturating_sub(seen_ns) < crate::pauses::PAUSE_NS_MIN {
                     watched.pauses.beat(now_ns);
                 } else {
                     // The pause is for those to cut out who keep times.
-                    watched.pauses.look(now_ns, usize::MAX);
+                    let waited_ns = waited_ns.saturating_sub(waited_before_ns);
+                    watched.pauses.look_after_sleep(seen_ns, now_ns, waited_ns);
                 }
                 seen_ns = now_ns;
             }

@@ -752,6 +752,17 @@ pub const CASES: &[Case] = &[
         fires: |e| e.outcome.pauses = vec![pause(20, 2), pause(21, 3)],
         near_miss: |e| e.outcome.pauses.clear(),
     },
+    // The kernel says that it waited for a processor: nobody stopped it.
+    Case {
+        code: Paused,
+        severity: Warning,
+        says: &["got no processor for 2 s", "cut out"],
+        fires: |e| {
+            e.outcome.pauses = vec![pause(3, 2)];
+            e.starved_ns = 1_900_000_000;
+        },
+        near_miss: |e| e.starved_ns = 1_900_000_000,
+    },
     Case {
         code: FaultsInjected,
         severity: Void,
