@@ -8,24 +8,30 @@ unpacked() { # FOLDER
     [ -n "$image" ]
 }
 
-# Unpacks packages into a folder and makes it one that modprobe can read.
+# Unpacks packages into a folder and makes it one that modprobe can read. It has its
+# name only when it is whole: who is killed in between leaves none.
 unpack() { # FOLDER PACKAGE.deb...
-    local tree=$1 package file
+    local tree=$1 part=$1.part package file
     shift
-    mkdir -p "$tree"
+    rm -rf "$tree" "$part"
+    mkdir -p "$part"
     for package in "$@"; do
-        dpkg -x "$package" "$tree"
+        dpkg -x "$package" "$part"
     done
     # Newer packages leave out the links of a merged /usr.
-    [ -e "$tree/lib" ] || ln -s usr/lib "$tree/lib"
+    [ -e "$part/lib" ] || ln -s usr/lib "$part/lib"
     # And the newest have the kernel among its modules.
-    for file in "$tree"/lib/modules/*/vmlinuz; do
+    for file in "$part"/lib/modules/*/vmlinuz; do
         [ -e "$file" ] || continue
-        mkdir -p "$tree/boot"
-        ln "$file" "$tree/boot/vmlinuz-$(basename "$(dirname "$file")")"
+        mkdir -p "$part/boot"
+        ln "$file" "$part/boot/vmlinuz-$(basename "$(dirname "$file")")"
     done
-    unpacked "$tree" || { rm -rf "$tree"; return 1; }
-    depmod --basedir "$tree" "${image##*/vmlinuz-}"
+    if ! unpacked "$part" || ! depmod --basedir "$part" "${image##*/vmlinuz-}"; then
+        rm -rf "$part"
+        return 1
+    fi
+    mv "$part" "$tree"
+    unpacked "$tree"
 }
 
 # The installed cloud kernel, else the one that this Debian would install.
