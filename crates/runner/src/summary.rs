@@ -38,6 +38,8 @@ pub struct CpuTimes {
     pub user_ns: u64,
     /// In the kernel on its behalf.
     pub system_ns: u64,
+    /// Ready to run, and no processor to be had; 0 where the system does not say.
+    pub waited_ns: u64,
 }
 
 impl CpuTimes {
@@ -47,12 +49,14 @@ impl CpuTimes {
         CpuTimes {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            waited_ns: self.waited_ns.saturating_sub(earlier.waited_ns),
         }
     }
 
     pub(crate) fn add(&mut self, other: CpuTimes) {
         self.user_ns += other.user_ns;
         self.system_ns += other.system_ns;
+        self.waited_ns += other.waited_ns;
     }
 }
 

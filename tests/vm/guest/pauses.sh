@@ -37,6 +37,5 @@ a_pause
 for engine in uring threads; do
     starved "nice 19 beside busy loops" $engine 19 0 3
     starved "a worker's processor is taken" $engine 0 -20 1 --cpus 0
-    starved "a worker's processor is taken for long" $engine 19 -20 1 --cpus 0
 done
 gone slow

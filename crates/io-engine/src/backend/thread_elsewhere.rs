@@ -8,22 +8,10 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     None
 }
 
-/// How long one thread had no processor although it was ready to run: not known here.
-#[derive(Debug)]
-pub struct Waits {}
-
-impl Waits {
-    /// Of the calling thread: `None`.
-    #[must_use]
-    pub fn of_this_thread() -> Option<Waits> {
-        None
-    }
-
-    /// So far, in nanoseconds: `None`.
-    #[must_use]
-    pub fn ns(&self) -> Option<u64> {
-        None
-    }
+/// How long the calling thread was ready to run and had no processor: not known here.
+#[must_use]
+pub fn waited_ns() -> Option<u64> {
+    None
 }
 
 /// Keeps the calling thread on processors: not there yet on this system.

@@ -162,6 +162,8 @@ pub(super) fn gather(
     let Some(seen) = seen else { return all };
     for (index, evidence) in all.iter_mut().enumerate() {
         evidence.starved_ns = totals.starved_ns;
+        let waited_ns = totals.jobs[index].counts.cpu.waited_ns;
+        evidence.waited_ns = waited_ns / u64::from(evidence.workload.threads.max(1));
         evidence.storage.clone_from(&seen.storages[index]);
         evidence.spread = seen.spread[index];
         evidence.throttles.clone_from(&seen.throttles[index]);

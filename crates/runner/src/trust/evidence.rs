@@ -38,6 +38,9 @@ pub struct Evidence {
     /// As much of the pauses as the program was ready to run and had no processor;
     /// nanoseconds, 0 where that is not known.
     pub starved_ns: u64,
+    /// How long each of the job's threads was ready to run and had no processor, on
+    /// average, while it measured; nanoseconds, 0 where that is not known.
+    pub waited_ns: u64,
     /// What the machine did meanwhile: from before the first operation to after
     /// the last, so ramp and drain included. Its `files` are the job's targets.
     pub observed: Option<Observed>,
@@ -93,6 +96,7 @@ impl Evidence {
             storage: None,
             data: None,
             starved_ns: 0,
+            waited_ns: 0,
             observed: None,
             moved: None,
             in_flight: Vec::new(),

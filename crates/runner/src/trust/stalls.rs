@@ -25,12 +25,13 @@ struct Stall {
 }
 
 /// The stalls that the measured window saw from beginning to end: intervals in
-/// which nothing completed although operations were in flight, as the first that
-/// completed afterwards show: they took at least as long, or failed.
+/// which nothing completed although operations were in flight. A closed loop always has
+/// some. Of an open loop, with few arrivals, the first that completed afterwards show it:
+/// they took at least as long, or failed. (Those that were in flight over a pause of
+/// the program have no latency.)
 ///
-/// An open loop with few arrivals has empty intervals too; its operations are
-/// short. A process that was paused has none: pauses are cut out.
-fn stalls(intervals: &[Interval]) -> Vec<Stall> {
+/// A process that was paused has no empty intervals: pauses are cut out.
+fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
     let is_empty = |interval: &Interval| interval.operations() + interval.errors == 0;
     let busy = intervals.iter().filter(|interval| !is_empty(interval));
     let (operations, busy_ns) = busy.fold((0, 0), |(operations, ns), interval| {
@@ -53,7 +54,7 @@ fn stalls(intervals: &[Interval]) -> Vec<Stall> {
         let Some((at_ns, empty_ns)) = empty.take() else {
             continue;
         };
-        let in_flight = interval.latency_ns_max >= empty_ns || interval.errors > 0;
+        let in_flight = closed_loop || interval.latency_ns_max >= empty_ns || interval.errors > 0;
         let missing = per_ns * empty_ns as f64;
         if empty_ns >= STALL_NS_MIN && missing >= MISSING_MIN && in_flight {
             // It may have begun and ended inside the neighbouring intervals.
@@ -67,12 +68,21 @@ fn stalls(intervals: &[Interval]) -> Vec<Stall> {
 
 /// The device answered nothing for a time, and then went on.
 pub fn stalled(evidence: &Evidence) -> Option<Warning> {
-    let stalls = stalls(&evidence.outcome.intervals);
+    let closed_loop = evidence.workload.rate.is_none();
+    let stalls = stalls(&evidence.outcome.intervals, closed_loop);
     let longest = stalls.iter().max_by_key(|stall| stall.duration_ns)?;
     // A quota that held the program back for as long explains it, and is reported.
     let observed = evidence.observed.as_ref();
     if observed.is_some_and(|seen| seen.quota_throttled_ns >= longest.duration_ns) {
         return None;
+    }
+    if let Some(doubt) = waited_as_long(evidence, longest.duration_ns) {
+        let message = format!(
+            "nothing completed for about {}, from {} on; {doubt}",
+            format_duration(longest.duration_ns),
+            format_duration(longest.at_ns)
+        );
+        return Some(Code::Stalled.warning(Severity::Warning, message, HINT_PROCESSOR));
     }
     let message = match stalls.len() {
         1 => format!(
@@ -89,6 +99,21 @@ pub fn stalled(evidence: &Evidence) -> Option<Warning> {
     let hint = "look at the kernel's log (dmesg) for timeouts, resets and failed paths; rate and latencies \
                 contain the stall";
     Some(Code::Stalled.warning(Severity::Warning, message, hint))
+}
+
+/// What to do where a processor was missing.
+const HINT_PROCESSOR: &str = "give it a processor (nice, busy machine, control groups) and run again; if it \
+                              happens again, look at the kernel's log (dmesg)";
+
+/// What is to be said where the job's threads waited for a processor for so long that
+/// this may explain `duration_ns` of silence.
+fn waited_as_long(evidence: &Evidence, duration_ns: u64) -> Option<String> {
+    (evidence.waited_ns >= duration_ns.div_ceil(2)).then(|| {
+        format!(
+            "the job's threads waited {} for a processor, so it may not have been the device",
+            format_duration(evidence.waited_ns)
+        )
+    })
 }
 
 /// Nothing of the program ran for a time. The numbers do not contain it; the
@@ -155,11 +180,16 @@ pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
     if drained_ns < LATENCY_NS_MIN || drained_ns < longest_ns.saturating_mul(RATIO_MIN) {
         return None;
     }
-    let message = format!(
-        "the device stalled at the end: operations in flight at the stop took up to {}, those counted at most {}",
+    let counts = format!(
+        "operations in flight at the stop took up to {}, those counted at most {}",
         format_duration(drained_ns),
         format_duration(longest_ns)
     );
+    if let Some(doubt) = waited_as_long(evidence, drained_ns) {
+        let message = format!("{counts}; {doubt}");
+        return Some(Code::StalledAtEnd.warning(Severity::Warning, message, HINT_PROCESSOR));
+    }
+    let message = format!("the device stalled at the end: {counts}");
     let hint = "run it longer; if it stalls again and again, look at the kernel's log and the device's health";
     Some(Code::StalledAtEnd.warning(Severity::Warning, message, hint))
 }
@@ -236,7 +266,11 @@ mod tests {
             ("all the time", vec![none; 5], vec![]),
             ("no intervals", vec![], vec![]),
         ] {
-            assert_eq!(stalls(&intervals(&of)), expected, "{what}");
+            assert_eq!(stalls(&intervals(&of), false), expected, "{what}");
         }
+        // A pause of the program within the stall leaves no latency that shows it.
+        let of = intervals(&[good, none, none, none, (90, 0, 9), good]);
+        assert_eq!(stalls(&of, false), []);
+        assert_eq!(stalls(&of, true), [stall(500, 1_500)]);
     }
 }

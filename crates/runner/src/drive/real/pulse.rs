@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stripewise_io_engine::Clock;
-use stripewise_io_engine::backend::thread::Waits;
+use stripewise_io_engine::backend::thread;
 
 /// How long it sleeps between two signs: a pause is found to begin at most so much
 /// too early.
@@ -31,8 +31,7 @@ impl Pulse {
         let watched = Arc::clone(&window);
         let body = move || {
             let mut seen_ns = start_ns;
-            let waits = Waits::of_this_thread();
-            let waited = || waits.as_ref().and_then(Waits::ns).unwrap_or(0);
+            let waited = || thread::waited_ns().unwrap_or(0);
             let mut waited_ns = waited();
             while !end.load(Ordering::Relaxed) {
                 std::thread::park_timeout(SLEEP);
@@ -50,11 +49,11 @@ impl Pulse {
         };
         // Before the thread: its first sign must not be taken for the watch's start.
         window.pauses.watch(start_ns);
-        let thread = std::thread::Builder::new()
+        let pulse = std::thread::Builder::new()
             .name("pulse".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(body);
-        match thread {
+        match pulse {
             Ok(thread) => Some(Pulse {
                 ended,
                 thread: Some(thread),

@@ -182,5 +182,9 @@ impl WorkerThread {
 
 fn cpu_times() -> CpuTimes {
     let (user_ns, system_ns) = thread::cpu_times_ns().unwrap_or_default();
-    CpuTimes { user_ns, system_ns }
+    CpuTimes {
+        user_ns,
+        system_ns,
+        waited_ns: thread::waited_ns().unwrap_or_default(),
+    }
 }

@@ -736,7 +736,40 @@ pub const CASES: &[Case] = &[
             e.outcome.intervals[12].latency_ns_max = 5_500_000_000;
         },
         // An open loop in which nothing was in flight.
-        near_miss: |e| rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second))),
+        near_miss: |e| {
+            rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second)));
+            open_loop(e, 50_000);
+        },
+    },
+    // Its threads had no processor for as long.
+    Case {
+        code: Stalled,
+        severity: Warning,
+        says: &[
+            "nothing completed for about 5.50 s",
+            "waited 4 s",
+            "may not have been the device",
+        ],
+        fires: |e| {
+            rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second)));
+            e.outcome.intervals[12].latency_ns_max = 5_500_000_000;
+            e.waited_ns = 4_000_000_000;
+        },
+        near_miss: |e| e.waited_ns = 4_000_000_000,
+    },
+    Case {
+        code: StalledAtEnd,
+        severity: Warning,
+        says: &[
+            "took up to 6 s",
+            "waited 4 s",
+            "may not have been the device",
+        ],
+        fires: |e| {
+            e.outcome.drain.latency_ns_max = 6_000_000_000;
+            e.waited_ns = 4_000_000_000;
+        },
+        near_miss: |e| e.waited_ns = 4_000_000_000,
     },
     Case {
         code: Paused,
