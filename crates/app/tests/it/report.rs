@@ -36,6 +36,21 @@ fn holds_to_definition(desk: &Desk, name: &str, command: &[&str]) {
     );
 }
 
+#[test]
+fn what_a_schema_does_not_allow_or_name_is_a_fault() {
+    let document = r#"{"schema_version": 1, "runs": []}"#;
+    holds_to_schema(document);
+    for (from, to, says) in [
+        ("\"runs\"", "\"tuns\"", "tuns"),
+        ("[]", "null", "null"),
+        ("[]", "[{}]", "/runs/0"),
+        (": 1", ": 2", "/schema_version"),
+    ] {
+        let found = schema::faults_of(&document.replace(from, to), SCHEMA);
+        assert!(found.iter().any(|fault| fault.contains(says)), "{found:?}");
+    }
+}
+
 fn one_run(desk: &Desk, label: &str) {
     let arguments = [
         "run",
