@@ -35,7 +35,7 @@ fn impossible(of: &Value, side: &str) -> Option<String> {
     ];
     let found = said
         .into_iter()
-        .find_map(|(name, rate)| Some((name, rate.filter(|rate| !(*rate <= RATE_MAX))?)));
+        .find_map(|(name, rate)| Some((name, rate.filter(|rate| *rate > RATE_MAX)?)));
     found.map(|(name, rate)| format!("says {name} {rate:e} of its {side}s, which no device has"))
 }
 
