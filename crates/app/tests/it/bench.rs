@@ -112,15 +112,16 @@ fn the_knee_of_a_known_array_is_bracketed_and_marked() {
 
 #[test]
 fn the_sentence_holds_the_latency_limit_and_the_interval_at_it() {
-    let desk = Desk::new();
-    let document = desk.json(&[
+    const COMMAND: [&str; 6] = [
         "bench",
         "sim:raid10-10k",
         "--series",
         "random-read",
         "--slo",
         "p99<30ms",
-    ]);
+    ];
+    let desk = Desk::new();
+    let document = desk.json(&COMMAND);
     let series = document.at("series.0");
     assert_eq!(series.at("slo").text(), "p99<30ms");
     let steps = series.at("steps").items();
@@ -171,21 +172,8 @@ fn the_sentence_holds_the_latency_limit_and_the_interval_at_it() {
     ] {
         assert!(sentence.contains(word), "{word}: {sentence}");
     }
-    let printed = desk
-        .run(&[
-            "bench",
-            "sim:raid10-10k",
-            "--series",
-            "random-read",
-            "--slo",
-            "p99<30ms",
-        ])
-        .done();
-    assert!(
-        printed.stdout.contains(&sentence[..40]),
-        "{}",
-        printed.stdout
-    );
+    let printed = desk.run(&COMMAND).done().stdout;
+    assert!(printed.contains(&sentence[..40]), "{printed}");
 }
 
 #[test]
