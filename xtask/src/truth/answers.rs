@@ -52,6 +52,8 @@ fn cases() -> Vec<Case> {
         half_width_max: Some(10.0),
     };
     let (knee, below) = (Limit::AtKnee, None);
+    let mut declining = case("", 8.0, 2.0, 0.2, knee).curve;
+    declining.decline = 0.01;
     vec![
         case("flat, limit at 4", 1.0, 0.0, 0.05, Limit::At(4.0)),
         case("flat, limit at 24", 1.0, 0.0, 0.05, Limit::At(24.0)),
@@ -63,10 +65,7 @@ fn cases() -> Vec<Case> {
             ..case("plateau of a stream", 3.0, 4.0, 0.05, Limit::At(16.0))
         },
         Case {
-            curve: Curve {
-                decline: 0.01,
-                ..case("", 8.0, 2.0, 0.2, knee).curve
-            },
+            curve: declining,
             ..case("declining beyond its knee", 8.0, 2.0, 0.2, Limit::At(3.0))
         },
         case("at a very soft knee of 16", 16.0, 1.5, 0.1, knee),
