@@ -1,23 +1,15 @@
 //! Stripewise: find out what a disk can do, and whether it is laid out right.
 #![forbid(unsafe_code)]
 
-mod aim;
 mod cli;
 mod commands;
 mod context;
 mod exit_codes;
-mod experiment;
 mod failure;
-mod input;
 mod interrupt;
-mod keep;
-mod measure;
 mod output;
-mod parallel;
-mod planned;
 mod request;
 mod show;
-mod simulated;
 mod subject;
 
 use clap::Parser;
@@ -36,7 +28,7 @@ fn main() -> ExitCode {
     let ended = match show::terminal::unwritten() {
         // What the measurement came to is not hidden behind it.
         Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
-            unwritten.print();
+            failure::print(&unwritten);
             ended
         }
         Some(unwritten) => ended.and(Err(unwritten)),
@@ -44,14 +36,18 @@ fn main() -> ExitCode {
     };
     let exit = ended.unwrap_or_else(|mut failure| {
         failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
-        failure.print();
+        failure::print(&failure);
         failure.exit
     });
     show::terminal::farewell();
-    exit.into()
+    exit_codes::exit_code(exit)
 }
 
-fn dispatch(cli: Cli) -> Outcome {
+fn dispatch(mut cli: Cli) -> Outcome {
+    if cli.global.events {
+        show::document::expect_events();
+        cli.global.json = true;
+    }
     if cli.global.json || cli.command.prints_a_document() {
         show::terminal::expect_document();
     }

@@ -4,9 +4,9 @@
 use crate::cli::run::{LoadArguments, Run};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::input::{PLAN_BYTES_MAX, read_text};
-use crate::measure::workload_failure;
 use std::path::Path;
+use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_campaign::steps::measure::workload_failure;
 use stripewise_units::{ByteSize, NameText};
 use stripewise_workload::{
     Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,

@@ -9,12 +9,12 @@ mod named;
 
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
-use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
-use crate::input::{RESULTS_BYTES_MAX, read};
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::steps::input::{RESULTS_BYTES_MAX, read};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 use stripewise_store::{Filter, Store};
@@ -288,11 +288,7 @@ fn of_runs(name: String, document: Document) -> Subject {
 fn foreign(name: &str, bytes: &[u8]) -> Outcome<Subject> {
     let file = stripewise_compat::import(bytes, name).map_err(|error| {
         let hint = error.hint().to_owned();
-        Failure {
-            exit: Exit::Usage,
-            error: error.into(),
-            hint: Some(hint),
-        }
+        Failure::of(Exit::Usage, error).hinted(hint)
     })?;
     Ok(Subject {
         notes: file.notes.iter().map(ToString::to_string).collect(),

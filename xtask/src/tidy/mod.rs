@@ -13,6 +13,7 @@ mod lengths;
 mod links;
 mod source;
 mod unsafety;
+mod use_cases;
 
 use anyhow::{Result, bail};
 use config::Config;
@@ -50,6 +51,7 @@ pub fn run(root: &Path) -> Result<()> {
     findings.extend(bans::check(&sources, &config));
     findings.extend(unsafety::check(&sources, &config));
     findings.extend(layout::check(&sources));
+    findings.extend(use_cases::check(&sources));
     findings.extend(links::check(root, &sources));
     let lengths = lengths::measure(&sources, &config);
     findings.extend(lengths.findings);

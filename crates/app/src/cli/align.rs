@@ -2,6 +2,7 @@
 
 use super::run::Safety;
 use clap::{Args, ValueEnum};
+use stripewise_campaign::experiment::start::Limits;
 use stripewise_io_engine::EngineName;
 use stripewise_units::{ByteSize, Nanoseconds};
 
@@ -94,6 +95,18 @@ pub struct ExperimentArguments {
     /// Your words for this experiment
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
+}
+
+impl ExperimentArguments {
+    /// When the experiment stops.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            precision_percent: self.precision,
+            time_ns: self.time.map(Nanoseconds::ns),
+            blocks: self.blocks,
+            step_is_given: self.step.is_some(),
+        }
+    }
 }
 
 /// Published designs.

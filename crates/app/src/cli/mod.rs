@@ -54,6 +54,9 @@ pub struct Global {
     /// Print one JSON document on stdout; everything else goes to stderr
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print what happens as JSON lines on stdout, the document as the last of them
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub events: bool,
     /// Keep results in this file [default: stripewise.db in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,

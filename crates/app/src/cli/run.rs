@@ -2,6 +2,7 @@
 
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
+use stripewise_campaign::Permissions;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, CpuList, Nanoseconds};
@@ -153,6 +154,18 @@ pub struct HowArguments {
     /// Faults to inject, for tests of the program itself
     #[arg(long, value_name = "PLAN", hide = true)]
     pub inject: Option<FaultPlan>,
+}
+
+impl Safety {
+    /// What the user permits.
+    pub fn permissions(&self) -> Permissions {
+        Permissions {
+            keep: self.keep,
+            overwrite: self.overwrite,
+            destroy: self.destroy.clone(),
+            busy_ok: self.busy_ok,
+        }
+    }
 }
 
 /// What may be touched.

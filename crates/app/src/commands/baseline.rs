@@ -3,17 +3,17 @@
 //! A baseline carries its runs whole (without their intervals), so that it
 //! outlives a tidied history. It is a document of the store, kind `baseline`.
 
-use super::check_rerun::{Repetitions, Work, aim_all, rerun};
 use crate::cli::baseline::{Baseline, BaselineAction, BaselineSet};
 use crate::context::{Context, keep_document, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::measure::exit_of;
 use crate::show::document::{print_json, print_text};
 use crate::show::terminal::{say, say_part};
 use crate::subject::{SubjectKind, subject};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use stripewise_campaign::steps::measure::exit_of;
+use stripewise_campaign::steps::rerun::{Repetitions, Work, aim_all, rerun};
 use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::{doubts, fewest_repetitions, void_codes};
 use stripewise_report::wrapped;
@@ -208,7 +208,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     let mut exit = Exit::Done;
     if let Some(repeat) = wanted.repeat {
         let work = Work::of_records(&runs, None)?;
-        let ready = aim_all(context, &mut store, &work, &wanted.safety)?;
+        let ready = aim_all(context, &mut store, &work, &wanted.safety.permissions())?;
         let mut records = Vec::new();
         let how = Repetitions {
             repeat,

@@ -7,18 +7,20 @@
 
 use super::baseline::{Change, KeptBaseline};
 use super::check_answer::{Answer, judge_change};
-use super::check_rerun::{Ready, Repetitions, Work, aim_all, expected_records, rerun};
 use super::check_work::work;
 use super::compare::metric;
 use crate::cli::check::Check;
-use crate::cli::run::Safety;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::measure::exit_of;
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::terminal::{say, say_part};
 use crate::subject::subject;
+use stripewise_campaign::Permissions;
+use stripewise_campaign::steps::measure::exit_of;
+use stripewise_campaign::steps::rerun::{
+    Ready, Repetitions, Work, aim_all, expected_records, rerun,
+};
 use stripewise_lab::compare::{CompareOptions, Condition, Sides, differing_conditions};
 use stripewise_lab::experiment::Metric;
 use stripewise_report::errors_text;
@@ -103,7 +105,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
 fn refuse_partial(arguments: &Check, records: &[RunRecord]) -> Outcome<()> {
     let partial = records
         .iter()
-        .find(|record| !crate::keep::is_whole(record))
+        .find(|record| !stripewise_campaign::steps::keep::is_whole(record))
         .filter(|_| arguments.run.is_some());
     match partial {
         Some(record) => Err(Failure::usage(
@@ -205,12 +207,12 @@ fn measure(
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let work = work(arguments, baseline)?;
-    let safety = Safety {
+    let permissions = Permissions {
         // A gentle check is made for a place where others work.
         busy_ok: arguments.safety.busy_ok || arguments.gentle,
-        ..arguments.safety.clone()
+        ..arguments.safety.permissions()
     };
-    let ready = aim_all(context, store, &work, &safety)?;
+    let ready = aim_all(context, store, &work, &permissions)?;
     let outcome = run_on(context, store, arguments, baseline, &work, &ready, records);
     for target in ready.aimed {
         target.finish()?;

@@ -2,11 +2,11 @@
 //! speak of, or either of them made gentle.
 
 use super::baseline::KeptBaseline;
-use super::check_rerun::{Step, StepTarget, Work};
 use crate::cli::check::Check;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::measure::JobWish;
+use stripewise_campaign::steps::measure::PlacedJob;
+use stripewise_campaign::steps::rerun::{Step, StepTarget, Work};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
@@ -96,7 +96,7 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
         let workload = workload_of(arguments, kind, size.filter(|_| !is_made));
         work.steps.push(Step {
             part: kind.name().to_owned(),
-            jobs: vec![JobWish {
+            jobs: vec![PlacedJob {
                 name: kind.name().to_owned(),
                 workload,
                 targets: vec![index],
@@ -181,7 +181,7 @@ fn gentle(work: Work) -> Work {
             if !known {
                 steps.push(Step {
                     part: "gentle".to_owned(),
-                    jobs: vec![JobWish {
+                    jobs: vec![PlacedJob {
                         name: job.name.clone(),
                         workload,
                         targets: job.targets.clone(),

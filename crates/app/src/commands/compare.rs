@@ -3,14 +3,14 @@
 use crate::cli::compare::Compare;
 use crate::context::Context;
 use crate::exit_codes::Exit;
-use crate::experiment::answer::Answer;
-use crate::experiment::kept::Kept;
-use crate::experiment::start::plan_failure;
 use crate::failure::{Failure, Outcome};
 use crate::show::comparisons::{print_comparisons, print_json_of};
 use crate::show::document::note;
 use crate::show::page::{material_of, refuse_existing, say_written, write_material};
 use crate::subject::{Subject, SubjectKind, subject};
+use stripewise_campaign::experiment::answer::Answer;
+use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::experiment::start::plan_failure;
 use stripewise_compat::dataset::Dataset;
 use stripewise_lab::compare::{
     CompareOptions, NothingToCompare, Question, Side, compare_all, found, levels_of,

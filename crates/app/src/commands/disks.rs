@@ -160,10 +160,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn look(system: &System, arguments: &Disks, kind: &Kind, known: &Known) -> Outcome<Survey> {
-    let fail = |error: Error| Failure {
-        exit: Exit::Target,
-        hint: Some(error.hint().to_owned()),
-        error: error.into(),
+    let fail = |error: Error| {
+        let hint = error.hint().to_owned();
+        Failure::of(Exit::Target, error).hinted(hint)
     };
     let request = |device: Option<String>| Request {
         device,

@@ -39,10 +39,9 @@ pub struct FileExtent {
 
 impl FilePlace {
     pub fn of(system: &System, path: &Path) -> Outcome<Self> {
-        let storage = system.storage_of_path(path).map_err(|error| Failure {
-            exit: Exit::Target,
-            hint: Some(error.hint().to_owned()),
-            error: error.into(),
+        let storage = system.storage_of_path(path).map_err(|error| {
+            let hint = error.hint().to_owned();
+            Failure::of(Exit::Target, error).hinted(hint)
         })?;
         let placement = std::fs::File::open(path)
             .ok()

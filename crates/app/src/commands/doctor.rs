@@ -60,11 +60,7 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     })?;
     let storage = system.storage_of_path(path).map_err(|error| {
         let hint = error.hint().to_owned();
-        Failure {
-            exit: Exit::Target,
-            error: error.into(),
-            hint: Some(hint),
-        }
+        Failure::of(Exit::Target, error).hinted(hint)
     })?;
     checks.extend(volume(path, &storage));
     let reading = reading(path);

@@ -11,6 +11,8 @@ use crate::show::terminal::Stdout;
 use crate::subject::subject;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 use stripewise_report::{csv_heading, csv_rows};
@@ -149,23 +151,31 @@ fn for_each(
 }
 
 fn json_of(run: &RunRecord) -> Outcome<String> {
-    serde_json::to_string(run).map_err(|error| Failure {
-        exit: Exit::Store,
-        error: error.into(),
-        hint: None,
-    })
+    serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))
 }
 
 fn unwritten(error: std::io::Error) -> Failure {
-    let hint = hint_of(&error, "make room there, or name a file elsewhere");
-    Failure {
-        exit: Exit::Target,
-        error: anyhow::Error::new(error).context("cannot write the export"),
-        hint: Some(hint.to_owned()),
+    let hint = hint_of(&error, "make room there, or name a file elsewhere").to_owned();
+    Failure::of(Exit::Target, Unwritten(error)).hinted(hint)
+}
+
+/// The export could not be written.
+#[derive(Debug)]
+struct Unwritten(std::io::Error);
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot write the export")
+    }
+}
+
+impl Error for Unwritten {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
     }
 }
 
 fn is_broken_pipe(failure: &Failure) -> bool {
-    let io = failure.error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    let unwritten = failure.error.downcast_ref::<Unwritten>();
+    unwritten.is_some_and(|error| error.0.kind() == ErrorKind::BrokenPipe)
 }

@@ -3,11 +3,11 @@
 use crate::cli::small::{History, HistoryAction};
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
-use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs;
 use serde::Serialize;
+use stripewise_campaign::experiment::kept::Kept;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::{AnswerPlace, JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};

@@ -5,7 +5,6 @@ pub mod baseline;
 pub mod bench;
 pub mod check;
 pub mod check_answer;
-pub mod check_rerun;
 pub mod check_work;
 pub mod compare;
 pub mod convert;

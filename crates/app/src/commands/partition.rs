@@ -163,8 +163,7 @@ pub(super) fn failure(error: Error) -> Failure {
     };
     let hint = error.hint().map(str::to_owned);
     Failure {
-        exit,
-        error: error.into(),
         hint,
+        ..Failure::of(exit, error)
     }
 }

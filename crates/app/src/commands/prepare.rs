@@ -1,12 +1,12 @@
 //! `prepare`: makes and keeps a test file.
 
-use crate::aim;
 use crate::cli::small::Prepare;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
+use stripewise_campaign::steps::targets;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::{NameText, format_bytes, shell_word};
@@ -37,7 +37,7 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
         ..Intent::default()
     };
     let mut store = context.open_store()?;
-    let aimed = aim::prepare(context, &mut store, &name, &intent)?;
+    let aimed = targets::prepare(context, &mut store, &name, &intent)?;
     let Some(target) = aimed.real() else {
         return Err(Failure::usage(
             "only a file can be prepared",

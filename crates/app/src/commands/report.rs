@@ -70,9 +70,9 @@ fn check_name(arguments: &Report) -> Outcome<()> {
 
 fn again(failure: &Failure) -> Failure {
     Failure {
-        exit: failure.exit,
-        error: anyhow::Error::msg(failure.error.to_string()),
         hint: failure.hint.clone(),
+        option: failure.option,
+        ..Failure::of(failure.exit, failure.error.to_string())
     }
 }
 
@@ -138,6 +138,8 @@ fn light(
             run = run.without_histograms();
             if format != ReportFormat::Json {
                 run = run.without_intervals();
+                // A page shows what ran.
+                run.request = None;
             }
         }
         runs.push(run);

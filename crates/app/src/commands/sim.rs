@@ -5,10 +5,10 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
-use crate::simulated;
 use serde::Serialize;
 use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};
+use stripewise_campaign::steps::simulated;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{ByteSize, format_bytes};
 

@@ -7,20 +7,22 @@ pub mod drives;
 mod files;
 mod utilisation;
 
-use crate::aim::{Aimed, Need, aim};
-use crate::cli::run::Safety;
 use crate::cli::sqlio::Sqlio;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::input::{PLAN_BYTES_MAX, read};
-use crate::keep::Place as RunPlace;
-use crate::measure::{How, JobWish, Measured, exit_of, length_ns, measure, workload_failure};
 use crate::show::document::{note, print_exact, print_text};
-use crate::show::progress::Progress;
 use crate::show::runs;
 use crate::show::terminal::say_part;
 use drives::{Drives, Place};
+use stripewise_campaign::Permissions;
+use stripewise_campaign::observer::Progress;
+use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read};
+use stripewise_campaign::steps::keep::Place as RunPlace;
+use stripewise_campaign::steps::measure::{
+    Measured, PlacedJob, RunOptions, exit_of, length_ns, measure, workload_failure,
+};
+use stripewise_campaign::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
@@ -115,7 +117,7 @@ fn run(
     let mut report = setup.report(command, COUNTS_PER_SECOND);
     let mut store = context.open_store()?;
     let cpus = affinity::settle(command, setup)?;
-    let safety = Safety {
+    let permissions = Permissions {
         keep: false,
         overwrite: arguments.overwrite,
         destroy: arguments.destroy.clone(),
@@ -124,19 +126,19 @@ fn run(
     let needs = needs(setup, places)?;
     // What is refused prints nothing that a script would take for a result's head.
     for ((wish, place), need) in setup.files.iter().zip(places).zip(&needs) {
-        files::judge(context, &store, wish, place, need, &safety)?;
+        files::judge(context, &store, wish, place, need, &permissions)?;
     }
     if !context.global.json {
         print_text(&head(&report));
     }
     for (wish, place) in setup.files.iter().zip(places) {
-        let prepared = files::ready(context, &mut store, wish, place, &safety)?;
+        let prepared = files::ready(context, &mut store, wish, place, &permissions)?;
         report.prepared.push(prepared);
     }
-    let aimed: Vec<Aimed> = places
+    let aimed: Vec<OpenTarget> = places
         .iter()
         .zip(&needs)
-        .map(|(place, need)| aim(context, &mut store, &place.text(), need, &safety))
+        .map(|(place, need)| open_target(context, &mut store, &place.text(), need, &permissions))
         .collect::<Outcome<_>>()?;
     let wishes = wishes(setup);
     for wish in &wishes {
@@ -163,8 +165,8 @@ fn run(
     Ok(exit)
 }
 
-fn wishes(setup: &Setup) -> Vec<JobWish> {
-    let wishes = setup.jobs.iter().map(|job| JobWish {
+fn wishes(setup: &Setup) -> Vec<PlacedJob> {
+    let wishes = setup.jobs.iter().map(|job| PlacedJob {
         name: job.name.clone(),
         workload: job.workload.clone(),
         targets: job.files.clone(),
@@ -173,7 +175,7 @@ fn wishes(setup: &Setup) -> Vec<JobWish> {
 }
 
 /// What the run needs of each of its files.
-fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<Need>> {
+fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<TargetRequirements>> {
     let in_flight = |job: &stripewise_compat::sqlio::JobWish| {
         let files = if job.workload.in_turn {
             1
@@ -200,7 +202,7 @@ fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<Need>> {
     let load = &setup.jobs[0].workload;
     let files = setup.files.iter().zip(places);
     Ok(files
-        .map(|(wish, place)| Need {
+        .map(|(wish, place)| TargetRequirements {
             reads: load.read_percent > 0,
             writes: load.read_percent == 0,
             size: match (wish.specified_bytes, place) {
@@ -221,7 +223,7 @@ fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<Need>> {
         .collect())
 }
 
-fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) -> How {
+fn how(context: &Context, arguments: &Sqlio, aimed: &[OpenTarget], cpus: Vec<u32>) -> RunOptions {
     let real = aimed.iter().any(|target| target.real().is_some());
     let request = Request {
         cpus,
@@ -229,19 +231,19 @@ fn how(context: &Context, arguments: &Sqlio, aimed: &[Aimed], cpus: Vec<u32>) ->
         cache_by_name: false,
         ..Request::default()
     };
-    How::of(context, request, !real)
+    RunOptions::of(context, request, !real)
 }
 
 fn measured(
     context: &Context,
     store: &mut Store,
-    aimed: &[Aimed],
-    wishes: &[JobWish],
-    how: &How,
+    aimed: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
 ) -> Outcome<Measured> {
     let length_ns = length_ns(wishes);
     let real = aimed.iter().any(|target| target.real().is_some());
-    let progress = Progress::start(context.global.quiet || !real, length_ns, "Measuring");
+    let progress = Progress::begin(context.observer(), !real, length_ns, "Measuring");
     let place = RunPlace {
         title: "Measuring",
         before_ns: 0,

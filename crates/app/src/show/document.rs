@@ -5,19 +5,40 @@ use crate::failure::{Failure, Outcome};
 use crate::show::style::printable;
 use crate::show::terminal;
 use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use stripewise_report::{plain_json, wrapped};
 
 /// Prints a document to stdout, pretty, with a final newline. A reader that went
 /// away is no failure.
 pub fn print_json(document: &impl Serialize) -> Outcome<()> {
-    let mut text = serde_json::to_string_pretty(document).map_err(|error| Failure {
-        exit: Exit::Usage,
-        error: error.into(),
-        hint: None,
-    })?;
+    let mut text =
+        serde_json::to_string_pretty(document).map_err(|error| Failure::of(Exit::Usage, error))?;
     text.push('\n');
     print_exact(&text);
     Ok(())
+}
+
+/// With `--events` the document is the last of the lines.
+static EVENTS: AtomicBool = AtomicBool::new(false);
+
+/// From now on stdout holds JSON lines.
+pub fn expect_events() {
+    EVENTS.store(true, Ordering::Relaxed);
+}
+
+/// Prints something as a line of JSON.
+pub fn print_line(event: &impl Serialize) {
+    // Plain fields with text as keys: there is nothing that JSON cannot hold.
+    if let Ok(text) = serde_json::to_string(event) {
+        terminal::print(plain_json(&format!("{text}\n")).as_bytes());
+    }
+}
+
+/// The document of a command, as the last event.
+#[derive(Serialize)]
+struct DocumentEvent<'a> {
+    event: &'static str,
+    document: &'a serde_json::Value,
 }
 
 /// Prints text for people to stdout, without control characters of others.
@@ -29,6 +50,14 @@ pub fn print_text(text: &str) {
 /// inside its strings they are escapes. A broken pipe means that the reader has seen
 /// enough; any other error is reported when the command has ended.
 pub fn print_exact(text: &str) {
+    if EVENTS.load(Ordering::Relaxed)
+        && let Ok(document) = serde_json::from_str(text)
+    {
+        return print_line(&DocumentEvent {
+            event: "document",
+            document: &document,
+        });
+    }
     terminal::print(plain_json(text).as_bytes());
 }
 

@@ -3,6 +3,8 @@
 pub mod comparisons;
 pub mod disks_like;
 pub mod document;
+pub mod experiment;
+pub mod observer;
 pub mod page;
 pub mod progress;
 pub mod requirements;

@@ -47,11 +47,11 @@ impl Progress {
         }
     }
 
-    /// A line that stays, above the bar.
-    pub fn line(&self, text: &str) {
+    /// Writes lines that stay, above the bar.
+    pub fn suspend(&self, write: impl FnOnce()) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| say!("{text}")),
-            None => say!("{text}"),
+            Some(bar) => bar.suspend(write),
+            None => write(),
         }
     }
 }

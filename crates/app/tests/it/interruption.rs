@@ -292,7 +292,12 @@ fn a_step_of_a_bench_that_was_paused_is_measured_all_the_same() {
     ]);
     pause(&desk, &mut running);
     let printed = running.wait().json();
-    let jobs = printed.all("jobs");
+    let jobs: Vec<_> = printed
+        .at("runs")
+        .items()
+        .iter()
+        .map(|run| run.at("jobs"))
+        .collect();
     let jobs: Vec<_> = jobs.iter().flat_map(|jobs| jobs.items()).collect();
     assert_eq!(jobs.iter().map(long_pauses).sum::<usize>(), 1);
     for job in &jobs {

@@ -19,6 +19,7 @@ mod disks;
 mod doctor;
 mod documents;
 mod engines;
+mod events;
 mod faults;
 mod foreseen;
 mod format;

@@ -124,7 +124,7 @@ fn a_request_in_a_record_means_the_same_file_from_everywhere() {
     let desk = Desk::new();
     let file = desk.write("mine", &"x".repeat(1 << 20));
     let there = std::path::Path::new(&file).parent().expect("a folder");
-    let mut command = desk.command(&["run", "mine", "--duration", "10ms", "--json"]);
+    let mut command = desk.command(&["run", "mine", "--duration", "10ms", "--busy-ok", "--json"]);
     let output = command.current_dir(there).output().expect("started");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let targets = &document["runs"][0]["request"]["jobs"][0]["targets"];

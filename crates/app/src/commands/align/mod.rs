@@ -2,20 +2,23 @@
 
 mod design;
 
-use crate::aim::{Aimed, Need, aim, only_leave_is_missing, void_data, void_in_memory};
 use crate::cli::align::Align;
 use crate::context::Context;
 use crate::exit_codes::Exit;
-use crate::experiment::carry::new_document;
-use crate::experiment::ground::{Found, find};
-use crate::experiment::kept::{ExperimentKind, Kept, Place};
-use crate::experiment::start::{limit, start};
 use crate::failure::{Failure, Outcome};
-use crate::measure::check_before;
-use crate::show::document::note;
+use crate::show::experiment::conclude;
 use crate::show::page::{refuse_existing, write_report_on};
 use crate::show::terminal::say;
 use design::{Design, primary};
+use stripewise_campaign::experiment::ground::{Found, find};
+use stripewise_campaign::experiment::kept::{ExperimentKind, Kept, Place};
+use stripewise_campaign::experiment::sitting::new_document;
+use stripewise_campaign::experiment::start::{limit, start};
+use stripewise_campaign::steps::measure::check_before;
+use stripewise_campaign::steps::targets::{
+    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, void_data,
+    void_in_memory,
+};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
@@ -64,7 +67,9 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
         )?
     };
     let id = kept.id.clone();
-    let exit = start(context, &mut store, aimed, kept, &arguments.how, false)?;
+    let limits = arguments.how.limits();
+    let sitting = start(context, &mut store, aimed, kept, &limits, false)?;
+    let exit = conclude(context, sitting)?;
     if let Some(path) = &arguments.report {
         write_report_on(context, &store, &id, path)?;
     }
@@ -84,7 +89,7 @@ fn say_time(context: &Context, arguments: &Align, design: &Design) {
     let duration_ns = arguments.how.step.map_or(SECOND_NS, Nanoseconds::ns);
     let cells = design.cells((duration_ns / 10).min(SECOND_NS), duration_ns);
     let mut plan = ExperimentPlan::new("partition offset", levels.collect(), cells);
-    limit(&mut plan, &arguments.how, false);
+    limit(&mut plan, &arguments.how.limits(), false);
     say!(
         "Time: at most {} of measuring, in blocks of {} runs of {} each.",
         format_duration(plan.time_budget_ns.unwrap_or(0)),
@@ -105,7 +110,7 @@ fn check_loads(arguments: &Align, design: &Design) -> Outcome<()> {
 
 /// An experiment every run of which would be void is not begun: it takes minutes.
 /// Holes and zeros answer reads only.
-fn refuse_void(arguments: &Align, design: &Design, aimed: &Aimed) -> Option<Failure> {
+fn refuse_void(arguments: &Align, design: &Design, aimed: &OpenTarget) -> Option<Failure> {
     if arguments.what.anyway {
         return None;
     }
@@ -138,31 +143,30 @@ fn aim_align(
     store: &mut Store,
     arguments: &Align,
     design: &mut Design,
-) -> Outcome<Aimed> {
+) -> Outcome<OpenTarget> {
     let need = need(arguments, design);
+    let permissions = arguments.safety.permissions();
     let asked = arguments.what.write
         || arguments.what.both
         || arguments.safety.overwrite
         || arguments.safety.destroy.is_some();
-    let refusal = match aim(context, store, &arguments.target, &need, &arguments.safety) {
-        Err(failure) if design.writes && !asked && only_leave_is_missing(&failure) => failure,
+    let refusal = match open_target(context, store, &arguments.target, &need, &permissions) {
+        Err(failure) if design.writes && !asked && lacks_permission_to_write(&failure) => failure,
         other => return other,
     };
-    note(format!("only reads are measured: {}", refusal.error));
-    if let Some(hint) = &refusal.hint {
-        say!("hint: {hint}");
-    }
+    let text = format!("only reads are measured: {}", refusal.error);
+    context.note_failure(&text, &refusal);
     design.writes = false;
-    let need = Need {
+    let need = TargetRequirements {
         writes: false,
         ..need
     };
-    aim(context, store, &arguments.target, &need, &arguments.safety)
+    open_target(context, store, &arguments.target, &need, &permissions)
 }
 
-fn need(arguments: &Align, design: &Design) -> Need {
+fn need(arguments: &Align, design: &Design) -> TargetRequirements {
     let size = arguments.what.size;
-    Need {
+    TargetRequirements {
         reads: design.reads,
         writes: design.writes,
         size: size.map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
@@ -180,7 +184,7 @@ fn need(arguments: &Align, design: &Design) -> Need {
 fn plan(
     arguments: &Align,
     design: &Design,
-    aimed: &Aimed,
+    aimed: &OpenTarget,
     found: &Found,
 ) -> Outcome<(ExperimentPlan, Place)> {
     let mut place = found.place.clone();
@@ -209,7 +213,8 @@ fn plan(
     for level in &levels {
         for cell in &cells {
             let workload = level.apply(&cell.workload, 0);
-            validate(&workload, aimed.limits()).map_err(crate::measure::workload_failure)?;
+            validate(&workload, aimed.limits())
+                .map_err(stripewise_campaign::steps::measure::workload_failure)?;
         }
     }
     let mut plan = ExperimentPlan::new("partition offset", levels, cells);

@@ -1,14 +1,14 @@
 //! `lab clean`: what Stripewise made and kept, and nothing else. Without `--yes`
 //! it only says what it would do.
 
-use crate::aim::target_failure;
 use crate::cli::lab::LabClean;
 use crate::context::{Context, store_failure};
 use crate::exit_codes::Exit;
-use crate::experiment::kept::Kept;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
+use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::steps::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Knowledge, MadeFile};

@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::exit_codes::Exit;
-use crate::experiment::kept::Kept;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
 use serde::Serialize;
+use stripewise_campaign::experiment::kept::Kept;
 use stripewise_lab::experiment::Ended;
 use stripewise_report::{HistoryRow, history_table};
 use stripewise_results::SCHEMA_VERSION;

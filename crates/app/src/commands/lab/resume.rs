@@ -5,16 +5,17 @@
 //! are put where they belong in the new file; all else stays as it was planned.
 
 use super::run::{check_fit, need};
-use crate::aim::{Need, aim};
 use crate::cli::lab::LabResume;
 use crate::context::{Context, store_failure};
-use crate::experiment::answer::Answer;
-use crate::experiment::carry::{announce, carry, how};
-use crate::experiment::ground::find;
-use crate::experiment::kept::Kept;
-use crate::experiment::start::{plan_failure, say_place};
 use crate::failure::{Failure, Outcome};
+use crate::show::experiment::{conclude, print};
 use crate::show::terminal::say_part;
+use stripewise_campaign::experiment::answer::Answer;
+use stripewise_campaign::experiment::ground::find;
+use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::experiment::sitting::{announce, how, run_sitting};
+use stripewise_campaign::experiment::start::{plan_failure, say_place};
+use stripewise_campaign::steps::targets::{TargetRequirements, open_target};
 use stripewise_lab::experiment::{
     Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
@@ -48,25 +49,32 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
         if !context.global.quiet {
             say_part!("{}", wrapped(&done_words(&experiment, why), "  "));
         }
-        return Answer::of(&experiment, kept, records).print(context);
+        return print(context, &Answer::of(&experiment, kept, records));
     }
     let blocks = experiment.blocks;
     // Positions were asked of a test file as large as it could be; so again.
     let mut need = need(&kept.plan, kept.load_given);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
-        need = Need {
+        need = TargetRequirements {
             size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
             ..need
         };
     }
-    let aimed = aim(context, &mut store, &kept.target, &need, &arguments.safety)?;
+    let aimed = open_target(
+        context,
+        &mut store,
+        &kept.target,
+        &need,
+        &arguments.safety.permissions(),
+    )?;
     place_again(&mut kept, &aimed)?;
     check_fit(&kept.plan, &aimed)?;
     kept.ended = None;
     let how = how(context, &aimed, &kept);
     say_place(context, &kept);
     announce(context, &kept, aimed.simulated().is_some());
-    carry(context, &mut store, aimed, how, kept, blocks, records)
+    let sitting = run_sitting(context, &mut store, aimed, how, kept, blocks, records)?;
+    conclude(context, sitting)
 }
 
 /// What the command line says instead of the plan.
@@ -109,7 +117,10 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
 }
 
 /// Finds the levels' places on the target as it is now.
-fn place_again(kept: &mut Kept, aimed: &crate::aim::Aimed) -> Outcome<()> {
+fn place_again(
+    kept: &mut Kept,
+    aimed: &stripewise_campaign::steps::targets::OpenTarget,
+) -> Outcome<()> {
     let Some(place) = &mut kept.place else {
         return Ok(());
     };

@@ -1,16 +1,17 @@
 //! `lab run`: the experiment of a plan file.
 
-use crate::aim::{Aimed, Need, aim};
 use crate::cli::lab::LabRun;
 use crate::context::Context;
-use crate::experiment::carry::new_document;
-use crate::experiment::ground::find;
-use crate::experiment::kept::{ExperimentKind, Kept, Place};
-use crate::experiment::start::{plan_failure, start};
 use crate::failure::{Failure, Outcome};
-use crate::input::{PLAN_BYTES_MAX, read_text};
-use crate::measure::workload_failure;
+use crate::show::experiment::conclude;
 use std::path::Path;
+use stripewise_campaign::experiment::ground::find;
+use stripewise_campaign::experiment::kept::{ExperimentKind, Kept, Place};
+use stripewise_campaign::experiment::sitting::new_document;
+use stripewise_campaign::experiment::start::{plan_failure, start};
+use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_campaign::steps::measure::workload_failure;
+use stripewise_campaign::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::shift;
 use stripewise_lab::plan_file::{LabPlan, OFFSET_FACTOR};
@@ -40,7 +41,13 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
     }
     let mut store = context.open_store()?;
     let need = need(&plan, file.load_given);
-    let aimed = aim(context, &mut store, &file.target, &need, &arguments.safety)?;
+    let aimed = open_target(
+        context,
+        &mut store,
+        &file.target,
+        &need,
+        &arguments.safety.permissions(),
+    )?;
     let offsets = file.factor == OFFSET_FACTOR;
     let size_bytes = size_bytes(&plan).filter(|_| offsets);
     let place = match offsets {
@@ -58,14 +65,9 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
         ..new_document(context, &store, ExperimentKind::Lab, &file.target, plan)?
     };
     let duration_given = file.duration_given;
-    start(
-        context,
-        &mut store,
-        aimed,
-        kept,
-        &arguments.how,
-        duration_given,
-    )
+    let limits = arguments.how.limits();
+    let sitting = start(context, &mut store, aimed, kept, &limits, duration_given)?;
+    conclude(context, sitting)
 }
 
 fn read(context: &Context, path: &Path) -> Outcome<LabPlan> {
@@ -138,7 +140,7 @@ fn block_bytes_max(plan: &ExperimentPlan) -> u64 {
 }
 
 /// What all workloads together ask of the target.
-pub fn need(plan: &ExperimentPlan, load_given: bool) -> Need {
+pub fn need(plan: &ExperimentPlan, load_given: bool) -> TargetRequirements {
     let first = workloads(plan).next().unwrap_or_default();
     let span = workloads(plan)
         .filter_map(|workload| {
@@ -146,7 +148,7 @@ pub fn need(plan: &ExperimentPlan, load_given: bool) -> Need {
             Some(size.saturating_add(workload.base_offset_bytes))
         })
         .max();
-    Need {
+    TargetRequirements {
         reads: workloads(plan).any(|workload| workload.read_percent > 0),
         writes: workloads(plan).any(|workload| workload.read_percent < 100),
         size: span.map_or(Size::Auto, Size::Exactly),
@@ -165,7 +167,7 @@ pub fn need(plan: &ExperimentPlan, load_given: bool) -> Need {
 
 /// Puts the levels of the factor `offset` where they belong on this target.
 fn place(
-    aimed: &Aimed,
+    aimed: &OpenTarget,
     file: &LabPlan,
     plan: &mut ExperimentPlan,
     size_bytes: Option<u64>,
@@ -187,7 +189,7 @@ fn place(
 }
 
 /// Every workload fits the target, before the first one runs.
-pub fn check_fit(plan: &ExperimentPlan, aimed: &Aimed) -> Outcome<()> {
+pub fn check_fit(plan: &ExperimentPlan, aimed: &OpenTarget) -> Outcome<()> {
     for workload in workloads(plan) {
         validate(&workload, aimed.limits()).map_err(workload_failure)?;
     }

@@ -2,13 +2,15 @@
 //! and with the lines that SQLIO printed meanwhile.
 
 use super::drives::Place;
-use crate::aim::{Need, expand, intent, prepare, target_failure};
-use crate::cli::run::Safety;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::show::document::print_text;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+use stripewise_campaign::Permissions;
+use stripewise_campaign::steps::targets::{
+    TargetRequirements, expand, intent, prepare, target_failure,
+};
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
@@ -23,10 +25,10 @@ pub fn ready(
     store: &mut Store,
     wish: &FileWish,
     place: &Place,
-    safety: &Safety,
+    permissions: &Permissions,
 ) -> Outcome<Prepared> {
     let grown = match place {
-        Place::File(path) => grow(context, store, wish, path, safety)?,
+        Place::File(path) => grow(context, store, wish, path, permissions)?,
         Place::Raw(_) | Place::Simulated(_) => None,
     };
     let bytes = match (wish.specified_bytes, place) {
@@ -54,25 +56,25 @@ pub fn judge(
     store: &Store,
     wish: &FileWish,
     place: &Place,
-    need: &Need,
-    safety: &Safety,
+    need: &TargetRequirements,
+    permissions: &Permissions,
 ) -> Outcome<()> {
     let intent = match place {
         Place::Simulated(_) => return Ok(()),
-        Place::Raw(_) => intent(need, safety),
+        Place::Raw(_) => intent(need, permissions),
         Place::File(path) => match growth(wish, path)? {
-            None => intent(need, safety),
-            Some((None, growth)) => growing(&growth, true, safety),
+            None => intent(need, permissions),
+            Some((None, growth)) => growing(&growth, true, permissions),
             // Making it larger is writing to it, whatever its size is now.
             Some((Some(_), growth)) => Intent {
                 writes: true,
                 size: Size::Auto,
-                ..growing(&growth, false, safety)
+                ..growing(&growth, false, permissions)
             },
         },
     };
     let name: TargetName = place.text().parse().map_err(target_failure)?;
-    crate::aim::judge(context, store, &name, &intent).map(drop)
+    stripewise_campaign::steps::targets::judge(context, store, &name, &intent).map(drop)
 }
 
 /// How much larger a file must become, and its size now where it is there; `None`
@@ -104,12 +106,12 @@ fn growth(wish: &FileWish, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>
     Ok(Some((current, growth)))
 }
 
-fn growing(growth: &Growth, create: bool, safety: &Safety) -> Intent {
+fn growing(growth: &Growth, create: bool, permissions: &Permissions) -> Intent {
     Intent {
         reads: false,
         size: Size::Exactly(growth.needed_bytes),
-        overwrite: safety.overwrite,
-        busy_ok: safety.busy_ok,
+        overwrite: permissions.overwrite,
+        busy_ok: permissions.busy_ok,
         keep: true,
         create,
         ..Intent::default()
@@ -121,7 +123,7 @@ fn grow(
     store: &mut Store,
     wish: &FileWish,
     path: &Path,
-    safety: &Safety,
+    permissions: &Permissions,
 ) -> Outcome<Option<Growth>> {
     let Some((current, growth)) = growth(wish, path)? else {
         return Ok(None);
@@ -132,11 +134,12 @@ fn grow(
         }
     };
     say(&expanding(&wish.name, &growth));
-    let intent = growing(&growth, current.is_none(), safety);
+    let intent = growing(&growth, current.is_none(), permissions);
     let done = match current {
         None => {
             let name = TargetName::Path(path.to_owned());
-            prepare(context, store, &name, &intent).and_then(crate::aim::Aimed::finish)
+            prepare(context, store, &name, &intent)
+                .and_then(stripewise_campaign::steps::targets::OpenTarget::finish)
         }
         Some(_) => expand(context, store, path, growth.needed_bytes, &intent),
     };
@@ -183,7 +186,9 @@ fn device_bytes(path: &Path) -> Option<u64> {
 }
 
 fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {
-    let name: TargetName = text.parse().map_err(crate::aim::target_failure)?;
-    let simulated = crate::simulated::Simulated::open(context, &name)?;
+    let name: TargetName = text
+        .parse()
+        .map_err(stripewise_campaign::steps::targets::target_failure)?;
+    let simulated = stripewise_campaign::steps::simulated::Simulated::open(context, &name)?;
     Ok(simulated.limits().size_bytes)
 }

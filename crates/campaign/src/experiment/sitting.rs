@@ -1,14 +1,13 @@
-//! One sitting of an experiment: from an aimed target and finished blocks to the
+//! One sitting of an experiment: from an open target and finished blocks to the
 //! answer and the exit code.
 
 use super::answer::{Answer, part};
 use super::kept::Kept;
 use super::runner::{Halt, Runner};
-use crate::aim::Aimed;
-use crate::context::{Context, VERSION};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::measure::How;
-use crate::show::terminal::{say, say_part};
+use crate::steps::measure::RunOptions;
+use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Store;
@@ -23,7 +22,7 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
 
 /// How the runs of an experiment are made.
-pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
+pub fn how(context: &Context, aimed: &OpenTarget, kept: &Kept) -> RunOptions {
     let request = Request {
         interval_ns: 100_000_000,
         engine: kept.engine.clone(),
@@ -31,9 +30,9 @@ pub fn how(context: &Context, aimed: &Aimed, kept: &Kept) -> How {
         load_by_number: kept.load_given,
         ..Request::default()
     };
-    How {
+    RunOptions {
         series: Some((kept.id.clone(), part(kept.kind))),
-        ..How::of(context, request, aimed.simulated().is_some())
+        ..RunOptions::of(context, request, aimed.simulated().is_some())
     }
 }
 
@@ -47,36 +46,43 @@ pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
 
 /// Says what will be done, and how long it may take.
 pub fn announce(context: &Context, kept: &Kept, simulated: bool) {
-    if context.global.quiet {
-        return;
-    }
     let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
     for sentence in needs(&kept.plan, overhead_ns).sentences {
-        say_part!("{}", stripewise_report::wrapped(&sentence, "  "));
+        context.plan(sentence);
     }
     if simulated {
-        say!("All times are those of the simulated array.");
+        context.plan("All times are those of the simulated array.");
     }
     if kept.blocks > 0 {
-        say!(
+        context.plan(format!(
             "{} blocks are finished ({}); they are not made again.",
             kept.blocks,
             format_duration(kept.elapsed_ns)
-        );
+        ));
     }
 }
 
-/// Runs what is left of the experiment, prints the answer, and says what the
-/// process returns. The target is given back in any case.
-pub fn carry(
+/// What one sitting came to.
+pub struct Sitting {
+    /// What was found; none where no block was finished.
+    pub answer: Option<Answer>,
+    /// The failure that ended it, if one did; what was found is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// Runs what is left of the experiment. The target is given back in any case.
+///
+/// # Errors
+/// Where the experiment could not be kept, or its target not be given back.
+pub fn run_sitting(
     context: &Context,
     store: &mut Store,
-    aimed: Aimed,
-    how: How,
+    aimed: OpenTarget,
+    how: RunOptions,
     kept: Kept,
     finished: Vec<Block>,
     records: Vec<RunRecord>,
-) -> Outcome {
+) -> Outcome<Sitting> {
     kept.keep(context, store)?;
     let (plan, id) = (kept.plan.clone(), kept.id.clone());
     let targets = [aimed];
@@ -92,7 +98,7 @@ pub fn carry(
             }
         }
     };
-    if context.interrupt.signal().is_some() && !experiment.ended.is_some_and(Ended::finished) {
+    if context.signal().is_some() && !experiment.ended.is_some_and(Ended::finished) {
         experiment.ended = Some(Ended::Interrupted);
     }
     let (mut kept, records) = runner.into_parts();
@@ -104,34 +110,36 @@ pub fn carry(
         target.finish()?;
     }
     if experiment.blocks.is_empty() {
-        return nothing_finished(context, &kept, failure);
+        return Ok(Sitting {
+            answer: None,
+            ended: Err(nothing_finished(context, &kept, failure)),
+        });
     }
     let mut answer = Answer::of(&experiment, kept, records);
     answer.is_kept = kept_at_end.is_ok();
-    let exit = answer.print(context)?;
-    // What was found before a failure is shown; then the failure.
-    failure.map_or(Ok(()), Err)?;
-    kept_at_end?;
-    Ok(exit)
+    Ok(Sitting {
+        answer: Some(answer),
+        ended: failure.map_or(kept_at_end, Err),
+    })
 }
 
 /// No block was finished: there is nothing to show, and a way to go on.
-fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) -> Outcome {
+fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) -> Failure {
     if let Some(failure) = failure {
-        return Err(failure);
+        return failure;
     }
     let resume = format!("`stripewise lab resume {}` goes on", kept.id);
-    match context.interrupt.signal() {
-        Some(signal) => Err(Failure::new(
-            crate::exit_codes::Exit::Interrupted(signal),
+    match context.signal() {
+        Some(signal) => Failure::new(
+            crate::exit::Exit::Interrupted(signal),
             "interrupted before the first block was finished",
             resume,
-        )),
-        None => Err(Failure::new(
-            crate::exit_codes::Exit::InputOutput,
+        ),
+        None => Failure::new(
+            crate::exit::Exit::InputOutput,
             "a run broke off before the first block was finished",
             format!("`stripewise history show {}` says why; {resume}", kept.id),
-        )),
+        ),
     }
 }
 
@@ -150,8 +158,8 @@ pub fn new_document(
         kind,
         target: target.to_owned(),
         started_at,
-        command: Context::command_line(),
-        version: VERSION.to_owned(),
+        command: context.command().to_vec(),
+        version: context.version().to_owned(),
         label: None,
         size_bytes: None,
         engine: Request::default().engine,

@@ -4,7 +4,7 @@
 //! part that does is used, or the claim is made smaller, in words.
 
 use super::kept::Place;
-use crate::aim::Aimed;
+use crate::steps::targets::OpenTarget;
 use std::path::Path;
 use stripewise_array_sim::layout::Level;
 use stripewise_disk_inspect::placement::Placement;
@@ -28,9 +28,11 @@ const PART_LEAST: u64 = 16;
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// Where levels can lie.
     pub ground: Ground,
     /// Without levels.
     pub place: Place,
+    /// What is known of the layout.
     pub layout: LayoutFacts,
     /// Bytes that the file system writes whole; absent for devices and arrays.
     pub page_bytes: Option<u64>,
@@ -38,7 +40,7 @@ pub struct Found {
 
 /// Looks. `block_bytes`: of the largest operation; `size_bytes`: how much of the
 /// target may be used, where the user said so.
-pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u64>) -> Found {
+pub fn find(aimed: &OpenTarget, target: &str, block_bytes: u64, size_bytes: Option<u64>) -> Found {
     let limits = aimed.limits();
     let whole = Ground {
         start_bytes: 0,
@@ -49,7 +51,7 @@ pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u6
         block_bytes,
     };
     match aimed {
-        Aimed::Simulated(simulated) => {
+        OpenTarget::Simulated(simulated) => {
             let facts = simulated.build().facts();
             let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
             Found {
@@ -72,8 +74,8 @@ pub fn find(aimed: &Aimed, target: &str, block_bytes: u64, size_bytes: Option<u6
                 page_bytes: None,
             }
         }
-        Aimed::Real { target: real } => of_real(real, &path_of(target), whole),
-        Aimed::Nothing { .. } => Found {
+        OpenTarget::Real { target: real } => of_real(real, &path_of(target), whole),
+        OpenTarget::Nothing { .. } => Found {
             ground: whole,
             place: Place::default(),
             layout: LayoutFacts::default(),

@@ -9,13 +9,13 @@
 //! | `pilot` | how long a run on a simulated array must be |
 //! | `start` | the first sitting: limits, pilot, what will be done |
 //! | `runner` | makes and keeps the runs |
-//! | `carry` | one sitting, from aimed target to exit code |
-//! | `answer` | tables, sentences, JSON |
+//! | `sitting` | one sitting, from open target to answer |
+//! | `answer` | what was found |
 
 pub mod answer;
-pub mod carry;
 pub mod ground;
 pub mod kept;
 pub mod pilot;
 pub mod runner;
+pub mod sitting;
 pub mod start;

@@ -6,10 +6,8 @@
 //! is gone) and Ctrl-C must end that wait; the thread then goes with the process.
 
 use crate::context::Context;
-use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::parallel::no_thread;
-use crate::show::terminal::say;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, no_thread};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -56,7 +54,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
                 return Err(failure(path, bytes_max, &problem, hint));
             }
         }
-        if let Some(signal) = context.interrupt.signal() {
+        if let Some(signal) = context.signal() {
             return Err(Failure::new(
                 Exit::Interrupted(signal),
                 format!("interrupted while reading {}", path.as_text()),
@@ -64,11 +62,11 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
             ));
         }
         looks += 1;
-        if looks == LOOKS_UNTOLD && !context.global.quiet {
-            say!(
+        if looks == LOOKS_UNTOLD {
+            context.status(format!(
                 "Waiting for {} to be written to; Ctrl-C ends it.",
                 path.as_text()
-            );
+            ));
         }
     }
 }

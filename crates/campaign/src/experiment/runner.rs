@@ -2,13 +2,13 @@
 //! at a time on all cores on simulated ones, and keeps each of them.
 
 use super::kept::Kept;
-use crate::aim::Aimed;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::keep::Place;
-use crate::measure::{How, JobWish, measure};
-use crate::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::show::progress::Progress as Bar;
+use crate::observer::Progress as Bar;
+use crate::steps::keep::Place;
+use crate::steps::measure::{PlacedJob, RunOptions, measure};
+use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
+use crate::steps::targets::OpenTarget;
 use std::collections::VecDeque;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
@@ -19,6 +19,7 @@ use stripewise_workload::Request;
 pub enum Halt {
     /// A signal came; what was measured is kept.
     Interrupted,
+    /// It could not be made or kept.
     Failed(Failure),
 }
 
@@ -26,13 +27,13 @@ pub enum Halt {
 pub struct Runner<'a> {
     context: &'a Context,
     store: &'a mut Store,
-    aimed: &'a [Aimed],
-    how: How,
+    aimed: &'a [OpenTarget],
+    how: RunOptions,
     /// Follows the experiment; kept after every block.
     kept: Kept,
     /// All runs, earlier sittings included, without details.
     records: Vec<RunRecord>,
-    bar: Bar,
+    bar: Bar<'a>,
     /// Runs of the block under way that were made ahead.
     ready: VecDeque<RunRecord>,
     /// Of earlier sittings; of this one too, on simulated arrays.
@@ -44,11 +45,12 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
+    /// Before its first run.
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        aimed: &'a [Aimed],
-        how: How,
+        aimed: &'a [OpenTarget],
+        how: RunOptions,
         kept: Kept,
         records: Vec<RunRecord>,
     ) -> Self {
@@ -59,7 +61,7 @@ impl<'a> Runner<'a> {
             blocks_before: usize::try_from(kept.blocks).unwrap_or(usize::MAX),
             title: format!("Block {}", kept.blocks + 1),
             left_ns: expected_ns.saturating_sub(kept.elapsed_ns),
-            bar: Bar::start(context.global.quiet, expected_ns, "Measuring"),
+            bar: Bar::begin(context.observer(), false, expected_ns, "Measuring"),
             ready: VecDeque::new(),
             context,
             store,
@@ -80,10 +82,10 @@ impl<'a> Runner<'a> {
     }
 
     /// How this run is made: its place, and intervals that fit its length.
-    fn how(&self, run: &PlannedRun) -> How {
+    fn how(&self, run: &PlannedRun) -> RunOptions {
         const INTERVALS: u64 = 10;
         let interval_ns = (run.workload.duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000);
-        How {
+        RunOptions {
             request: Request {
                 interval_ns,
                 ..self.how.request.clone()
@@ -93,8 +95,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn wish(&self, run: &PlannedRun) -> JobWish {
-        JobWish {
+    fn wish(&self, run: &PlannedRun) -> PlacedJob {
+        PlacedJob {
             name: self.kept.plan.cells[run.cell].name.clone(),
             workload: run.workload.clone(),
             targets: vec![0],
@@ -134,7 +136,7 @@ impl<'a> Runner<'a> {
     /// Makes all runs of a block on all cores.
     fn simulate_block(&mut self, block: u32) -> Outcome<()> {
         let runs = schedule(&self.kept.plan, &self.kept.id, block);
-        let met: Vec<[Aimed; 1]> = self.met(&runs);
+        let met: Vec<[OpenTarget; 1]> = self.met(&runs);
         let mut cells = Vec::with_capacity(runs.len());
         for (run, aimed) in runs.iter().zip(&met) {
             let (wish, how) = (self.wish(run), self.how(run));
@@ -149,13 +151,13 @@ impl<'a> Runner<'a> {
     }
 
     /// The array as each run of a block meets it.
-    fn met(&self, runs: &[PlannedRun]) -> Vec<[Aimed; 1]> {
+    fn met(&self, runs: &[PlannedRun]) -> Vec<[OpenTarget; 1]> {
         let mut older_ns = self.elapsed_ns;
         let mut met = Vec::with_capacity(runs.len());
         for run in runs {
-            if let Some(array) = self.aimed.iter().find_map(Aimed::simulated) {
+            if let Some(array) = self.aimed.iter().find_map(OpenTarget::simulated) {
                 let array = array.met(run.workload.seed, older_ns);
-                met.push([Aimed::Simulated(Box::new(array))]);
+                met.push([OpenTarget::Simulated(Box::new(array))]);
             }
             older_ns = older_ns.saturating_add(run.workload.length_ns());
         }
@@ -168,7 +170,7 @@ impl ExperimentRunner for Runner<'_> {
 
     fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
         let simulated = self.simulated();
-        if self.ready.is_empty() && self.context.interrupt.signal().is_some() {
+        if self.ready.is_empty() && self.context.signal().is_some() {
             return Err(Halt::Interrupted);
         }
         let record = if simulated {
@@ -234,7 +236,7 @@ impl ExperimentRunner for Runner<'_> {
         };
         self.bar.set_total(position + left_ns);
         self.bar.update(position, &self.title, Some(left_ns));
-        Ok(match self.context.interrupt.signal() {
+        Ok(match self.context.signal() {
             Some(_) => Go::Stop,
             None => Go::On,
         })

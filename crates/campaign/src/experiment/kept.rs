@@ -3,7 +3,7 @@
 //! it; that is given anew each time.
 
 use crate::context::{Context, keep_document, store_failure};
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
 use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
@@ -17,11 +17,14 @@ const KIND: &str = "experiment";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExperimentKind {
+    /// `align`.
     Align,
+    /// `lab run`.
     Lab,
 }
 
 impl ExperimentKind {
+    /// `align` or `lab`.
     pub fn word(self) -> &'static str {
         match self {
             ExperimentKind::Align => "align",
@@ -51,13 +54,21 @@ pub struct Place {
 /// An experiment as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
+    /// Version of the document.
     pub schema_version: u32,
+    /// Unique; also the series of its runs.
     pub id: String,
+    /// Which command made it.
     pub kind: ExperimentKind,
+    /// As typed.
     pub target: String,
+    /// RFC 3339, UTC.
     pub started_at: String,
+    /// The command line that made it.
     pub command: Vec<String>,
+    /// The program's version.
     pub version: String,
+    /// The user's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// As asked for: how much of the target, or the size of the test file.
@@ -70,7 +81,9 @@ pub struct Kept {
     /// Where the levels are offsets of the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// What is known of the layout.
     pub layout: LayoutFacts,
+    /// What is done.
     pub plan: ExperimentPlan,
     /// Finished so far.
     pub blocks: u32,

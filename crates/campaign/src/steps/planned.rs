@@ -1,6 +1,6 @@
 //! From a request to the runs that it means, and the targets that they share.
 
-use crate::measure::JobWish;
+use crate::steps::measure::PlacedJob;
 use stripewise_units::{ByteSize, path_of};
 use stripewise_workload::{Request, RequestPart};
 
@@ -10,10 +10,11 @@ pub struct PlannedRuns {
     /// As typed.
     pub targets: Vec<String>,
     /// In order; jobs of one run go at once. Their targets are indices.
-    pub runs: Vec<Vec<JobWish>>,
+    pub runs: Vec<Vec<PlacedJob>>,
 }
 
 impl PlannedRuns {
+    /// The runs of a request.
     pub fn of(request: &Request) -> PlannedRuns {
         let mut targets = Vec::new();
         let of_job: Vec<Vec<usize>> = request
@@ -26,7 +27,7 @@ impl PlannedRuns {
             })
             .collect();
         let runs = request.runs().into_iter().map(|run| {
-            let jobs = run.into_iter().map(|(job, workload)| JobWish {
+            let jobs = run.into_iter().map(|(job, workload)| PlacedJob {
                 name: request.jobs[job].name.clone(),
                 targets: of_job[job].clone(),
                 workload,
@@ -52,7 +53,7 @@ fn index_of(text: &str, part: RequestPart, targets: &mut Vec<String>) -> usize {
 }
 
 /// What all runs together need of one target: the farthest byte.
-pub fn span_needed(runs: &[Vec<JobWish>], target: usize) -> Option<ByteSize> {
+pub fn span_needed(runs: &[Vec<PlacedJob>], target: usize) -> Option<ByteSize> {
     let uses = runs
         .iter()
         .flatten()

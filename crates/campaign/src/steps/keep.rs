@@ -3,7 +3,7 @@
 
 use crate::context::{Context, store_failure};
 use crate::failure::Outcome;
-use crate::show::progress::Progress;
+use crate::observer::{Event, JobInterval, Progress};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use stripewise_io_engine::Kind;
@@ -26,7 +26,7 @@ pub struct Keeper<'a, 'scope, 'store> {
     /// The store has failed on the way.
     has_failed: bool,
     stop: &'a AtomicU8,
-    progress: &'a Progress,
+    progress: &'a Progress<'a>,
     /// What the progress line begins with.
     title: String,
     /// Time that everything before this run took, on the progress' scale.
@@ -36,22 +36,31 @@ pub struct Keeper<'a, 'scope, 'store> {
     /// Expected length of this run.
     expected_ns: u64,
     last: String,
+    /// Id of the run.
+    run: String,
+    /// Names of its jobs.
+    names: Vec<String>,
 }
 
 /// Where a run stands among others, for the ETA.
 pub struct Place<'a> {
+    /// What the progress line begins with.
     pub title: &'a str,
+    /// Time that everything before this run took.
     pub before_ns: u64,
+    /// Expected length of this run.
     pub expected_ns: u64,
+    /// Time still to come after it, at most.
     pub after_ns: u64,
 }
 
 impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
+    /// Before its first run.
     pub fn new(
         context: &'a Context,
         writer: RunWriter<'scope, 'store>,
         stop: &'a AtomicU8,
-        progress: &'a Progress,
+        progress: &'a Progress<'a>,
         place: &Place<'_>,
     ) -> Self {
         Keeper {
@@ -65,6 +74,8 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
             after_ns: place.after_ns,
             expected_ns: place.expected_ns,
             last: String::new(),
+            run: String::new(),
+            names: Vec::new(),
         }
     }
 
@@ -73,8 +84,8 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     pub fn finish(mut self, record: &mut RunRecord) -> Outcome<()> {
         if !self.writer.flush(PATIENCE) {
             // Whatever becomes of the store: what was measured is on the screen.
-            self.progress.line(&format!(
-                "warning: {} still does not answer. What was measured:\n{}\nWaiting for the store; \
+            self.warn(&format!(
+                "{} still does not answer. What was measured:\n{}\nWaiting for the store; \
                  Ctrl-C, given twice, ends without keeping the run",
                 self.store(),
                 in_short(record)
@@ -87,9 +98,10 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
             .finish_under_a_free_id(record, || context.new_id(&started_at))
             .map_err(store_failure)?;
         if self.has_failed {
-            self.progress
-                .line(&format!("note: the run is kept in the end: {}", record.id));
+            let text = format!("the run is kept in the end: {}", record.id);
+            self.context.note(text);
         }
+        finished(context, record);
         Ok(())
     }
 
@@ -98,17 +110,26 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
         format!("the store {}", path.as_text())
     }
 
+    fn warn(&self, text: &str) {
+        self.context.observer().hear(&Event::Warning {
+            code: None,
+            text,
+            hint: None,
+        });
+    }
+
     fn note_failure(&mut self) {
         if let Some(error) = self.writer.failure() {
             self.has_failed = true;
-            self.progress
-                .line(&format!("warning: {error}; measuring goes on"));
+            self.warn(&format!("{error}; measuring goes on"));
         }
     }
 }
 
 impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     fn begin(&mut self, skeleton: &RunRecord) {
+        self.run.clone_from(&skeleton.id);
+        self.names = skeleton.jobs.iter().map(|job| job.name.clone()).collect();
         self.writer.begin(skeleton);
     }
 
@@ -124,6 +145,14 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
             };
             self.writer.append(index, interval, histograms);
         }
+        let jobs: Vec<JobInterval> = (self.names.iter().zip(intervals))
+            .map(|(name, interval)| job_interval(name, interval))
+            .collect();
+        self.context.observer().hear(&Event::Interval {
+            run: &self.run,
+            duration_ns: summary.duration_ns,
+            jobs: &jobs,
+        });
         self.note_failure();
     }
 
@@ -131,8 +160,8 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
         // All intervals are safe before anything is waited for: a run that is
         // killed in its drain is rebuilt from them.
         if !self.writer.flush(PATIENCE) {
-            self.progress.line(&format!(
-                "warning: {} does not answer, and the last seconds of the run are not yet in it; \
+            self.warn(&format!(
+                "{} does not answer, and the last seconds of the run are not yet in it; \
                  operations in flight are waited for meanwhile",
                 self.store()
             ));
@@ -141,7 +170,7 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        if self.context.interrupt.signal().is_some() {
+        if self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
         let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns;
@@ -166,6 +195,26 @@ fn in_short(record: &RunRecord) -> String {
     };
     let lines: Vec<String> = record.jobs.iter().map(line).collect();
     lines.join("\n")
+}
+
+/// A job in an interval, as whoever listens gets it.
+fn job_interval(name: &str, interval: &Interval) -> JobInterval {
+    let operations = interval
+        .read_operations
+        .saturating_add(interval.write_operations);
+    JobInterval {
+        job: name.to_owned(),
+        operations,
+        bytes: interval.bytes,
+        iops: operations as f64 * 1e9 / interval.duration_ns.max(1) as f64,
+        latency_ns_mean: interval.latency_ns_mean,
+    }
+}
+
+/// Says that a run is over and kept.
+pub fn finished(context: &Context, record: &RunRecord) {
+    let light = record.clone().without_intervals().without_histograms();
+    context.observer().hear(&Event::Run { run: &light });
 }
 
 /// Whether a record is whole.

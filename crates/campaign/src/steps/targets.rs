@@ -1,20 +1,15 @@
 //! From what the user named to something that can be measured: real targets
 //! under the rules of `targets`, simulated arrays, or nothing at all.
 
-use crate::cli::hints::fitted_here;
-use crate::cli::run::Safety;
 use crate::context::{Context, store_failure};
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::note;
-use crate::show::progress::Progress;
-use crate::show::style::printable;
-use crate::show::terminal::{say, say_part};
-use crate::simulated::Simulated;
+use crate::observer::{Event, Progress};
+use crate::permissions::Permissions;
+use crate::steps::simulated::Simulated;
 use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_report::wrapped;
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::Place;
 use stripewise_runner::trust::{Evidence, foreseen};
@@ -30,28 +25,50 @@ const NOTHING_SIZE_BYTES: u64 = 1 << 40;
 
 /// What all jobs on one target need of it.
 #[derive(Clone, Debug)]
-pub struct Need {
+pub struct TargetRequirements {
+    /// It is read.
     pub reads: bool,
+    /// It is written.
     pub writes: bool,
+    /// How large it must be.
     pub size: Size,
+    /// Operations in flight over all jobs, at most.
     pub outstanding_total: u32,
+    /// Somebody asked for that many by number.
     pub outstanding_by_number: bool,
+    /// The cache mode.
     pub cache: CacheMode,
+    /// It was asked for by name.
     pub cache_by_name: bool,
+    /// What written data looks like.
     pub data: DataPattern,
+    /// Seed of that data.
     pub seed: u64,
+    /// Filling a test file takes at most this.
     pub fill_time_limit_ns: Option<u64>,
 }
 
 /// Something that can be measured.
-pub enum Aimed {
-    Real { target: Box<Target> },
+pub enum OpenTarget {
+    /// A file or device.
+    Real {
+        /// It, open.
+        target: Box<Target>,
+    },
+    /// A simulated array.
     Simulated(Box<Simulated>),
-    Nothing { name: String, size_bytes: u64 },
+    /// Nothing at all, for the null engine.
+    Nothing {
+        /// As the user named it.
+        name: String,
+        /// Offsets stay below this.
+        size_bytes: u64,
+    },
 }
 
-impl Aimed {
+impl OpenTarget {
     /// The name by which it is found from any directory.
+    #[must_use]
     pub fn full_name(&self) -> String {
         self.place(0).facts().full_name().to_owned()
     }
@@ -59,12 +76,12 @@ impl Aimed {
     /// What a workload must fit into.
     pub fn limits(&self) -> TargetLimits {
         match self {
-            Aimed::Real { target } => TargetLimits {
+            OpenTarget::Real { target } => TargetLimits {
                 size_bytes: target.size_bytes(),
                 logical_sector_bytes: target.logical_sector_bytes(),
             },
-            Aimed::Simulated(simulated) => simulated.limits(),
-            Aimed::Nothing { size_bytes, .. } => TargetLimits {
+            OpenTarget::Simulated(simulated) => simulated.limits(),
+            OpenTarget::Nothing { size_bytes, .. } => TargetLimits {
                 size_bytes: *size_bytes,
                 logical_sector_bytes: 512,
             },
@@ -74,12 +91,12 @@ impl Aimed {
     /// As a session wants it; `array` is its index among the run's arrays.
     pub fn place(&self, array: usize) -> Place<'_> {
         match self {
-            Aimed::Real { target } => Place::Real(target),
-            Aimed::Simulated(simulated) => Place::Simulated {
+            OpenTarget::Real { target } => Place::Real(target),
+            OpenTarget::Simulated(simulated) => Place::Simulated {
                 facts: Box::new(simulated.facts().clone()),
                 array,
             },
-            Aimed::Nothing { name, size_bytes } => Place::Nothing {
+            OpenTarget::Nothing { name, size_bytes } => Place::Nothing {
                 name: name.clone(),
                 size_bytes: *size_bytes,
             },
@@ -89,7 +106,7 @@ impl Aimed {
     /// The array, if it is one.
     pub fn simulated(&self) -> Option<&Simulated> {
         match self {
-            Aimed::Simulated(simulated) => Some(simulated),
+            OpenTarget::Simulated(simulated) => Some(simulated),
             _ => None,
         }
     }
@@ -97,7 +114,7 @@ impl Aimed {
     /// The real target, if it is one.
     pub fn real(&self) -> Option<&Target> {
         match self {
-            Aimed::Real { target } => Some(target),
+            OpenTarget::Real { target } => Some(target),
             _ => None,
         }
     }
@@ -105,64 +122,66 @@ impl Aimed {
     /// Removes what was made.
     pub fn finish(self) -> Outcome<()> {
         match self {
-            Aimed::Real { target } => target.finish().map_err(target_failure),
+            OpenTarget::Real { target } => target.finish().map_err(target_failure),
             _ => Ok(()),
         }
     }
 }
 
 /// Judges and prepares a target. The plan is printed before the first byte.
-pub fn aim(
+pub fn open_target(
     context: &Context,
     store: &mut Store,
     text: &str,
-    need: &Need,
-    safety: &Safety,
-) -> Outcome<Aimed> {
+    need: &TargetRequirements,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
         TargetName::Simulated { .. } => {
             let simulated = Simulated::open(context, &name)?;
-            Ok(Aimed::Simulated(Box::new(simulated)))
+            Ok(OpenTarget::Simulated(Box::new(simulated)))
         }
         TargetName::Dataset(_) => Err(Failure::usage(
             format!("{text} is a published table: it can be compared, not run"),
             "name a directory, a file, a block device or sim:NAME",
         )),
         TargetName::Path(path) => {
-            let intent = intent(need, safety);
+            let intent = intent(need, permissions);
             let plan = judge(context, store, &name, &intent)?;
             let in_memory = void_in_memory(path);
-            in_memory.iter().for_each(tell_void);
+            in_memory
+                .iter()
+                .for_each(|void| warn_of_void(context, void));
             let aimed = carry_out(context, store, plan)?;
             if in_memory.is_none()
                 && need.reads
                 && let Some(void) = void_data(&aimed)
             {
-                tell_void(&void);
+                warn_of_void(context, &void);
             }
             Ok(aimed)
         }
     }
 }
 
-/// Judges a target for what a command needs, as [`aim`] does first, and does nothing.
-pub fn judge_need(
+/// Judges a target for what a command needs, as [`open_target`] does first, and does nothing.
+pub fn judge_requirements(
     context: &Context,
     store: &Store,
     text: &str,
-    need: &Need,
-    safety: &Safety,
+    need: &TargetRequirements,
+    permissions: &Permissions,
 ) -> Outcome<()> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
-        TargetName::Path(_) => judge(context, store, &name, &intent(need, safety)).map(drop),
+        TargetName::Path(_) => judge(context, store, &name, &intent(need, permissions)).map(drop),
         _ => Ok(()),
     }
 }
 
 /// Reads would do: only the leave to write is missing.
-pub fn only_leave_is_missing(failure: &Failure) -> bool {
+pub fn lacks_permission_to_write(failure: &Failure) -> bool {
     failure
         .error
         .downcast_ref::<stripewise_targets::Error>()
@@ -181,7 +200,7 @@ pub fn void_in_memory(path: &Path) -> Option<Warning> {
 }
 
 /// What makes reads of it void before the first one: holes or zeros.
-pub fn void_data(aimed: &Aimed) -> Option<Warning> {
+pub fn void_data(aimed: &OpenTarget) -> Option<Warning> {
     let target = aimed.real()?;
     let evidence = Evidence {
         data: target.data_facts().cloned(),
@@ -201,39 +220,36 @@ fn nothing_measured(target: TargetFacts) -> Evidence {
 }
 
 /// A result that will be void, before time is spent on it.
-fn tell_void(void: &Warning) {
-    let message = format!(
-        "warning: results will be void ({}): {}",
-        void.code, void.message
-    );
-    let hint = format!("hint: {}", fitted_here(&void.hint));
-    for text in [message, hint] {
-        say_part!("{}", printable(&wrapped(&text, "  ")));
-    }
+fn warn_of_void(context: &Context, void: &Warning) {
+    context.observer().hear(&Event::Warning {
+        code: Some(&void.code),
+        text: &format!("results will be void ({}): {}", void.code, void.message),
+        hint: Some(&void.hint),
+    });
 }
 
 /// Nothing at all, for the null engine.
-pub fn aim_at_nothing(text: &str, size: Size) -> Aimed {
+pub fn open_nothing(text: &str, size: Size) -> OpenTarget {
     let size_bytes = match size {
         Size::Exactly(bytes) | Size::AtMost(bytes) => bytes,
         Size::Auto => NOTHING_SIZE_BYTES,
     };
-    Aimed::Nothing {
+    OpenTarget::Nothing {
         name: text.to_owned(),
         size_bytes,
     }
 }
 
 /// What is asked of a target.
-pub fn intent(need: &Need, safety: &Safety) -> Intent {
+pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
     Intent {
         reads: need.reads,
         writes: need.writes,
         size: need.size,
-        overwrite: safety.overwrite,
-        destroy: safety.destroy.clone(),
-        busy_ok: safety.busy_ok,
-        keep: safety.keep,
+        overwrite: permissions.overwrite,
+        destroy: permissions.destroy.clone(),
+        busy_ok: permissions.busy_ok,
+        keep: permissions.keep,
         outstanding_total: need.outstanding_total,
         outstanding_by_number: need.outstanding_by_number,
         cache: need.cache,
@@ -286,16 +302,14 @@ pub fn prepare(
     store: &mut Store,
     name: &TargetName,
     intent: &Intent,
-) -> Outcome<Aimed> {
+) -> Outcome<OpenTarget> {
     let plan = judge(context, store, name, intent)?;
     carry_out(context, store, plan)
 }
 
 /// Prints the plan, and carries it out with progress.
-fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed> {
-    if !context.global.quiet {
-        say!("{}", plan);
-    }
+fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<OpenTarget> {
+    context.plan(&plan);
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
     let mut filling = Filling::new(
         context,
@@ -322,14 +336,12 @@ fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<Aimed>
     }
     let target = prepared.map_err(|error| while_filling(context, error))?;
     drop(filling);
-    if !context.global.quiet {
-        tell(&target);
-    }
+    report_filling(context, &target);
     // Once more where the platform gives the name before anything can be remembered.
     if let Some(made) = target.made_file() {
         remember(context, store, made, kept_at)?;
     }
-    Ok(Aimed::Real {
+    Ok(OpenTarget::Real {
         target: Box::new(target),
     })
 }
@@ -355,7 +367,7 @@ pub fn expand(
 }
 
 /// What the preparation came to.
-fn tell(target: &Target) {
+fn report_filling(context: &Context, target: &Target) {
     if let Some(report) = target.fill_report() {
         let seconds = report.duration_ns as f64 / 1e9;
         let rate = if seconds > 0.0 {
@@ -363,7 +375,7 @@ fn tell(target: &Target) {
         } else {
             0.0
         };
-        say!(
+        context.status(format!(
             "Filled {} in {} ({rate:.0} MiB/s){}",
             format_bytes(report.bytes),
             format_duration(report.duration_ns),
@@ -375,10 +387,10 @@ fn tell(target: &Target) {
             } else {
                 String::new()
             }
-        );
+        ));
     }
     for text in target.notes() {
-        note(text);
+        context.observer().hear(&Event::Remark { text });
     }
 }
 
@@ -452,7 +464,7 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
 /// Shows the filling of a test file, and stops it on Ctrl-C.
 struct Filling<'a> {
     context: &'a Context,
-    progress: Progress,
+    progress: Progress<'a>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
 }
@@ -462,8 +474,9 @@ impl<'a> Filling<'a> {
         let (bytes, time_limit_ns) = fill.unwrap_or((0, None));
         Filling {
             context,
-            progress: Progress::start(
-                context.global.quiet || fill.is_none(),
+            progress: Progress::begin(
+                context.observer(),
+                fill.is_none(),
                 bytes,
                 "Filling the test file",
             ),
@@ -479,7 +492,7 @@ impl stripewise_targets::Progress for Filling<'_> {
     }
 
     fn report(&mut self, progress: FillProgress) -> ControlFlow<()> {
-        if self.context.interrupt.signal().is_some() {
+        if self.context.signal().is_some() {
             return ControlFlow::Break(());
         }
         let passed_ns = self.context.now_ns() - self.started_ns;
@@ -507,11 +520,10 @@ impl stripewise_targets::Progress for Filling<'_> {
 
 /// The failure of a command that was stopped before anything was measured.
 pub fn interrupted(context: &Context) -> Failure {
-    Failure {
-        exit: Exit::Interrupted(context.interrupt.signal().unwrap_or(2)),
-        error: anyhow::Error::msg("interrupted; nothing was measured yet"),
-        hint: None,
-    }
+    Failure::of(
+        Exit::Interrupted(context.signal().unwrap_or(2)),
+        "interrupted; nothing was measured yet",
+    )
 }
 
 /// A failure of a target as an exit code.
@@ -522,10 +534,6 @@ pub fn target_failure(error: Error) -> Failure {
         ErrorKind::NeedsBusyOk => Exit::Busy,
         _ => Exit::Target,
     };
-    let hint = (!error.hint.is_empty()).then(|| error.hint.clone());
-    Failure {
-        exit,
-        error: error.into(),
-        hint,
-    }
+    let hint = error.hint.clone();
+    Failure::of(exit, error).hinted(hint)
 }

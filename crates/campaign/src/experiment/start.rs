@@ -2,18 +2,29 @@
 //! found by a pilot where time is virtual, and what will be done in words; then it
 //! is carried to its answer.
 
-use super::carry::{announce, carry, how, time_unasked_ns};
 use super::kept::Kept;
 use super::pilot;
-use crate::aim::Aimed;
-use crate::cli::align::ExperimentArguments;
+use super::sitting::{Sitting, announce, how, run_sitting, time_unasked_ns};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::note;
-use crate::show::terminal::say;
+use crate::observer::Event;
+use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
+
+/// When an experiment stops, as far as its user says it.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Stop when every interval is narrower than this.
+    pub precision_percent: Option<f64>,
+    /// Time for everything.
+    pub time_ns: Option<u64>,
+    /// Blocks at most.
+    pub blocks: Option<u32>,
+    /// The length of a run was given: no pilot finds one.
+    pub step_is_given: bool,
+}
 
 /// Blocks at most on simulated arrays, where nothing else limits them.
 const BLOCKS_MAX_SIMULATED: u32 = 40;
@@ -23,21 +34,21 @@ const BLOCKS_MAX_SIMULATED: u32 = 40;
 pub fn start(
     context: &Context,
     store: &mut Store,
-    aimed: Aimed,
+    aimed: OpenTarget,
     mut kept: Kept,
-    arguments: &ExperimentArguments,
+    limits: &Limits,
     duration_given: bool,
-) -> Outcome {
+) -> Outcome<Sitting> {
     let simulated = aimed.simulated().is_some();
     let how = how(context, &aimed, &kept);
-    if simulated && !duration_given && arguments.step.is_none() {
+    if simulated && !duration_given && !limits.step_is_given {
         pilot::set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
     }
-    limit(&mut kept.plan, arguments, simulated);
+    limit(&mut kept.plan, limits, simulated);
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
-    carry(context, store, aimed, how, kept, Vec::new(), Vec::new())
+    run_sitting(context, store, aimed, how, kept, Vec::new(), Vec::new())
 }
 
 /// A plan that breaks a rule.
@@ -47,16 +58,16 @@ pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure
 }
 
 /// What the switches say about stopping.
-pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bool) {
-    if let Some(precision) = how.precision {
+pub fn limit(plan: &mut ExperimentPlan, limits: &Limits, simulated: bool) {
+    if let Some(precision) = limits.precision_percent {
         plan.precision_percent = precision;
     }
-    plan.time_budget_ns = match how.time {
-        Some(time) => Some(time.ns()),
+    plan.time_budget_ns = match limits.time_ns {
+        Some(time_ns) => Some(time_ns),
         None if simulated => plan.time_budget_ns,
         None => Some(plan.time_budget_ns.unwrap_or_else(|| time_unasked_ns(plan))),
     };
-    if let Some(blocks) = how.blocks {
+    if let Some(blocks) = limits.blocks {
         plan.blocks_max = blocks;
     } else if simulated && plan.time_budget_ns.is_none() {
         plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);
@@ -69,13 +80,13 @@ pub fn limit(plan: &mut ExperimentPlan, how: &ExperimentArguments, simulated: bo
 
 /// Where it starts now.
 pub fn say_place(context: &Context, kept: &Kept) {
-    let Some(place) = kept.place.as_ref().filter(|_| !context.global.quiet) else {
+    let Some(place) = kept.place.as_ref() else {
         return;
     };
     if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
-        say!("It starts at {} of {disk} now.", ByteSize(start));
+        context.plan(format!("It starts at {} of {disk} now.", ByteSize(start)));
     }
     for text in &place.notes {
-        note(text);
+        context.observer().hear(&Event::Remark { text });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::input::{PLAN_BYTES_MAX, read_text};
+use crate::steps::input::{PLAN_BYTES_MAX, read_text};
 use std::path::Path;
 use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
 use stripewise_results::{TargetFacts, TargetKind};
@@ -54,10 +54,12 @@ impl Simulated {
         Simulated { spec, facts }
     }
 
+    /// What its record says of it.
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
+    /// What a workload must fit into.
     pub fn limits(&self) -> TargetLimits {
         TargetLimits {
             size_bytes: self.facts.size_bytes,
@@ -65,6 +67,7 @@ impl Simulated {
         }
     }
 
+    /// A new array.
     pub fn build(&self) -> Array {
         self.spec.build()
     }

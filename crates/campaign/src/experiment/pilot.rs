@@ -2,11 +2,11 @@
 //! operations complete as make the mean of a run steady, whether the array does
 //! 300 operations a second or 300,000. A short look at each workload tells.
 
-use crate::aim::Aimed;
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::measure::{How, JobWish};
-use crate::parallel::{SimulatedCell, simulate_cells};
+use crate::steps::measure::{PlacedJob, RunOptions};
+use crate::steps::parallel::{SimulatedCell, simulate_cells};
+use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::ExperimentPlan;
 use stripewise_workload::{Request, Workload};
 
@@ -21,11 +21,11 @@ const DURATION_NS_MAX: u64 = 600_000_000_000;
 /// Gives every cell of the plan a duration of its own, and a ramp of a twentieth.
 pub fn set_durations(
     context: &Context,
-    aimed: &[Aimed],
-    how: &How,
+    aimed: &[OpenTarget],
+    how: &RunOptions,
     plan: &mut ExperimentPlan,
 ) -> Outcome<()> {
-    let how = How {
+    let how = RunOptions {
         request: Request {
             interval_ns: LOOK_NS,
             simulated_operations_min: OPERATIONS_LOOK,
@@ -44,7 +44,7 @@ pub fn set_durations(
                 ramp_ns: 0,
                 ..level.apply(&cell.workload, plan.seed)
             };
-            let wish = JobWish {
+            let wish = PlacedJob {
                 name: cell.name.clone(),
                 workload: look,
                 targets: vec![0],

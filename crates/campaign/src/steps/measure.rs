@@ -1,13 +1,11 @@
 //! One run: session, keeper, progress; the store has the record when it returns.
 
-use crate::aim::Aimed;
-use crate::cli::hints::called_here;
-use crate::context::{Context, VERSION};
-use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::keep::{Keeper, Place};
-use crate::parallel::no_thread;
-use crate::show::progress::Progress;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, no_thread};
+use crate::observer::Progress;
+use crate::steps::keep::{Keeper, Place};
+use crate::steps::targets::OpenTarget;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
@@ -26,32 +24,40 @@ const OWN_COST_NS: u64 = 5_000_000;
 
 /// How runs of one command are made.
 #[derive(Clone, Debug)]
-pub struct How {
+pub struct RunOptions {
+    /// The machine.
     pub host: HostFacts,
     /// What was asked for; each run has its own jobs in place of these.
     pub request: Request,
+    /// Stop once every thread has issued that many, even if time is left.
     pub operations_max_per_thread: Option<u64>,
+    /// The series that the runs belong to, and their part in it.
     pub series: Option<(String, String)>,
     /// Made for the answer of its series, in this random block.
     pub answer_block: Option<u32>,
+    /// Their place in an experiment.
     pub experiment: Option<ExperimentPlace>,
+    /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
+    /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
     /// Time how long handing each operation over takes, see `Settings`.
     pub time_hand_overs: bool,
+    /// The program's own cost of an operation, nanoseconds.
     pub own_cost_ns: Option<f64>,
     /// Jobs of the grid so far, for its last run.
     pub earlier: Vec<JobRecord>,
     /// Cells of the grid that were left out, each with its reason.
     pub skipped: Vec<String>,
+    /// Faults to inject, for tests.
     pub faults: Option<FaultPlan>,
 }
 
-impl How {
+impl RunOptions {
     /// Nothing asked but this. What the program costs by itself is measured here, but for
     /// simulated arrays, on which it has no bearing.
-    pub fn of(context: &Context, request: Request, simulated: bool) -> How {
-        How {
+    pub fn of(context: &Context, request: Request, simulated: bool) -> RunOptions {
+        RunOptions {
             host: context.host(),
             request,
             operations_max_per_thread: None,
@@ -69,16 +75,19 @@ impl How {
     }
 }
 
-/// One job of a run: its name, its load, and which of the aimed targets it uses.
+/// One job of a run: its name, its load, and which of the open targets it uses.
 #[derive(Clone, Debug)]
-pub struct JobWish {
+pub struct PlacedJob {
+    /// Its name.
     pub name: String,
+    /// What it does.
     pub workload: Workload,
+    /// What it uses, by index.
     pub targets: Vec<usize>,
 }
 
 /// Nanoseconds that jobs take which run at once, ramps included.
-pub fn length_ns(jobs: &[JobWish]) -> u64 {
+pub fn length_ns(jobs: &[PlacedJob]) -> u64 {
     let lengths = jobs.iter().map(|job| job.workload.length_ns());
     lengths.max().unwrap_or(0)
 }
@@ -90,6 +99,7 @@ pub fn in_turn_ns(lengths: impl IntoIterator<Item = u64>) -> u64 {
 
 /// A run that took place, and whether the store has it.
 pub struct Measured {
+    /// The record.
     pub record: RunRecord,
     /// The failure of the store, if it could not be kept: measured is measured,
     /// so the record is shown all the same.
@@ -100,14 +110,14 @@ pub struct Measured {
 pub fn measure(
     context: &Context,
     store: &mut Store,
-    aimed: &[Aimed],
-    wishes: &[JobWish],
-    how: &How,
-    progress: &Progress,
+    aimed: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+    progress: &Progress<'_>,
     place: &Place<'_>,
 ) -> Outcome<Measured> {
     let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
-    let stop = AtomicU8::new(u8::from(context.interrupt.signal().is_some()));
+    let stop = AtomicU8::new(u8::from(context.signal().is_some()));
     let mut used = wishes.iter().flat_map(|wish| &wish.targets);
     let simulated = used.any(|&target| aimed[target].simulated().is_some());
     let when_full = match simulated {
@@ -132,9 +142,9 @@ pub fn measure(
 /// The jobs of a run, checked against their targets, and its settings.
 pub fn prepare_run<'a>(
     context: &Context,
-    aimed: &'a [Aimed],
-    wishes: &[JobWish],
-    how: &How,
+    aimed: &'a [OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
 ) -> Outcome<(Vec<Job<'a>>, Settings)> {
     let jobs = jobs(aimed, wishes)?;
     Ok((jobs, settings(context, aimed, wishes, how)?))
@@ -142,18 +152,18 @@ pub fn prepare_run<'a>(
 
 /// Runs jobs on simulated arrays, each built anew.
 pub fn simulate(
-    aimed: &[Aimed],
+    aimed: &[OpenTarget],
     jobs: &[Job<'_>],
     settings: &Settings,
     listener: &mut dyn Listener,
     stop: &AtomicU8,
 ) -> Result<RunRecord, Error> {
-    let simulated = aimed.iter().filter_map(Aimed::simulated);
+    let simulated = aimed.iter().filter_map(OpenTarget::simulated);
     let mut arrays: Vec<Array> = simulated.map(|simulated| simulated.build()).collect();
     run_simulated(jobs, &mut arrays, settings, listener, stop)
 }
 
-fn jobs<'a>(aimed: &'a [Aimed], wishes: &[JobWish]) -> Outcome<Vec<Job<'a>>> {
+fn jobs<'a>(aimed: &'a [OpenTarget], wishes: &[PlacedJob]) -> Outcome<Vec<Job<'a>>> {
     wishes
         .iter()
         .map(|wish| {
@@ -199,19 +209,17 @@ pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()>
 
 /// A workload that its target does not allow.
 pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
-    let hint = error.hint().to_owned();
     Failure {
-        exit: Exit::Usage,
-        error: anyhow::Error::msg(called_here(&format!("--{error}"))),
-        hint: Some(hint),
+        option: Some(error.option()),
+        ..Failure::usage(error.to_string(), error.hint())
     }
 }
 
 fn settings(
     context: &Context,
-    aimed: &[Aimed],
-    wishes: &[JobWish],
-    how: &How,
+    aimed: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
 ) -> Outcome<Settings> {
     let started_at = context.timestamp();
     let request = &how.request;
@@ -230,9 +238,9 @@ fn settings(
         id: context.new_id(&started_at),
         started_at,
         label: request.label.clone(),
-        command: Context::command_line(),
+        command: context.command().to_vec(),
         request: Some(Box::new(request.of_run(jobs.collect()))),
-        version: VERSION.to_owned(),
+        version: context.version().to_owned(),
         series: how.series.clone(),
         answer_block: how.answer_block,
         experiment: how.experiment.clone(),
@@ -269,28 +277,26 @@ pub fn engine_of(request: &Request) -> Outcome<EngineName> {
 pub fn run_failure(error: Error) -> Failure {
     let hint = error.hint().map(str::to_owned);
     match error {
-        Error::Target { source, .. } => crate::aim::target_failure(*source),
+        Error::Target { source, .. } => crate::steps::targets::target_failure(*source),
         Error::Plan(_) | Error::Memory { .. } => Failure {
-            exit: Exit::Usage,
-            error: error.into(),
             hint,
+            ..Failure::of(Exit::Usage, error)
         },
         _ => Failure {
-            exit: Exit::Target,
-            error: error.into(),
             hint,
+            ..Failure::of(Exit::Target, error)
         },
     }
 }
 
 /// The exit code that a finished run asks for.
 pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
-    if let Some(signal) = context.interrupt.signal() {
+    if let Some(signal) = context.signal() {
         return Exit::Interrupted(signal);
     }
     let cut = Code::TargetChanged.as_str();
     let failed = records.iter().any(|record| {
-        !crate::keep::is_whole(record)
+        !crate::steps::keep::is_whole(record)
             || record.jobs.iter().any(|job| {
                 let mut warnings = job.warnings.iter();
                 job.outcome.failures() > 0

@@ -2,11 +2,11 @@
 //! a grid are computed on all cores and kept in order, with the same records as
 //! one after the other.
 
-use crate::aim::Aimed;
 use crate::context::{Context, store_failure};
-use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::measure::{How, JobWish, prepare_run, run_failure, simulate};
+use crate::failure::{Outcome, no_thread};
+use crate::steps::keep::finished;
+use crate::steps::measure::{PlacedJob, RunOptions, prepare_run, run_failure, simulate};
+use crate::steps::targets::OpenTarget;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -33,9 +33,9 @@ impl Listener for Quiet {
 pub fn simulate_all(
     context: &Context,
     store: &mut Store,
-    aimed: &[Aimed],
-    runs: &[Vec<JobWish>],
-    how: &How,
+    aimed: &[OpenTarget],
+    runs: &[Vec<PlacedJob>],
+    how: &RunOptions,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let cells = runs
@@ -54,13 +54,18 @@ pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) ->
     let started_at = record.started_at.clone();
     store
         .save_new_run(record, || context.new_id(&started_at))
-        .map_err(store_failure)
+        .map_err(store_failure)?;
+    finished(context, record);
+    Ok(())
 }
 
 /// One run, and the arrays that it meets.
 pub struct SimulatedCell<'a> {
-    pub aimed: &'a [Aimed],
+    /// Its targets.
+    pub aimed: &'a [OpenTarget],
+    /// Its jobs.
     pub jobs: Vec<Job<'a>>,
+    /// Its settings.
     pub settings: Settings,
 }
 
@@ -68,9 +73,9 @@ impl<'a> SimulatedCell<'a> {
     /// Checks the jobs against their arrays.
     pub fn prepare(
         context: &Context,
-        aimed: &'a [Aimed],
-        wishes: &[JobWish],
-        how: &How,
+        aimed: &'a [OpenTarget],
+        wishes: &[PlacedJob],
+        how: &RunOptions,
     ) -> Outcome<SimulatedCell<'a>> {
         let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
         Ok(SimulatedCell {
@@ -79,15 +84,6 @@ impl<'a> SimulatedCell<'a> {
             settings,
         })
     }
-}
-
-/// The failure where not a single thread could be started for `what`.
-pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
-        format!("cannot start a thread {what}: {error}"),
-        "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",
-    )
 }
 
 /// Runs all cells; `keep` gets their records in the order of the cells. After an
@@ -136,7 +132,7 @@ pub fn simulate_cells(
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            if context.interrupt.signal().is_some() {
+            if context.signal().is_some() {
                 stop.store(1, Ordering::Relaxed);
             }
             while let Some(record) = early.remove(&kept_in_order) {

@@ -5,15 +5,16 @@
 //! its own, so that what drifts while they run is spread over all of them. Seeds
 //! are derived as `run --repeat` derives them.
 
-use crate::aim::{Aimed, Need, aim, aim_at_nothing};
-use crate::cli::run::Safety;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::keep::Place;
-use crate::measure::{How, JobWish, engine_of, in_turn_ns, length_ns, measure, workload_failure};
-use crate::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::show::progress::Progress;
-use crate::show::terminal::say;
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::keep::Place;
+use crate::steps::measure::{
+    PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure, workload_failure,
+};
+use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
+use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
 use std::collections::HashSet;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
@@ -42,7 +43,7 @@ pub struct Step {
     /// Name of its part in a series.
     pub part: String,
     /// Targets are indices into the targets of all steps.
-    pub jobs: Vec<JobWish>,
+    pub jobs: Vec<PlacedJob>,
     /// What was asked for besides: the jobs above stand for its own.
     pub request: Request,
 }
@@ -50,7 +51,9 @@ pub struct Step {
 /// All that is to be done.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
+    /// What the steps use.
     pub targets: Vec<StepTarget>,
+    /// In the order of a round.
     pub steps: Vec<Step>,
 }
 
@@ -75,7 +78,7 @@ impl Work {
             }
             let request = run.asked();
             let mut made = 0;
-            let jobs: Vec<JobWish> = run
+            let jobs: Vec<PlacedJob> = run
                 .jobs
                 .iter()
                 .zip(&request.jobs)
@@ -98,12 +101,12 @@ impl Work {
         asked: &RequestJob,
         elsewhere: Option<&str>,
         made: &mut usize,
-    ) -> JobWish {
+    ) -> PlacedJob {
         let facts = std::iter::once(&job.target).chain(&job.further_targets);
         let targets = facts
             .map(|facts| self.target(facts, elsewhere, made))
             .collect();
-        JobWish {
+        PlacedJob {
             name: job.name.clone(),
             workload: asked.workload.clone(),
             targets,
@@ -170,7 +173,9 @@ fn signature(run: &RunRecord) -> String {
 
 /// Targets that are ready, with their facts.
 pub struct Ready {
-    pub aimed: Vec<Aimed>,
+    /// Its targets.
+    pub aimed: Vec<OpenTarget>,
+    /// They are simulated arrays.
     pub simulated: bool,
 }
 
@@ -179,7 +184,7 @@ pub fn aim_all(
     context: &Context,
     store: &mut Store,
     work: &Work,
-    safety: &Safety,
+    permissions: &Permissions,
 ) -> Outcome<Ready> {
     let engine = work.engine()?;
     let mut aimed = Vec::new();
@@ -187,9 +192,9 @@ pub fn aim_all(
         let need = need_of(work, index, target.size);
         aimed.push(
             if engine == EngineName::Null && !target.name.starts_with("sim:") {
-                aim_at_nothing(&target.name, need.size)
+                open_nothing(&target.name, need.size)
             } else {
-                aim(context, store, &target.name, &need, safety)?
+                open_target(context, store, &target.name, &need, permissions)?
             },
         );
     }
@@ -202,7 +207,7 @@ pub fn aim_all(
     Ok(Ready { aimed, simulated })
 }
 
-fn need_of(work: &Work, target: usize, size: Size) -> Need {
+fn need_of(work: &Work, target: usize, size: Size) -> TargetRequirements {
     let all = work.steps.iter().flat_map(|step| &step.jobs);
     let uses: Vec<&Workload> = all
         .filter(|wish| wish.targets.contains(&target))
@@ -214,7 +219,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
         .filter_map(|load| Some(load.size_bytes?.saturating_add(load.base_offset_bytes)))
         .max();
     let total = |step: &Step| -> u32 {
-        let of = |wish: &JobWish| {
+        let of = |wish: &PlacedJob| {
             let files = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
             let each = wish
                 .workload
@@ -224,7 +229,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
         };
         step.jobs.iter().map(of).fold(0, u32::saturating_add)
     };
-    Need {
+    TargetRequirements {
         reads: uses.iter().any(|load| load.read_percent > 0),
         writes: uses.iter().any(|load| load.read_percent < 100),
         size: match (size, span) {
@@ -248,10 +253,10 @@ fn need_of(work: &Work, target: usize, size: Size) -> Need {
 /// conditions go: what `check` compares before anything is measured.
 pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
     let facts = |index: usize| ready.aimed[index].place(0).facts();
-    let cache = |wish: &JobWish| {
+    let cache = |wish: &PlacedJob| {
         let mut targets = wish.targets.iter().map(|&index| &ready.aimed[index]);
         let asked = wish.workload.cache;
-        let real = targets.find_map(Aimed::real);
+        let real = targets.find_map(OpenTarget::real);
         real.map_or(asked, |target| target.cache_in_effect(asked))
     };
     work.steps
@@ -290,16 +295,16 @@ pub fn rerun(
     how: Repetitions<'_>,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let base = How::of(context, Request::default(), ready.simulated);
+    let base = RunOptions::of(context, Request::default(), ready.simulated);
     let series = context.free_id(store, &context.timestamp())?;
     let rounds = rounds(work, how.repeat);
-    let mut runs: Vec<(Vec<JobWish>, How)> = Vec::new();
+    let mut runs: Vec<(Vec<PlacedJob>, RunOptions)> = Vec::new();
     for (round, order) in rounds.iter().enumerate() {
         for &index in order {
             let step = &work.steps[index];
             runs.push((
                 seeded(&step.jobs, round as u64),
-                How {
+                RunOptions {
                     series: Some((series.clone(), step.part.clone())),
                     request: Request {
                         label: how.label.clone(),
@@ -320,6 +325,7 @@ pub fn rerun(
 
 /// How often, and under which words.
 pub struct Repetitions<'a> {
+    /// How often.
     pub repeat: u32,
     /// The progress line begins with it.
     pub title: &'a str,
@@ -340,7 +346,7 @@ fn rounds(work: &Work, repeat: u32) -> Vec<Vec<usize>> {
         .collect()
 }
 
-fn seeded(jobs: &[JobWish], round: u64) -> Vec<JobWish> {
+fn seeded(jobs: &[PlacedJob], round: u64) -> Vec<PlacedJob> {
     let mut jobs = jobs.to_vec();
     for wish in &mut jobs {
         wish.workload.seed = derived_seed(wish.workload.seed, round);
@@ -352,7 +358,7 @@ fn simulate(
     context: &Context,
     store: &mut Store,
     ready: &Ready,
-    runs: &[(Vec<JobWish>, How)],
+    runs: &[(Vec<PlacedJob>, RunOptions)],
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let cells = runs
@@ -370,19 +376,17 @@ fn measure_all(
     context: &Context,
     store: &mut Store,
     ready: &Ready,
-    runs: &[(Vec<JobWish>, How)],
+    runs: &[(Vec<PlacedJob>, RunOptions)],
     title: &str,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let total_ns = in_turn_ns(runs.iter().map(|(jobs, _)| length_ns(jobs)));
-    if !context.global.quiet {
-        say!(
-            "{title}: {} runs, {} in all",
-            runs.len(),
-            format_duration(total_ns)
-        );
-    }
-    let progress = Progress::start(context.global.quiet, total_ns, title);
+    context.plan(format!(
+        "{title}: {} runs, {} in all",
+        runs.len(),
+        format_duration(total_ns)
+    ));
+    let progress = Progress::begin(context.observer(), false, total_ns, title);
     let mut before_ns = 0;
     for (index, (jobs, how)) in runs.iter().enumerate() {
         let expected_ns = length_ns(jobs);
@@ -399,7 +403,7 @@ fn measure_all(
         records.push(measured.record);
         measured.kept?;
         before_ns = before_ns.saturating_add(expected_ns);
-        if context.interrupt.signal().is_some() {
+        if context.signal().is_some() {
             break;
         }
     }

@@ -1,0 +1,553 @@
+//! `bench`: the main job. Five series, a table and a sentence each.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::keep::Place;
+use crate::steps::measure::{PlacedJob, RunOptions, check_before, measure};
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, judge_requirements, lacks_permission_to_write, open_nothing,
+    open_target,
+};
+use stripewise_disk_inspect::System;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::{
+    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, StepRunner, StepTime,
+    measure_series, plan_bench,
+};
+use stripewise_results::RunRecord;
+use stripewise_store::Store;
+use stripewise_targets::Size;
+use stripewise_units::{ByteSize, LatencyStatistic, Nanoseconds, Slo, counted, format_duration};
+use stripewise_workload::{
+    CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Filling the test file of a quick bench takes at most this.
+const QUICK_FILL_NS: u64 = 20 * SECOND_NS;
+/// Size of the test file with `--qualify`, where no cache size asks for more.
+const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
+/// One of many simulated runs for an answer needs fewer operations than a step: a p99 of
+/// 10,000 rests on a hundred.
+const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
+/// Block size of the preconditioning pass, as SNIA's test has it.
+const PRECONDITION_BLOCK_BYTES: u64 = 128 << 10;
+/// It ends with the target; this only keeps a stalled device from holding it for ever.
+const PRECONDITION_TIME_MAX_NS: u64 = 7 * 24 * 3600 * SECOND_NS;
+
+/// What is asked of a bench.
+#[derive(Clone, Debug)]
+pub struct BenchOptions {
+    /// As typed.
+    pub target: String,
+    /// Long steps on a large, preconditioned file.
+    pub qualify: bool,
+    /// The series to run; empty: all.
+    pub series: Vec<SeriesKind>,
+    /// No series that writes.
+    pub read_only: bool,
+    /// Length of a step.
+    pub step_ns: Option<u64>,
+    /// Time for everything.
+    pub time_ns: Option<u64>,
+    /// Block size of the random series.
+    pub block_size_bytes: Option<u64>,
+    /// The latency limit that each series answers.
+    pub slo: Slo,
+    /// Seed of all streams.
+    pub seed: u64,
+    /// Bytes of the target in use, or of the test file.
+    pub size_bytes: Option<u64>,
+    /// Which engine.
+    pub engine: EngineName,
+    /// The user's words about it.
+    pub label: Option<String>,
+    /// Size of the device's or controller's cache, where the user says it.
+    pub cache_size_bytes: Option<u64>,
+}
+
+impl BenchOptions {
+    /// A quick bench of a target with the limit `p99<5ms`, nothing else asked.
+    #[must_use]
+    pub fn of(target: impl Into<String>) -> BenchOptions {
+        BenchOptions {
+            target: target.into(),
+            qualify: false,
+            series: Vec::new(),
+            read_only: false,
+            step_ns: None,
+            time_ns: None,
+            block_size_bytes: None,
+            slo: Slo {
+                percentile: LatencyStatistic::P99,
+                limit_ns: 5_000_000,
+                inclusive: false,
+            },
+            seed: 1,
+            size_bytes: None,
+            engine: EngineName::Auto,
+            label: None,
+            cache_size_bytes: None,
+        }
+    }
+}
+
+/// What a bench came to.
+pub struct Benched {
+    /// What was measured, in order.
+    pub records: Vec<RunRecord>,
+    /// The failure that ended it, if one did; what was measured before is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// The series and steps that these options mean, where they mean any: known before a
+/// store or a file is made.
+///
+/// # Errors
+/// Where nothing is left to run, or the time does not do.
+pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
+    let plan = plan_bench(&wish(options));
+    if plan.series.is_empty() {
+        return Err(Failure::usage(
+            "no series is left to run: those named write, and --read-only forbids it",
+            "leave out --read-only, or name random-read or sequential-read",
+        ));
+    }
+    refuse_long(options)?;
+    for series in &plan.series {
+        check_before(&series.workload, options.size_bytes)?;
+    }
+    refuse_short(options, &plan)?;
+    Ok(plan)
+}
+
+/// Runs the series of a plan that [`planned`] made, and keeps their runs.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn bench(
+    context: &Context,
+    store: &mut Store,
+    options: &BenchOptions,
+    plan: BenchPlan,
+    permissions: &Permissions,
+) -> Outcome<Benched> {
+    let plan = possible(context, store, options, plan, permissions)?;
+    announce(context, options, &plan);
+    let aimed = aim_bench(context, store, options, &plan, permissions)?;
+    let series = context.free_id(store, &context.timestamp())?;
+    let mut steps = Steps {
+        how: how(context, options, &plan, &aimed, series),
+        progress: Progress::begin(
+            context.observer(),
+            is_simulated(&aimed),
+            plan.budget_ns,
+            "Measuring",
+        ),
+        context,
+        store,
+        aimed: std::slice::from_ref(&aimed),
+        series_left_ns: 0,
+        runs_left: 0,
+        virtual_ns: 0,
+        started_ns: context.now_ns(),
+        records: Vec::new(),
+    };
+    let ended = run_series(options, &plan, &mut steps);
+    let records = std::mem::take(&mut steps.records);
+    drop(steps);
+    aimed.finish()?;
+    Ok(Benched { records, ended })
+}
+
+fn wish(options: &BenchOptions) -> BenchWish {
+    BenchWish {
+        qualify: options.qualify,
+        series: options.series.clone(),
+        read_only: options.read_only,
+        step_ns: options.step_ns,
+        time_ns: options.time_ns,
+        block_size_bytes: options.block_size_bytes,
+        slo: options.slo,
+        cores: System::live().host().cpu.count_usable,
+        seed: options.seed,
+    }
+}
+
+/// A step of more than a year is a slip of the pen; its sums would mean nothing.
+fn refuse_long(options: &BenchOptions) -> Outcome<()> {
+    match options.step_ns.filter(|step_ns| *step_ns > TIME_NS_MAX) {
+        Some(step_ns) => Err(Failure::usage(
+            format!("--step {} is longer than a year", Nanoseconds(step_ns)),
+            "give a time such as 1.5s or 5m",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Less time than a step of each series: some of the answers asked for would be
+/// missing, and that is better known before than after.
+fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
+    let Some(time_ns) = options
+        .time_ns
+        .filter(|time_ns| *time_ns < plan.shortest_ns)
+    else {
+        return Ok(());
+    };
+    let time = Nanoseconds(time_ns);
+    let series = counted(plan.series.len(), "series takes", "series take");
+    Err(Failure::usage(
+        format!(
+            "--time {time} is too short: {series} {} with one step each",
+            format_duration(plan.shortest_ns)
+        ),
+        format!(
+            "give --time {} or more, a shorter --step, or fewer --series",
+            Nanoseconds(plan.shortest_ns.next_multiple_of(SECOND_NS))
+        ),
+    ))
+}
+
+/// How long it will take, before anything is done.
+fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
+    if options.target.starts_with("sim:") {
+        return;
+    }
+    let names: Vec<&str> = plan
+        .series
+        .iter()
+        .map(|series| series.kind.name())
+        .collect();
+    let filling = if options.qualify {
+        ", filling and preconditioning come on top"
+    } else {
+        ""
+    };
+    context.plan(format!("Series: {}", names.join(", ")));
+    context.plan(format!(
+        "Time: at most {} of measuring{filling}; {}",
+        format_duration(plan.budget_ns),
+        if options.qualify {
+            "for a server that is not in use yet"
+        } else {
+            "a quick look: caches and bursts possible"
+        },
+    ));
+}
+
+/// The plan, or its reading series where the target may not be written: that is
+/// judged before the plan is announced, so that what is announced is what runs.
+fn possible(
+    context: &Context,
+    store: &Store,
+    options: &BenchOptions,
+    plan: BenchPlan,
+    permissions: &Permissions,
+) -> Outcome<BenchPlan> {
+    let writes = plan_writes(&plan);
+    if options.engine == EngineName::Null || !writes {
+        return Ok(plan);
+    }
+    let need = need(options, writes);
+    match judge_requirements(context, store, &options.target, &need, permissions) {
+        Err(failure) if may_be_read(permissions, &failure) => {
+            let reading = plan_bench(&BenchWish {
+                read_only: true,
+                ..wish(options)
+            });
+            if reading.series.is_empty() {
+                return Err(failure);
+            }
+            let text = format!("only reads are measured: {}", failure.error);
+            context.note_failure(&text, &failure);
+            Ok(reading)
+        }
+        other => other.map(|()| plan),
+    }
+}
+
+fn plan_writes(plan: &BenchPlan) -> bool {
+    plan.series.iter().any(|series| series.kind.writes())
+}
+
+/// Opens the target for what the plan does.
+fn aim_bench(
+    context: &Context,
+    store: &mut Store,
+    options: &BenchOptions,
+    plan: &BenchPlan,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
+    if options.engine == EngineName::Null {
+        return Ok(open_nothing(&options.target, Size::Auto));
+    }
+    let need = need(options, plan_writes(plan));
+    open_target(context, store, &options.target, &need, permissions)
+}
+
+/// Writing was not allowed by a flag; nobody asked for it by one either.
+fn may_be_read(permissions: &Permissions, failure: &Failure) -> bool {
+    let asked = permissions.overwrite || permissions.destroy.is_some();
+    !asked && lacks_permission_to_write(failure)
+}
+
+fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
+    let qualify = QUALIFY_SIZE_BYTES.max(
+        options
+            .cache_size_bytes
+            .map_or(0, |cache_bytes| cache_bytes.saturating_mul(4)),
+    );
+    let size = match options.size_bytes {
+        Some(size_bytes) => Size::Exactly(size_bytes),
+        None if options.qualify => Size::AtMost(qualify),
+        None => Size::Auto,
+    };
+    TargetRequirements {
+        reads: true,
+        writes,
+        size,
+        outstanding_total: IN_FLIGHT_MAX,
+        outstanding_by_number: false,
+        cache: CacheMode::Direct,
+        cache_by_name: false,
+        data: DataPattern::default(),
+        seed: options.seed,
+        fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
+    }
+}
+
+fn is_simulated(aimed: &OpenTarget) -> bool {
+    aimed.simulated().is_some()
+}
+
+fn how(
+    context: &Context,
+    options: &BenchOptions,
+    plan: &BenchPlan,
+    aimed: &OpenTarget,
+    series: String,
+) -> RunOptions {
+    let request = Request {
+        interval_ns: plan.interval_ns,
+        simulated_operations_min: match options.step_ns {
+            None => SIMULATED_OPERATIONS_MIN,
+            Some(_) => 0,
+        },
+        engine: options.engine.to_string(),
+        label: options.label.clone(),
+        cache_size_bytes: options.cache_size_bytes,
+        cache_by_name: false,
+        load_by_number: false,
+        ..Request::default()
+    };
+    RunOptions {
+        series: Some((series, String::new())),
+        latency_limit: Some(options.slo.to_string()),
+        quick: !options.qualify,
+        ..RunOptions::of(context, request, is_simulated(aimed))
+    }
+}
+
+/// Runs the series one after the other, each within its share of the time.
+fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -> Outcome<()> {
+    let simulated = is_simulated(&steps.aimed[0]);
+    let end_ns = if options.qualify || simulated {
+        options.time_ns
+    } else {
+        // What filling took is gone from the time for everything.
+        let budget_ns = options.time_ns.unwrap_or(QUICK_TIME_NS);
+        Some(budget_ns.saturating_sub(steps.started_ns))
+    };
+    for (index, series) in plan.series.iter().enumerate() {
+        let first_to_write = !plan.series[..index]
+            .iter()
+            .any(|earlier| earlier.kind.writes());
+        if options.qualify && series.kind.writes() && first_to_write {
+            steps.precondition(series.workload.seed)?;
+        }
+        let mut series = series.clone();
+        series.deadline_ns =
+            end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed_ns(), end_ns));
+        series.answer_deadline_ns = end_ns
+            .zip(series.deadline_ns)
+            .map(|(end_ns, deadline)| plan.answer_deadline_ns(index, deadline, end_ns));
+        steps.series_left_ns = plan.series[index + 1..]
+            .iter()
+            .map(stripewise_lab::longest_ns)
+            .sum();
+        let (_, ended) = measure_series(&series, steps)?;
+        if ended == Ended::Partial || steps.context.signal().is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Runs and keeps the steps of a bench.
+struct Steps<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    aimed: &'a [OpenTarget],
+    how: RunOptions,
+    progress: Progress<'a>,
+    /// Of the series to come, at most.
+    series_left_ns: u64,
+    /// Of this one, the next included.
+    runs_left: u32,
+    /// Virtual time that simulated runs took.
+    virtual_ns: u64,
+    started_ns: u64,
+    records: Vec<RunRecord>,
+}
+
+impl Steps<'_> {
+    /// One sequential pass over the whole target before the first series that
+    /// writes, so that writes meet a device without fresh space. Its record is
+    /// kept under the series' id, as a part of its own that has no ladder.
+    fn precondition(&mut self, seed: u64) -> Outcome<()> {
+        let time = StepTime {
+            ramp_ns: 0,
+            duration_ns: PRECONDITION_TIME_MAX_NS,
+        };
+        let pass = Workload {
+            outstanding: 32,
+            ..SeriesKind::SequentialWrite.workload(PRECONDITION_BLOCK_BYTES, time, seed)
+        };
+        let operations = self.aimed[0].limits().size_bytes / PRECONDITION_BLOCK_BYTES;
+        let how = RunOptions {
+            series: self
+                .how
+                .series
+                .clone()
+                .map(|(id, _)| (id, "precondition".to_owned())),
+            operations_max_per_thread: Some(operations.max(1)),
+            request: Request {
+                simulated_operations_min: 0,
+                ..self.how.request.clone()
+            },
+            ..self.how.clone()
+        };
+        let wish = PlacedJob {
+            name: "precondition".to_owned(),
+            workload: pass,
+            targets: vec![0],
+        };
+        let elapsed_ns = self.elapsed_ns();
+        let place = Place {
+            title: "Preconditioning",
+            before_ns: elapsed_ns,
+            expected_ns: 0,
+            after_ns: self.series_left_ns,
+        };
+        let measured = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &how,
+            &self.progress,
+            &place,
+        )?;
+        self.records.push(measured.record);
+        measured.kept
+    }
+
+    fn step(
+        &mut self,
+        kind: SeriesKind,
+        workload: Workload,
+        answer_block: Option<u32>,
+    ) -> Outcome<RunRecord> {
+        let step_ns = workload.length_ns();
+        let elapsed_ns = self.elapsed_ns();
+        let later_ns = u64::from(self.runs_left.saturating_sub(1))
+            .saturating_mul(step_ns)
+            .saturating_add(self.series_left_ns);
+        let from_here_ns = step_ns.saturating_add(later_ns);
+        self.progress
+            .set_total(elapsed_ns.saturating_add(from_here_ns));
+        let title = format!(
+            "{} {} with {} in flight{}",
+            kind.title(),
+            ByteSize(workload.block_size_bytes),
+            u64::from(workload.threads) * u64::from(workload.outstanding),
+            match answer_block {
+                Some(_) => ", for the interval",
+                None => "",
+            }
+        );
+        let place = Place {
+            title: &title,
+            before_ns: elapsed_ns,
+            expected_ns: step_ns,
+            after_ns: later_ns,
+        };
+        let wish = PlacedJob {
+            name: kind.name().to_owned(),
+            workload,
+            targets: vec![0],
+        };
+        if let Some(series) = &mut self.how.series {
+            kind.name().clone_into(&mut series.1);
+        }
+        let least = self.how.request.simulated_operations_min;
+        let how = RunOptions {
+            answer_block,
+            request: Request {
+                simulated_operations_min: match answer_block {
+                    Some(_) => least.min(SIMULATED_ANSWER_OPERATIONS_MIN),
+                    None => least,
+                },
+                ..self.how.request.clone()
+            },
+            ..self.how.clone()
+        };
+        let measured = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &how,
+            &self.progress,
+            &place,
+        )?;
+        if is_simulated(&self.aimed[0]) {
+            self.virtual_ns += measured
+                .record
+                .jobs
+                .iter()
+                .map(|job| job.outcome.duration_ns)
+                .max()
+                .unwrap_or(0);
+        }
+        self.records.push(measured.record.clone());
+        measured.kept.map(|()| measured.record)
+    }
+}
+
+impl StepRunner for Steps<'_> {
+    type Error = Failure;
+
+    fn run_step(
+        &mut self,
+        kind: SeriesKind,
+        workload: Workload,
+        answer_block: Option<u32>,
+    ) -> Outcome<RunRecord> {
+        self.step(kind, workload, answer_block)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        if is_simulated(&self.aimed[0]) {
+            self.virtual_ns
+        } else {
+            self.context.now_ns() - self.started_ns
+        }
+    }
+
+    fn expect(&mut self, _kind: SeriesKind, runs_left: u32) {
+        self.runs_left = runs_left;
+    }
+}

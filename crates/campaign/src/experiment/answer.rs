@@ -1,0 +1,173 @@
+//! What an experiment found: the comparisons, and what void runs take back of them.
+
+use super::kept::{ExperimentKind, Kept};
+use crate::context::Context;
+use crate::exit::Exit;
+use serde::Serialize;
+use stripewise_lab::experiment::{Block, Ended, Experiment, analyse};
+use stripewise_results::{ComparisonRecord, RunRecord, Severity, Status, Verdict, Warning};
+
+/// What was found.
+pub struct Answer {
+    /// The document of the experiment.
+    pub kept: Kept,
+    /// Finished blocks.
+    pub blocks: Vec<Block>,
+    /// One for each level against the baseline.
+    pub comparisons: Vec<ComparisonRecord>,
+    /// All runs, without details.
+    pub records: Vec<RunRecord>,
+    /// The store has it as it is here. Else its failure follows, and nothing says kept.
+    pub is_kept: bool,
+}
+
+/// A warning, and how many of the runs have one of its code.
+#[derive(Serialize)]
+pub struct CountedWarning<'a> {
+    /// One of them.
+    #[serde(flatten)]
+    pub warning: &'a Warning,
+    /// Runs that have it.
+    pub runs: usize,
+}
+
+impl Answer {
+    /// Analyses what there is.
+    pub fn of(experiment: &Experiment, kept: Kept, records: Vec<RunRecord>) -> Answer {
+        let mut comparisons = analyse(experiment, &kept.layout);
+        let void = VoidRuns::of(&records);
+        for comparison in &mut comparisons {
+            if let Some(place) = &kept.place {
+                comparison.notes.extend(place.notes.iter().cloned());
+            }
+            if let Some(void) = &void {
+                void.invalidate(comparison);
+            }
+        }
+        Answer {
+            kept,
+            blocks: experiment.blocks.clone(),
+            comparisons,
+            records,
+            is_kept: true,
+        }
+    }
+
+    /// How far it came.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.kept.ended.is_some_and(Ended::finished) {
+            true => Status::Complete,
+            false => Status::Partial,
+        }
+    }
+
+    /// What it comes to.
+    #[must_use]
+    pub fn exit(&self, context: &Context) -> Exit {
+        if let Some(signal) = context.signal() {
+            return Exit::Interrupted(signal);
+        }
+        let failed = self
+            .records
+            .iter()
+            .flat_map(|record| &record.jobs)
+            .any(|job| job.outcome.failures() > 0);
+        if failed || self.kept.ended == Some(Ended::BrokenOff) {
+            return Exit::InputOutput;
+        }
+        let found = self.comparisons.iter().any(|comparison| {
+            matches!(
+                comparison.verdict,
+                Verdict::Better | Verdict::Worse | Verdict::Mixed
+            )
+        });
+        if found { Exit::Finding } else { Exit::Done }
+    }
+}
+
+/// Each code once, with the number of runs that have it; the worst first.
+#[must_use]
+pub fn counted(records: &[RunRecord]) -> Vec<CountedWarning<'_>> {
+    let mut all: Vec<CountedWarning<'_>> = Vec::new();
+    for record in records {
+        let mut of_run: Vec<&str> = Vec::new();
+        let jobs = record.jobs.iter().flat_map(|job| &job.warnings);
+        for warning in jobs.chain(&record.warnings) {
+            if of_run.contains(&warning.code.as_str()) {
+                continue;
+            }
+            of_run.push(&warning.code);
+            match all
+                .iter_mut()
+                .find(|other| other.warning.code == warning.code)
+            {
+                Some(counted) => counted.runs += 1,
+                None => all.push(CountedWarning { warning, runs: 1 }),
+            }
+        }
+    }
+    all.sort_by_key(|counted| std::cmp::Reverse(counted.warning.severity));
+    all
+}
+
+/// Runs that did not measure the disk.
+struct VoidRuns {
+    /// Codes, each with the number of runs that have it.
+    codes: Vec<String>,
+    runs: usize,
+    of: usize,
+}
+
+impl VoidRuns {
+    /// A verdict rests on ranks over blocks: it bears a few such runs, not many.
+    const TOLERATED_ONE_IN: usize = 10;
+
+    fn of(records: &[RunRecord]) -> Option<VoidRuns> {
+        let is_void = |warning: &&Warning| warning.severity == Severity::Void;
+        let warnings = |record: &RunRecord| -> Vec<Warning> {
+            let jobs = record.jobs.iter().flat_map(|job| &job.warnings);
+            let all = jobs.chain(&record.warnings);
+            all.filter(is_void).cloned().collect()
+        };
+        let runs = records
+            .iter()
+            .filter(|record| !warnings(record).is_empty())
+            .count();
+        let codes = counted(records)
+            .into_iter()
+            .filter(|counted| counted.warning.severity == Severity::Void)
+            .map(|counted| format!("{} in {}", counted.warning.code, counted.runs))
+            .collect();
+        (runs > 0).then_some(VoidRuns {
+            codes,
+            runs,
+            of: records.len(),
+        })
+    }
+
+    /// Takes back what a table says, or says how little it is in doubt.
+    fn invalidate(&self, comparison: &mut ComparisonRecord) {
+        let codes = self.codes.join(", ");
+        if self.runs * VoidRuns::TOLERATED_ONE_IN <= self.of {
+            comparison.notes.insert(
+                0,
+                format!(
+                    "{} of {} runs did not measure the disk ({codes}); too few to affect the verdicts.",
+                    self.runs, self.of
+                ),
+            );
+            return;
+        }
+        comparison.verdict = Verdict::Undecided;
+        comparison.sentences = vec![format!(
+            "No verdict about this storage: in {} of {} runs something else answered ({codes}). The rows say how that behaves, not the disk.",
+            self.runs, self.of
+        )];
+    }
+}
+
+/// What the history calls it.
+pub fn part(kind: ExperimentKind) -> String {
+    kind.word().to_owned()
+}

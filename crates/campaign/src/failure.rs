@@ -1,0 +1,95 @@
+//! How a use case fails: a kind, a chain of causes and a hint.
+
+use crate::exit::Exit;
+use std::error::Error;
+use std::fmt;
+
+/// A failure.
+#[derive(Debug)]
+pub struct Failure {
+    /// What kind it is: what a process returns.
+    pub exit: Exit,
+    /// What failed, on what, why.
+    pub error: Box<dyn Error + Send + Sync>,
+    /// The next thing to do.
+    pub hint: Option<String>,
+    /// The message begins with the name of this option of a workload, which a front end
+    /// calls by its own name for it: `--block`.
+    pub option: Option<&'static str>,
+}
+
+/// What a use case comes to.
+pub type Outcome<T = Exit> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure with a message and a hint.
+    pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Failure {
+            hint: Some(hint.into()),
+            ..Failure::of(exit, message.into())
+        }
+    }
+
+    /// A failure of another crate, without a hint.
+    pub fn of(exit: Exit, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Failure {
+            exit,
+            error: error.into(),
+            hint: None,
+            option: None,
+        }
+    }
+
+    /// The same with a hint, unless that is empty.
+    #[must_use]
+    pub fn hinted(mut self, hint: impl Into<String>) -> Self {
+        let hint = hint.into();
+        self.hint = (!hint.is_empty()).then_some(hint);
+        self
+    }
+
+    /// The message, and a line for each cause that it does not name itself.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        let mut text = self.error.to_string();
+        let mut shown = text.clone();
+        let mut next = self.error.source();
+        while let Some(cause) = next {
+            next = cause.source();
+            let cause = cause.to_string();
+            // Many errors already end in their cause's words.
+            if !shown.contains(&cause) {
+                text.push_str("\n  because: ");
+                text.push_str(&cause);
+            }
+            shown = cause;
+        }
+        text
+    }
+
+    /// A mistake in what the user asked for.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message, hint)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// The failure where not a single thread could be started for `what`.
+pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("cannot start a thread {what}: {error}"),
+        "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",
+    )
+}

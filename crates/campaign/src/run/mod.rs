@@ -1,0 +1,349 @@
+//! Running a request: one run, or a grid, or the jobs of a plan.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::keep::Place;
+use crate::steps::measure::{
+    PlacedJob, RunOptions, check_before, engine_of, in_turn_ns, length_ns, measure, run_failure,
+    workload_failure,
+};
+use crate::steps::parallel::simulate_all;
+use crate::steps::planned::{PlannedRuns, span_needed};
+use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
+use stripewise_disk_inspect::System;
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_lab::compare::Requirement;
+use stripewise_results::RunRecord;
+use stripewise_runner::session::check_memory;
+use stripewise_store::Store;
+use stripewise_targets::Size;
+use stripewise_units::{ParseError, format_duration};
+use stripewise_workload::{CacheMode, Request, RequestPart, validate};
+
+/// What running a request came to.
+pub struct Ran {
+    /// What was measured, in order.
+    pub records: Vec<RunRecord>,
+    /// The failure that ended it, if one did; what was measured before is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// Runs a request and keeps its records. `faults` are injected between the program and
+/// real files, for tests.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn run(
+    context: &Context,
+    store: &mut Store,
+    request: Request,
+    permissions: &Permissions,
+    faults: Option<FaultPlan>,
+) -> Outcome<Ran> {
+    let mut planned = PlannedRuns::of(&request);
+    let engine = engine_of(&request)?;
+    // Some cells of a grid may be left out, not all.
+    let checked: Vec<Outcome<()>> = (planned.runs.iter().flatten())
+        .map(|wish| check_before(&wish.workload, None))
+        .collect();
+    if checked.iter().all(Result::is_err) {
+        checked.into_iter().collect::<Outcome<()>>()?;
+    }
+    check_clocks(&planned)?;
+    check_faults(faults.as_ref(), &planned, engine)?;
+    check_cpus(&request.cpus)?;
+    check_buffers(&planned, engine)?;
+    let aimed = aim_all(context, store, permissions, &request, &planned)?;
+    let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
+    let skipped = leave_out_what_does_not_fit(context, &mut planned, &aimed)?;
+    let how = RunOptions {
+        skipped,
+        series: series_of(context, store, &request, planned.runs.len())?,
+        faults,
+        ..RunOptions::of(context, request, simulated)
+    };
+    let mut records = Vec::new();
+    let ended = run_all(context, store, &aimed, &planned, &how, &mut records);
+    for target in aimed {
+        target.finish()?;
+    }
+    Ok(Ran { records, ended })
+}
+
+/// The requirements of a request, which holds them as they were typed.
+///
+/// # Errors
+/// Where one is none.
+pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
+    let each = request.requirements.iter().map(|text| {
+        text.parse()
+            .map_err(|error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned()))
+    });
+    each.collect()
+}
+
+/// Several runs of one command are kept under one id, so that they can be shown,
+/// compared and deleted together.
+fn series_of(
+    context: &Context,
+    store: &Store,
+    request: &Request,
+    runs: usize,
+) -> Outcome<Option<(String, String)>> {
+    if runs < 2 {
+        return Ok(None);
+    }
+    let part = match request.part {
+        RequestPart::Plan => "plan",
+        RequestPart::Grid if runs == request.repetitions as usize => "repeat",
+        RequestPart::Grid => "grid",
+    };
+    let id = context.free_id(store, &context.timestamp())?;
+    Ok(Some((id, part.to_owned())))
+}
+
+/// Virtual time and real time do not run side by side; said before a test file
+/// is filled.
+fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
+    let of = |run: &Vec<PlacedJob>, simulated: bool| {
+        let mut targets = run.iter().flat_map(|wish| &wish.targets);
+        targets.any(|&target| planned.targets[target].starts_with("sim:") == simulated)
+    };
+    if planned
+        .runs
+        .iter()
+        .any(|run| of(run, true) && of(run, false))
+    {
+        return Err(Failure::usage(
+            "real and simulated targets cannot run at once: they have different clocks",
+            "put them into two plans, or run the jobs one after the other: run = \"alone\"",
+        ));
+    }
+    Ok(())
+}
+
+/// A processor that is not there cannot be asked for.
+fn check_cpus(cpus: &[u32]) -> Outcome<()> {
+    let Some(online) = System::live().host().cpu.count_online else {
+        return Ok(());
+    };
+    match cpus.iter().find(|cpu| **cpu >= online) {
+        None => Ok(()),
+        Some(cpu) => Err(Failure::usage(
+            format!("--cpus names processor {cpu}, and this machine has {online}, counted from 0"),
+            format!(
+                "give processors below {online}, such as 0 or 0-{}",
+                online.saturating_sub(1)
+            ),
+        )),
+    }
+}
+
+/// Faults are injected between the program and real files only.
+fn check_faults(
+    faults: Option<&FaultPlan>,
+    planned: &PlannedRuns,
+    engine: EngineName,
+) -> Outcome<()> {
+    let simulated = planned
+        .targets
+        .iter()
+        .any(|target| target.starts_with("sim:"));
+    if faults.is_none() || !(simulated || engine == EngineName::Null) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--inject strikes operations on real files, and there are none here",
+        "name a file or directory; simulated arrays have faults of their own, see `stripewise sim show NAME`",
+    ))
+}
+
+/// Memory is looked at before a test file is filled.
+fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
+    if planned
+        .targets
+        .iter()
+        .all(|target| target.starts_with("sim:"))
+    {
+        return Ok(());
+    }
+    let memory = System::live().host().memory;
+    let available = match (memory.available_bytes, memory.limit_bytes) {
+        (Some(available), Some(limit)) => Some(available.min(limit)),
+        (one, other) => one.or(other),
+    };
+    for run in &planned.runs {
+        let loads: Vec<_> = run
+            .iter()
+            .map(|wish| (&wish.workload, wish.targets.len()))
+            .collect();
+        check_memory(engine, &loads, available).map_err(run_failure)?;
+    }
+    Ok(())
+}
+
+fn aim_all(
+    context: &Context,
+    store: &mut Store,
+    permissions: &Permissions,
+    request: &Request,
+    planned: &PlannedRuns,
+) -> Outcome<Vec<OpenTarget>> {
+    let engine = engine_of(request)?;
+    let mut aimed = Vec::new();
+    for (index, text) in planned.targets.iter().enumerate() {
+        let need = need_of(request, planned, index);
+        if engine == EngineName::Null && !text.starts_with("sim:") {
+            aimed.push(open_nothing(text, need.size));
+        } else {
+            aimed.push(open_target(context, store, text, &need, permissions)?);
+        }
+    }
+    Ok(aimed)
+}
+
+/// What all runs together ask of one target.
+fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetRequirements {
+    let uses: Vec<&PlacedJob> = planned
+        .runs
+        .iter()
+        .flatten()
+        .filter(|wish| wish.targets.contains(&target))
+        .collect();
+    let total = |run: &Vec<PlacedJob>| -> u32 {
+        run.iter()
+            .map(|wish| {
+                let targets = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
+                let outstanding = wish
+                    .workload
+                    .threads
+                    .saturating_mul(wish.workload.outstanding);
+                outstanding.saturating_mul(targets)
+            })
+            .fold(0, u32::saturating_add)
+    };
+    TargetRequirements {
+        reads: uses.iter().any(|wish| wish.workload.read_percent > 0),
+        writes: uses.iter().any(|wish| wish.workload.read_percent < 100),
+        size: span_needed(&planned.runs, target)
+            .map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
+        outstanding_total: planned.runs.iter().map(total).max().unwrap_or(1),
+        outstanding_by_number: request.load_by_number,
+        cache: uses
+            .first()
+            .map_or(CacheMode::Direct, |wish| wish.workload.cache),
+        cache_by_name: request.cache_by_name,
+        data: uses
+            .first()
+            .map(|wish| wish.workload.data)
+            .unwrap_or_default(),
+        seed: uses.first().map_or(1, |wish| wish.workload.seed),
+        fill_time_limit_ns: None,
+    }
+}
+
+fn run_all(
+    context: &Context,
+    store: &mut Store,
+    aimed: &[OpenTarget],
+    planned: &PlannedRuns,
+    how: &RunOptions,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
+    if simulated && planned.runs.len() > 1 {
+        return simulate_all(context, store, aimed, &planned.runs, how, records);
+    }
+    let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();
+    let total_ns = in_turn_ns(lengths.iter().copied());
+    let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
+    if real && lengths.len() > 1 {
+        context.plan(format!(
+            "{} runs, {} in all",
+            lengths.len(),
+            format_duration(total_ns)
+        ));
+    }
+    let progress = Progress::begin(context.observer(), !real, total_ns, "Measuring");
+    let mut before_ns = 0;
+    for (index, run) in planned.runs.iter().enumerate() {
+        let title = match planned.runs.len() {
+            1 => "Measuring".to_owned(),
+            count => format!("Run {} of {count}", index + 1),
+        };
+        let after_ns = total_ns
+            .saturating_sub(before_ns)
+            .saturating_sub(lengths[index]);
+        let place = Place {
+            title: &title,
+            before_ns,
+            expected_ns: lengths[index],
+            after_ns,
+        };
+        // The last run of a grid judges all of it: caps show over block sizes.
+        let last = index + 1 == planned.runs.len();
+        let earlier = if last {
+            records
+                .iter()
+                .flat_map(|run| run.jobs.iter().cloned())
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let how = RunOptions {
+            earlier,
+            ..how.clone()
+        };
+        let measured = measure(context, store, aimed, run, &how, &progress, &place)?;
+        records.push(measured.record);
+        measured.kept?;
+        before_ns = before_ns.saturating_add(lengths[index]);
+        if context.signal().is_some() {
+            let left = planned.runs.len() - index - 1;
+            if left > 0 {
+                context.note(format!("interrupted; {left} more runs were not started"));
+            }
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Checks every run against its targets before the first one starts. Cells of a
+/// grid whose offset or block the device's sector forbids are left out, and the
+/// records of the others say so; anything else is a mistake.
+fn leave_out_what_does_not_fit(
+    context: &Context,
+    planned: &mut PlannedRuns,
+    aimed: &[OpenTarget],
+) -> Outcome<Vec<String>> {
+    let grid = planned.runs.len() > 1;
+    let mut skipped: Vec<String> = Vec::new();
+    let mut kept = Vec::new();
+    let mut first = None;
+    for run in std::mem::take(&mut planned.runs) {
+        let fits = run.iter().try_for_each(|wish| {
+            let mut targets = wish.targets.iter().map(|&index| aimed[index].limits());
+            targets.try_for_each(|limits| validate(&wish.workload, limits).map(drop))
+        });
+        match fits {
+            Ok(()) => kept.push(run),
+            Err(error) if grid && matches!(error.option(), "block" | "base-offset") => {
+                let reason = format!("--{error}");
+                if !skipped.contains(&reason) {
+                    context.note(format!("left out: {reason}"));
+                    skipped.push(reason);
+                }
+                first.get_or_insert(error);
+            }
+            Err(error) => return Err(workload_failure(error)),
+        }
+    }
+    planned.runs = kept;
+    match first {
+        Some(error) if planned.runs.is_empty() => Err(workload_failure(error)),
+        _ => Ok(skipped),
+    }
+}
