@@ -2,6 +2,7 @@
 //! console: the first asks for an orderly stop that keeps what
 //! was measured, the second stops at once.
 
+#[cfg(unix)]
 use std::sync::Arc;
 use stripewise_campaign::Interrupt;
 

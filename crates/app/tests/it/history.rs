@@ -227,8 +227,9 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
     let run = ["run", "sim:raid10-10k", "--duration", "1s"];
     desk.json(&[&run[..], &["--repeat", "3"]].concat());
     desk.json(&[&run[..], &["--repeat", "3", "--threads", "1,2"]].concat());
-    // Two limits: one that is met below the ceiling, one that is not met at all.
-    let mut ceilings = Vec::new();
+    // Two limits: one that is met below the ceiling, which makes it the answer, and one
+    // that is not met at all.
+    let mut shown = Vec::new();
     for slo in ["p99<100ms", "p99<1ms"] {
         let bench = [
             "bench",
@@ -239,11 +240,17 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
             slo,
         ];
         let document = desk.json(&bench);
-        let ceiling = document.at("series.0.ceiling").count();
-        let iops = document.at(&format!("series.0.steps.{ceiling}.iops"));
-        let within = document.at("series.0").maybe("within_limit");
-        assert!(within.is_none_or(|within| within.count() != ceiling));
-        ceilings.push(iops.number().round() as u64);
+        let series = document.at("series.0");
+        let ceiling = series.at("ceiling").count();
+        let iops = match series.maybe("within_limit") {
+            Some(within) => {
+                assert_ne!(within.count(), ceiling);
+                assert_eq!(series.at("answer.at").text(), "limit");
+                series.at("answer.iops")
+            }
+            None => series.at(&format!("steps.{ceiling}.iops")),
+        };
+        shown.push(iops.number().round() as u64);
     }
     let listed = desk.run(&["history"]).done().stdout;
     let rows: Vec<Vec<&str>> = listed
@@ -253,8 +260,12 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
         .collect();
     let kinds: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(kinds, ["bench", "bench", "grid", "repeat"], "{listed}");
-    for (row, iops) in rows.iter().zip(ceilings.iter().rev()) {
-        let iops = stripewise_units::format_count(*iops);
-        assert_eq!(row[2..5], ["random-read", "ceiling", &iops], "{listed}");
+    let named = [
+        (&rows[0], "ceiling", shown[1]),
+        (&rows[1], "p99<100ms", shown[0]),
+    ];
+    for (row, what, iops) in named {
+        let iops = stripewise_units::format_count(iops);
+        assert_eq!(row[2..5], ["random-read", what, &iops], "{listed}");
     }
 }

@@ -474,7 +474,7 @@ fn requirements_are_told_as_met_or_missed_on_page_one_and_in_every_text() {
         .ended(1);
     let page = std::fs::read_to_string(&html).expect("the page");
     for words in [
-        "Fail: 1 of 2 requirements missed",
+        "Fail: 1 of 2 requirements not met",
         "\u{2717} missed</span> p99&lt;1us: ",
         "\u{2713} met</span> iops&gt;=1: ",
     ] {

@@ -121,6 +121,9 @@ impl Bench {
         self.names += 1;
         let line = line.replace("NEW", &format!("new{}", self.names));
         let words: Vec<&str> = line.split(' ').collect();
+        if let ["man", directory] = words[..] {
+            std::fs::create_dir(self.desk.file(directory)).expect("a directory");
+        }
         let before = kept(&self.desk);
         let answer = answer(&self.desk.command(&words), stdout, stderr);
         let more = kept(&self.desk) - before;
