@@ -32,7 +32,7 @@ usage: cargo xtask COMMAND
 
   tidy                    check arrows between crates, banned calls, unsafe code,
                           lengths of files, words, links
-  ci                      what continuous integration runs
+  ci [WORD...]            what continuous integration runs, or its steps of these words
   accuracy                simulated arrays beside the published tables; fails where
                           a figure is not what docs/ARRAY_MODEL.md claims
   fuzz [--seconds 5 | --runs N] [--seed 1] [--jobs N] [TARGET...]
@@ -83,10 +83,7 @@ fn run() -> Result<()> {
             arguments.finish()?;
             tidy::run(&root::path())
         }
-        Some("ci") => {
-            arguments.finish()?;
-            ci::run(&root::path())
-        }
+        Some("ci") => ci::run(&root::path(), &arguments.words()?),
         Some("accuracy") => {
             arguments.finish()?;
             accuracy::run()

@@ -24,6 +24,11 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 /// with 8, of normal values of which none or one in twenty is slowed by 40 %).
 pub(crate) const WIDENING: f64 = 1.1;
 const ITERATIONS_MAX: usize = 100;
+/// The scale is at least this share of the root mean square of the residuals of least
+/// squares. Where more than half of the values are equal, as runs on simulated arrays may
+/// be, the median of the residuals is 0, and the interval would have no width however far
+/// the others lie. Of values that differ the median is far above it.
+const SCALE_FLOOR: f64 = 0.05;
 /// Terms of a parabola.
 const TERMS_MAX: usize = 3;
 
@@ -90,10 +95,11 @@ pub(crate) fn robust_polynomial(x: &[f64], y: &[f64], terms: usize) -> Option<Ro
     let mut weights = vec![1.0; y.len()];
     let inverse = inverse_of(&normal_matrix(&rows, &weights, terms), terms)?;
     let mut coefficients = solve(&rows, y, &weights, terms)?;
+    let floor = SCALE_FLOOR * root_mean_square(&residuals_of(&rows, y, &coefficients));
     let mut scale = 0.0;
     for _ in 0..ITERATIONS_MAX {
         let residuals = residuals_of(&rows, y, &coefficients);
-        scale = scale_of(&residuals);
+        scale = scale_of(&residuals).max(floor);
         for (weight, residual) in weights.iter_mut().zip(&residuals) {
             *weight = huber_weight(*residual, scale);
         }
@@ -141,8 +147,7 @@ pub fn robust_mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
 
 fn huber_weight(residual: f64, scale: f64) -> f64 {
     let limit = HUBER * scale;
-    // Where more than half of the points lie on the curve there is no scale, and
-    // least squares is as good as anything.
+    // There is no scale only where all points lie on the curve.
     if scale <= 0.0 || residual.abs() <= limit {
         1.0
     } else {
@@ -153,6 +158,11 @@ fn huber_weight(residual: f64, scale: f64) -> f64 {
 fn scale_of(residuals: &[f64]) -> f64 {
     let sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
     median(&sizes).unwrap_or(0.0) / NORMAL_MEDIAN
+}
+
+fn root_mean_square(residuals: &[f64]) -> f64 {
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    libm::sqrt(squares / residuals.len().max(1) as f64)
 }
 
 fn pseudo_residuals(residuals: &[f64], scale: f64, terms: usize) -> Vec<f64> {
@@ -234,4 +244,23 @@ fn inverse_of(matrix: &[Row; TERMS_MAX], terms: usize) -> Option<[Row; TERMS_MAX
         }
     }
     Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_no_width_and_one_that_differs_gives_them_some() {
+        let equal = robust_mean_interval(&[1e6; 5], 0.95).expect("five values");
+        assert_eq!((equal.low, equal.value, equal.high), (1e6, 1e6, 1e6));
+        for other in [6e5, 9.8e5, 1.4e6] {
+            let values = [1e6, 1e6, 1e6, 1e6, other];
+            let found = robust_mean_interval(&values, 0.95).expect("five values");
+            let off = (other - 1e6_f64).abs();
+            assert!((found.value - 1e6).abs() < 0.1 * off, "{other}: {found:?}");
+            let width = found.high - found.low;
+            assert!(width > 0.02 * off, "{other}: {found:?}");
+        }
+    }
 }

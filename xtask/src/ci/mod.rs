@@ -58,14 +58,17 @@ struct Done {
     found: Result<Option<Counts>>,
 }
 
-pub fn run(root: &Path) -> Result<()> {
+/// Runs all steps, or those whose names hold one of `words`.
+pub fn run(root: &Path, words: &[String]) -> Result<()> {
+    let is_wanted =
+        |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
     let begun = Instant::now();
     let mut done = Vec::new();
     for (lane, steps) in [FIRST_LANE.as_slice(), SECOND_LANE.as_slice()]
         .into_iter()
         .enumerate()
     {
-        for &(name, work) in steps {
+        for &(name, work) in steps.iter().filter(|(name, _)| is_wanted(name)) {
             println!("== {name}");
             let started = Instant::now();
             let found = work.run(root);
@@ -87,6 +90,9 @@ pub fn run(root: &Path) -> Result<()> {
             if passed { "passed" } else { "FAILED" },
             begun.elapsed().as_secs_f64()
         );
+    }
+    if done.is_empty() {
+        bail!("no step's name holds `{}`", words.join("` or `"));
     }
     close(&done)
 }
@@ -182,18 +188,27 @@ fn tests(root: &Path) -> Result<Counts> {
     tests_run::run(&mut test)
 }
 
+/// The `rust-version` of the workspace.
+fn oldest_version(root: &Path) -> Result<String> {
+    let manifest: toml::Table = toml::from_str(&std::fs::read_to_string(root.join("Cargo.toml"))?)?;
+    let version = manifest["workspace"]["package"]["rust-version"].as_str();
+    version
+        .map(str::to_owned)
+        .context("Cargo.toml has no rust-version")
+}
+
 /// Type-checks everything with the oldest Rust that README promises.
 fn oldest_rust(root: &Path) -> Result<()> {
-    let manifest: toml::Value = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
-    let version = manifest["workspace"]["package"]["rust-version"]
-        .as_str()
-        .context("Cargo.toml has no rust-version")?;
+    let version = &oldest_version(root)?;
     if !shell::has("rustup") {
         return shell::skip("the oldest Rust", "rustup");
     }
-    let install = ["toolchain", "install", version, "--profile", "minimal"];
-    let installed = Command::new("rustup").args(install).output();
-    if !installed.is_ok_and(|output| output.status.success()) {
+    let succeeds = |arguments: &[&str]| {
+        let output = Command::new("rustup").args(arguments).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let is_there = succeeds(&["run", version, "rustc", "--version"]);
+    if !is_there && !succeeds(&["toolchain", "install", version, "--profile", "minimal"]) {
         return shell::skip("the oldest Rust", &format!("Rust {version}"));
     }
     // Under `cargo xtask` the variables of the newer toolchain are set, and win.
@@ -264,5 +279,16 @@ mod tests {
         let readme = "Run `cargo test`.\n```sh\ncargo run --release -- bench   # x\ncargo test --workspace   # passes\n```\n";
         assert_eq!(test_command(readme), Some("cargo test --workspace"));
         assert_eq!(test_command("cargo test"), None);
+    }
+
+    #[test]
+    fn the_readme_promises_the_oldest_rust_that_is_checked() {
+        let root = crate::root::path();
+        let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+        let version = oldest_version(&root).unwrap();
+        assert!(
+            readme.contains(&format!("({version} or newer)")),
+            "{version}"
+        );
     }
 }

@@ -6,6 +6,7 @@
 //! are derived as `run --repeat` derives them.
 
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
@@ -57,6 +58,38 @@ pub struct Work {
     pub steps: Vec<Step>,
 }
 
+/// Refuses a request that no program wrote: a record may have been edited or damaged.
+fn check_request(run: &RunRecord, request: &Request) -> Outcome<()> {
+    // Names of jobs and targets decide nothing here, and those of earlier versions may
+    // be longer than a request's.
+    let jobs = request
+        .jobs
+        .iter()
+        .enumerate()
+        .map(|(number, job)| RequestJob {
+            name: number.to_string(),
+            targets: vec!["target".to_owned()],
+            workload: job.workload.clone(),
+        });
+    let problem = match request.of_run(jobs.collect()).check() {
+        Err(error) => error.to_string(),
+        Ok(()) if request.jobs.len() != run.jobs.len() => format!(
+            "it has {} jobs, the run has {}",
+            request.jobs.len(),
+            run.jobs.len()
+        ),
+        Ok(()) => return Ok(()),
+    };
+    Err(Failure::new(
+        Exit::Store,
+        format!(
+            "the request that run {} keeps cannot be run: {problem}",
+            run.id
+        ),
+        "measure once more with `stripewise run`, and compare with that",
+    ))
+}
+
 impl Work {
     /// What these runs did, each distinct workload once, in their order; on
     /// `elsewhere` instead of where they ran, if that is given.
@@ -73,10 +106,13 @@ impl Work {
                     "run the workload once with `stripewise run`, and take that as baseline",
                 ));
             }
-            if !seen.insert(signature(run)) {
+            // Preconditioning writes a device over once and ends by a count of operations,
+            // which no request holds: it measures nothing that could be compared.
+            if run.series_part.as_deref() == Some("precondition") || !seen.insert(signature(run)) {
                 continue;
             }
             let request = run.asked();
+            check_request(run, &request)?;
             let mut made = 0;
             let jobs: Vec<PlacedJob> = run
                 .jobs
@@ -408,4 +444,50 @@ fn measure_all(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(part: &str) -> RunRecord {
+        let job = JobRecord {
+            name: "job".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload::default(),
+            engine: stripewise_results::EngineFacts::default(),
+            outcome: stripewise_results::Outcome::default(),
+            warnings: Vec::new(),
+        };
+        RunRecord {
+            id: "20261121-201530-k3f9".to_owned(),
+            series_part: Some(part.to_owned()),
+            jobs: vec![job],
+            ..RunRecord::empty()
+        }
+    }
+
+    #[test]
+    fn preconditioning_is_not_run_again() {
+        let work = Work::of_records(&[run("precondition"), run("random-read")], None);
+        let steps = work.expect("work").steps;
+        let parts: Vec<&str> = steps.iter().map(|step| step.part.as_str()).collect();
+        assert_eq!(parts, ["random-read"]);
+    }
+
+    #[test]
+    fn a_request_that_no_program_wrote_is_refused() {
+        let mut edited = run("random-read");
+        let mut request = edited.asked();
+        request.interval_ns = 0;
+        edited.request = Some(Box::new(request.clone()));
+        assert!(Work::of_records(&[edited.clone()], None).is_err());
+        request.interval_ns = 1_000_000_000;
+        edited.request = Some(Box::new(request.clone()));
+        assert!(Work::of_records(&[edited.clone()], None).is_ok());
+        request.jobs.clear();
+        edited.request = Some(Box::new(request));
+        assert!(Work::of_records(&[edited], None).is_err());
+    }
 }
