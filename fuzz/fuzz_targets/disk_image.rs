@@ -2,7 +2,7 @@
 //! verdicts, and what is printed for scripts that parse diskpar and DiskExt.
 #![no_main]
 
-#[path = "../../crates/app/src/show/disks_like.rs"]
+#[path = "../../crates/cli/src/show/disks_like.rs"]
 mod disks_like;
 
 use disks_like::{diskext, diskpar};

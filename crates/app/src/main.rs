@@ -1,85 +1,8 @@
 //! Stripewise: find out what a disk can do, and whether it is laid out right.
 #![forbid(unsafe_code)]
 
-mod cli;
-mod commands;
-mod context;
-mod exit_codes;
-mod failure;
-mod interrupt;
-mod output;
-mod request;
-mod show;
-mod subject;
-
-use clap::Parser;
-use cli::{Cli, Command};
-use context::Context;
-use exit_codes::Exit;
-use failure::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    interrupt::outlive_file_size_limit();
-    let ended = match Cli::try_parse_from(cli::sqlio::arranged(std::env::args_os())) {
-        Ok(cli) => dispatch(cli),
-        Err(error) => cli::complain(&error),
-    };
-    let ended = match show::terminal::unwritten() {
-        // What the measurement came to is not hidden behind it.
-        Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
-            failure::print(&unwritten);
-            ended
-        }
-        Some(unwritten) => ended.and(Err(unwritten)),
-        None => ended,
-    };
-    let exit = ended.unwrap_or_else(|mut failure| {
-        failure.hint = failure.hint.map(|hint| cli::hints::fitted_here(&hint));
-        failure::print(&failure);
-        failure.exit
-    });
-    show::terminal::farewell();
-    exit_codes::exit_code(exit)
-}
-
-fn dispatch(mut cli: Cli) -> Outcome {
-    if cli.global.events {
-        show::document::expect_events();
-        cli.global.json = true;
-    }
-    if cli.global.json || cli.command.prints_a_document() {
-        show::terminal::expect_document();
-    }
-    let context = Context::new(cli.global).map_err(|error| {
-        Failure::new(
-            Exit::Target,
-            format!("cannot listen for Ctrl-C: {error}"),
-            "this system is short of something; see its log",
-        )
-    })?;
-    let done = match &cli.command {
-        Command::Bench(arguments) => commands::bench::bench(&context, arguments),
-        Command::Run(arguments) => commands::run::run(&context, arguments),
-        Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
-        Command::Compare(arguments) => commands::compare::compare(&context, arguments),
-        Command::Align(arguments) => commands::align::align(&context, arguments),
-        Command::Lab(arguments) => commands::lab::lab(&context, arguments),
-        Command::Baseline(arguments) => commands::baseline::baseline(&context, arguments),
-        Command::Check(arguments) => commands::check::check(&context, arguments),
-        Command::Disks(arguments) => commands::disks::disks(&context, arguments),
-        Command::Partition(arguments) => commands::partition::partition(&context, arguments),
-        Command::Format(arguments) => commands::format::format(&context, arguments),
-        Command::Report(arguments) => commands::report::report(&context, arguments),
-        Command::Import(arguments) => commands::import::import(&context, arguments),
-        Command::Export(arguments) => commands::export::export(&context, arguments),
-        Command::Convert(arguments) => commands::convert::convert(&context, arguments),
-        Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
-        Command::History(arguments) => commands::history::history(&context, arguments),
-        Command::Sim(arguments) => commands::sim::sim(&context, arguments),
-        Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
-        Command::Completions(arguments) => commands::manual::completions(&context, arguments),
-        Command::Man(arguments) => commands::manual::man(&context, arguments),
-    };
-    done.map(|exit| context.exit_with_damage(exit))
+    stripewise_cli::main()
 }

@@ -154,7 +154,7 @@ fn every_switch_that_a_text_names_is_one_of_its_command() {
         let shown = path.to_string_lossy();
         let owner = OWNERS
             .iter()
-            .find(|(part, _)| shown.contains(&format!("app/src/{part}")));
+            .find(|(part, _)| shown.contains(&format!("cli/src/{part}")));
         for (number, line) in lines_of(path) {
             // `stripewise run ... --repeat 6`: of a command that is named.
             let mut meant: Vec<&str> = commands

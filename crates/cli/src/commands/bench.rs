@@ -1,0 +1,93 @@
+//! `bench`: the main job. Five series, a table and a sentence each.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::document::print_exact;
+use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
+use crate::show::terminal::say;
+use crate::show::{requirements, runs};
+use crate::switches::bench::Bench;
+use stripewise_campaign::bench::{BenchOptions, bench as run_bench, planned};
+use stripewise_campaign::steps::measure::exit_of;
+use stripewise_results::Document;
+use stripewise_store::Store;
+use stripewise_units::{ByteSize, Nanoseconds};
+
+pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
+    let options = options(arguments);
+    let plan = planned(&options)?;
+    let mut store = context.open_store()?;
+    let permissions = arguments.safety.permissions();
+    let benched = run_bench(context, &mut store, &options, plan, &permissions)?;
+    let exit = exit_of(context, &benched.records);
+    if benched.records.is_empty() {
+        return benched.ended.map(|()| exit);
+    }
+    let mut document = runs::document(benched.records);
+    requirements::judge(&arguments.require, &mut document);
+    let exit = requirements::exit(&document, unanswered(&document, exit));
+    if context.global.json {
+        print_exact(&document.to_json());
+    } else {
+        runs::print_made(context, &store, &document);
+    }
+    let reported = report(context, arguments, &store, document);
+    // What was measured before a failure is shown and kept; then the failure.
+    benched.ended?;
+    reported?;
+    Ok(exit)
+}
+
+fn options(arguments: &Bench) -> BenchOptions {
+    BenchOptions {
+        target: arguments.target.clone(),
+        qualify: arguments.qualify,
+        series: arguments.series.iter().map(|name| name.kind()).collect(),
+        read_only: arguments.read_only,
+        step_ns: arguments.step.map(Nanoseconds::ns),
+        time_ns: arguments.time.map(Nanoseconds::ns),
+        block_size_bytes: arguments.block.map(ByteSize::bytes),
+        slo: arguments.slo,
+        seed: arguments.seed,
+        size_bytes: arguments.size.map(ByteSize::bytes),
+        engine: arguments.engine,
+        label: arguments.label.clone(),
+        cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
+    }
+}
+
+/// Writes the report: where it was asked for, else beside the store. Only a report that
+/// was asked for can fail; the default one is best effort.
+fn report(context: &Context, arguments: &Bench, store: &Store, document: Document) -> Outcome<()> {
+    if arguments.no_report {
+        return Ok(());
+    }
+    let path = match &arguments.report {
+        Some(path) => {
+            write_report(Some(store), document, path)?;
+            path.clone()
+        }
+        None => match write_beside_store(store, document) {
+            Ok(path) => path,
+            Err(failure) => {
+                say!("warning: no report was written: {}", failure.error);
+                return Ok(());
+            }
+        },
+    };
+    say_written(context, &path);
+    Ok(())
+}
+
+/// What ended well ends as a finding where no series has an answer: a script that
+/// only looks at the code must not take void numbers for the disk's.
+fn unanswered(document: &Document, exit: Exit) -> Exit {
+    let mut series = document.series.iter();
+    let none = !document.series.is_empty() && series.all(|series| series.no_answer.is_some());
+    match exit {
+        Exit::Done if none => Exit::Finding,
+        other => other,
+    }
+}

@@ -1,0 +1,296 @@
+//! What a check found: the comparison, requirements met and missed, and the exit
+//! code that follows.
+
+use super::baseline::KeptBaseline;
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use crate::show::page::material_of;
+use crate::show::runs::all_kept_line;
+use crate::switches::check::Check;
+use crate::switches::hints::{fit_warnings, fit_warnings_of_baseline};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
+use stripewise_report::{
+    Material, comparison_text, errors_text, requirement_text, warnings_text, wrapped,
+};
+use stripewise_results::{
+    ComparisonRecord, ComparisonRow, Document, JobRow, RequirementRecord, RunRecord,
+    SCHEMA_VERSION, Verdict,
+};
+use stripewise_store::Store;
+
+/// What a check found.
+pub struct Answer<'a> {
+    records: &'a [RunRecord],
+    /// They were made now, not taken from the history.
+    made: bool,
+    baseline: Option<String>,
+    comparisons: Vec<ComparisonRecord>,
+    requirements: Vec<RequirementRecord>,
+    said: Vec<String>,
+    tolerate: f64,
+    /// Codes of void warnings that the baseline did not have.
+    new_void: BTreeSet<String>,
+    why_inconclusive: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct AnswerDocument<'a> {
+    schema_version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a str>,
+    runs: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    /// A loss up to so many per cent does not count.
+    tolerate_percent: f64,
+    /// It is worse, and the loss may be no larger than what is tolerated.
+    tolerated: bool,
+    comparisons: &'a [ComparisonRecord],
+    requirements: &'a [RequirementRecord],
+    /// What must be known besides: doubts about the baseline.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+    /// Why nothing is concluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inconclusive: Option<&'a str>,
+    /// Failed operations by run and job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FailedOperations<'a>>,
+}
+
+/// The failed operations of a job, those after the stop among them, whose reasons are
+/// not counted.
+#[derive(Serialize)]
+struct FailedOperations<'a> {
+    run: &'a str,
+    job: &'a str,
+    total: u64,
+    by_reason: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<&'a str>,
+}
+
+fn errors_of(records: &[RunRecord]) -> Vec<FailedOperations<'_>> {
+    let rows = JobRow::of(records).filter(|row| row.job.outcome.failures() > 0);
+    rows.map(|row| {
+        let (errors, drain) = (&row.job.outcome.errors, &row.job.outcome.drain);
+        FailedOperations {
+            run: &row.run.id,
+            job: &row.job.name,
+            total: row.job.outcome.failures(),
+            by_reason: &errors.by_reason,
+            first: errors.first.as_deref().or(drain.first_error.as_deref()),
+        }
+    })
+    .collect()
+}
+
+impl<'a> Answer<'a> {
+    pub fn new(
+        arguments: &Check,
+        baseline: Option<&KeptBaseline>,
+        records: &'a [RunRecord],
+    ) -> Answer<'a> {
+        let before = baseline
+            .map(|kept| void_codes(&kept.runs))
+            .unwrap_or_default();
+        let new_void = void_codes(records).difference(&before).cloned().collect();
+        Answer {
+            records,
+            made: arguments.run.is_none(),
+            baseline: baseline.map(|kept| kept.name.clone()),
+            comparisons: Vec::new(),
+            requirements: arguments
+                .require
+                .iter()
+                .map(|requirement| requirement.judge(records))
+                .collect(),
+            said: Vec::new(),
+            tolerate: arguments.tolerate,
+            new_void,
+            why_inconclusive: None,
+        }
+    }
+
+    /// Runs from which nothing follows, and why.
+    pub fn inconclusive(
+        arguments: &Check,
+        records: &'a [RunRecord],
+        why: &'static str,
+    ) -> Answer<'a> {
+        Answer {
+            requirements: Vec::new(),
+            why_inconclusive: Some(why),
+            ..Answer::new(arguments, None, records)
+        }
+    }
+
+    pub fn say(&mut self, sentence: String) {
+        self.said.push(sentence);
+    }
+
+    pub fn add(&mut self, mut comparison: ComparisonRecord) {
+        let verdict = self.verdict_words(&comparison);
+        comparison.sentences.insert(0, verdict);
+        if !self.new_void.is_empty() {
+            comparison.verdict = Verdict::Undecided;
+            let codes: Vec<&str> = self.new_void.iter().map(String::as_str).collect();
+            comparison.sentences.insert(
+                0,
+                format!(
+                    "Now the numbers are void ({}), and those of the baseline are not: that is \
+                     what changed first.",
+                    codes.join(", ")
+                ),
+            );
+        }
+        self.comparisons.push(comparison);
+    }
+
+    /// What follows, in a sentence: the verdict of the table, and what is tolerated
+    /// of it.
+    fn verdict_words(&self, comparison: &ComparisonRecord) -> String {
+        let verdict = match comparison.verdict {
+            Verdict::Better => "Better than the baseline",
+            Verdict::Worse => "Worse than the baseline",
+            Verdict::Mixed => "Better than the baseline in some rows, worse in others",
+            Verdict::NoDifference => "No change was found",
+            Verdict::Undecided => "Nobody can say yet whether something changed",
+        };
+        if self.tolerates(comparison) {
+            return format!(
+                "{verdict}, and tolerated: the loss may be no larger than {} %.",
+                self.tolerate
+            );
+        }
+        format!("{verdict}.")
+    }
+
+    /// Some row is worse, and none by more than is tolerated for certain.
+    fn tolerates(&self, comparison: &ComparisonRecord) -> bool {
+        let mut rows = comparison.rows.iter();
+        let some = rows.any(|row| row.verdict == Verdict::Worse);
+        some && self.tolerate > 0.0 && !self.is_worse(comparison)
+    }
+
+    /// Worse by more than is tolerated, for certain.
+    fn is_worse(&self, comparison: &ComparisonRecord) -> bool {
+        let mut worse = comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == Verdict::Worse);
+        worse.any(|row| smallest_loss(row) > self.tolerate)
+    }
+
+    /// The exit code that follows.
+    pub fn exit(&self) -> Exit {
+        let missed = self.requirements.iter().any(|outcome| !outcome.met);
+        let is_void = !self.new_void.is_empty() && self.baseline.is_some();
+        let is_worse = self.comparisons.iter().any(|one| self.is_worse(one));
+        if missed || is_void || is_worse {
+            Exit::Finding
+        } else {
+            Exit::Done
+        }
+    }
+
+    pub fn print(&self, context: &Context) -> Outcome<()> {
+        if context.global.json {
+            print_json(&AnswerDocument {
+                schema_version: SCHEMA_VERSION,
+                baseline: self.baseline.as_deref(),
+                runs: self.records.iter().map(|run| run.id.as_str()).collect(),
+                verdict: self.comparisons.first().map(|record| record.verdict),
+                tolerate_percent: self.tolerate,
+                tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
+                comparisons: &self.comparisons,
+                requirements: &self.requirements,
+                notes: &self.said,
+                inconclusive: self.why_inconclusive,
+                errors: errors_of(self.records),
+            })?;
+        } else {
+            print_text(&self.text());
+        }
+        Ok(())
+    }
+
+    /// What a report on it is made of: the runs, what became of the baseline, and
+    /// whether the requirements are met.
+    pub fn material(&self, store: &Store) -> Material {
+        let document = Document {
+            comparisons: self.comparisons.clone(),
+            requirements: self.requirements.clone(),
+            ..Document::new(self.records.to_vec())
+        };
+        let mut material = material_of(Some(store), document);
+        material.title = match &self.baseline {
+            Some(name) => format!("Check against the baseline {name}"),
+            None => format!("Check: {}", material.title),
+        };
+        material.notes.clone_from(&self.said);
+        material
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for comparison in &self.comparisons {
+            text.push_str(&comparison_text(comparison));
+            text.push('\n');
+        }
+        for outcome in &self.requirements {
+            text.push_str(&requirement_text(outcome));
+        }
+        for sentence in &self.said {
+            text.push_str(&wrapped(sentence, "  "));
+        }
+        let mut told = self.records.to_vec();
+        match self.baseline {
+            Some(_) if self.made => fit_warnings_of_baseline(&mut told),
+            _ => fit_warnings(&mut told),
+        }
+        text.push_str(&warnings_text(&told));
+        text.push_str(&errors_text(self.records));
+        if self.made {
+            text.push_str(&all_kept_line(self.records));
+        }
+        text
+    }
+}
+
+/// How much worse a row is at least, in per cent: the end of its interval that is
+/// nearer to 0.
+fn smallest_loss(row: &ComparisonRow) -> f64 {
+    match row.interval_percent {
+        Some([low, high]) => low.abs().min(high.abs()),
+        None => 0.0,
+    }
+}
+
+/// Compares what was measured with the baseline, in words of change.
+pub fn judge_change(
+    arguments: &Check,
+    name: &str,
+    then: &[RunRecord],
+    now: &[RunRecord],
+    options: CompareOptions,
+) -> Outcome<ComparisonRecord> {
+    let side = |name: &str, runs: &[RunRecord]| Side {
+        name: name.to_owned(),
+        runs: runs.to_vec(),
+    };
+    let mut record = compare(&side(name, then), &side("now", now), options)
+        .map_err(|reason| Failure::usage(reason.to_string(), reason.hint()))?;
+    record.title = match &arguments.changed {
+        Some(words) => format!(
+            "{} now, after the change `{words}`, against {name}",
+            options.metric.words()
+        ),
+        None => format!("{} now against {name}", options.metric.words()),
+    };
+    Ok(record)
+}

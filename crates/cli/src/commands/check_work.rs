@@ -1,0 +1,198 @@
+//! What `check` measures: the baseline's workloads, those that requirements
+//! speak of, or either of them made gentle.
+
+use super::baseline::KeptBaseline;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::switches::check::Check;
+use stripewise_campaign::steps::measure::PlacedJob;
+use stripewise_campaign::steps::rerun::{Step, StepTarget, Work};
+use stripewise_lab::compare::Requirement;
+use stripewise_lab::{SeriesKind, StepTime};
+use stripewise_targets::Size;
+use stripewise_units::path_of;
+use stripewise_workload::{Arrivals, Rate, Request, SIMULATED_OPERATIONS_MIN, Workload};
+
+/// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
+/// in bursts, and nothing to an array.
+const GENTLE_IOPS: f64 = 50.0;
+
+/// What a data sheet's random figures are usually measured with: 32 in flight.
+const THREADS: u32 = 8;
+const OUTSTANDING: u32 = 4;
+
+/// Measured time of a run where there is no baseline.
+const DURATION_NS: u64 = 10_000_000_000;
+
+/// All that is to be measured.
+pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
+    let work = match (baseline, &arguments.target) {
+        (Some(baseline), elsewhere) => {
+            refuse_loads(arguments)?;
+            Work::of_records(&baseline.runs, elsewhere.as_deref())?
+        }
+        (None, Some(target)) => of_requirements(arguments, target)?,
+        (None, None) => {
+            return Err(Failure::usage(
+                "there is no baseline, and no target is named",
+                "name what to measure: `stripewise check TARGET --require ...`, or keep a baseline first: `stripewise baseline set ID`",
+            ));
+        }
+    };
+    if !arguments.gentle {
+        return Ok(work);
+    }
+    if work.targets.iter().any(|target| target.is_made) {
+        return Err(Failure::new(
+            Exit::Target,
+            "a gentle check only reads, and a directory needs a test file to be written first",
+            "name a file that is there: one of the server's own, or one that `stripewise prepare` made in a quiet hour",
+        ));
+    }
+    Ok(gentle(work))
+}
+
+/// Switches of the load say what to do where no baseline says it.
+fn refuse_loads(arguments: &Check) -> Outcome<()> {
+    let load = &arguments.load;
+    let given = load.block.is_some()
+        || load.threads.is_some()
+        || load.outstanding.is_some()
+        || load.duration.is_some()
+        || load.size.is_some();
+    if given {
+        return Err(Failure::usage(
+            "the baseline says what is measured: a switch of the load would make it another workload",
+            "leave the switch out, or check without a baseline: --baseline none",
+        ));
+    }
+    Ok(())
+}
+
+/// A step for each part that a requirement names or means.
+fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
+    let mut kinds: Vec<SeriesKind> = Vec::new();
+    for requirement in &arguments.require {
+        let kind = kind_of(requirement)?;
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    // Reads before writes.
+    kinds.sort_by_key(|kind| SeriesKind::ALL.iter().position(|known| known == kind));
+    let mut work = Work::default();
+    let is_made = path_of(target).is_dir();
+    let size = arguments.load.size.map(stripewise_units::ByteSize::bytes);
+    let index = work.add(StepTarget {
+        name: target.to_owned(),
+        size: match size {
+            Some(bytes) => Size::Exactly(bytes),
+            None => Size::Auto,
+        },
+        is_made,
+        number: usize::from(is_made),
+    });
+    for kind in kinds {
+        let workload = workload_of(arguments, kind, size.filter(|_| !is_made));
+        work.steps.push(Step {
+            part: kind.name().to_owned(),
+            jobs: vec![PlacedJob {
+                name: kind.name().to_owned(),
+                workload,
+                targets: vec![index],
+            }],
+            request: Request {
+                simulated_operations_min: match arguments.load.duration {
+                    Some(_) => 0,
+                    None => SIMULATED_OPERATIONS_MIN,
+                },
+                ..Request::default()
+            },
+        });
+    }
+    Ok(work)
+}
+
+fn workload_of(arguments: &Check, kind: SeriesKind, size_bytes: Option<u64>) -> Workload {
+    let load = &arguments.load;
+    let block = load
+        .block
+        .map_or(kind.block_size_bytes(), stripewise_units::ByteSize::bytes);
+    let time = StepTime {
+        ramp_ns: 0,
+        duration_ns: load.duration.map_or(DURATION_NS, |time| time.ns()),
+    };
+    let (threads, outstanding) = if kind.climbs() {
+        (
+            load.threads.unwrap_or(THREADS),
+            load.outstanding.unwrap_or(OUTSTANDING),
+        )
+    } else {
+        (1, 1)
+    };
+    Workload {
+        threads,
+        outstanding,
+        size_bytes,
+        ..kind.workload(block, time, Workload::SEED)
+    }
+}
+
+fn kind_of(requirement: &Requirement) -> Outcome<SeriesKind> {
+    let Some(name) = requirement.name() else {
+        return Ok(if requirement.is_of_writes() {
+            SeriesKind::RandomWrite
+        } else {
+            SeriesKind::RandomRead
+        });
+    };
+    SeriesKind::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = SeriesKind::ALL.iter().map(|kind| kind.name()).collect();
+        Failure::usage(
+            format!("a requirement names `{name}`, and without a baseline there is no such job"),
+            format!("without a baseline there are {}", known.join(", ")),
+        )
+    })
+}
+
+/// Reads only, one outstanding, at a low rate; of each pattern and block once.
+fn gentle(work: Work) -> Work {
+    let mut steps: Vec<Step> = Vec::new();
+    for step in &work.steps {
+        for job in &step.jobs {
+            let given = &job.workload;
+            let workload = Workload {
+                read_percent: 100,
+                threads: 1,
+                outstanding: 1,
+                sync: None,
+                rate: Some(Rate {
+                    iops: GENTLE_IOPS,
+                    arrivals: Arrivals::Fixed,
+                }),
+                ..given.clone()
+            };
+            let known = steps.iter().any(|known| {
+                let there = &known.jobs[0];
+                there.targets == job.targets
+                    && there.workload.pattern == workload.pattern
+                    && there.workload.block_size_bytes == workload.block_size_bytes
+            });
+            if !known {
+                steps.push(Step {
+                    part: "gentle".to_owned(),
+                    jobs: vec![PlacedJob {
+                        name: job.name.clone(),
+                        workload,
+                        targets: job.targets.clone(),
+                    }],
+                    request: Request {
+                        simulated_operations_min: 0,
+                        ..step.request.clone()
+                    },
+                });
+            }
+        }
+    }
+    Work { steps, ..work }
+}

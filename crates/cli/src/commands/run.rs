@@ -1,0 +1,38 @@
+//! `run`: one run, or a grid, or the jobs of a plan.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::request::request_of;
+use crate::show::document::{print_exact, print_text};
+use crate::show::{requirements, runs};
+use crate::switches::run::Run;
+use stripewise_campaign::run::{requirements as required, run as run_request};
+use stripewise_campaign::steps::measure::exit_of;
+
+pub fn run(context: &Context, arguments: &Run) -> Outcome {
+    let request = request_of(context, arguments)?;
+    if arguments.show_request {
+        print_text(&format!("{}\n", request.to_json()));
+        return Ok(Exit::Done);
+    }
+    let required = required(&request)?;
+    let mut store = context.open_store()?;
+    let permissions = arguments.safety.permissions();
+    let faults = arguments.how.inject.clone();
+    let ran = run_request(context, &mut store, request, &permissions, faults)?;
+    let exit = exit_of(context, &ran.records);
+    if ran.records.is_empty() {
+        return ran.ended.map(|()| exit);
+    }
+    let mut document = runs::document(ran.records);
+    requirements::judge(&required, &mut document);
+    let exit = requirements::exit(&document, exit);
+    if context.global.json {
+        print_exact(&document.to_json());
+    } else {
+        runs::print_made(context, &store, &document);
+    }
+    // What was measured before a failure is shown; then the failure.
+    ran.ended.map(|()| exit)
+}

@@ -1,0 +1,92 @@
+//! What every command has at hand: switches, and what its use case has.
+
+use crate::interrupt::listen;
+use crate::show::observer::{Lines, Terminal};
+use crate::show::style::Style;
+use crate::switches::Global;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Deref;
+use std::time::Instant;
+pub use stripewise_campaign::context::{keep_document, store_failure};
+use stripewise_campaign::{Clock, Observer, Surroundings};
+use stripewise_units::NameText;
+
+/// The program's version, as records carry it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What every command has at hand.
+pub struct Context {
+    pub global: Global,
+    pub style: Style,
+    /// What use cases have at hand.
+    inner: stripewise_campaign::Context,
+}
+
+impl Deref for Context {
+    type Target = stripewise_campaign::Context;
+
+    fn deref(&self) -> &Self::Target {
+        &self.inner
+    }
+}
+
+/// The system's clock.
+struct SystemClock {
+    started: Instant,
+}
+
+impl Clock for SystemClock {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn timestamp(&self) -> String {
+        let now = jiff::Timestamp::now();
+        now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+    }
+}
+
+impl Context {
+    pub fn new(global: Global) -> std::io::Result<Self> {
+        // The standard library's hasher is seeded from the system: enough to
+        // tell processes of one second apart.
+        let chance = RandomState::new();
+        let observer: Box<dyn Observer> = match global.events {
+            true => Box::new(Lines),
+            false => Box::new(Terminal::new(global.quiet)),
+        };
+        let usual = || stripewise_store::default_path(|name| std::env::var_os(name));
+        let surroundings = Surroundings {
+            clock: Box::new(SystemClock {
+                started: Instant::now(),
+            }),
+            observer,
+            interrupt: listen()?,
+            store: global.store.clone().or_else(usual),
+            store_is_named: global.store.is_some(),
+            command: Context::command_line(),
+            version: VERSION.to_owned(),
+            chance: [chance.hash_one(std::process::id()), chance.hash_one("step")],
+        };
+        Ok(Context {
+            style: Style::of(&global),
+            global,
+            inner: stripewise_campaign::Context::new(surroundings),
+        })
+    }
+
+    /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in
+    /// the words that run it again: under the name
+    /// `sqlio` the program is its own subcommand.
+    pub fn command_line() -> Vec<String> {
+        let mut words: Vec<String> = std::env::args_os().map(|word| word.as_text()).collect();
+        if let Some(program) = words.first_mut() {
+            let is_sqlio = crate::switches::sqlio::is_sqlio(program.as_ref());
+            "stripewise".clone_into(program);
+            if is_sqlio {
+                words.insert(1, "sqlio".to_owned());
+            }
+        }
+        words
+    }
+}

@@ -1,0 +1,146 @@
+//! What an experiment found, for people and as JSON: the articles' table for each level,
+//! sentences, the warnings of all runs once.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::document::{print_json, print_text};
+use crate::switches::hints::fit_warnings;
+use serde::Serialize;
+use stripewise_campaign::experiment::answer::{Answer, CountedWarning, counted};
+use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::experiment::sitting::Sitting;
+use stripewise_lab::experiment::{Block, drift_of};
+use stripewise_report::{
+    comparison_heading, comparison_table, comparison_words, warnings_text, wrapped,
+};
+use stripewise_results::{ComparisonRecord, DriftRecord, RunRecord, SCHEMA_VERSION, Status};
+use stripewise_units::format_duration;
+
+/// Notes on how well percentiles of one run are known; they stay in the records
+/// and in JSON.
+const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
+
+/// As `--json` prints it.
+#[derive(Serialize)]
+struct AnswerDocument<'a> {
+    schema_version: u32,
+    experiment: ExperimentDocument<'a>,
+    comparisons: &'a [ComparisonRecord],
+    warnings: Vec<CountedWarning<'a>>,
+    /// All runs without their intervals, so that the document can be compared.
+    runs: &'a [RunRecord],
+}
+
+#[derive(Serialize)]
+struct ExperimentDocument<'a> {
+    #[serde(flatten)]
+    kept: &'a Kept,
+    status: Status,
+    drift: Option<DriftRecord>,
+    runs: usize,
+    finished_blocks: &'a [Block],
+}
+
+/// Shows what a sitting found before a failure; then the failure.
+pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
+    let exit = match &sitting.answer {
+        Some(answer) => print(context, answer)?,
+        None => Exit::Done,
+    };
+    sitting.ended.map(|()| exit)
+}
+
+/// Prints it, and says what the process returns.
+pub fn print(context: &Context, answer: &Answer) -> Outcome {
+    if context.global.json {
+        print_json(&AnswerDocument {
+            schema_version: SCHEMA_VERSION,
+            experiment: ExperimentDocument {
+                kept: &answer.kept,
+                status: answer.status(),
+                drift: drift_of(&answer.kept.plan, &answer.blocks),
+                runs: answer.records.len(),
+                finished_blocks: &answer.blocks,
+            },
+            comparisons: &answer.comparisons,
+            warnings: counted(&answer.records),
+            runs: &answer.records,
+        })?;
+    } else {
+        print_text(&text(context, answer));
+    }
+    Ok(answer.exit(context))
+}
+
+fn text(context: &Context, answer: &Answer) -> String {
+    let mut text = String::new();
+    for comparison in &answer.comparisons {
+        let heading = comparison_heading(comparison);
+        text.push_str(&context.style.heading(heading.trim_end()));
+        text.push_str("\n\n");
+        text.push_str(&comparison_table(comparison));
+        text.push('\n');
+        // What is said of this level stands under its table; notes, which
+        // are about all of them, at the end.
+        let without_notes = ComparisonRecord {
+            notes: Vec::new(),
+            ..comparison.clone()
+        };
+        text.push_str(&comparison_words(&[&without_notes]));
+        text.push('\n');
+    }
+    let only_notes: Vec<ComparisonRecord> = answer
+        .comparisons
+        .iter()
+        .map(|comparison| ComparisonRecord {
+            groups: Vec::new(),
+            sentences: Vec::new(),
+            ..comparison.clone()
+        })
+        .collect();
+    text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
+    text.push_str(&warnings_text(&worth_showing(answer)));
+    if answer.is_kept {
+        text.push_str(&kept_line(answer));
+    }
+    text
+}
+
+/// The runs with what matters here: how well percentiles of single runs
+/// are known is nobody's business unless latencies are compared.
+fn worth_showing(answer: &Answer) -> Vec<RunRecord> {
+    let throughput = answer.kept.plan.metric.more_is_better();
+    let mut records = answer.records.clone();
+    for record in &mut records {
+        for job in &mut record.jobs {
+            job.warnings
+                .retain(|warning| !(throughput && OF_PERCENTILES.contains(&warning.code.as_str())));
+        }
+    }
+    fit_warnings(&mut records);
+    records
+}
+
+fn kept_line(answer: &Answer) -> String {
+    let id = &answer.kept.id;
+    let how = format!(
+        "{} blocks, {} runs, {}",
+        answer.blocks.len(),
+        answer.records.len(),
+        format_duration(answer.kept.elapsed_ns)
+    );
+    let line = match answer.kept.ended {
+        Some(ended) if ended.finished() => format!(
+            "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and goes on with --time, --blocks or a smaller --precision."
+        ),
+        _ => format!(
+            "partial: {} Kept as experiment {id} ({how}); `stripewise lab resume {id}` goes on with it.",
+            match answer.kept.ended {
+                Some(ended) => format!("{}.", ended.words()),
+                None => "it did not end as planned.".to_owned(),
+            }
+        ),
+    };
+    wrapped(&line, "  ")
+}

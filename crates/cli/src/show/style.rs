@@ -1,0 +1,113 @@
+//! Colour, only where it is wanted, and never the only carrier of a meaning.
+
+use crate::show::terminal;
+use crate::switches::{Color, Global};
+use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use stripewise_units::{acts, shown_instead};
+
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// What stands for these two until the text is printed: nobody who names a file or a
+/// label can know it.
+static MARKS: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let key = RandomState::new();
+    [0, 1].map(|mark| format!("\x1b[{:016x}", key.hash_one(mark)))
+});
+
+/// Text as a terminal may have it. Labels, names of files and what other tools'
+/// results say are anybody's words: of control characters only line ends, tabs and
+/// our own marks stay, so that nobody's words move the cursor or hide a line, and
+/// signs of direction, which turn the order of letters round, become visible.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_odd = |sign: char| acts(sign) && sign != '\n' && sign != '\t';
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        let known = [
+            (MARKS[0].as_str(), BOLD),
+            (MARKS[1].as_str(), PLAIN),
+            ("\r\n", "\r\n"),
+        ];
+        let mark = known.iter().find(|(mark, _)| rest.starts_with(mark));
+        if let Some((mark, shown)) = mark {
+            clean.push_str(shown);
+            rest = &rest[mark.len()..];
+            continue;
+        }
+        match is_odd(sign) {
+            true => clean.push_str(&shown_instead(sign)),
+            false => clean.push(sign),
+        }
+        rest = &rest[sign.len_utf8()..];
+    }
+    Cow::Owned(clean)
+}
+
+/// Whether stdout and stderr take colour.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// From the switch, the terminal and `NO_COLOR`.
+    pub fn of(global: &Global) -> Self {
+        let colour = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                terminal::stdout_is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
+        };
+        Style { colour }
+    }
+
+    /// A heading, for [`printable`] to show.
+    pub fn heading(self, text: &str) -> String {
+        if self.colour {
+            let [bold, plain] = &*MARKS;
+            format!("{bold}{text}{plain}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_anybodys_words_do_not_reach_the_terminal() {
+        let cases = [
+            ("plain\n\ttext", "plain\n\ttext"),
+            (
+                "a\u{1b}[2Jb\u{1b}]0;x\u{7}",
+                "a\u{fffd}[2Jb\u{fffd}]0;x\u{fffd}",
+            ),
+            ("one\r\ntwo\rthree", "one\r\ntwo\u{fffd}three"),
+            ("\u{9b}31m\u{7f}", "\u{fffd}31m\u{fffd}"),
+            ("\u{1b}[1mloud\u{1b}[0m", "\u{fffd}[1mloud\u{fffd}[0m"),
+            ("ünï 数据", "ünï 数据"),
+            ("gpj.\u{202e}exe\u{200f}", r"gpj.\u{202e}exe\u{200f}"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(printable(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_heading_is_bold_and_ends_so_whatever_is_in_it() {
+        let heading = Style { colour: true }.heading("Volumes of \u{1b}[0m");
+        let shown = "\u{1b}[1mVolumes of \u{fffd}[0m\u{1b}[0m";
+        assert_eq!(printable(&heading), shown);
+        assert_eq!(Style { colour: false }.heading("Volumes"), "Volumes");
+    }
+}
