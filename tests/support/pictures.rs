@@ -113,6 +113,39 @@ impl Picture {
     }
 }
 
+/// Small disks of the kinds that are met most, for tests that damage them: logical
+/// partitions, GPT in small and large sectors, ext4, NTFS.
+pub fn common() -> Vec<Picture> {
+    let made: [&dyn Fn(&mut Picture); 5] = [
+        &|p| {
+            p.entry(0, 0, 0x83, 63, 100)
+                .entry(0, 1, 0x05, 200, 200)
+                .entry(200, 0, 0x83, 1, 10)
+                .entry(200, 1, 0x05, 20, 50)
+                .entry(220, 0, 0x83, 1, 10);
+        },
+        &|p| {
+            p.gpt(512, 128, 128, &[(LINUX, 64, 100), (LINUX, 101, 200)]);
+        },
+        &|p| {
+            p.gpt(4096, 8, 256, &[(LINUX, 8, 10)]);
+        },
+        &|p| {
+            p.ext4(0, 16);
+        },
+        &|p| {
+            p.ntfs(0, 8);
+        },
+    ];
+    made.iter()
+        .map(|make| {
+            let mut picture = Picture::new(256 << 10);
+            make(&mut picture);
+            picture
+        })
+        .collect()
+}
+
 /// A GUID as GPT stores it.
 pub fn guid(text: &str) -> [u8; 16] {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();

@@ -2,7 +2,7 @@
 //! tools that make them are there.
 
 use crate::mutate::Random;
-use crate::pictures::{LINUX, Picture};
+use crate::pictures::{self, Picture};
 use crate::scratch::Scratch;
 use crate::skips::skip;
 use std::io::Cursor;
@@ -163,34 +163,12 @@ fn luks_tells_where_its_data_start() {
 
 #[test]
 fn mutated_tables_and_superblocks_never_crash() {
-    let mut seeds: Vec<Picture> = Vec::new();
-    let mut add = |make: &dyn Fn(&mut Picture)| {
+    let mut seeds = pictures::common();
+    for make in [|p: &mut Picture| md(p, 4096, 10, 128, 2048), lvm, luks2] {
         let mut picture = Picture::new(256 << 10);
         make(&mut picture);
         seeds.push(picture);
-    };
-    add(&|p| {
-        p.entry(0, 0, 0x83, 63, 100)
-            .entry(0, 1, 0x05, 200, 200)
-            .entry(200, 0, 0x83, 1, 10)
-            .entry(200, 1, 0x05, 20, 50)
-            .entry(220, 0, 0x83, 1, 10);
-    });
-    add(&|p| {
-        p.gpt(512, 128, 128, &[(LINUX, 64, 100), (LINUX, 101, 200)]);
-    });
-    add(&|p| {
-        p.gpt(4096, 8, 256, &[(LINUX, 8, 10)]);
-    });
-    add(&|p| {
-        p.ext4(0, 16);
-    });
-    add(&|p| {
-        p.ntfs(0, 8);
-    });
-    add(&|p| md(p, 4096, 10, 128, 2048));
-    add(&|p| lvm(p));
-    add(&|p| luks2(p));
+    }
     let mut random = Random(20_261_121);
     for round in 0..4_000usize {
         let bytes = random.disk(&seeds[round % seeds.len()].bytes);

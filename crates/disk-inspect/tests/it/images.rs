@@ -1,7 +1,7 @@
 //! Images of disks: their partitions and volumes, and mutations of them.
 
 use crate::mutate::Random;
-use crate::pictures::{LINUX, Picture};
+use crate::pictures::{self, Picture};
 use std::io::Cursor;
 use stripewise_disk_formats::fuzz::Sparse;
 use stripewise_disk_formats::medium::Medium;
@@ -32,31 +32,7 @@ fn an_mbr_in_an_image_counts_in_the_sectors_in_which_something_is_found() {
 
 #[test]
 fn mutated_images_never_crash() {
-    let mut seeds: Vec<Picture> = Vec::new();
-    let mut add = |make: &dyn Fn(&mut Picture)| {
-        let mut picture = Picture::new(256 << 10);
-        make(&mut picture);
-        seeds.push(picture);
-    };
-    add(&|p| {
-        p.entry(0, 0, 0x83, 63, 100)
-            .entry(0, 1, 0x05, 200, 200)
-            .entry(200, 0, 0x83, 1, 10)
-            .entry(200, 1, 0x05, 20, 50)
-            .entry(220, 0, 0x83, 1, 10);
-    });
-    add(&|p| {
-        p.gpt(512, 128, 128, &[(LINUX, 64, 100), (LINUX, 101, 200)]);
-    });
-    add(&|p| {
-        p.gpt(4096, 8, 256, &[(LINUX, 8, 10)]);
-    });
-    add(&|p| {
-        p.ext4(0, 16);
-    });
-    add(&|p| {
-        p.ntfs(0, 8);
-    });
+    let seeds = pictures::common();
     let mut random = Random(20_261_121);
     for round in 0..4_000usize {
         let bytes = random.disk(&seeds[round % seeds.len()].bytes);
