@@ -3,14 +3,14 @@
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::switches::run::{LoadArguments, Run};
+use crate::switches::run::{BlockWord, LoadArguments, Run};
 use std::path::Path;
 use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::measure::workload_failure;
 use stripewise_units::{ByteSize, NameText};
 use stripewise_workload::{
-    Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
-    Workload, WorkloadOptions, check_interval,
+    BlockShare, BlockSizes, Plan, PlanError, PlanOrder, Request, RequestError, RequestJob,
+    SIMULATED_OPERATIONS_MIN, Workload, WorkloadOptions, check_interval,
 };
 
 /// The request of a command line.
@@ -59,7 +59,7 @@ fn refused(path: &Path, error: &RequestError) -> Failure {
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     let (load, how) = (&arguments.load, &arguments.how);
-    let jobs = cells(load).into_iter().map(|cell| {
+    let jobs = cells(load)?.into_iter().map(|cell| {
         let options = WorkloadOptions {
             duration: how.duration,
             ramp: how.ramp,
@@ -101,7 +101,7 @@ fn cpus(arguments: &Run) -> Option<Vec<u32>> {
 
 /// Every combination of the switches that take lists: block sizes slowest, then
 /// offsets, threads, outstanding.
-fn cells(load: &LoadArguments) -> Vec<WorkloadOptions> {
+fn cells(load: &LoadArguments) -> Outcome<Vec<WorkloadOptions>> {
     let base = WorkloadOptions {
         read: load.read,
         write: load.write,
@@ -122,12 +122,13 @@ fn cells(load: &LoadArguments) -> Vec<WorkloadOptions> {
         ..WorkloadOptions::default()
     };
     let mut cells = Vec::new();
-    for block in each(&load.block) {
+    for (block, block_sizes) in blocks(&load.block)? {
         for base_offset in each(&load.base_offset) {
             for threads in each(&load.threads) {
                 for outstanding in each(&load.outstanding) {
                     cells.push(WorkloadOptions {
                         block,
+                        block_sizes: block_sizes.clone(),
                         base_offset,
                         threads,
                         outstanding,
@@ -137,7 +138,33 @@ fn cells(load: &LoadArguments) -> Vec<WorkloadOptions> {
             }
         }
     }
-    cells
+    Ok(cells)
+}
+
+/// The sizes of a grid one by one, or one distribution of sizes.
+fn blocks(words: &[BlockWord]) -> Outcome<Vec<(Option<ByteSize>, Option<BlockSizes>)>> {
+    if words.iter().all(|word| word.percent.is_none()) {
+        let sizes: Vec<ByteSize> = words.iter().map(|word| word.size).collect();
+        return Ok(each(&sizes).into_iter().map(|size| (size, None)).collect());
+    }
+    let shares = words.iter().map(|word| {
+        let size = word.size;
+        let percent = word.percent.ok_or_else(|| {
+            Failure::usage(
+                format!("--block {size} has no share, and others have one"),
+                "give every size a share, 100 in all (4K:60,64K:40), or none for a grid (4K,64K)",
+            )
+        })?;
+        Ok(BlockShare {
+            size_bytes: size.bytes(),
+            percent,
+        })
+    });
+    let sizes = BlockSizes::new(shares.collect::<Outcome<_>>()?).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure::usage(format!("--block: {error}"), hint)
+    })?;
+    Ok(vec![(None, Some(sizes))])
 }
 
 /// Each value of a list; `None` once where it is empty.
@@ -151,7 +178,7 @@ fn each<T: Copy>(list: &[T]) -> Vec<Option<T>> {
 
 /// Switches that say what a job does belong into the plan when there is one.
 fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
-    let cells = cells(&arguments.load);
+    let cells = cells(&arguments.load)?;
     let says_load = cells != [WorkloadOptions::default()];
     if says_load || arguments.how.duration.is_some() || arguments.how.ramp.is_some() {
         return Err(Failure::usage(

@@ -10,6 +10,7 @@ mod climb;
 pub mod compare;
 pub mod experiment;
 pub mod ladder;
+pub mod layouts;
 pub mod offsets;
 pub mod plan_file;
 mod sentence;

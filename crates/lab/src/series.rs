@@ -107,6 +107,7 @@ impl SeriesKind {
                 }
             },
             block_size_bytes,
+            block_sizes: stripewise_workload::BlockSizes::default(),
             threads: 1,
             outstanding: 1,
             in_turn: false,

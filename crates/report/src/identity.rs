@@ -23,10 +23,7 @@ const OF_GROUP: [Property; 10] = [
     ("Target", |row| row.target_names()),
     ("Starts at", starts_at),
     ("Workload", kind),
-    ("Block", |row| {
-        row.block_size_bytes()
-            .map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
-    }),
+    ("Block", |row| row.block_text().unwrap_or_default()),
     ("Offset", |row| {
         let bytes = row.job.workload.base_offset_bytes;
         measured(row, || format!("@{}", ByteSize(bytes)))

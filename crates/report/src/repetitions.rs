@@ -7,7 +7,6 @@ use crate::run::{kind_of_load, kinds};
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_stats::median;
-use stripewise_units::ByteSize;
 
 /// The table; nothing where no workload ran twice. Rates are those of each kind of
 /// operation; of a mixed load, also of both together.
@@ -79,7 +78,7 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
         let workload = &first.workload;
         let mut cells = vec![
             format!("{}{name}", kind_of_load(first)),
-            ByteSize(workload.block_size_bytes).to_string(),
+            workload.block_text(),
             workload.threads.to_string(),
             workload.outstanding.to_string(),
             group.len().to_string(),

@@ -121,7 +121,7 @@ const COLUMNS: [Column; 21] = [
         cache.map_or_else(String::new, |cache| cache.to_string())
     }),
     ("Block", "Block", true, Always, |line| {
-        size(line.row.block_size_bytes())
+        line.row.block_text().unwrap_or_default()
     }),
     ("Starts at", "Start", true, Differing, |line| {
         size(line.row.job.target.partition_offset_bytes)

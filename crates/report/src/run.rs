@@ -101,7 +101,7 @@ fn row(
     let mut cells = vec![
         name.to_owned(),
         format!("{}{kind}", kind_of_load(job)),
-        stripewise_units::ByteSize(workload.block_size_bytes).to_string(),
+        workload.block_text(),
         if any_offset {
             stripewise_units::ByteSize(workload.base_offset_bytes).to_string()
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use stripewise_results::{RunRecord, Severity, Warning};
-use stripewise_units::{ByteSize, counted, format_count};
+use stripewise_units::{counted, format_count};
 
 /// All warnings of runs, each distinct one once, with the number of runs it
 /// concerns where that is not all of them, and the targets of those runs.
@@ -65,7 +65,7 @@ pub fn errors_text(runs: &[RunRecord]) -> String {
         let what = format!(
             "{}, {}, on {}",
             crate::run::kind_of_load(job),
-            ByteSize(job.workload.block_size_bytes),
+            job.workload.block_text(),
             job.target.name
         );
         let index = all

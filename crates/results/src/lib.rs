@@ -2,6 +2,7 @@
 //! them. No clock, no file, no SQL. Units are in the names.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod asked;
 mod build;
 mod comparison;
@@ -18,6 +19,10 @@ mod sound;
 mod validity;
 mod warning;
 
+pub use advice::{
+    AdviceCell, AdviceRecord, CommandRecord, EffectRecord, FactorRecord, LayoutLevels,
+    LayoutRecord, LimitRecord, RecommendationRecord, VariationRecord,
+};
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,

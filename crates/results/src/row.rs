@@ -49,13 +49,22 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.pattern", self.job.pattern_name())
     }
 
-    /// Bytes of one operation.
+    /// Bytes of one operation; none where operations have several sizes.
     #[must_use]
     pub fn block_size_bytes(&self) -> Option<u64> {
-        self.given(
+        let one_size = self.job.workload.block_sizes.is_empty();
+        let block_size_bytes = self.given(
             "jobs.workload.block_size_bytes",
             self.job.workload.block_size_bytes,
-        )
+        );
+        block_size_bytes.filter(|_| one_size)
+    }
+
+    /// The block size in words: `8K`, `4K-64K` where operations have several sizes.
+    #[must_use]
+    pub fn block_text(&self) -> Option<String> {
+        let text = self.job.workload.block_text();
+        self.given("jobs.workload.block_size_bytes", text)
     }
 
     /// Threads.

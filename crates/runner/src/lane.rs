@@ -14,6 +14,8 @@ pub(crate) enum Offer {
     Operation {
         kind: Kind,
         offset_bytes: u64,
+        /// 0 for a sync.
+        length_bytes: u32,
         intended_ns: Option<u64>,
     },
     /// As much in flight as asked for.
@@ -93,9 +95,9 @@ impl Lane {
         }
     }
 
-    /// A closed loop without syncs: all that limits it is free slots.
+    /// A closed loop without syncs, all operations of one size: all that limits it is free slots.
     pub(crate) fn is_simple(&self) -> bool {
-        self.arrivals.is_none() && self.syncs.is_none()
+        self.arrivals.is_none() && self.syncs.is_none() && !self.stream.is_mixed()
     }
 
     /// Operations it may have in flight.
@@ -133,6 +135,7 @@ impl Lane {
             return Offer::Operation {
                 kind: Kind::Sync,
                 offset_bytes: 0,
+                length_bytes: 0,
                 intended_ns: None,
             };
         }
@@ -144,10 +147,12 @@ impl Lane {
             intended_ns = Some(arrivals.take());
         }
         self.in_flight += 1;
-        let (kind, offset_bytes) = self.stream.next();
+        let (kind, offset_bytes, length_bytes) = self.stream.next_sized();
         Offer::Operation {
             kind,
             offset_bytes,
+            // At most 64 MiB.
+            length_bytes: length_bytes as u32,
             intended_ns,
         }
     }

@@ -25,6 +25,15 @@ impl JobPlan {
             data_salt,
         }
     }
+
+    /// Bytes of every operation; 0 where they have several sizes and are counted one by
+    /// one.
+    pub(crate) fn block_bytes_of_each(&self) -> u64 {
+        match self.workload.block_sizes.is_empty() {
+            true => self.workload.block_size_bytes,
+            false => 0,
+        }
+    }
 }
 
 /// One run of one or more jobs at once, which share its times.

@@ -48,6 +48,8 @@ pub(crate) struct KindRecorder {
     unmeasured: u64,
     /// What is known of their time in flight.
     unmeasured_ns_sum: u64,
+    /// Bytes of whole operations, where these have several sizes.
+    bytes: u64,
 }
 
 impl KindRecorder {
@@ -60,7 +62,14 @@ impl KindRecorder {
             max_ns: 0,
             unmeasured: 0,
             unmeasured_ns_sum: 0,
+            bytes: 0,
         }
+    }
+
+    /// Adds the bytes of an operation that was counted, where operations have several
+    /// sizes.
+    pub(crate) fn add_bytes(&mut self, bytes: u32) {
+        self.bytes += u64::from(bytes);
     }
 
     /// Counts one whole operation. With [`UNMEASURED`] its latency is left out.
@@ -127,9 +136,10 @@ impl KindRecorder {
     }
 
     /// Adds everything to `into` and forgets it; touches only what was used.
+    /// `block_size_bytes` is 0 where operations have several sizes.
     fn drain_into(&mut self, into: &mut KindCounts, block_size_bytes: u64) {
         into.operations += self.unmeasured;
-        into.bytes += self.unmeasured * block_size_bytes;
+        into.bytes += self.unmeasured * block_size_bytes + std::mem::take(&mut self.bytes);
         self.unmeasured = 0;
         self.unmeasured_ns_sum = 0;
         if self.min_ns > self.max_ns {

@@ -42,7 +42,8 @@ struct Slot {
     /// When it was issued; of reads kept on the long path only.
     issued_ns: u64,
     offset_bytes: u64,
-    /// While free, on the short path: the next free slot.
+    /// While free, on the short path: the next free slot. In flight, on the long path: the
+    /// operation's bytes.
     next_free: u32,
     lane: u16,
     kind: Kind,
@@ -69,7 +70,10 @@ pub(crate) struct Worker {
     slots: Box<[Slot]>,
     /// The result of a whole operation, on the short path.
     short_result: i32,
+    /// Bytes of an operation, where all have one size.
     length_bytes: u32,
+    /// Operations have several sizes.
+    mixed: bool,
     /// The next edge or beat, whichever comes first: a completion at or after it
     /// has to be looked at.
     boundary_ns: u64,
@@ -171,6 +175,7 @@ impl Worker {
             slots: (0..slots).map(unused).collect(),
             short_result: if simple { length } else { NO_RESULT },
             length_bytes: length as u32,
+            mixed: first.stream.is_mixed(),
             boundary_ns: u64::MAX,
             recorder: Recorder::new(open_loop),
             first,

@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod at_limit;
+mod best;
 mod bootstrap;
 mod comparison;
+mod contrasts;
 mod distribution;
 mod histogram;
 mod hodges_lehmann;
@@ -33,8 +35,10 @@ mod v2;
 mod wilcoxon;
 
 pub use at_limit::{AtLimit, LoadRun, rate_at_limit};
+pub use best::{BEST_RESAMPLES, BestSet, Passes};
 pub use bootstrap::Bootstrap;
 pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
+pub use contrasts::{Contrast, contrast, least_squares_weights};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_two_sided};
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
 pub use hodges_lehmann::hodges_lehmann;

@@ -24,6 +24,11 @@ impl SharedCursor {
     fn take(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
+
+    /// Takes the next bytes, for operations of several sizes.
+    pub(crate) fn take_bytes(&self, bytes: u64) -> u64 {
+        self.0.fetch_add(bytes, Ordering::Relaxed)
+    }
 }
 
 /// Whose turn it is.

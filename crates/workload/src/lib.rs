@@ -8,6 +8,7 @@
 mod arrivals;
 mod cursor;
 mod data;
+mod mixed;
 mod nearest;
 mod options;
 mod own_data;
@@ -16,6 +17,7 @@ mod plan_text;
 mod random;
 mod request;
 mod scatter;
+mod sizes;
 mod spec;
 mod stream;
 mod validate;
@@ -35,6 +37,7 @@ pub use request::{
     INTERVAL_NS, REQUEST_VERSION, Request, RequestError, RequestJob, RequestPart,
     SIMULATED_OPERATIONS_MIN, check_interval,
 };
+pub use sizes::{BlockShare, BlockSizes, alignment_bytes};
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
 };

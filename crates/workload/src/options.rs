@@ -4,8 +4,8 @@
 use crate::nearest::nearest;
 use crate::validate::check;
 use crate::{
-    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy,
-    Workload, WorkloadError,
+    Arrivals, BlockSizes, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate,
+    SyncPolicy, Workload, WorkloadError,
 };
 use stripewise_units::{ByteSize, Nanoseconds, ParseError, parse_count};
 
@@ -43,8 +43,10 @@ pub struct WorkloadOptions {
     pub distribution: Option<Distribution>,
     /// Whose position it is; only with `sequential` and `stride`.
     pub cursor: Option<CursorKind>,
-    /// Bytes of an operation.
+    /// Bytes of an operation; excludes `block_sizes`.
     pub block: Option<ByteSize>,
+    /// Several sizes with their shares; excludes `block`. Both are `block` in text.
+    pub block_sizes: Option<BlockSizes>,
     /// Threads.
     pub threads: Option<u32>,
     /// Operations in flight of each thread.
@@ -115,7 +117,14 @@ impl WorkloadOptions {
             "stride" => self.stride = Some(text.parse()?),
             "distribution" => self.distribution = Some(text.parse()?),
             "cursor" => self.cursor = Some(text.parse()?),
-            "block" => self.block = Some(text.parse()?),
+            "block" if text.contains(':') => {
+                self.block_sizes = Some(text.parse()?);
+                self.block = None;
+            }
+            "block" => {
+                self.block = Some(text.parse()?);
+                self.block_sizes = None;
+            }
             "threads" => self.threads = Some(count(text)?),
             "outstanding" => self.outstanding = Some(count(text)?),
             "duration" => self.duration = Some(text.parse()?),
@@ -157,6 +166,8 @@ impl WorkloadOptions {
         let random = !pattern.sequential && pattern.stride.is_none();
         let writes = mix.write || mix.read_percent.is_some_and(|percent| percent < 100);
         let rate = self.rate.or(defaults.rate);
+        let says_block = self.block.is_some() || self.block_sizes.is_some();
+        let block = if says_block { &self } else { defaults };
         WorkloadOptions {
             read: mix.read,
             write: mix.write,
@@ -170,7 +181,8 @@ impl WorkloadOptions {
             cursor: self
                 .cursor
                 .or(defaults.cursor.filter(|_| !random || !says_pattern)),
-            block: self.block.or(defaults.block),
+            block: block.block,
+            block_sizes: block.block_sizes.clone(),
             threads: self.threads.or(defaults.threads),
             outstanding: self.outstanding.or(defaults.outstanding),
             duration: self.duration.or(defaults.duration),
@@ -195,10 +207,12 @@ impl WorkloadOptions {
     /// Where options exclude each other, lack the one that they belong to, or
     /// have values out of range.
     pub fn build(self, base: &Workload) -> Result<Workload, WorkloadError> {
+        let (block_size_bytes, block_sizes) = self.block_sizes(base)?;
         let workload = Workload {
             read_percent: self.mix(base)?,
             pattern: self.pattern(base)?,
-            block_size_bytes: self.block.map_or(base.block_size_bytes, ByteSize::bytes),
+            block_size_bytes,
+            block_sizes,
             threads: self.threads.unwrap_or(base.threads),
             outstanding: self.outstanding.unwrap_or(base.outstanding),
             in_turn: base.in_turn,
@@ -303,6 +317,23 @@ impl WorkloadOptions {
             }
         }
         Ok(pattern)
+    }
+
+    /// The largest size, and the distribution where there are several.
+    fn block_sizes(&self, base: &Workload) -> Result<(u64, BlockSizes), WorkloadError> {
+        match (self.block, &self.block_sizes) {
+            (Some(block), Some(sizes)) => {
+                let why = "excludes a distribution of block sizes";
+                let hint = format!("leave out {block}, or {sizes}");
+                Err(WorkloadError::new("block", block, why, hint))
+            }
+            (Some(block), None) => Ok((block.bytes(), BlockSizes::default())),
+            (None, Some(sizes)) => {
+                let largest = sizes.largest_bytes().unwrap_or(base.block_size_bytes);
+                Ok((largest, sizes.clone()))
+            }
+            (None, None) => Ok((base.block_size_bytes, base.block_sizes.clone())),
+        }
     }
 
     fn open_loop(&self, base: &Workload) -> Result<Option<Rate>, WorkloadError> {

@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     Data = 3,
     /// How ranks are scattered over the span; the same for all threads.
     Scatter = 4,
+    /// Which of several sizes an operation has.
+    Size = 5,
 }
 
 /// A generator of 64-bit words, all equally likely.

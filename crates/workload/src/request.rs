@@ -8,7 +8,8 @@
 use crate::plan::{ENGINE_NAMES, PlanOrder};
 use crate::validate::check;
 use crate::{
-    Arrivals, CursorKind, Pattern, Rate, SyncPolicy, Workload, WorkloadError, derived_seed, nearest,
+    Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, Workload,
+    WorkloadError, derived_seed, nearest,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -440,6 +441,15 @@ fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str)) {
     }
 }
 
+/// Something in the field that is left out where it is empty.
+fn one_size() -> BlockSizes {
+    BlockSizes::new(vec![BlockShare {
+        size_bytes: 512,
+        percent: 100,
+    }])
+    .unwrap_or_default()
+}
+
 /// Requests that have every field between them.
 fn samples() -> Vec<Request> {
     let cursor = CursorKind::Own;
@@ -457,6 +467,7 @@ fn samples() -> Vec<Request> {
         workload: Workload {
             pattern,
             in_turn: true,
+            block_sizes: one_size(),
             sync: Some(SyncPolicy { every: 1 }),
             rate: Some(Rate {
                 iops: 1.0,

@@ -1,6 +1,8 @@
 //! The words of a workload, complete and plain: what one job does to one target.
 
+use crate::sizes::BlockSizes;
 use serde::{Deserialize, Serialize};
+use stripewise_units::ByteSize;
 
 /// One job's load. Serialised as the `workload` object of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,10 @@ pub struct Workload {
     /// Bytes of one operation, 512 to 64 MiB; a multiple of the logical sector in
     /// the direct modes.
     pub block_size_bytes: u64,
+    /// Where operations have several sizes: which, and how often. `block_size_bytes` is
+    /// then the largest of them.
+    #[serde(default, skip_serializing_if = "BlockSizes::is_empty")]
+    pub block_sizes: BlockSizes,
     /// Threads, 1 to 256.
     pub threads: u32,
     /// Operations each thread keeps in flight, 1 to 4,096.
@@ -55,6 +61,7 @@ impl Default for Workload {
                 distribution: Distribution::Uniform,
             },
             block_size_bytes: 8 * 1024,
+            block_sizes: BlockSizes::default(),
             threads: 1,
             outstanding: 1,
             in_turn: false,
@@ -84,6 +91,30 @@ impl Workload {
             0 => "write".to_owned(),
             percent => format!("{percent} % read"),
         }
+    }
+
+    /// The block size in words: `8K`; `4K-64K` for several sizes.
+    #[must_use]
+    pub fn block_text(&self) -> String {
+        match self.block_sizes.shares() {
+            [] => ByteSize(self.block_size_bytes).to_string(),
+            [one] => ByteSize(one.size_bytes).to_string(),
+            [first, .., last] => {
+                format!(
+                    "{}-{}",
+                    ByteSize(first.size_bytes),
+                    ByteSize(last.size_bytes)
+                )
+            }
+        }
+    }
+
+    /// The mean size of an operation, bytes.
+    #[must_use]
+    pub fn block_bytes_mean(&self) -> u64 {
+        self.block_sizes
+            .mean_bytes()
+            .unwrap_or(self.block_size_bytes)
     }
 
     /// Nanoseconds that a run of it takes: ramp and duration; never more than

@@ -8,6 +8,7 @@
 //! base offsets, and with the same `size`, see the same relative positions.
 
 use crate::cursor::{Cursor, Cycle, SharedCursor};
+use crate::mixed::Mixed;
 use crate::random::{Generator, Purpose, threshold};
 use crate::scatter::Scatter;
 use crate::zipf::Zipf;
@@ -126,6 +127,8 @@ pub struct Stream {
     uniform: bool,
     position: Position,
     mix: Mix,
+    /// Sizes and positions, where operations have several sizes.
+    mixed: Option<Box<Mixed>>,
 }
 
 impl Stream {
@@ -163,10 +166,28 @@ impl Stream {
             uniform: matches!(position, Position::Uniform),
             position,
             mix,
+            mixed: Mixed::new(workload, span, index, shared),
         }
     }
 
-    /// The next operation's kind and absolute byte offset in the target.
+    /// Operations have several sizes: ask [`Stream::next_sized`] alone.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.mixed.is_some()
+    }
+
+    /// The next operation's kind, absolute byte offset in the target, and bytes.
+    pub fn next_sized(&mut self) -> (Kind, u64, u64) {
+        let Some(mixed) = &mut self.mixed else {
+            let (kind, offset_bytes) = self.next();
+            return (kind, offset_bytes, self.block_size_bytes);
+        };
+        let (relative, size_bytes) = mixed.next();
+        (self.kind(), self.start_bytes + relative, size_bytes)
+    }
+
+    /// The next operation's kind and absolute byte offset in the target, where all
+    /// operations have one size.
     ///
     /// Inlined always: it is a third of the program's cost per operation, and a
     /// call adds a quarter to it.
@@ -181,7 +202,13 @@ impl Stream {
         } else {
             self.not_uniform()
         };
-        let kind = match &mut self.mix {
+        (self.kind(), self.start_bytes + relative)
+    }
+
+    /// The next operation's kind.
+    #[inline(always)]
+    fn kind(&mut self) -> Kind {
+        match &mut self.mix {
             Mix::Only(kind) => *kind,
             Mix::Reads {
                 threshold,
@@ -193,8 +220,7 @@ impl Stream {
                     Kind::Write
                 }
             }
-        };
-        (kind, self.start_bytes + relative)
+        }
     }
 
     /// The relative offset where positions are not uniform; kept out of the

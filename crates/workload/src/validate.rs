@@ -2,7 +2,7 @@
 //! that its target adds. What passes both has streams.
 
 use crate::words::THETA_MAX;
-use crate::{DataPattern, Distribution, Pattern, Rate, Span, Workload};
+use crate::{BlockShare, CursorKind, DataPattern, Distribution, Pattern, Rate, Span, Workload};
 use std::fmt::Display;
 use stripewise_units::{ByteSize, Nanoseconds, format_bytes, format_count};
 
@@ -85,6 +85,7 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
     check_concurrency(workload)?;
     check_times(workload)?;
     check_pattern(workload.pattern)?;
+    check_block_sizes(workload)?;
     workload.rate.map_or(Ok(()), check_rate)?;
     check_data(workload.data)?;
     check_sync(workload)
@@ -181,6 +182,37 @@ fn check_block(workload: &Workload) -> Result<(), WorkloadError> {
         why,
         "8K is what most databases read and write",
     ))
+}
+
+/// What a distribution of block sizes adds.
+fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
+    let sizes = &workload.block_sizes;
+    let Some(largest_bytes) = sizes.largest_bytes() else {
+        return Ok(());
+    };
+    let refuse = |why: &str, hint: &str| Err(WorkloadError::new("block", sizes, why, hint));
+    let outside = |share: &BlockShare| !BLOCK_SIZE_BYTES.contains(&share.size_bytes);
+    if sizes.shares().iter().any(outside) {
+        let why = "has a size outside of 512 bytes to 64 MiB";
+        return refuse(why, "8K is what most databases read and write");
+    }
+    if largest_bytes != workload.block_size_bytes {
+        let why = "does not agree with block_size_bytes, which is the largest of several sizes";
+        return refuse(why, "set block_size_bytes to the largest size");
+    }
+    match workload.pattern {
+        Pattern::Stride { .. } => refuse(
+            "has several sizes, and a stride goes from block to block of one",
+            "give one size, or --random or --sequential",
+        ),
+        Pattern::Sequential {
+            cursor: CursorKind::Columns,
+        } => refuse(
+            "has several sizes, and columns are dealt out in blocks of one",
+            "give one size, or --cursor own or shared",
+        ),
+        Pattern::Random { .. } | Pattern::Sequential { .. } => Ok(()),
+    }
 }
 
 fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
@@ -312,12 +344,16 @@ fn check_sectors(workload: &Workload, target: TargetLimits) -> Result<(), Worklo
         Pattern::Stride { stride_bytes, .. } => stride_bytes,
         Pattern::Random { .. } | Pattern::Sequential { .. } => 0,
     };
+    let several = workload.block_sizes.shares().iter();
     let sizes = [
         ("block", workload.block_size_bytes),
         ("base-offset", workload.base_offset_bytes),
         ("stride", stride),
     ];
-    for (option, bytes) in sizes {
+    for (option, bytes) in sizes
+        .into_iter()
+        .chain(several.map(|share| ("block", share.size_bytes)))
+    {
         if !bytes.is_multiple_of(sector) {
             let why = format!(
                 "is not a multiple of the target's logical sector of {sector} bytes, which --cache {} needs",

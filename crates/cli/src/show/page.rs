@@ -19,7 +19,7 @@ use stripewise_report::{
 use stripewise_results::{Document, RunRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
-use stripewise_units::{ByteSize, NameText};
+use stripewise_units::NameText;
 
 /// From so many runs on only what tables and charts of many runs show is kept of
 /// each: no intervals, no histograms.
@@ -83,7 +83,7 @@ pub fn title_of(document: &Document) -> String {
             "{}: {} {} on {target}",
             run.label.as_deref().unwrap_or("Run"),
             job.pattern_name(),
-            ByteSize(job.workload.block_size_bytes)
+            job.workload.block_text()
         ),
         ([run], _) => format!(
             "{}: {} jobs at once",

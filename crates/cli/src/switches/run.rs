@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use stripewise_campaign::Permissions;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
-use stripewise_units::{ByteSize, CpuList, Nanoseconds};
+use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError};
 use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
 
 /// One run, or a grid with a row per run wherever a switch takes a list.
@@ -53,14 +53,14 @@ pub struct LoadArguments {
     /// From each block to one that starts SIZE further
     #[arg(long, group = "where", value_name = "SIZE")]
     pub stride: Option<ByteSize>,
-    /// Block size, or a list
+    /// Block size, or a list; with shares in per cent, several sizes in one run: 4K:60,64K:40
     #[arg(
         long,
         value_name = "SIZE",
         value_delimiter = ',',
-        help = "Block size, or a list [default: 8K]"
+        help = "Block size, or a list; with shares, several sizes in one run: 4K:60,64K:40 [default: 8K]"
     )]
-    pub block: Vec<ByteSize>,
+    pub block: Vec<BlockWord>,
     /// Threads, or a list
     #[arg(
         long,
@@ -115,6 +115,39 @@ pub struct LoadArguments {
     /// Seed of all streams
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+}
+
+/// A word of `--block`: a size, or one with its share of the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockWord {
+    /// The size.
+    pub size: ByteSize,
+    /// Its share, where it has one.
+    pub percent: Option<u8>,
+}
+
+impl std::str::FromStr for BlockWord {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let Some((size, share)) = typed.split_once(':') else {
+            let size = typed.parse()?;
+            return Ok(BlockWord {
+                size,
+                percent: None,
+            });
+        };
+        let hint = "give sizes with their shares in per cent, 100 in all: 4K:60,64K:40";
+        let percent = share.trim().trim_end_matches('%').parse().ok();
+        let percent = percent.filter(|percent| (1..=100).contains(percent));
+        Ok(BlockWord {
+            size: size.parse()?,
+            percent: Some(
+                percent
+                    .ok_or_else(|| ParseError::new(typed, "has no share of 1 to 100 %", hint))?,
+            ),
+        })
+    }
 }
 
 /// How to do it.

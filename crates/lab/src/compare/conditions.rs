@@ -166,8 +166,11 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
         reading(
             "block size",
             true,
-            row.block_size_bytes()
-                .map(|bytes| ByteSize(bytes).to_string()),
+            // All of it: two distributions may begin and end alike.
+            match workload.block_sizes.is_empty() {
+                true => row.block_text(),
+                false => Some(workload.block_sizes.to_string()),
+            },
         ),
         reading("rate", true, row.given("jobs.workload.rate", rate)),
         reading("syncs", true, row.given("jobs.workload.sync", sync)),

@@ -92,7 +92,7 @@ pub struct PlanProblem {
 }
 
 impl PlanProblem {
-    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         PlanProblem {
             what: what.into(),
             hint: hint.into(),

@@ -7,7 +7,6 @@ use crate::identity::kind;
 use crate::quantity_text::percent;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_stats::mean;
-use stripewise_units::ByteSize;
 
 /// Fewer blocks have no course.
 const BLOCKS_MIN: usize = 3;
@@ -75,7 +74,7 @@ fn name_of(row: &JobRow<'_>) -> String {
     format!(
         "{} {}, {}\u{d7}{}",
         kind(row),
-        ByteSize(workload.block_size_bytes),
+        workload.block_text(),
         workload.threads,
         workload.outstanding
     )

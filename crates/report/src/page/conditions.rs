@@ -87,14 +87,7 @@ pub(super) fn list(material: &Material) -> String {
         ("Layout", of(|row| layout(&row.job.target))),
         ("File system", of(|row| file_system(&row.job.target))),
         ("Device", of(|row| device(&row.job.target))),
-        (
-            "Block size",
-            of(|row| {
-                row.block_size_bytes()
-                    .map(|bytes| ByteSize(bytes).to_string())
-                    .unwrap_or_default()
-            }),
-        ),
+        ("Block size", of(|row| row.block_text().unwrap_or_default())),
         ("Levels", levels(&rows)),
         (
             "Base offset",

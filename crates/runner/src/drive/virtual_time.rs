@@ -116,7 +116,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
             lateness_max_ns: 0,
         };
         let jobs_of_workers: Vec<usize> = nodes.iter().map(|node| node.job).collect();
-        let blocks = jobs.iter().map(|job| job.plan.workload.block_size_bytes);
+        let blocks = jobs.iter().map(|job| job.plan.block_bytes_of_each());
         let blocks = blocks.collect();
         let collector = Collector::new(Arc::clone(&window), plan, pace, blocks, &jobs_of_workers);
         Simulation {

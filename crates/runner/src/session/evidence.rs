@@ -237,6 +237,6 @@ fn whole_time(job: &Job<'_>, of_job: &JobTotals, ramp_bytes: u64, kind: Kind) ->
         Kind::Read => u64::from(job.workload.read_percent),
         _ => 100 - u64::from(job.workload.read_percent),
     };
-    let drained = of_job.drain.operations * job.workload.block_size_bytes * percent / 100;
+    let drained = of_job.drain.operations * job.workload.block_bytes_mean() * percent / 100;
     of_job.counts.kind(kind).bytes + ramp_bytes + drained
 }

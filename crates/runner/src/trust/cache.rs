@@ -118,7 +118,12 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
             let unit = file_system.allocation_unit_bytes.filter(|unit| *unit > 0)?;
             let workload = &evidence.workload;
             let off = |bytes: u64| !bytes.is_multiple_of(unit);
-            if !off(workload.block_size_bytes) && !off(workload.base_offset_bytes) {
+            let several = workload.block_sizes.shares().iter();
+            let mut sizes = several.map(|share| share.size_bytes);
+            if !off(workload.block_size_bytes)
+                && !sizes.any(off)
+                && !off(workload.base_offset_bytes)
+            {
                 return None;
             }
             let message = format!(

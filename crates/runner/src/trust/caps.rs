@@ -130,7 +130,8 @@ fn shape(job: &JobRecord) -> Shape {
 fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
     let mut groups: Vec<(Shape, Vec<Step>)> = Vec::new();
     for job in jobs {
-        if job.workload.rate.is_some() || job.outcome.operations == 0 {
+        let mixed = !job.workload.block_sizes.is_empty();
+        if job.workload.rate.is_some() || mixed || job.outcome.operations == 0 {
             continue;
         }
         let step = Step {

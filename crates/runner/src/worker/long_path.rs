@@ -1,7 +1,7 @@
 //! The long path of a worker: open loops, several files, syncs, failures, the
 //! drain. Out of line, so that the short path stays short.
 
-use super::{NO_RESULT, NO_SLOT, Slot, Worker};
+use super::{NO_RESULT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
 use crate::lane::Offer;
 use crate::recorder::UNMEASURED;
@@ -46,6 +46,16 @@ impl Worker {
         self.recorder.open_loop.arrivals_due += given_up;
     }
 
+    /// Bytes of the operation in this slot.
+    pub(super) fn length_of(&self, slot: &Slot) -> u32 {
+        match slot.kind {
+            Kind::Sync => 0,
+            // With several sizes a worker is on the long path from the start.
+            Kind::Read | Kind::Write if self.mixed => slot.next_free,
+            Kind::Read | Kind::Write => self.length_bytes,
+        }
+    }
+
     /// What to issue at `now_ns`.
     #[inline(never)]
     pub(super) fn next_long(&mut self, now_ns: u64) -> (Answer, u64) {
@@ -64,6 +74,7 @@ impl Worker {
                 Offer::Operation {
                     kind,
                     offset_bytes,
+                    length_bytes,
                     intended_ns,
                 } => {
                     self.free.pop();
@@ -71,7 +82,7 @@ impl Worker {
                         start_ns: intended_ns.unwrap_or(now_ns),
                         issued_ns: now_ns,
                         offset_bytes,
-                        next_free: NO_SLOT,
+                        next_free: length_bytes,
                         lane,
                         kind,
                     };
@@ -117,11 +128,8 @@ impl Worker {
         let mut slot = self.slots[number as usize];
         let mark = slot.start_ns & UNMEASURED;
         slot.start_ns ^= mark;
-        let expected = match slot.kind {
-            Kind::Sync => 0,
-            Kind::Read | Kind::Write => self.length_bytes as i32,
-        };
-        let whole = result == expected;
+        let length_bytes = self.length_of(&slot);
+        let whole = result == length_bytes as i32;
         let latency_ns = at_ns.saturating_sub(slot.start_ns);
         if self.simple {
             self.slots[number as usize].next_free = self.short_free;
@@ -141,7 +149,11 @@ impl Worker {
             }
             self.drain.latency_ns_max = self.drain.latency_ns_max.max(latency_ns);
         } else if whole {
-            self.recorder.kinds[slot.kind.index()].record(latency_ns | mark);
+            let kind = &mut self.recorder.kinds[slot.kind.index()];
+            kind.record(latency_ns | mark);
+            if self.mixed {
+                kind.add_bytes(length_bytes);
+            }
             if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
                 && slot.kind != Kind::Sync
             {

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use super::long_path::Answer;
-use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
+use stripewise_io_engine::{Completion, Next, Operation, Source};
 
 impl Source for Worker {
     // Always: as a call it would pass its answer through memory.
@@ -14,14 +14,13 @@ impl Source for Worker {
                 (Answer::Operation, slot) => {
                     let slot = slot as u32;
                     let entry = self.slots[slot as usize];
-                    let sync = entry.kind == Kind::Sync;
                     Next::Operation(Operation {
                         slot,
                         // Lane n works on file n.
                         file: entry.lane,
                         kind: entry.kind,
                         offset_bytes: entry.offset_bytes,
-                        length_bytes: if sync { 0 } else { self.length_bytes },
+                        length_bytes: self.length_of(&entry),
                     })
                 }
                 (Answer::Full, _) => Next::Full,

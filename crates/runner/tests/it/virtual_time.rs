@@ -40,6 +40,31 @@ fn a_fifo_disk_with_n_outstanding_has_latency_n_times_service() {
 }
 
 #[test]
+fn operations_of_several_sizes_are_counted_with_their_own_bytes() {
+    for outstanding in [1, 16] {
+        let workload = Workload {
+            outstanding,
+            block_size_bytes: 64 << 10,
+            block_sizes: "4K:75,64K:25".parse().unwrap(),
+            read_percent: 50,
+            ..workload()
+        };
+        let totals = simulate(workload, Fifo::new(1 << 30, 100_000), &plan(SECOND));
+        let counts = &totals.jobs[0].counts;
+        let all = counts.kind(Kind::Read).operations + counts.kind(Kind::Write).operations;
+        // What completes at the very end of the window is drained.
+        assert!((9_999..=10_000).contains(&all), "{all}");
+        let bytes = counts.kind(Kind::Read).bytes + counts.kind(Kind::Write).bytes;
+        // Every operation has one of the two sizes, in about those shares.
+        let large = (bytes - all * 4096) / (60 << 10);
+        assert_eq!(all * 4096 + large * (60 << 10), bytes);
+        assert!((2_300..2_700).contains(&large), "{large}");
+        assert_eq!(totals.jobs[0].drain.errors, 0);
+        assert_eq!(counts.errors.total(), 0);
+    }
+}
+
+#[test]
 fn littles_law_holds_exactly_on_a_busy_disk() {
     for in_flight in [1, 3, 16] {
         let workload = Workload {

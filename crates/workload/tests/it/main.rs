@@ -8,6 +8,7 @@ mod plans;
 mod positions;
 mod requests;
 mod rules;
+mod sizes;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -1,8 +1,8 @@
 //! From switches to a workload.
 
 use stripewise_workload::{
-    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy,
-    Workload, WorkloadOptions, parse_rate,
+    Arrivals, BlockSizes, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate,
+    SyncPolicy, Workload, WorkloadOptions, parse_rate,
 };
 
 /// Switches as one line: `read-percent=70 block=8K`.
@@ -44,6 +44,7 @@ fn every_option_reaches_its_field() {
         threads: 4,
         outstanding: 32,
         in_turn: false,
+        block_sizes: BlockSizes::default(),
         duration_ns: 60_000_000_000,
         ramp_ns: 5_000_000_000,
         base_offset_bytes: 32_256,

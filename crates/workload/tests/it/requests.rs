@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use stripewise_workload::{
-    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Plan, PlanOrder, Rate,
-    Request, RequestJob, RequestPart, SyncPolicy, Workload, derived_seed,
+    Arrivals, BlockSizes, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Plan,
+    PlanOrder, Rate, Request, RequestJob, RequestPart, SyncPolicy, Workload, derived_seed,
 };
 
 fn cursors() -> impl Strategy<Value = CursorKind> {
@@ -67,6 +67,7 @@ prop_compose! {
             read_percent,
             pattern,
             block_size_bytes: block * 512,
+            block_sizes: BlockSizes::default(),
             threads,
             outstanding,
             in_turn,

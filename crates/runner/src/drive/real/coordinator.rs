@@ -71,7 +71,7 @@ impl Run {
         };
         let threads = |job: usize| (0..jobs[job].plan.workload.threads).map(move |_| job);
         let jobs_of_workers: Vec<usize> = (0..jobs.len()).flat_map(threads).collect();
-        let blocks = jobs.iter().map(|job| job.plan.workload.block_size_bytes);
+        let blocks = jobs.iter().map(|job| job.plan.block_bytes_of_each());
         let collector = Collector::new(window, plan, pace, blocks.collect(), &jobs_of_workers);
         let mut run = Run {
             clock: Clock::start(),

@@ -1,0 +1,400 @@
+//! From what was measured to the answer.
+
+use super::effects::effects;
+use super::limits::{Limit, Standing, limits};
+use super::measured::{CellValue, Measured, MixCell};
+use super::passes::SCREENING_FINISH;
+use super::plain::{plainness, why};
+use super::set::LayoutSet;
+use super::words;
+use stripewise_results::{
+    AdviceCell, AdviceRecord, LayoutRecord, LimitRecord, RecommendationRecord, VariationRecord,
+};
+use stripewise_stats::{BestSet, Estimate, Passes, mean, median};
+
+/// Confidence of the answer.
+const LEVEL: f64 = 0.95;
+/// Confidence of the set where limits choose, too: theirs is spent beside it.
+const LEVEL_BESIDE_LIMITS: f64 = 0.97;
+
+/// What is asked of the numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// In a line.
+    pub title: &'a str,
+    /// As typed.
+    pub target: &'a str,
+    /// The profile or mix by its name.
+    pub profile: Option<&'a str>,
+    /// The layouts.
+    pub set: &'a LayoutSet,
+    /// The workloads.
+    pub cells: &'a [MixCell],
+    /// What was measured.
+    pub measured: &'a Measured,
+    /// What is there now, if it is one of the layouts.
+    pub present: Option<usize>,
+    /// Differences up to this do not count.
+    pub margin_percent: f64,
+    /// Of the resampling.
+    pub seed: u64,
+}
+
+/// Everything that follows from the scores of one mix.
+struct Ranking {
+    /// The layouts that were measured to the end.
+    alive: Vec<usize>,
+    passes: Passes,
+    best: BestSet,
+    /// Of `alive`, whether it breaks no limit.
+    candidates: Vec<bool>,
+}
+
+impl Question<'_> {
+    fn shares(&self) -> Vec<f64> {
+        self.cells.iter().map(|cell| cell.share_percent).collect()
+    }
+
+    fn alive(&self) -> Vec<usize> {
+        let passes = self.measured.passes.len();
+        let whole = |layout: &usize| self.measured.passes_of(*layout) == passes;
+        (0..self.set.len()).filter(whole).collect()
+    }
+
+    /// The logarithm of the margin's rate.
+    fn margin(&self) -> f64 {
+        libm::log1p(-self.margin_percent / 100.0)
+    }
+
+    fn ranking(&self, shares: &[f64], limits: &[Limit], level: f64) -> Option<Ranking> {
+        let alive = self.alive();
+        let passes = Passes::new(&self.measured.scores(&alive, shares))?;
+        let choosing = || limits.iter().filter(|limit| !limit.is_void);
+        let standing = |layout: &usize, wanted: fn(Standing) -> bool| {
+            choosing().all(|limit| wanted(limit.standings[*layout]))
+        };
+        let candidates: Vec<bool> = (alive.iter())
+            .map(|layout| standing(layout, |one| one != Standing::Breaks))
+            .collect();
+        let meets: Vec<bool> = (alive.iter())
+            .map(|layout| standing(layout, |one| one == Standing::Meets))
+            .collect();
+        // Where none is shown to meet all limits, those that may are compared.
+        let rivals = match meets.iter().any(|meets| *meets) {
+            true => &meets,
+            false => &candidates,
+        };
+        let best = passes.best(rivals, level, self.seed);
+        Some(Ranking {
+            alive,
+            passes,
+            best,
+            candidates,
+        })
+    }
+
+    fn level(&self, limits: &[Limit]) -> f64 {
+        let screened = self.alive().len() < self.set.len();
+        let limited = limits.iter().any(|limit| !limit.is_void);
+        match (screened, limited) {
+            (_, true) => LEVEL_BESIDE_LIMITS,
+            (true, false) => SCREENING_FINISH,
+            (false, false) => LEVEL,
+        }
+    }
+}
+
+/// How close two layouts may be and still be told apart, on the scale of logs, from what
+/// was measured so far; `None` below two passes. An experiment stops when this is within
+/// the margin, never on the set of the best itself.
+#[must_use]
+pub fn resolution(question: &Question<'_>) -> Option<f64> {
+    let limits = limits(question.measured, question.cells, question.set.len());
+    let level = question.level(&limits);
+    let ranking = question.ranking(&question.shares(), &limits, level)?;
+    Some(ranking.best.resolution)
+}
+
+/// The answer; `None` where fewer than two passes or layouts were measured.
+#[must_use]
+pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
+    let limits = limits(question.measured, question.cells, question.set.len());
+    let level = question.level(&limits);
+    let ranking = question.ranking(&question.shares(), &limits, level)?;
+    let survivors = survivors(question, &limits, level, &ranking);
+    let choice = choice(question, &ranking, &survivors.holds);
+    let layouts = layouts(question, &ranking, &limits);
+    let variations = survivors.record(question, choice.as_ref().map(|choice| choice.place));
+    let all: Vec<usize> = (0..question.set.len()).collect();
+    let rows = question.measured.scores(&all, &question.shares());
+    let mut record = AdviceRecord {
+        title: question.title.to_owned(),
+        target: question.target.to_owned(),
+        profile: question.profile.map(str::to_owned),
+        factors: question.set.records(),
+        recommendation: choice.map(|choice| choice.record(question, &ranking)),
+        present: question.present.map(|present| question.set.levels(present)),
+        cells: cells(question, &layouts),
+        layouts: layouts.into_iter().map(|(_, record)| record).collect(),
+        effects: effects(question.set, &rows, LEVEL),
+        limits: limits
+            .iter()
+            .map(|limit| limit_record(question, limit))
+            .collect(),
+        variations,
+        margin_percent: question.margin_percent,
+        resolution_percent: percent(ranking.best.resolution),
+        level,
+        passes: u32::try_from(question.measured.passes.len()).unwrap_or(u32::MAX),
+        present_is_outside: present_is_outside(question, &ranking),
+        commands: Vec::new(),
+        sentences: Vec::new(),
+        notes: Vec::new(),
+        not_tried: question
+            .set
+            .left_out
+            .iter()
+            .map(words::left_out(question.set))
+            .collect(),
+    };
+    words::write(question, &mut record);
+    Some(record)
+}
+
+fn percent(log: f64) -> f64 {
+    100.0 * libm::expm1(log)
+}
+
+/// Which layouts stay among the best, or within the margin of them, whatever the shares
+/// are that no source gives.
+struct Survivors {
+    /// Each variation: cell, factor, and of each of `alive` whether it holds.
+    each: Vec<(usize, f64, Vec<bool>)>,
+    /// Of each of `alive`, whether it holds in all of them.
+    holds: Vec<bool>,
+}
+
+fn survivors(
+    question: &Question<'_>,
+    limits: &[Limit],
+    level: f64,
+    ranking: &Ranking,
+) -> Survivors {
+    let assumed = question.cells.iter().enumerate();
+    let assumed = assumed.filter(|(_, cell)| cell.assumed && cell.share_percent > 0.0);
+    let scored = question
+        .cells
+        .iter()
+        .filter(|cell| cell.share_percent > 0.0);
+    // A mix of one part is the same whatever its share.
+    let several = scored.count() > 1;
+    let mut each = Vec::new();
+    for (cell, _) in assumed.filter(|_| several) {
+        for by in [0.5, 2.0] {
+            let mut shares = question.shares();
+            shares[cell] *= by;
+            let Some(other) = question.ranking(&shares, limits, level) else {
+                continue;
+            };
+            let near = |l: usize| other.best.ahead[l].low >= question.margin();
+            let holds = (0..other.alive.len()).map(|l| other.best.kept[l] || near(l));
+            each.push((cell, by, holds.collect::<Vec<bool>>()));
+        }
+    }
+    let all = |l: usize| each.iter().all(|(_, _, holds)| holds[l]);
+    let holds = (0..ranking.alive.len()).map(all).collect();
+    Survivors { each, holds }
+}
+
+impl Survivors {
+    fn record(&self, question: &Question<'_>, choice: Option<usize>) -> Vec<VariationRecord> {
+        let record = |(cell, by, holds): &(usize, f64, Vec<bool>)| VariationRecord {
+            cell: question.cells[*cell].name.clone(),
+            by: *by,
+            choice_holds: choice.is_some_and(|place| holds[place]),
+        };
+        self.each.iter().map(record).collect()
+    }
+}
+
+/// The choice.
+struct Choice {
+    /// Its place among `alive`.
+    place: usize,
+    is_shown: bool,
+    why: String,
+}
+
+/// The plainest of those that are shown to be good enough, else the plainest of those
+/// that may be the best; in both cases such as hold whatever the assumed shares are, if
+/// there are any.
+fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
+    let places = || (0..ranking.alive.len()).filter(|&l| ranking.candidates[l]);
+    let good = |l: &usize| ranking.best.ahead[*l].low >= question.margin();
+    let kept = |l: &usize| ranking.best.kept[*l];
+    let of = |places: Vec<usize>, is_shown: bool| {
+        let plain = |l: &&usize| plainness(question.set, ranking.alive[**l], question.present);
+        let place = *places.iter().min_by_key(plain)?;
+        let layout = ranking.alive[place];
+        let why = why(question.set, layout, question.present, places.len());
+        Some(Choice {
+            place,
+            is_shown,
+            why,
+        })
+    };
+    of(places().filter(|l| good(l) && holds[*l]).collect(), true)
+        .or_else(|| of(places().filter(|l| kept(l) && holds[*l]).collect(), false))
+        .or_else(|| of(places().filter(kept).collect(), false))
+}
+
+impl Choice {
+    fn record(self, question: &Question<'_>, ranking: &Ranking) -> RecommendationRecord {
+        let layout = ranking.alive[self.place];
+        let gain = question
+            .present
+            .and_then(|present| gain(question, ranking, present, layout));
+        RecommendationRecord {
+            layout: question.set.levels(layout),
+            gain_percent: gain.map(|gain| percent(gain.value)),
+            gain_percent_low: gain.map(|gain| percent(gain.low)),
+            gain_percent_high: gain.map(|gain| percent(gain.high)),
+            is_shown: self.is_shown,
+            is_present: question.present == Some(layout),
+            why: self.why,
+        }
+    }
+}
+
+/// What a layout gains over the present one. Where that was dropped on the way, from the
+/// passes that have both.
+fn gain(
+    question: &Question<'_>,
+    ranking: &Ranking,
+    present: usize,
+    layout: usize,
+) -> Option<Estimate> {
+    let place = |of: &[usize], layout: usize| of.iter().position(|&one| one == layout);
+    if let Some(reference) = place(&ranking.alive, present) {
+        let gains = ranking.passes.gains_over(reference, LEVEL, question.seed);
+        return Some(gains[place(&ranking.alive, layout)?]);
+    }
+    let all: Vec<usize> = (0..question.set.len()).collect();
+    let passes = Passes::new(&question.measured.scores(&all, &question.shares()))?;
+    Some(passes.gains_over(present, LEVEL, question.seed)[layout])
+}
+
+/// Outside the set of the best by more than the margin; or it breaks a limit that another
+/// layout keeps, or was dropped on the way.
+fn present_is_outside(question: &Question<'_>, ranking: &Ranking) -> bool {
+    let Some(present) = question.present else {
+        return false;
+    };
+    let place = ranking.alive.iter().position(|&layout| layout == present);
+    place.is_none_or(|l| {
+        let reach = ranking.best.ahead[l].value + ranking.best.resolution;
+        !ranking.candidates[l] || reach < question.margin()
+    })
+}
+
+/// All layouts with what is known of each; the best first, then those that break a limit,
+/// then those that were dropped.
+fn layouts(
+    question: &Question<'_>,
+    ranking: &Ranking,
+    limits: &[Limit],
+) -> Vec<(usize, LayoutRecord)> {
+    let all: Vec<usize> = (0..question.set.len()).collect();
+    let early = Passes::new(&question.measured.scores(&all, &question.shares()));
+    let early_best = early.as_ref().map(|passes| {
+        let rivals = vec![true; all.len()];
+        let best = passes.best(&rivals, question.level(limits), question.seed);
+        (passes.levels(LEVEL, question.seed), best)
+    });
+    let levels = ranking.passes.levels(LEVEL, question.seed);
+    let mut records = Vec::new();
+    for layout in all {
+        let place = ranking.alive.iter().position(|&alive| alive == layout);
+        let known = match (place, &early_best) {
+            (Some(l), _) => Some((levels[l], ranking.best.ahead[l])),
+            (None, Some((levels, best))) => Some((levels[layout], best.ahead[layout])),
+            (None, None) => None,
+        };
+        let Some((score, ahead)) = known else {
+            continue;
+        };
+        let candidate = place.is_some_and(|l| ranking.candidates[l]);
+        let measured = u32::try_from(question.measured.passes_of(layout)).unwrap_or(u32::MAX);
+        let record = LayoutRecord {
+            layout: question.set.levels(layout),
+            score: libm::exp(score.value),
+            low: libm::exp(score.low),
+            high: libm::exp(score.high),
+            ahead_percent: percent(ahead.value),
+            ahead_percent_low: percent(ahead.low),
+            ahead_percent_high: percent(ahead.high),
+            among_best: place.is_some_and(|l| candidate && ranking.best.kept[l]),
+            is_present: question.present == Some(layout),
+            breaks: broken(question, limits, layout),
+            dropped_after: place.is_none().then_some(measured),
+        };
+        records.push((layout, record));
+    }
+    let rank = |record: &LayoutRecord| (record.dropped_after.is_some(), record.breaks.is_some());
+    records.sort_by(|(_, a), (_, b)| (rank(a).cmp(&rank(b))).then(b.score.total_cmp(&a.score)));
+    records
+}
+
+/// The first limit that a layout breaks, in words.
+fn broken(question: &Question<'_>, limits: &[Limit], layout: usize) -> Option<String> {
+    let breaks = |limit: &&Limit| !limit.is_void && limit.standings[layout] == Standing::Breaks;
+    let limit = limits.iter().find(breaks)?;
+    Some(words::limit(&question.cells[limit.cell].name, limit.p99_ns))
+}
+
+fn limit_record(question: &Question<'_>, limit: &Limit) -> LimitRecord {
+    let count = |wanted: Standing| {
+        let of = limit.standings.iter().filter(|one| **one == wanted);
+        u32::try_from(of.count()).unwrap_or(u32::MAX)
+    };
+    LimitRecord {
+        cell: question.cells[limit.cell].name.clone(),
+        p99_ns: limit.p99_ns,
+        met: count(Standing::Meets),
+        broken: count(Standing::Breaks),
+        is_void: limit.is_void,
+    }
+}
+
+fn cells(question: &Question<'_>, layouts: &[(usize, LayoutRecord)]) -> Vec<AdviceCell> {
+    let all: f64 = question.shares().iter().sum();
+    let cell = |(number, cell): (usize, &MixCell)| {
+        let values = |layout: &usize| question.measured.cell(*layout, number);
+        let order = || layouts.iter().map(|(layout, _)| layout);
+        AdviceCell {
+            name: cell.name.clone(),
+            what: cell.what.clone(),
+            share_percent: match all > 0.0 {
+                true => 100.0 * cell.share_percent / all,
+                false => 0.0,
+            },
+            assumed: cell.assumed,
+            iops: order().map(|layout| geometric(&values(layout))).collect(),
+            latency_ns_p99: order().map(|layout| middle_p99(&values(layout))).collect(),
+        }
+    };
+    question.cells.iter().enumerate().map(cell).collect()
+}
+
+fn geometric(values: &[CellValue]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log(value.iops)).collect();
+    mean(&logs).map(libm::exp)
+}
+
+fn middle_p99(values: &[CellValue]) -> Option<f64> {
+    let known: Vec<f64> = values
+        .iter()
+        .filter_map(|value| value.latency_ns_p99)
+        .collect();
+    median(&known)
+}

@@ -1,0 +1,68 @@
+//! Limits on latency: which layouts are shown to meet them, and which to break them.
+
+use super::measured::{Measured, MixCell};
+use stripewise_stats::{mean, standard_deviation, student_quantile};
+
+/// Odds of calling a layout wrongly.
+const ODDS: f64 = 0.01;
+
+/// What is known of one layout and one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Meets,
+    Breaks,
+    Open,
+}
+
+/// The logarithms of a layout's p99, a pass each, against that of the limit: it meets it
+/// where the mean and Student's bound at 1 - 0.01 / k are at most the limit, k the number
+/// of layouts, and breaks it where the mean less the bound at 0.99 is above it.
+pub(super) fn standing(p99_ns: &[f64], limit_ns: u64, layouts: usize) -> Standing {
+    let logs: Vec<f64> = p99_ns.iter().map(|ns| libm::log(*ns)).collect();
+    let (Some(middle), Some(deviation)) = (mean(&logs), standard_deviation(&logs)) else {
+        return Standing::Open;
+    };
+    let error = deviation / libm::sqrt(logs.len() as f64);
+    let degrees = (logs.len() - 1) as f64;
+    let limit = libm::log(limit_ns as f64);
+    let bound = |p: f64| student_quantile(p, degrees) * error;
+    if middle + bound(1.0 - ODDS / layouts.max(1) as f64) <= limit {
+        Standing::Meets
+    } else if middle - bound(1.0 - ODDS) > limit {
+        Standing::Breaks
+    } else {
+        Standing::Open
+    }
+}
+
+/// One limit and every layout.
+pub(super) struct Limit {
+    pub cell: usize,
+    pub p99_ns: u64,
+    pub standings: Vec<Standing>,
+    /// No layout is known to keep it: it cannot choose.
+    pub is_void: bool,
+}
+
+/// All limits of the cells.
+pub(super) fn limits(measured: &Measured, cells: &[MixCell], layouts: usize) -> Vec<Limit> {
+    let limit = |(cell, given): (usize, &MixCell)| {
+        let p99_ns = given.limit_ns_p99?;
+        let of = |layout: usize| {
+            let values = measured.cell(layout, cell);
+            let known: Vec<f64> = values.iter().filter_map(|v| v.latency_ns_p99).collect();
+            match known.len() == values.len() {
+                true => standing(&known, p99_ns, layouts),
+                false => Standing::Open,
+            }
+        };
+        let standings: Vec<Standing> = (0..layouts).map(of).collect();
+        Some(Limit {
+            cell,
+            p99_ns,
+            is_void: !standings.iter().any(|one| *one != Standing::Breaks),
+            standings,
+        })
+    };
+    cells.iter().enumerate().filter_map(limit).collect()
+}

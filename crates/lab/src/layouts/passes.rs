@@ -1,0 +1,76 @@
+//! How many passes, how many runs of one making, and which of many layouts to drop.
+
+use super::measured::{Measured, MixCell};
+use super::set::LayoutSet;
+use stripewise_stats::Passes;
+
+/// Passes before anything is said.
+pub const PASSES_MIN: u32 = 6;
+/// Layouts that are carried through to the end; of more, the worse are dropped.
+pub const LAYOUTS_MAX: usize = 24;
+/// Confidence at which a layout is dropped after [`PASSES_MIN`] passes.
+pub const SCREENING_LEVEL: f64 = 0.99;
+/// Confidence of the end, where some were dropped: 1 % are spent.
+pub const SCREENING_FINISH: f64 = 0.96;
+
+/// Passes that it takes until two layouts that are `width` apart on the scale of logs can
+/// be told apart, where an alternative scatters by `spread` within a pass: 2 (d s / w)^2,
+/// d = 2.1, 2.35, 2.5, 2.7 for 4, 8, 12 and 24 layouts; 6 at least.
+///
+/// ```
+/// use stripewise_lab::layouts::passes_likely;
+/// assert_eq!(passes_likely(0.02, 0.02, 8), 12);
+/// assert_eq!(passes_likely(0.02, 0.02, 24), 15);
+/// assert_eq!(passes_likely(0.05, 0.02, 8), 70);
+/// ```
+#[must_use]
+pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
+    let quantile = match layouts {
+        0..=4 => 2.1,
+        5..=8 => 2.35,
+        9..=12 => 2.5,
+        _ => 2.7,
+    };
+    let ratio = quantile * spread / width;
+    // Float to integer saturates. The 12 and 15 of the trials are 11.05 and 14.6.
+    ((2.0 * ratio * ratio).ceil() as u32).max(PASSES_MIN)
+}
+
+/// Runs of one making that are worth their time: K = max(1, round(sqrt(making time /
+/// measuring time * s_run^2 / s_making^2))), 10 at most. They are averaged: runs of one
+/// making are no replicates.
+#[must_use]
+pub fn runs_per_making(
+    making_ns: u64,
+    measuring_ns: u64,
+    spread_of_runs: f64,
+    spread_of_makings: f64,
+) -> u32 {
+    const MOST: f64 = 10.0;
+    if measuring_ns == 0 || spread_of_makings <= 0.0 {
+        return 1;
+    }
+    let times = making_ns as f64 / measuring_ns as f64;
+    let spreads = spread_of_runs / spread_of_makings;
+    libm::round(libm::sqrt(times) * spreads).clamp(1.0, MOST) as u32
+}
+
+/// Layouts that need not be made again: with more than [`LAYOUTS_MAX`], those that are
+/// out of the set of the best after [`PASSES_MIN`] passes. None otherwise.
+#[must_use]
+pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u64) -> Vec<usize> {
+    let layouts = set.len();
+    if layouts <= LAYOUTS_MAX || measured.passes.len() != PASSES_MIN as usize {
+        return Vec::new();
+    }
+    let all: Vec<usize> = (0..layouts).collect();
+    let shares: Vec<f64> = cells.iter().map(|cell| cell.share_percent).collect();
+    let rows = measured.scores(&all, &shares);
+    let Some(passes) = Passes::new(&rows) else {
+        return Vec::new();
+    };
+    let best = passes.best(&vec![true; layouts], SCREENING_LEVEL, seed);
+    all.into_iter()
+        .filter(|&layout| !best.kept[layout])
+        .collect()
+}

@@ -1,0 +1,60 @@
+//! Which of several layouts is the plainest: what is there now, then a start at 1 MiB,
+//! then what changes least, then the larger allocation unit, then the system's default.
+
+use super::set::LayoutSet;
+use std::cmp::Reverse;
+use stripewise_units::ByteSize;
+
+const MIB: u64 = 1 << 20;
+/// mdadm's chunk where none is given.
+const CHUNK_DEFAULT_BYTES: u64 = 512 << 10;
+
+/// Smaller is plainer.
+pub(super) type Plainness = (bool, bool, usize, Reverse<u64>, bool, usize);
+
+pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) -> Plainness {
+    let levels = set.levels(layout);
+    let bytes = |factor: &str| {
+        let level: Option<ByteSize> = levels.get(factor)?.parse().ok();
+        level.map(ByteSize::bytes)
+    };
+    let changes = present.map_or(0, |present| {
+        let there = &set.layouts[present];
+        let here = set.layouts[layout].iter();
+        let of_other =
+            |(factor, _): &(usize, (&usize, &usize))| set.factors[*factor].name != "offset";
+        let pairs = here.zip(there).enumerate().filter(of_other);
+        pairs.filter(|(_, (here, there))| here != there).count()
+    });
+    (
+        present != Some(layout),
+        bytes("offset").is_some_and(|offset| offset != MIB),
+        changes,
+        Reverse(bytes("allocation-unit").unwrap_or(0)),
+        bytes("stripe-unit").is_some_and(|unit| unit != CHUNK_DEFAULT_BYTES),
+        layout,
+    )
+}
+
+/// Why it was chosen among those that are as good.
+pub(super) fn why(set: &LayoutSet, layout: usize, present: Option<usize>, alike: usize) -> String {
+    if present == Some(layout) {
+        return "it is what is there now".to_owned();
+    }
+    if alike == 1 {
+        return "no other layout is as good".to_owned();
+    }
+    let levels = set.levels(layout);
+    let offset: Option<ByteSize> = levels.get("offset").and_then(|level| level.parse().ok());
+    match (offset.map(ByteSize::bytes), present) {
+        (Some(MIB), Some(_)) => {
+            "it starts at 1 MiB, as all current systems place partitions, and changes least"
+                .to_owned()
+        }
+        (Some(MIB), None) => {
+            "it starts at 1 MiB, as all current systems place partitions".to_owned()
+        }
+        (_, Some(_)) => "it changes least of what is there now".to_owned(),
+        _ => "it is nearest to what systems do unasked".to_owned(),
+    }
+}

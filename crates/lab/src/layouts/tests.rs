@@ -1,0 +1,278 @@
+//! Answers from made-up numbers whose truth is known.
+
+use super::*;
+use stripewise_stats::Random;
+
+pub(super) fn factor(name: &str, levels: &[&str]) -> Factor {
+    Factor {
+        name: name.to_owned(),
+        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
+    }
+}
+
+fn cell(name: &str, share_percent: f64) -> MixCell {
+    MixCell {
+        name: name.to_owned(),
+        what: name.to_owned(),
+        share_percent,
+        assumed: false,
+        limit_ns_p99: None,
+    }
+}
+
+fn full(factors: Vec<Factor>) -> LayoutSet {
+    LayoutSet::full(factors, |_| None).unwrap()
+}
+
+/// Passes with rates of exp(truth + noise), the same for every cell.
+fn measured(truth: &[f64], cells: usize, passes: u32, noise: f64, seed: u64) -> Measured {
+    let mut random = Random::new(seed);
+    let pass = |_| LayoutPass {
+        values: truth
+            .iter()
+            .map(|log| {
+                let iops = 1_000.0 * (log + noise * random.normal()).exp();
+                let value = CellValue {
+                    iops,
+                    latency_ns_p99: Some(32e9 / iops),
+                };
+                Some(vec![value; cells])
+            })
+            .collect(),
+    };
+    Measured {
+        passes: (0..passes).map(pass).collect(),
+    }
+}
+
+fn question<'a>(set: &'a LayoutSet, cells: &'a [MixCell], measured: &'a Measured) -> Question<'a> {
+    Question {
+        title: "test",
+        target: "nowhere",
+        profile: None,
+        set,
+        cells,
+        measured,
+        present: Some(0),
+        margin_percent: 2.0,
+        seed: 1,
+    }
+}
+
+#[test]
+fn all_combinations_but_those_that_cannot_exist() {
+    let set = LayoutSet::full(
+        vec![
+            factor("raid", &["single", "raid10"]),
+            factor("stripe-unit", &["64K", "256K"]),
+        ],
+        |levels| {
+            (levels["raid"] == "single" && levels["stripe-unit"] == "256K")
+                .then(|| "a single disk has no stripe unit".to_owned())
+        },
+    )
+    .unwrap();
+    assert_eq!(set.layouts, [[0, 0], [1, 0], [1, 1]]);
+    assert_eq!(set.left_out.len(), 1);
+    assert_eq!(set.words(1), "raid raid10, stripe unit 64K");
+    for (factors, words) in [
+        (vec![], "no factor"),
+        (vec![factor("offset", &["1M"])], "one level only"),
+        (vec![factor("offset", &["1M", "1M"])], "twice"),
+        (
+            vec![
+                factor("offset", &["1M", "2M"]),
+                factor("offset", &["1M", "4M"]),
+            ],
+            "comes twice",
+        ),
+    ] {
+        let problem = LayoutSet::full(factors, |_| None).unwrap_err();
+        assert!(problem.to_string().contains(words), "{problem}");
+    }
+}
+
+#[test]
+fn the_better_offset_is_recommended_with_its_gain_and_nothing_is_invented() {
+    let set = full(vec![
+        factor("offset", &["63s", "1M"]),
+        factor("stripe-unit", &["64K", "256K"]),
+    ]);
+    let cells = [cell("random read", 100.0)];
+    // 1M is 10 % faster; the unit does nothing.
+    let truth = [0.0, 0.0, 1.1f64.ln(), 1.1f64.ln()];
+    let measured = measured(&truth, 1, 8, 0.004, 7);
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    let choice = record.recommendation.as_ref().unwrap();
+    assert_eq!(choice.layout["offset"], "1M");
+    assert_eq!(
+        choice.layout["stripe-unit"], "64K",
+        "unchanged where nothing is gained"
+    );
+    assert!(choice.is_shown && !choice.is_present);
+    let (low, high) = (
+        choice.gain_percent_low.unwrap(),
+        choice.gain_percent_high.unwrap(),
+    );
+    assert!(low < 10.0 && high > 10.0 && low > 8.0, "{low} {high}");
+    assert!(record.present_is_outside);
+    let offset = &record.effects[0];
+    assert_eq!(offset.factors, ["offset"]);
+    assert_eq!(offset.levels, [["63s", "1M"]]);
+    assert!(
+        offset.found && (9.0..11.0).contains(&offset.percent),
+        "{offset:?}"
+    );
+    assert!(!record.effects[1].found && !record.effects[2].found);
+    assert!(
+        record
+            .layouts
+            .iter()
+            .filter(|layout| layout.among_best)
+            .count()
+            == 2
+    );
+    assert!(record.layouts[0].low < record.layouts[0].score);
+}
+
+#[test]
+fn equal_layouts_keep_what_is_there() {
+    let set = full(vec![factor("offset", &["64K", "1M"])]);
+    let cells = [cell("random read", 100.0)];
+    let measured = measured(&[0.0, 0.0], 1, 10, 0.003, 3);
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    let choice = record.recommendation.unwrap();
+    assert!(choice.is_present && choice.is_shown);
+    assert_eq!(choice.gain_percent, Some(0.0));
+    assert!(!record.present_is_outside);
+}
+
+#[test]
+fn a_layout_that_breaks_a_limit_is_out_however_fast_it_is() {
+    let set = full(vec![factor("offset", &["64K", "1M"])]);
+    let mut limited = cell("log", 0.0);
+    limited.limit_ns_p99 = Some(5_000_000);
+    let cells = [cell("random read", 100.0), limited];
+    let mut measured = measured(&[0.0, 0.3], 2, 8, 0.003, 3);
+    for pass in &mut measured.passes {
+        for (layout, p99) in [(0, 3e6), (1, 9e6)] {
+            pass.values[layout].as_mut().unwrap()[1].latency_ns_p99 = Some(p99);
+        }
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert_eq!(record.recommendation.unwrap().layout["offset"], "64K");
+    assert!(record.layouts[1].breaks.is_some() && !record.layouts[1].among_best);
+    assert!(!record.present_is_outside);
+    // A limit that all break chooses nothing.
+    for pass in &mut measured.passes {
+        pass.values[0].as_mut().unwrap()[1].latency_ns_p99 = Some(8e6);
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert_eq!(record.recommendation.unwrap().layout["offset"], "1M");
+    assert!(record.limits[0].is_void);
+}
+
+#[test]
+fn a_choice_that_hangs_on_an_assumed_share_is_not_made_firmly() {
+    let set = full(vec![factor("stripe-unit", &["64K", "256K"])]);
+    let assumed = |name: &str, share| MixCell {
+        assumed: true,
+        ..cell(name, share)
+    };
+    let cells = [assumed("random read", 50.0), assumed("scan", 50.0)];
+    let mut measured = measured(&[0.0, 0.0], 2, 8, 0.001, 5);
+    for pass in &mut measured.passes {
+        // Equally good at half and half; one is better at either kind.
+        pass.values[1].as_mut().unwrap()[0].iops *= 1.25;
+        pass.values[1].as_mut().unwrap()[1].iops /= 1.25;
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert!(
+        record
+            .variations
+            .iter()
+            .any(|variation| !variation.choice_holds)
+    );
+    assert!(!record.recommendation.unwrap().is_shown);
+}
+
+#[test]
+fn many_layouts_are_screened_and_the_best_is_found_among_the_rest() {
+    let levels: Vec<String> = (0..30)
+        .map(|level| format!("{}K", 4 * (level + 1)))
+        .collect();
+    let set = full(vec![Factor {
+        name: "stripe-unit".to_owned(),
+        levels,
+    }]);
+    let truth: Vec<f64> = (0..30)
+        .map(|layout| f64::from(layout % 10) * 0.02)
+        .collect();
+    let cells = [cell("random read", 100.0)];
+    let mut seen = measured(&truth, 1, PASSES_MIN, 0.01, 11);
+    let dropped = to_drop(&set, &cells, &seen, 1);
+    assert!(dropped.len() > 10 && dropped.len() < 30, "{dropped:?}");
+    assert!([9, 19, 29].iter().all(|best| !dropped.contains(best)));
+    let mut later = measured(&truth, 1, 6, 0.01, 12);
+    for pass in &mut later.passes {
+        for &layout in &dropped {
+            pass.values[layout] = None;
+        }
+    }
+    seen.passes.append(&mut later.passes);
+    let record = judge(&question(&set, &cells, &seen)).unwrap();
+    assert_eq!(record.layouts.len(), 30);
+    assert!(record.layouts[0].dropped_after.is_none());
+    assert_eq!(record.layouts[29].dropped_after, Some(PASSES_MIN));
+    assert!((record.level - SCREENING_FINISH).abs() < 1e-12);
+    assert!(record.recommendation.unwrap().gain_percent.unwrap() > 10.0);
+}
+
+#[test]
+fn slots_form_latin_squares_or_good_shifts_or_are_refused() {
+    let plan = slot_plan(4, 8, 3).unwrap();
+    for layout in 0..4 {
+        let mut slots: Vec<usize> = plan.slots.iter().map(|pass| pass[layout]).collect();
+        slots.sort_unstable();
+        assert_eq!(slots, [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+    // Efficiencies of the trials: 8 layouts in 3 passes 0.75, in 4 0.85.
+    assert!(slot_plan(8, 3, 1).is_err());
+    assert!(slot_plan(8, 4, 1).is_ok());
+    assert!(
+        slot_plan(2, 2, 1).is_err(),
+        "nothing left to judge the noise by"
+    );
+    assert!(slot_plan(8, 1, 1).is_err());
+}
+
+#[test]
+fn slots_that_differ_by_thirty_per_cent_are_taken_off() {
+    let plan = slot_plan(8, 8, 5).unwrap();
+    let layouts: Vec<f64> = (0..8).map(|layout| f64::from(layout) * 0.01).collect();
+    let slots: Vec<f64> = (0..8).map(|slot| f64::from(slot) * 0.3 / 7.0).collect();
+    let values: Vec<Vec<f64>> = plan
+        .slots
+        .iter()
+        .map(|pass| {
+            (0..8)
+                .map(|layout| 5.0 + layouts[layout] + slots[pass[layout]])
+                .collect()
+        })
+        .collect();
+    let effects = slot_effects(&plan, &values).unwrap();
+    for (slot, effect) in effects.iter().enumerate() {
+        assert!(
+            (effect - (slots[slot] - 0.15)).abs() < 1e-9,
+            "{slot}: {effect}"
+        );
+    }
+}
+
+#[test]
+fn runs_of_one_making_are_worth_it_where_making_is_dear() {
+    assert_eq!(runs_per_making(100, 100, 0.01, 0.01), 1);
+    assert_eq!(runs_per_making(900, 100, 0.01, 0.01), 3);
+    assert_eq!(runs_per_making(900, 100, 0.01, 0.0), 1);
+    assert_eq!(runs_per_making(1_000_000, 1, 1.0, 0.01), 10);
+}

@@ -1,0 +1,191 @@
+//! What an answer says to people.
+
+use super::judge::Question;
+use super::set::{LayoutSet, LeftOut, words_of};
+use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
+use stripewise_units::{counted, format_duration};
+
+/// `p99 of log at most 5 ms`.
+pub(super) fn limit(cell: &str, p99_ns: u64) -> String {
+    format!("p99 of {cell} at most {}", format_duration(p99_ns))
+}
+
+/// A combination that cannot exist, for the list of what was not tried.
+pub(super) fn left_out(set: &LayoutSet) -> impl Fn(&LeftOut) -> String {
+    |left: &LeftOut| format!("{}: {}", words_of(&set.factors, &left.layout), left.why)
+}
+
+/// `9.4 % (8.8 to 10.1)`.
+fn with_interval(value: f64, low: f64, high: f64) -> String {
+    format!("{value:.1} % ({low:.1} to {high:.1})")
+}
+
+/// Fills in sentences and notes.
+pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
+    let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
+    let mut sentences = Vec::new();
+    if let Some(choice) = &record.recommendation {
+        let verb = match (choice.is_present, choice.is_shown) {
+            (true, true) => "Keep",
+            (true, false) => "You may keep",
+            (false, true) => "Choose",
+            (false, false) => "The best may be",
+        };
+        let margin = record.margin_percent;
+        let reason = match choice.is_shown {
+            true => format!(
+                "no other layout is better by more than {margin} %, and {}",
+                choice.why
+            ),
+            false => format!(
+                "it cannot be told from the best, though not shown to be within {margin} % of it; {}",
+                choice.why
+            ),
+        };
+        sentences.push(format!("{verb} {}: {reason}.", words(&choice.layout)));
+    }
+    sentences.extend(of_present(question, record));
+    let best = record
+        .layouts
+        .iter()
+        .filter(|layout| layout.among_best)
+        .count();
+    if best > 1 {
+        sentences.push(format!(
+            "{} cannot be told apart from the best; differences below {:.1} % do not show after {}.",
+            counted(best, "layout", "layouts"),
+            record.resolution_percent,
+            counted(record.passes as usize, "pass", "passes"),
+        ));
+    }
+    record.sentences = sentences;
+    record.notes.extend(of_limits(record));
+    record.notes.extend(of_shares(record));
+}
+
+/// What the present layout costs.
+fn of_present(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
+    let choice = record.recommendation.as_ref()?;
+    let gain = choice.gain_percent?;
+    if choice.is_present {
+        return None;
+    }
+    let (low, high) = (choice.gain_percent_low?, choice.gain_percent_high?);
+    let present = words_of(&question.set.factors, record.present.as_ref()?);
+    let interval = with_interval(gain, low, high);
+    Some(match (low > 0.0, high < 0.0) {
+        (true, _) => format!("Against the present layout ({present}) it gains {interval}."),
+        (_, true) => format!("Against the present layout ({present}) it changes {interval}."),
+        _ => format!("Against the present layout ({present}) no gain is shown: {interval}."),
+    })
+}
+
+fn of_limits(record: &AdviceRecord) -> Vec<String> {
+    let layouts = record.layouts.len();
+    let note = |one: &stripewise_results::LimitRecord| {
+        let limit = limit(&one.cell, one.p99_ns);
+        match (one.is_void, one.broken) {
+            (true, _) => {
+                format!("No layout keeps the limit \"{limit}\"; it does not choose among them.")
+            }
+            (false, 0) => format!("The limit \"{limit}\" is broken by no layout."),
+            (false, broken) => format!(
+                "The limit \"{limit}\" is broken by {broken} of {layouts} layouts; they are out."
+            ),
+        }
+    };
+    record.limits.iter().map(note).collect()
+}
+
+fn of_shares(record: &AdviceRecord) -> Vec<String> {
+    let assumed = record
+        .cells
+        .iter()
+        .filter(|cell| cell.assumed && cell.share_percent > 0.0);
+    let assumed: Vec<String> = assumed
+        .map(|cell| format!("{} {:.0} %", cell.name, cell.share_percent))
+        .collect();
+    if assumed.is_empty() || record.variations.is_empty() {
+        return Vec::new();
+    }
+    let broken: Vec<String> = (record.variations.iter())
+        .filter(|variation| !variation.choice_holds)
+        .map(|variation| {
+            let by = match variation.by < 1.0 {
+                true => "half",
+                false => "twice",
+            };
+            format!("{} counts {by}", variation.cell)
+        })
+        .collect();
+    let end = match broken.is_empty() {
+        true => "with each of them halved and doubled the choice stays".to_owned(),
+        false => format!("the choice does not hold where {}", broken.join(", or ")),
+    };
+    vec![format!(
+        "Assumed shares (no source gives them): {}; {end}.",
+        assumed.join(", ")
+    )]
+}
+
+/// What matters and what does not: a sentence for each factor and each pair of factors
+/// with an effect, then one for the pairs without.
+#[must_use]
+pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut quiet: Vec<String> = Vec::new();
+    let mut quiet_most: f64 = 0.0;
+    let mut seen: Vec<&Vec<String>> = Vec::new();
+    for effect in &record.effects {
+        if seen.contains(&&effect.factors) {
+            continue;
+        }
+        seen.push(&effect.factors);
+        let same = || {
+            record
+                .effects
+                .iter()
+                .filter(|other| other.factors == effect.factors)
+        };
+        let name = name_of(&effect.factors);
+        match same().find(|effect| effect.found) {
+            Some(found) => sentences.push(found_words(&name, found)),
+            None => {
+                let most = |most: f64, effect: &EffectRecord| {
+                    most.max(effect.high.abs()).max(effect.low.abs())
+                };
+                let most = same().fold(0.0, most);
+                if effect.by_arithmetic {
+                    sentences.push(format!("{name}: none (by arithmetic, not measured)"));
+                } else if effect.factors.len() == 1 {
+                    sentences.push(format!("{name}: none above {most:.1} %"));
+                } else {
+                    quiet.push(name);
+                    quiet_most = quiet_most.max(most);
+                }
+            }
+        }
+    }
+    if !quiet.is_empty() {
+        let what = quiet.join(", ");
+        sentences.push(format!("{what}: no interaction above {quiet_most:.1} %"));
+    }
+    sentences
+}
+
+fn name_of(factors: &[String]) -> String {
+    let names: Vec<String> = factors.iter().map(|name| name.replace('-', " ")).collect();
+    names.join(" x ")
+}
+
+fn found_words(name: &str, effect: &EffectRecord) -> String {
+    let size = with_interval(effect.percent, effect.low, effect.high);
+    match effect.levels.as_slice() {
+        [[from, to]] => format!("{name}: {size}, {to} over {from}"),
+        [first, [from, to]] => format!(
+            "{name}: {size} more from {} to {} at {to} than at {from}",
+            first[0], first[1]
+        ),
+        _ => format!("{name}: {size}"),
+    }
+}
