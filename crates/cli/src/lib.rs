@@ -21,12 +21,12 @@ use std::process::ExitCode;
 use switches::{Cli, Command};
 
 /// Reads the command line of this process, does what it says, and returns the code to
-/// end with.
-pub fn main() -> ExitCode {
+/// end with. `commit` is what the program was built from, for `--version --json`.
+pub fn main(commit: Option<&str>) -> ExitCode {
     interrupt::outlive_file_size_limit();
     let ended = match Cli::try_parse_from(switches::sqlio::arranged(std::env::args_os())) {
         Ok(cli) => dispatch(cli),
-        Err(error) => switches::complain(&error),
+        Err(error) => switches::complain(&error, commit),
     };
     let ended = match show::terminal::unwritten() {
         // What the measurement came to is not hidden behind it.

@@ -8,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// 1980-01-01, the earliest time that a zip can say.
-const TIME: u64 = 315_532_800;
+pub const TIME: u64 = 315_532_800;
 
 /// One file of an archive.
 pub struct Entry {

@@ -67,12 +67,16 @@ fn imports(dump: &str) -> Vec<String> {
     names
 }
 
-/// Fails where an ELF file asks for an interpreter (the dynamic loader).
-pub fn is_static(bytes: &[u8]) -> Result<()> {
+/// Fails where an ELF file asks for an interpreter (the dynamic loader), or is for
+/// another processor than `machine` (System V ABI, `e_machine`, two bytes at 18).
+pub fn is_static(bytes: &[u8], machine: u16) -> Result<()> {
     const INTERPRETER: u32 = 3;
     let kinds = segment_kinds(bytes).context("the binary for Linux is no 64-bit ELF file")?;
     if kinds.is_empty() || kinds.contains(&INTERPRETER) {
         bail!("the binary for Linux is not static");
+    }
+    if bytes[18..20] != machine.to_le_bytes() {
+        bail!("the binary for Linux is for another processor than {machine}");
     }
     println!("the binary for Linux is static: it names no interpreter");
     Ok(())
@@ -117,6 +121,7 @@ mod tests {
     fn elf(kinds: &[u32]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 56 * kinds.len()];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[18] = 62;
         bytes[32] = 64;
         bytes[54] = 56;
         bytes[56] = kinds.len() as u8;
@@ -128,10 +133,11 @@ mod tests {
 
     #[test]
     fn a_binary_that_names_an_interpreter_is_not_static() {
-        assert!(is_static(&elf(&[1, 2, 6])).is_ok());
-        assert!(is_static(&elf(&[1, 3])).is_err());
-        assert!(is_static(&elf(&[])).is_err());
-        assert!(is_static(b"#!/bin/sh").is_err());
-        assert!(is_static(&elf(&[1, 2])[..100]).is_err());
+        assert!(is_static(&elf(&[1, 2, 6]), 62).is_ok());
+        assert!(is_static(&elf(&[1, 2, 6]), 183).is_err());
+        assert!(is_static(&elf(&[1, 3]), 62).is_err());
+        assert!(is_static(&elf(&[]), 62).is_err());
+        assert!(is_static(b"#!/bin/sh", 62).is_err());
+        assert!(is_static(&elf(&[1, 2])[..100], 62).is_err());
     }
 }

@@ -1,74 +1,27 @@
-//! What users download: a zip with the .exe for Windows and a tar.gz with a
-//! static binary for Linux, each with licences and documents, and the SHA-256
-//! of both.
+//! What users download: a zip with the .exe for Windows; static binaries for Linux on
+//! two processors, each as a tar.gz, a .deb and a .rpm; licences and documents in each;
+//! manifests for package managers; and the SHA-256 of all.
 //!
-//! The same sources give the same archives: names have the version, files are in
+//! The same sources give the same files: names have the version, files are in
 //! order, times are fixed, symbols and paths of this machine are left out of the
-//! binaries. What is missing to build one of the two is named and counted as
+//! binaries. What is missing to build one of them is named and counted as
 //! skipped; a binary that would need a library at run time is an error.
 
 mod archive;
 mod binary;
 mod licences;
+mod manifests;
+mod packages;
+mod system;
 
 use crate::arguments::Arguments;
 use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use archive::{Entry, crlf};
-use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// One of the two downloads.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum System {
-    Windows,
-    Linux,
-}
-
-impl System {
-    fn triple(self) -> &'static str {
-        match self {
-            System::Windows => "x86_64-pc-windows-gnu",
-            System::Linux => "x86_64-unknown-linux-musl",
-        }
-    }
-
-    /// SQLite is in C.
-    fn c_compiler(self) -> &'static str {
-        match self {
-            System::Windows => "x86_64-w64-mingw32-gcc",
-            System::Linux => "musl-gcc",
-        }
-    }
-
-    fn binary(self) -> &'static str {
-        match self {
-            System::Windows => "stripewise.exe",
-            System::Linux => "stripewise",
-        }
-    }
-
-    /// Name without ending, also of the folder inside.
-    fn name(self) -> String {
-        let system = match self {
-            System::Windows => "windows-x86_64",
-            System::Linux => "linux-x86_64",
-        };
-        format!("stripewise-{VERSION}-{system}")
-    }
-
-    fn archive(self) -> String {
-        let ending = match self {
-            System::Windows => "zip",
-            System::Linux => "tar.gz",
-        };
-        format!("{}.{ending}", self.name())
-    }
-}
+use system::{System, VERSION};
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
     let root = crate::root::path();
@@ -77,10 +30,14 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let built: Option<PathBuf> = arguments.value("--binary")?;
     arguments.finish()?;
     let systems = match only.as_deref() {
-        None => vec![System::Linux, System::Windows],
-        Some("windows") => vec![System::Windows],
-        Some("linux") => vec![System::Linux],
-        Some(other) => bail!("--only is `windows` or `linux`, not `{other}`"),
+        None => System::ALL.to_vec(),
+        Some(name) => match System::ALL.iter().find(|system| system.short() == name) {
+            Some(system) => vec![*system],
+            None => {
+                let names = System::ALL.map(System::short).join("`, `");
+                bail!("--only is one of `{names}`, not `{name}`")
+            }
+        },
     };
     if built.is_some() && systems.len() > 1 {
         bail!("--binary is one program: say with --only for which system");
@@ -89,8 +46,8 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
     let mut made = Vec::new();
     for system in systems {
-        if built.is_none() && !shell::has(system.c_compiler()) {
-            shell::skip(&system.name(), system.c_compiler())?;
+        if built.is_none() && !shell::has(system.compiler()) {
+            shell::skip(&system.name(), system.compiler())?;
             continue;
         }
         let binary = match &built {
@@ -102,14 +59,15 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     if made.is_empty() {
         bail!("nothing could be made");
     }
+    manifests::make(&out)?;
     sums(&out)
 }
 
 fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<PathBuf> {
     let bytes = std::fs::read(&binary)?;
-    match system {
-        System::Windows => binary::needs_only_windows(&binary)?,
-        System::Linux => binary::is_static(&bytes)?,
+    match system.elf_machine() {
+        None => binary::needs_only_windows(&binary)?,
+        Some(machine) => binary::is_static(&bytes, machine)?,
     }
     let mut entries = vec![Entry::program(system.binary(), bytes)];
     entries.extend(documents(root)?);
@@ -120,7 +78,7 @@ fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<Path
     // Made by the program itself, by one that runs here.
     let runs_here = match system {
         System::Linux => binary,
-        System::Windows => Some(place_of(System::Linux))
+        System::LinuxArm | System::Windows => Some(System::Linux.built())
             .filter(|path| path.exists())
             .map_or_else(|| crate::ci::release_binary(root), Ok)?,
     };
@@ -135,8 +93,9 @@ fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<Path
     let folder = system.name();
     let path = match system {
         System::Windows => archive::zip(out, &folder, &entries)?,
-        System::Linux => archive::tar_gz(out, &folder, &entries)?,
+        System::Linux | System::LinuxArm => archive::tar_gz(out, &folder, &entries)?,
     };
+    packages::make(root, out, system, &entries)?;
     println!("{}: {} files", path.display(), entries.len());
     Ok(path)
 }
@@ -183,7 +142,7 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
     let arguments = [
-        "build",
+        system.build_command(),
         "--release",
         "--locked",
         "--package",
@@ -197,12 +156,7 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
         .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "none");
     shell::run(&mut command)?;
-    Ok(place_of(system))
-}
-
-fn place_of(system: System) -> PathBuf {
-    let directory = crate::root::target_directory().join(system.triple());
-    directory.join("release").join(system.binary())
+    Ok(system.built())
 }
 
 /// Licences and documents of our own, and those of vendored files.
@@ -245,7 +199,7 @@ fn documents(root: &Path) -> Result<Vec<Entry>> {
 fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
     let shells: &[(&str, &str)] = match system {
         System::Windows => &[("powershell", "stripewise.ps1")],
-        System::Linux => &[
+        System::Linux | System::LinuxArm => &[
             ("bash", "stripewise.bash"),
             ("zsh", "_stripewise"),
             ("fish", "stripewise.fish"),
@@ -258,7 +212,7 @@ fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
         let script = shell::read(Command::new(binary).args(["completions", shell_name]))?;
         entries.push(Entry::text(format!("completions/{file}"), script.stdout));
     }
-    if system == System::Linux {
+    if system != System::Windows {
         let pages = tempfile::tempdir()?;
         shell::read(Command::new(binary).arg("man").arg(pages.path()))?;
         for page in std::fs::read_dir(pages.path())? {
@@ -271,19 +225,15 @@ fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Of all archives of this version that are there, also of one made before.
+/// Of all downloads of this version that are there, also of one made before.
 /// `sha256sum --check` takes it.
 fn sums(out: &Path) -> Result<()> {
-    let archives = [System::Linux, System::Windows].map(System::archive);
     let mut text = String::new();
-    for name in archives {
-        let Ok(bytes) = std::fs::read(out.join(&name)) else {
-            continue;
-        };
-        for byte in Sha256::digest(bytes) {
-            let _ = write!(text, "{byte:02x}");
+    for name in System::ALL.into_iter().flat_map(System::downloads) {
+        let path = out.join(&name);
+        if path.exists() {
+            let _ = writeln!(text, "{}  {name}", manifests::sum_of(&path)?);
         }
-        let _ = writeln!(text, "  {name}");
     }
     let path = out.join(format!("stripewise-{VERSION}-SHA256SUMS"));
     std::fs::write(&path, &text)?;

@@ -175,6 +175,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("baseline-remove", &["baseline", "remove", "baseline"]),
         ("man", &["man", "."]),
         ("completions", &["completions", "zsh"]),
+        ("version", &["--version"]),
     ];
     for (name, command) in cases {
         holds_to_definition(&desk, name, command);

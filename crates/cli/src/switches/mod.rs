@@ -21,6 +21,7 @@ pub mod sqlio;
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::document::print_json;
 use crate::show::terminal;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -154,7 +155,19 @@ fn text_of(name: &OsStr) -> Result<String, &'static str> {
 
 /// Says what is wrong with a command line, with a hint as all errors have it; or
 /// prints what `--help` and `--version` asked for.
-pub fn complain(error: &clap::Error) -> Outcome {
+pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
+    if error.kind() == ErrorKind::DisplayVersion && json_is_asked_for() {
+        terminal::expect_document();
+        print_json(&serde_json::json!({
+            "schema_version": 1,
+            "name": "stripewise",
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": commit,
+            "system": std::env::consts::OS,
+            "architecture": std::env::consts::ARCH,
+        }))?;
+        return Ok(Exit::Done);
+    }
     if !error.use_stderr() {
         terminal::print_clap(error);
         return Ok(Exit::Done);
@@ -162,6 +175,11 @@ pub fn complain(error: &clap::Error) -> Outcome {
     terminal::insist(&without_tips(&error.render().to_string()));
     terminal::insist(&format!("hint: {}\n", hint(error)));
     Ok(Exit::Usage)
+}
+
+/// The parser ends at `--version` and does not say what else there was.
+fn json_is_asked_for() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// The parser's text without its own advice: the hint stands for it, and is the
