@@ -133,18 +133,8 @@ pub(crate) fn judged_words(series: &SeriesRecord, step: &StepRecord) -> Option<S
 /// left out, and where none is met the text is empty.
 pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
     let statistic = judged(series);
-    let best = |limit_ns: u64| {
-        let counting = series.steps.iter().filter(|step| step.counts());
-        let within = counting.filter(|step| {
-            let latency = step.latency_ns.as_ref();
-            latency
-                .and_then(|latency| value(latency, statistic))
-                .is_some_and(|ns| ns < limit_ns as f64)
-        });
-        within.max_by(|a, b| a.iops.total_cmp(&b.iops))
-    };
     let words = LIMITS_MS.into_iter().filter_map(|limit| {
-        let step = best(limit * 1_000_000)?;
+        let step = best_within(series, limit)?;
         Some(format!(
             "{statistic} < {limit} ms: {} with {} in flight",
             amount(series, step),
@@ -152,6 +142,40 @@ pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
         ))
     });
     words.collect::<Vec<_>>().join("; ")
+}
+
+/// The same in brief, and with the limits that nothing meets: `p99 < 1 ms: none · 5 ms:
+/// none · 20 ms: 284 IOPS with 2 in flight · 100 ms: 589 IOPS with 8`.
+pub(crate) fn at_all_limits(series: &SeriesRecord) -> String {
+    let mut said = false;
+    let words = LIMITS_MS.into_iter().map(|limit| {
+        let Some(step) = best_within(series, limit) else {
+            return format!("{limit} ms: none");
+        };
+        let unit = if said { "" } else { " in flight" };
+        said = true;
+        format!(
+            "{limit} ms: {} with {}{unit}",
+            amount(series, step),
+            in_flight(step)
+        )
+    });
+    let words: Vec<String> = words.collect();
+    format!("{} < {}", judged(series), words.join(" \u{b7} "))
+}
+
+/// The step of the highest throughput within so many milliseconds.
+fn best_within(series: &SeriesRecord, limit_ms: u64) -> Option<&StepRecord> {
+    let statistic = judged(series);
+    let limit_ns = (limit_ms * 1_000_000) as f64;
+    let counting = series.steps.iter().filter(|step| step.counts());
+    let within = counting.filter(|step| {
+        let latency = step.latency_ns.as_ref();
+        latency
+            .and_then(|latency| value(latency, statistic))
+            .is_some_and(|ns| ns < limit_ns)
+    });
+    within.max_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
 /// What stands behind the sentence of a ladder that misses its limit: ` At the
@@ -249,6 +273,11 @@ mod tests {
         assert_eq!(
             at_other_limits(&series),
             "p99 < 20 ms: 700 IOPS with 8 in flight; p99 < 100 ms: 1,500 IOPS with 64 in flight"
+        );
+        assert_eq!(
+            at_all_limits(&series),
+            "p99 < 1 ms: none \u{b7} 5 ms: none \u{b7} 20 ms: 700 IOPS with 8 in flight \u{b7} \
+             100 ms: 1,500 IOPS with 64"
         );
         series.knee = None;
         assert_eq!(answer(&series).unwrap().place, Place::Ceiling);

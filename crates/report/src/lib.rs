@@ -6,8 +6,10 @@
 //! data that [`svg`] draws and that the page of `html` draws again when it is open.
 #![forbid(unsafe_code)]
 
+mod about;
 mod answers;
 mod bench;
+mod card;
 mod caution;
 mod chart;
 mod choose;
@@ -22,6 +24,7 @@ mod markdown;
 mod material;
 mod number;
 mod page;
+mod picture;
 mod plain;
 mod quantity_text;
 mod repetitions;
@@ -31,7 +34,9 @@ mod table;
 mod warnings;
 mod words;
 
+pub use about::About;
 pub use bench::{bench_sentences, series_table};
+pub use card::Card;
 pub use caution::caution_text;
 pub use chart::{
     Annotation, Axis, Chart, ChartTable, Form, Panel, Point, Quantity, Scale, Series, Tick, nines,
@@ -43,12 +48,16 @@ pub use comparison::{
     comparison_words,
 };
 pub use csv::{csv_heading, csv_rows};
-pub use draw::{PALETTE_DARK, PALETTE_LIGHT, PictureError, png, svg, svg_of_all};
+pub use draw::{
+    Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, Theme, letters_without_font, png, svg,
+    svg_of_all, svg_picture,
+};
 pub use history::{HistoryRow, history_table};
 pub use imported::imported_rows_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::html;
+pub use picture::{Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;
 pub use run::{job_details, run_header, run_rows_table};

@@ -4,7 +4,10 @@
 #[path = "it/truth.rs"]
 mod truth;
 
-use stripewise_report::{Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
+#[path = "it/pictures.rs"]
+mod pictures;
+
+use stripewise_report::{About, Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, Document, Interval, JobRecord, KneeRecord,
     LatencySummary, Outcome, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
@@ -211,7 +214,7 @@ fn pictures_of_fixed_records_are_as_they_were() {
 #[test]
 fn a_picture_is_drawn_with_the_embedded_font() {
     let charts = charts(&material(Vec::new(), vec![ladder()], Vec::new()));
-    let picture = png(&svg(&charts[0]), 1.0).expect("a picture");
+    let picture = png(&svg(&charts[0]), 1.0, &About::default()).expect("a picture");
     assert!(
         picture.starts_with(b"\x89PNG") && picture.len() > 10_000,
         "{}",
@@ -230,7 +233,13 @@ fn a_picture_is_drawn_with_the_embedded_font() {
             }
         })
         .collect();
-    assert!(png(&wordless, 1.0).expect("a picture").len() * 10 < picture.len() * 9);
+    assert!(
+        png(&wordless, 1.0, &About::default())
+            .expect("a picture")
+            .len()
+            * 10
+            < picture.len() * 9
+    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_void_bench_has_no_answer_in_any_form() {
     ];
     let svg = desk.run(&chart).done().stdout;
     assert!(
-        svg.contains("\nVOID: these numbers are not the disk"),
+        svg.contains(">VOID: these numbers are not the disk"),
         "{svg}"
     );
     let md = desk
@@ -315,7 +315,7 @@ fn a_stopped_bench_says_so_in_every_form() {
     let chart = ["report", "last", "--format", "svg", "--chart", "all"];
     let svg = desk.run(&chart).done().stdout;
     assert!(
-        svg.contains("\nStopped before its end: Random read."),
+        svg.contains(">Stopped before its end: Random read."),
         "{svg}"
     );
     let listed = desk.run(&["history"]).done().stdout;

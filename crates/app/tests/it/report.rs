@@ -223,6 +223,55 @@ fn the_end_of_the_files_name_gives_the_format() {
 }
 
 #[test]
+fn the_picture_of_a_bench_is_its_card_and_looks_as_asked() {
+    let desk = Desk::new();
+    let bench = [
+        "bench",
+        "sim:raid10-10k",
+        "--series",
+        "random-read,log",
+        "--no-report",
+    ];
+    desk.run(
+        &[
+            &bench[..],
+            &[
+                "--label",
+                "磁盘 \u{414}\u{438}\u{441}\u{43a}",
+                "--time",
+                "20s",
+            ],
+        ]
+        .concat(),
+    )
+    .done();
+    let path = desk.file("card.png");
+    let look = ["--title", "Ours", "--source", "a forum", "--theme", "dark"];
+    let size = ["--size", "1200x630", "-o", &path];
+    desk.run(&[&["report", "last"], &look[..], &size[..]].concat())
+        .done();
+    let png = std::fs::read(&path).expect("a picture");
+    assert_eq!(png[16..24], [0, 0, 4, 176, 0, 0, 2, 118], "1200 x 630");
+    for words in ["Title\0\0\0\0\0Ours", "Source\0\0\0\0\0a forum", "磁盘"] {
+        let found = png.windows(words.len()).any(|at| at == words.as_bytes());
+        assert!(found, "{words}");
+    }
+    let card = desk.run(&["report", "last", "--format", "svg"]).done();
+    for words in [
+        "width=\"1920\" height=\"1080\"",
+        "writes/s",
+        "durable write",
+        "(knee)",
+    ] {
+        assert!(card.stdout.contains(words), "{words}");
+    }
+    for size in ["12", "9x9", "99999x1", "4000x320"] {
+        desk.run(&["report", "last", "--format", "svg", "--size", size])
+            .failed(2, &["--size"]);
+    }
+}
+
+#[test]
 fn csv_has_a_row_for_each_job_and_no_cell_is_a_formula() {
     let desk = Desk::new();
     one_run(&desk, "=HYPERLINK(\"http://x\",\"a,b\")");

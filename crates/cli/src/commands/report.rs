@@ -48,7 +48,10 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
-    let bytes = rendered(&material, format, arguments.chart.as_deref())?;
+    if let Some(title) = &arguments.picture.title {
+        material.title.clone_from(title);
+    }
+    let bytes = rendered(&material, format, &arguments.picture.wanted())?;
     deliver(context, arguments, format, &bytes)?;
     Ok(requirements::exit(&material.document, Exit::Done))
 }

@@ -13,8 +13,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    LatencyInterval, LatencyOverTime, Material, charts, csv_heading, csv_rows, html, markdown,
-    plain_json, png, runs_worth_a_closer_look, svg,
+    About, LatencyInterval, LatencyOverTime, Look, Material, Picture, charts, csv_heading,
+    csv_rows, html, letters_without_font, markdown, pictures, plain_json, png,
+    runs_worth_a_closer_look, svg_picture,
 };
 use stripewise_results::{Document, RunRecord};
 use stripewise_stats::Histogram;
@@ -28,7 +29,7 @@ pub const RUNS_IN_FULL_MAX: usize = 300;
 pub const EVERYTHING: &str = "--all";
 /// Targets that a title names.
 const TARGETS_MAX: usize = 3;
-/// Pixels of a PNG for each of the SVG's.
+/// Pixels of a PNG for each of the SVG's, where it has no size of its own.
 const PNG_SCALE: f32 = 2.0;
 
 /// A report on these records: the store gives latencies over time where it has
@@ -204,12 +205,34 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     (document, notes)
 }
 
-/// A report in a format. `chart` picks one for pictures.
-pub fn rendered(
-    material: &Material,
-    format: ReportFormat,
-    chart: Option<&str>,
-) -> Outcome<Vec<u8>> {
+/// Which picture is wanted, and how it looks.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The name of a picture, or `all`; the most telling one where not given.
+    pub picture: Option<String>,
+    /// Ground and size.
+    pub look: Look,
+    /// In place of the report's own title.
+    pub title: Option<String>,
+    /// Where the numbers come from, in the user's words.
+    pub source: Option<String>,
+}
+
+impl Wanted {
+    fn about(&self, material: &Material) -> About {
+        let mut about = About::of(material);
+        if let Some(title) = &self.title {
+            about = about.titled(title);
+        }
+        match &self.source {
+            Some(source) => about.sourced(source),
+            None => about,
+        }
+    }
+}
+
+/// A report in a format.
+pub fn rendered(material: &Material, format: ReportFormat, wanted: &Wanted) -> Outcome<Vec<u8>> {
     Ok(match format {
         ReportFormat::Html => html(material).into_bytes(),
         ReportFormat::Md => markdown(material).into_bytes(),
@@ -219,47 +242,80 @@ pub fn rendered(
             let rows: String = material.document.runs.iter().map(csv_rows).collect();
             format!("\u{feff}{}{rows}", csv_heading()).into_bytes()
         }
-        ReportFormat::Svg => picture(material, chart)?.into_bytes(),
-        ReportFormat::Png => png(&picture(material, chart)?, PNG_SCALE).map_err(|error| {
-            Failure::new(
-                Exit::Target,
-                error.to_string(),
-                "ask for svg, which needs no pixels",
-            )
-        })?,
+        ReportFormat::Svg => picture(material, wanted)?.svg.into_bytes(),
+        ReportFormat::Png => {
+            let picture = picture(material, wanted)?;
+            note_boxes(&picture.svg);
+            png(&picture.svg, picture.scale, &wanted.about(material)).map_err(|error| {
+                Failure::new(
+                    Exit::Target,
+                    error.to_string(),
+                    "ask for svg, which needs no pixels",
+                )
+            })?
+        }
     })
 }
 
-/// The chart of this name, or the first; all of them where `all` is asked for.
-fn picture(material: &Material, wanted: Option<&str>) -> Outcome<String> {
-    let charts = charts(material);
-    let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
-    if charts.is_empty() {
+/// Letters that will be boxes are named: nobody should have to look for the reason.
+fn note_boxes(svg: &str) {
+    let letters = letters_without_font(svg);
+    if !letters.is_empty() {
+        note(format!(
+            "no font here has the letters {letters}, which the PNG shows as boxes; \
+             install one that has them (Noto Sans CJK, for example), or use svg"
+        ));
+    }
+}
+
+/// A picture as SVG, with the pixels of a PNG for each of its own.
+struct Drawn {
+    svg: String,
+    scale: f32,
+}
+
+/// The picture of the wanted name, or the first; all of the charts where `all` is asked for.
+fn picture(material: &Material, wanted: &Wanted) -> Outcome<Drawn> {
+    let pictures = pictures(material);
+    let names: Vec<&str> = pictures.iter().map(Picture::name).collect();
+    if pictures.is_empty() {
         return Err(Failure::usage(
             "these records have nothing that a chart would show",
             "one run gives charts where it has latencies or intervals; name several runs, or a series",
         ));
     }
-    let chosen = match wanted {
-        Some("all") => return Ok(stripewise_report::svg_of_all(&charts)),
-        Some(wanted) => charts.iter().find(|chart| chart.name == wanted),
+    let chosen = match wanted.picture.as_deref() {
+        Some("all") => {
+            return Ok(Drawn {
+                svg: stripewise_report::svg_of_all(&charts(material)),
+                scale: PNG_SCALE,
+            });
+        }
+        Some(name) => pictures.iter().find(|picture| picture.name() == name),
         None => {
             if names.len() > 1 {
                 note(format!(
-                    "--chart NAME gives another chart; there are {}",
+                    "--chart NAME gives another picture; there are {}",
                     names.join(", ")
                 ));
             }
-            charts.first()
+            pictures.first()
         }
     };
     let unknown = || {
         Failure::usage(
-            format!("there is no chart `{}`", wanted.unwrap_or_default()),
+            format!(
+                "there is no chart `{}`",
+                wanted.picture.as_deref().unwrap_or_default()
+            ),
             format!("there are {}, and all", names.join(", ")),
         )
     };
-    chosen.map(svg).ok_or_else(unknown)
+    let chosen = chosen.ok_or_else(unknown)?;
+    Ok(Drawn {
+        svg: svg_picture(chosen, &wanted.about(material), &wanted.look),
+        scale: 1.0,
+    })
 }
 
 /// The format that a file's name asks for.
@@ -293,7 +349,7 @@ pub fn material_of(store: Option<&Store>, document: Document) -> Material {
 /// Writes a report in the format that the file's name asks for.
 pub fn write_material(material: &Material, path: &Path) -> Outcome<()> {
     let format = format_of(path).unwrap_or(ReportFormat::Html);
-    write_new(path, &rendered(material, format, None)?)
+    write_new(path, &rendered(material, format, &Wanted::default())?)
 }
 
 /// What `align --report FILE` does: a report on an experiment of the store.

@@ -1,7 +1,7 @@
 //! What is worth pointing at: limits, knees, steady windows, steps.
 
 use super::canvas::{Anchor, Canvas, Colour};
-use super::palette::{INK, MUTED, SHADE, WHITE};
+use super::palette::{GROUND, INK, MUTED, SHADE};
 use super::place::Frame;
 use super::{SMALL_SIZE, font};
 use crate::chart::{Annotation, Panel};
@@ -107,6 +107,6 @@ fn coloured(canvas: &mut Canvas, (x, y): (f64, f64), label: &str, colour: Colour
         (left - 2.0, y - 2.0),
         (left + width + 2.0, y + SMALL_SIZE + 1.0),
     ];
-    canvas.rectangle(ground, WHITE, 0.82);
+    canvas.rectangle(ground, GROUND, 0.82);
     canvas.text((x, y), label, SMALL_SIZE, colour, anchor);
 }

@@ -3,46 +3,59 @@
 
 use skrifa::MetadataProvider;
 use skrifa::instance::{LocationRef, Size};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The font file as it was published.
 pub(crate) const ROBOTO: &[u8] = include_bytes!("../../assets/roboto/Roboto-Regular.ttf");
+/// Its Latin part, for SVG files.
+pub(crate) const ROBOTO_LATIN: &[u8] = include_bytes!("../../assets/roboto/roboto-latin.woff2");
 /// Where Roboto is not installed, a browser takes the next one.
 pub(crate) const FAMILY: &str = "Roboto, Helvetica Neue, Arial, sans-serif";
 
-const ASCII: usize = 128;
+/// The scripts that Roboto has end below this.
+const LETTERS_END: u32 = 0x2300;
+/// What other letters are taken for, in em: half of a Chinese one is too little, and
+/// nothing is cut off that has more room than it needs.
+const WIDE: f64 = 1.0;
+const UNKNOWN: f64 = 0.6;
 
-/// Widths of ASCII characters in em; others are taken for a digit's width.
-static WIDTHS: LazyLock<[f64; ASCII]> = LazyLock::new(|| {
+/// Widths in em of the letters that Roboto has.
+static WIDTHS: LazyLock<HashMap<char, f64>> = LazyLock::new(|| {
     let font = skrifa::FontRef::new(ROBOTO).expect("the embedded font is whole");
     let (map, metrics) = (
         font.charmap(),
         font.glyph_metrics(Size::new(1.0), LocationRef::default()),
     );
-    std::array::from_fn(|code| {
-        let glyph = map.map(char::from(code as u8));
-        glyph
-            .and_then(|glyph| metrics.advance_width(glyph))
-            .map_or(0.0, f64::from)
-    })
+    let letters = (0x20..LETTERS_END).filter_map(char::from_u32);
+    let known = letters.filter_map(|letter| {
+        let width = metrics.advance_width(map.map(letter)?)?;
+        Some((letter, f64::from(width)))
+    });
+    known.collect()
 });
+
+/// Whether the embedded font has all of these letters, so that [`width`] is exact.
+pub(crate) fn has_all(text: &str) -> bool {
+    text.chars().all(|letter| WIDTHS.contains_key(&letter))
+}
 
 /// The width of a line of text in pixels.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    let em: f64 = text
-        .chars()
-        .map(|character| {
-            WIDTHS[if character.is_ascii() {
-                character as usize
-            } else {
-                usize::from(b'0')
-            }]
-        })
-        .sum();
+    let em: f64 = text.chars().map(width_of).sum();
     em * size
 }
 
-/// Text in lines of at most `limit` pixels, broken between words.
+fn width_of(letter: char) -> f64 {
+    match WIDTHS.get(&letter) {
+        Some(width) => *width,
+        None if u32::from(letter) >= 0x1100 => WIDE,
+        None => UNKNOWN,
+    }
+}
+
+/// Text in lines of at most `limit` pixels, broken between words; a word that is longer
+/// is cut.
 pub(crate) fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -51,7 +64,23 @@ pub(crate) fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(cut(word, size, limit)),
+        }
+    }
+    lines
+}
+
+/// As [`wrapped`], with at most so many lines; the last one says that it was cut.
+pub(crate) fn wrapped_to(text: &str, size: f64, limit: f64, lines_max: usize) -> Vec<String> {
+    let mut lines = wrapped(text, size, limit);
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
+        if let Some(last) = lines.last_mut() {
+            let longer = format!("{last} \u{2026}");
+            *last = match width(&longer, size) <= limit {
+                true => longer,
+                false => cut(&longer, size, limit),
+            };
         }
     }
     lines
@@ -86,5 +115,8 @@ mod tests {
         let lines = wrapped(&"word ".repeat(40), 13.0, 300.0);
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 13.0) <= 300.0));
         assert!(width(&cut("a very long name indeed", 12.0, 60.0), 12.0) <= 66.0);
+        let two = wrapped_to(&"word ".repeat(80), 13.0, 300.0, 2);
+        assert!(two.len() == 2 && two[1].ends_with('\u{2026}'));
+        assert!(has_all("µs · Привет") && !has_all("磁盘"));
     }
 }

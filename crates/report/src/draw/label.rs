@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas};
 use super::marks::{mark, share_of_value};
 use super::palette::{MUTED, shade, tone};
 use super::place::Frame;
-use super::{MARGIN, SMALL_SIZE, WIDTH, font};
+use super::{MARGIN, SMALL_SIZE, font};
 use crate::chart::{Form, Panel};
 
 /// Two labels are at least so far apart.
@@ -47,7 +47,7 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
                 0.5,
             );
         }
-        let name = font::cut(name, SMALL_SIZE, WIDTH - MARGIN / 2.0 - x);
+        let name = font::cut(name, SMALL_SIZE, canvas.width() - MARGIN / 2.0 - x);
         canvas.text_centred((x, y), &name, SMALL_SIZE, tone(number), Anchor::Start);
     }
 }

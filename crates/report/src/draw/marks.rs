@@ -1,7 +1,7 @@
 //! Series: lines, bars, cells, and the intervals around their values.
 
 use super::canvas::{Anchor, Canvas, Colour};
-use super::palette::{INK, WHITE, pale, shade, tone};
+use super::palette::{INK, pale, shade, tone};
 use super::place::Frame;
 use super::{SMALL_SIZE, font};
 use crate::chart::{Form, Panel, Point, Series};
@@ -41,20 +41,42 @@ fn line(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
     }
 }
 
-/// The mark of a tone: disc, square, triangle, diamond and so on.
+/// The mark of a tone: eight outlines, so that each of eight series has its own.
 pub(crate) fn mark(canvas: &mut Canvas, (x, y): (f64, f64), number: usize) {
     let colour = tone(number);
-    match number % 4 {
+    let mut shape = |places: &[(f64, f64)]| {
+        let places: Vec<(f64, f64)> = places.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        canvas.fill(&places, colour);
+    };
+    match number % 8 {
         0 => canvas.disc((x, y), 3.5, colour),
-        1 => canvas.rectangle([(x - 3.0, y - 3.0), (x + 3.5, y + 3.5)], colour, 1.0),
-        2 => canvas.fill(
-            &[(x, y - 4.5), (x + 4.5, y + 3.5), (x - 4.5, y + 3.5)],
-            colour,
-        ),
-        _ => canvas.fill(
-            &[(x, y - 4.5), (x + 4.5, y), (x, y + 4.5), (x - 4.5, y)],
-            colour,
-        ),
+        1 => shape(&[(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)]),
+        2 => shape(&[(0.0, -4.5), (4.5, 3.5), (-4.5, 3.5)]),
+        3 => shape(&[(0.0, -4.8), (4.8, 0.0), (0.0, 4.8), (-4.8, 0.0)]),
+        4 => shape(&[(0.0, 4.5), (4.5, -3.5), (-4.5, -3.5)]),
+        5 => canvas.ring((x, y), 3.4, colour),
+        6 => shape(&[
+            (-1.4, -4.4),
+            (1.4, -4.4),
+            (1.4, -1.4),
+            (4.4, -1.4),
+            (4.4, 1.4),
+            (1.4, 1.4),
+            (1.4, 4.4),
+            (-1.4, 4.4),
+            (-1.4, 1.4),
+            (-4.4, 1.4),
+            (-4.4, -1.4),
+            (-1.4, -1.4),
+        ]),
+        _ => shape(&[
+            (-4.6, 0.0),
+            (-2.3, -4.0),
+            (2.3, -4.0),
+            (4.6, 0.0),
+            (2.3, 4.0),
+            (-2.3, 4.0),
+        ]),
     }
 }
 
@@ -122,7 +144,11 @@ fn cells(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, labelled: bool
         canvas.rectangle(corners, shade(share), 1.0);
         let text = quantity.format(value);
         if labelled && font::width(&text, SMALL_SIZE) < right - left - 4.0 && low - high > 16.0 {
-            let ink = if share > 0.6 { WHITE } else { INK };
+            let ink = if share > 0.6 {
+                Colour::OnDark
+            } else {
+                Colour::OnLight
+            };
             let middle = ((left + right) / 2.0, (low + high) / 2.0);
             canvas.text_centred(middle, &text, SMALL_SIZE, ink, Anchor::Middle);
         }

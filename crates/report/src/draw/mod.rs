@@ -1,12 +1,11 @@
-//! The static renderer: a chart as SVG through plotters, and from it PNG.
+//! The static renderer: a chart or a summary card as SVG, and from it PNG.
 //!
-//! What plotters is used for is drawing: its SVG back end takes lines, areas and
-//! text. Where things go is decided here, from [`crate::Chart`] and the widths of
-//! the embedded font, so that no label runs into another. The same chart gives
-//! the same bytes.
+//! Where things go is decided here, from [`crate::Chart`] and the widths of the embedded
+//! font, so that no label runs into another. The same chart gives the same bytes.
 
 mod annotate;
 mod canvas;
+mod card;
 mod font;
 mod label;
 mod marks;
@@ -14,16 +13,19 @@ mod palette;
 mod picture;
 mod place;
 
-pub use palette::{PALETTE_DARK, PALETTE_LIGHT};
-pub use picture::{PictureError, png};
+pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
+pub use picture::{PictureError, letters_without_font, png};
 
+use crate::about::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};
 use canvas::{Anchor, Canvas};
 use palette::{CAUTION, FAINT, GRID, INK, MUTED};
 use place::Frame;
 
-/// Width of a picture in pixels.
+/// Width of a picture in pixels, and the least of a picture of a given size.
 const WIDTH: f64 = 960.0;
+/// Pixels of a picture that nobody gave a size.
+pub const SIZE: [u32; 2] = [1_920, 1_080];
 const MARGIN: f64 = 28.0;
 const TITLE_SIZE: f64 = 19.0;
 const CAUTION_SIZE: f64 = 16.0;
@@ -31,48 +33,185 @@ const TEXT_SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 12.0;
 const LINE: f64 = 18.0;
 
-/// A chart as an SVG picture, 960 pixels wide, on white.
+/// How a picture looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Its ground.
+    pub theme: Theme,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        Look {
+            theme: Theme::Light,
+            size: SIZE,
+        }
+    }
+}
+
+/// A chart as an SVG picture for a page, 960 pixels wide, on white: as high as it needs.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
-    let summary = font::wrapped(&chart.summary, TEXT_SIZE, WIDTH - 2.0 * MARGIN);
-    let title = font::wrapped(&chart.title, TITLE_SIZE, WIDTH - 2.0 * MARGIN);
-    let cautions: Vec<String> = chart
-        .cautions
-        .iter()
-        .flat_map(|caution| font::wrapped(caution, CAUTION_SIZE, WIDTH - 2.0 * MARGIN))
+    let head = Head::of(chart, &About::default(), WIDTH, usize::MAX);
+    let height = head.height + panel_heights(chart).iter().sum::<f64>() + MARGIN * 0.5;
+    let mut canvas = Canvas::new(WIDTH, height, Theme::Light);
+    draw(&mut canvas, chart, &head, &panel_heights(chart));
+    canvas.finish(&canvas::Frame {
+        title: &chart.title,
+        description: &chart.summary,
+        ..canvas::Frame::default()
+    })
+}
+
+/// A picture of its own, of a size: with what was measured around it, in its metadata,
+/// and with the font for viewers that lack it.
+#[must_use]
+pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> String {
+    let (canvas, title, description) = match picture {
+        crate::Picture::Card(card) => {
+            let canvas = card::draw(card, about, look);
+            (canvas, about.title.clone(), card.description())
+        }
+        crate::Picture::Chart(chart) => {
+            let canvas = of_size(chart, about, look);
+            let title = match about.title.as_str() {
+                "" => chart.title.clone(),
+                of => format!("{of}: {}", chart.title),
+            };
+            (canvas, title, chart.summary.clone())
+        }
+    };
+    let facts = picture::facts_head(about);
+    canvas.finish(&canvas::Frame {
+        title: &title,
+        description: &description,
+        pixels: Some(look.size),
+        head: &facts,
+    })
+}
+
+/// Width and height of a drawing for a picture of these pixels: at least so large.
+pub(crate) fn canvas_size(pixels: [u32; 2], least: (f64, f64)) -> (f64, f64) {
+    let [width, height] = pixels.map(f64::from);
+    let scale = (width / least.0).min(height / least.1);
+    (width / scale, height / scale)
+}
+
+/// Lines that a summary may take in a picture of a given size.
+const SUMMARY_LINES: usize = 2;
+/// The least height of the inside of a panel.
+const INSIDE_MIN: f64 = 110.0;
+
+/// A chart in a picture of a given size: its panels take what the words leave.
+fn of_size(chart: &Chart, about: &About, look: &Look) -> Canvas {
+    let foot = about.foot();
+    let foot_height = foot.len() as f64 * LINE + MARGIN * 0.6;
+    let count = chart.panels.len().max(1) as f64;
+    let head = Head::of(chart, about, WIDTH, SUMMARY_LINES);
+    let fixed = (count - 1.0) * 54.0 + 90.0;
+    let needed = head.height + fixed + count * INSIDE_MIN + foot_height;
+    let (width, height) = canvas_size(look.size, (WIDTH, needed.max(440.0)));
+    let head = Head::of(chart, about, width, SUMMARY_LINES);
+    let inside = (height - head.height - fixed - foot_height) / count;
+    let heights: Vec<f64> = (0..chart.panels.len())
+        .map(|index| {
+            inside
+                + if index + 1 == chart.panels.len() {
+                    90.0
+                } else {
+                    54.0
+                }
+        })
         .collect();
-    let warned = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0);
-    let under = warned + cautions.len() as f64 * (CAUTION_SIZE + 6.0);
-    let head = under + summary.len() as f64 * LINE;
-    let heights = panel_heights(chart);
-    let height = head + heights.iter().sum::<f64>() + MARGIN * 0.5;
-    let mut canvas = Canvas::new(WIDTH, height);
-    for (index, line) in title.iter().enumerate() {
-        let y = MARGIN + index as f64 * (TITLE_SIZE + 6.0);
-        canvas.text((MARGIN, y), line, TITLE_SIZE, INK, Anchor::Start);
+    let mut canvas = Canvas::new(width, height, look.theme);
+    draw(&mut canvas, chart, &head, &heights);
+    draw_foot(&mut canvas, &foot, height);
+    canvas
+}
+
+/// Where the numbers are from, at the lower edge.
+pub(crate) fn draw_foot(canvas: &mut Canvas, foot: &[String], height: f64) {
+    let width = canvas.width();
+    for (index, line) in foot.iter().enumerate() {
+        let below = (foot.len() - index) as f64;
+        let y = height - MARGIN * 0.4 - below * LINE;
+        let line = font::cut(line, SMALL_SIZE, width - 2.0 * MARGIN);
+        canvas.text((MARGIN, y), &line, SMALL_SIZE, MUTED, Anchor::Start);
     }
-    for (index, line) in cautions.iter().enumerate() {
-        let y = warned + index as f64 * (CAUTION_SIZE + 6.0);
-        canvas.text((MARGIN, y), line, CAUTION_SIZE, CAUTION, Anchor::Start);
+}
+
+/// The words above the panels.
+struct Head {
+    title: Vec<String>,
+    about: Vec<String>,
+    cautions: Vec<String>,
+    summary: Vec<String>,
+    height: f64,
+}
+
+impl Head {
+    fn of(chart: &Chart, about: &About, width: f64, lines_max: usize) -> Head {
+        let room = width - 2.0 * MARGIN;
+        let of = match (about.title.as_str(), about.measured.as_str()) {
+            ("", "") => String::new(),
+            (title, "") => title.to_owned(),
+            (title, measured) => format!("{title} \u{b7} {measured}"),
+        };
+        let title = font::wrapped_to(&chart.title, TITLE_SIZE, room, 2);
+        let about = font::wrapped_to(&of, TEXT_SIZE, room, 2);
+        let cautions = chart.cautions.iter();
+        let cautions: Vec<String> = cautions
+            .flat_map(|caution| font::wrapped(caution, CAUTION_SIZE, room))
+            .collect();
+        let summary = font::wrapped_to(&chart.summary, TEXT_SIZE, room, lines_max);
+        let height = MARGIN
+            + title.len() as f64 * (TITLE_SIZE + 6.0)
+            + about.len() as f64 * LINE
+            + cautions.len() as f64 * (CAUTION_SIZE + 6.0)
+            + summary.len() as f64 * LINE;
+        Head {
+            title,
+            about,
+            cautions,
+            summary,
+            height,
+        }
     }
-    for (index, line) in summary.iter().enumerate() {
-        let y = under + index as f64 * LINE;
-        canvas.text((MARGIN, y), line, TEXT_SIZE, MUTED, Anchor::Start);
+
+    fn draw(&self, canvas: &mut Canvas) {
+        let mut y = MARGIN;
+        for (lines, size, colour, step) in [
+            (&self.title, TITLE_SIZE, INK, TITLE_SIZE + 6.0),
+            (&self.about, TEXT_SIZE, INK, LINE),
+            (&self.cautions, CAUTION_SIZE, CAUTION, CAUTION_SIZE + 6.0),
+            (&self.summary, TEXT_SIZE, MUTED, LINE),
+        ] {
+            for line in lines {
+                canvas.text((MARGIN, y), line, size, colour, Anchor::Start);
+                y += step;
+            }
+        }
     }
+}
+
+/// Words and panels.
+fn draw(canvas: &mut Canvas, chart: &Chart, head: &Head, heights: &[f64]) {
+    head.draw(canvas);
     let (left, right) = sides(chart);
-    let mut top = head;
-    for (index, (panel, height)) in chart.panels.iter().zip(&heights).enumerate() {
+    let mut top = head.height;
+    for (index, (panel, height)) in chart.panels.iter().zip(heights).enumerate() {
         let last = index + 1 == chart.panels.len();
         let area = Area {
             left: MARGIN + left,
-            right: WIDTH - MARGIN - right,
+            right: canvas.width() - MARGIN - right,
             top: top + 40.0,
             bottom: top + height - if last { 50.0 } else { 14.0 },
         };
-        draw_panel(&mut canvas, chart, panel, &area, last);
+        draw_panel(canvas, chart, panel, &area, last);
         top += height;
     }
-    canvas.finish(&chart.title, &chart.summary)
 }
 
 /// Charts as one SVG picture, one below the other.

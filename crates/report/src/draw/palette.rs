@@ -3,8 +3,6 @@
 //! black where contrast asks for it. A series also has a mark of its own, so that
 //! colour is never the only sign.
 
-use super::canvas::Colour;
-
 /// Colours of series on white, by [`crate::Series::tone`].
 pub const PALETTE_LIGHT: [&str; 8] = [
     "#0072b2", "#c8500a", "#00805c", "#a8548a", "#8a6500", "#2f8fc4", "#555555", "#7b5cb8",
@@ -14,41 +12,126 @@ pub const PALETTE_DARK: [&str; 8] = [
     "#5cb3ec", "#ff8f4d", "#2dc99a", "#e59acb", "#e6b830", "#8fd3ff", "#b4b4b4", "#b79cf0",
 ];
 
-pub(crate) const INK: Colour = (0x1f, 0x23, 0x28);
-pub(crate) const MUTED: Colour = (0x57, 0x5f, 0x68);
-pub(crate) const FAINT: Colour = (0x9a, 0xa2, 0xab);
-pub(crate) const GRID: Colour = (0xe4, 0xe7, 0xea);
-pub(crate) const SHADE: Colour = (0x57, 0x5f, 0x68);
+/// What a picture is drawn on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark on white.
+    #[default]
+    Light,
+    /// Light on nearly black.
+    Dark,
+}
+
+/// What something is drawn in; the theme decides on the colour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Colour {
+    /// Words.
+    Ink,
+    /// Words that matter less.
+    Muted,
+    /// Axes and leading lines.
+    Faint,
+    /// Lines that values are read off by.
+    Grid,
+    /// What is drawn on.
+    Ground,
+    /// A little apart from the ground: tracks of bars.
+    Raised,
+    /// Words that must be read first, limits that are missed.
+    Caution,
+    /// Limits that are met.
+    Good,
+    /// Words on a dark shade.
+    OnDark,
+    /// Words on a light shade.
+    OnLight,
+    /// Of a series.
+    Tone(usize),
+    /// The same, halfway to the ground.
+    Pale(usize),
+    /// Of a share of the largest value, 0 to 1.
+    Shade(f64),
+}
+
+pub(crate) const INK: Colour = Colour::Ink;
+pub(crate) const MUTED: Colour = Colour::Muted;
+pub(crate) const FAINT: Colour = Colour::Faint;
+pub(crate) const GRID: Colour = Colour::Grid;
+pub(crate) const SHADE: Colour = Colour::Muted;
 /// Of words that must be read first.
-pub(crate) const CAUTION: Colour = (0xb4, 0x23, 0x18);
-pub(crate) const WHITE: Colour = (0xff, 0xff, 0xff);
+pub(crate) const CAUTION: Colour = Colour::Caution;
+pub(crate) const GROUND: Colour = Colour::Ground;
 
 /// The colour of a tone.
 pub(crate) fn tone(tone: usize) -> Colour {
-    let text = PALETTE_LIGHT[tone % PALETTE_LIGHT.len()];
-    let part = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or(0);
-    (part(1), part(3), part(5))
+    Colour::Tone(tone)
 }
 
-/// Halfway to white.
-pub(crate) fn pale((red, green, blue): Colour) -> Colour {
-    let mix = |part: u8| part.midpoint(0xff);
-    (mix(red), mix(green), mix(blue))
+/// Halfway to the ground.
+pub(crate) fn pale(colour: Colour) -> Colour {
+    match colour {
+        Colour::Tone(tone) => Colour::Pale(tone),
+        other => other,
+    }
 }
 
 /// The shade of a share of the largest value, 0 to 1: white to dark blue, even in
 /// lightness (ColorBrewer's Blues, read off at five places).
 pub(crate) fn shade(share: f64) -> Colour {
-    const STOPS: [Colour; 5] = [
-        (0xef, 0xf4, 0xfa),
-        (0xbd, 0xd7, 0xe7),
-        (0x6b, 0xae, 0xd6),
-        (0x31, 0x82, 0xbd),
-        (0x08, 0x45, 0x94),
+    Colour::Shade(share)
+}
+
+type Parts = [u8; 3];
+
+impl Colour {
+    /// `#0072b2`.
+    pub(crate) fn hex(self, theme: Theme) -> String {
+        let [red, green, blue] = self.parts(theme);
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
+    fn parts(self, theme: Theme) -> Parts {
+        let dark = theme == Theme::Dark;
+        let of = |light: Parts, on_black: Parts| if dark { on_black } else { light };
+        match self {
+            Colour::Ink => of([0x1f, 0x23, 0x28], [0xe8, 0xea, 0xed]),
+            Colour::Muted => of([0x57, 0x5f, 0x68], [0xa7, 0xb0, 0xb9]),
+            Colour::Faint => of([0x9a, 0xa2, 0xab], [0x6c, 0x75, 0x7e]),
+            Colour::Grid => of([0xe4, 0xe7, 0xea], [0x2c, 0x32, 0x38]),
+            Colour::Ground => of([0xff; 3], [0x14, 0x17, 0x1a]),
+            Colour::Raised => of([0xed, 0xf0, 0xf3], [0x26, 0x2c, 0x32]),
+            Colour::Caution => of([0xb4, 0x23, 0x18], [0xff, 0x8f, 0x4d]),
+            Colour::Good => of([0x00, 0x69, 0x4c], [0x2d, 0xc9, 0x9a]),
+            Colour::OnDark => [0xff; 3],
+            Colour::OnLight => [0x1f, 0x23, 0x28],
+            Colour::Tone(tone) => tone_parts(tone, dark),
+            Colour::Pale(tone) => {
+                let (part, ground) = (tone_parts(tone, dark), Colour::Ground.parts(theme));
+                std::array::from_fn(|index| part[index].midpoint(ground[index]))
+            }
+            Colour::Shade(share) => shade_parts(share),
+        }
+    }
+}
+
+fn tone_parts(tone: usize, dark: bool) -> Parts {
+    let palette = if dark { PALETTE_DARK } else { PALETTE_LIGHT };
+    let text = palette[tone % palette.len()];
+    let part = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or(0);
+    [part(1), part(3), part(5)]
+}
+
+fn shade_parts(share: f64) -> Parts {
+    const STOPS: [Parts; 5] = [
+        [0xef, 0xf4, 0xfa],
+        [0xbd, 0xd7, 0xe7],
+        [0x6b, 0xae, 0xd6],
+        [0x31, 0x82, 0xbd],
+        [0x08, 0x45, 0x94],
     ];
     let at = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
     let index = (at as usize).min(STOPS.len() - 2);
     let (from, to, part) = (STOPS[index], STOPS[index + 1], at - index as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
-    (mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+    std::array::from_fn(|index| mix(from[index], to[index]))
 }

@@ -1,9 +1,12 @@
-//! From SVG to PNG, with the embedded font and no other, so that a picture looks
-//! the same wherever it is made.
+//! From SVG to PNG, and what a file says of itself.
 
 use super::font;
+use crate::about::About;
+use crate::page::escaped;
+use base64::Engine;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{FontResolver, Options, Tree, fontdb};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A picture that could not be drawn.
@@ -24,18 +27,20 @@ impl std::fmt::Display for PictureError {
 
 impl std::error::Error for PictureError {}
 
-/// An SVG of [`crate::svg`] as a PNG with `scale` pixels for each of its own.
+/// An SVG of [`crate::svg`] as a PNG with `scale` pixels for each of its own; the file
+/// says what was measured (iTXt chunks, as the PNG specification names them).
+///
+/// Letters come from the embedded font, so that a picture looks the same wherever it is
+/// made; those that it lacks, from the fonts of the system.
 ///
 /// # Errors
 /// [`PictureError::Unreadable`], for other SVGs than ours.
-pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
+pub fn png(svg: &str, scale: f32, about: &About) -> Result<Vec<u8>, PictureError> {
     let unreadable = |reason: &dyn std::fmt::Display| PictureError::Unreadable(reason.to_string());
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_data(font::ROBOTO.to_vec());
     let options = Options {
         font_family: "Roboto".to_owned(),
         font_resolver: FontResolver::default(),
-        fontdb: Arc::new(fonts),
+        fontdb: Arc::new(fonts(svg)),
         ..Options::default()
     };
     let tree = Tree::from_str(svg, &options).map_err(|error| unreadable(&error))?;
@@ -48,5 +53,90 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
         Transform::from_scale(scale, scale),
         &mut pixmap.as_mut(),
     );
-    pixmap.encode_png().map_err(|error| unreadable(&error))
+    let bytes = pixmap.encode_png().map_err(|error| unreadable(&error))?;
+    Ok(with_texts(bytes, about))
+}
+
+/// The embedded font, and those of the system where it lacks a letter.
+fn fonts(text: &str) -> fontdb::Database {
+    let mut fonts = fontdb::Database::new();
+    fonts.load_font_data(font::ROBOTO.to_vec());
+    if !font::has_all(&text.replace(['\n', '\t'], "")) {
+        fonts.load_system_fonts();
+    }
+    fonts
+}
+
+/// Letters of a picture that neither the embedded font nor one of the system has: in a
+/// PNG they are boxes.
+#[must_use]
+pub fn letters_without_font(svg: &str) -> String {
+    let fonts = fonts(svg);
+    let lacking = |letter: &char| {
+        !font::has_all(&letter.to_string())
+            && !letter.is_control()
+            && !fonts
+                .faces()
+                .any(|face| has_letter(&fonts, face.id, *letter))
+    };
+    let letters: BTreeSet<char> = svg.chars().filter(lacking).collect();
+    letters.into_iter().collect()
+}
+
+fn has_letter(fonts: &fontdb::Database, id: fontdb::ID, letter: char) -> bool {
+    use skrifa::MetadataProvider;
+    let has = fonts.with_face_data(id, |data, index| {
+        let font = skrifa::FontRef::from_index(data, index).ok()?;
+        font.charmap().map(letter)
+    });
+    has.flatten().is_some()
+}
+
+/// What an SVG file has before its drawing: the font, and what was measured.
+pub(crate) fn facts_head(about: &About) -> String {
+    let font = base64::engine::general_purpose::STANDARD.encode(font::ROBOTO_LATIN);
+    let facts = about.facts.iter().map(|(name, value)| {
+        format!(
+            "<fact xmlns=\"https://stripewise.org/picture\" name=\"{}\">{}</fact>\n",
+            escaped(name),
+            escaped(value)
+        )
+    });
+    format!(
+        "<metadata>\n{}</metadata>\n<style>@font-face{{font-family:Roboto;src:url(data:font/woff2;base64,{font})}}</style>\n",
+        facts.collect::<String>()
+    )
+}
+
+/// Where a PNG's first chunk ends: signature, and IHDR of 13 bytes.
+const IHDR_END: usize = 8 + 25;
+
+/// The PNG with a text chunk for each fact, before its pixels.
+fn with_texts(mut png: Vec<u8>, about: &About) -> Vec<u8> {
+    let mut chunks = Vec::new();
+    let named = about
+        .facts
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()));
+    for (name, value) in named.chain([("Software", "Stripewise")]) {
+        chunks.extend(text_chunk(name, &crate::plain::plain(value)));
+    }
+    if png.len() > IHDR_END {
+        png.splice(IHDR_END..IHDR_END, chunks);
+    }
+    png
+}
+
+/// An iTXt chunk: keyword, not compressed, no language, UTF-8 text.
+fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
+    let mut body = b"iTXt".to_vec();
+    body.extend(keyword.as_bytes());
+    body.extend([0, 0, 0, 0, 0]);
+    body.extend(text.as_bytes());
+    let length = u32::try_from(body.len() - 4).unwrap_or(0);
+    let mut chunk = length.to_be_bytes().to_vec();
+    let sum = crc32fast::hash(&body);
+    chunk.extend(body);
+    chunk.extend(sum.to_be_bytes());
+    chunk
 }

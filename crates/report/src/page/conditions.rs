@@ -1,13 +1,14 @@
 //! Under which conditions it was measured, and what it takes to repeat it.
 
 use super::escaped;
+use crate::about::{About, day, distinct, maker, moment, told};
 use crate::material::Material;
 use crate::rows::order_levels;
 use std::fmt::Write;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
 use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
 
-/// Values that are written out; of more only their number is told.
+/// Simulated arrays that are described.
 const VALUES_MAX: usize = 5;
 
 /// What stands under the title: when, where, by which version.
@@ -37,45 +38,13 @@ pub(super) fn under_title(material: &Material) -> String {
     words.join(" \u{b7} ")
 }
 
-/// What a picture says that leaves the page: title, date, host, version.
+/// What a picture says that leaves the page: title, what was measured, where, when, by
+/// which version, id.
 pub(super) fn about(material: &Material) -> String {
-    let versions = distinct(material.document.runs.iter().map(maker));
-    let words = [material.title.clone(), under_title(material)];
-    let all = words.into_iter().chain(told(versions, "programs"));
-    crate::plain::plain(&all.collect::<Vec<_>>().join(" \u{b7} "))
-}
-
-/// The day of an RFC 3339 time; any other text as it is.
-fn day(time: &str) -> &str {
-    time.get(..10).unwrap_or(time)
-}
-
-/// `2026-11-21 20:15 UTC` of an RFC 3339 time.
-fn moment(time: &str) -> String {
-    match (time.get(..10), time.get(11..16)) {
-        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
-        _ => time.to_owned(),
-    }
-}
-
-/// Distinct values that are not empty, in order.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for value in values {
-        // Beyond this nobody reads them, and looking for each is slow.
-        if all.len() <= 1_000 && !value.is_empty() && !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    all
-}
-
-fn told(values: Vec<String>, what: &str) -> Option<String> {
-    match values.len() {
-        0 => None,
-        count if count > VALUES_MAX => Some(format!("{count} {what}")),
-        _ => Some(values.join(", ")),
-    }
+    let about = About::of(material);
+    let words = [about.title, about.measured, about.device, about.made];
+    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    crate::plain::plain(&words.join(" \u{b7} "))
 }
 
 /// The conditions as a list of terms.
@@ -146,23 +115,6 @@ fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
 
 fn measured(run: &RunRecord) -> bool {
     run.imported.is_none()
-}
-
-fn maker(run: &RunRecord) -> String {
-    match &run.imported {
-        Some(imported) if imported.tool == "dataset" => {
-            format!("a published table ({})", imported.source)
-        }
-        Some(imported) => {
-            let version = imported.tool_version.as_deref().unwrap_or_default();
-            format!(
-                "{} {version} (imported from {})",
-                imported.tool, imported.source
-            )
-        }
-        None if run.version.is_empty() => String::new(),
-        None => format!("Stripewise {}", run.version),
-    }
 }
 
 fn targets(row: &JobRow<'_>) -> String {
@@ -355,31 +307,4 @@ pub(super) fn footer(material: &Material) -> String {
     }
     html.push_str(". Charts: Apache ECharts, Apache Licence 2.0. This page loads nothing from anywhere.</footer>\n");
     html
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_that_is_none_is_shown_as_it_is() {
-        for (time, its_day, its_moment) in [
-            (
-                "2026-11-21T20:15:30.000Z",
-                "2026-11-21",
-                "2026-11-21 20:15 UTC",
-            ),
-            ("2026-11-21", "2026-11-21", "2026-11-21"),
-            // The tenth byte is inside a character.
-            (
-                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
-                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
-                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
-            ),
-            ("", "", ""),
-        ] {
-            assert_eq!(day(time), its_day);
-            assert_eq!(moment(time), its_moment);
-        }
-    }
 }

@@ -1,0 +1,371 @@
+//! The summary card of a bench: a row for each series with its answer, and never a dash
+//! in place of one. Plain data; `draw/card.rs` draws it.
+
+use crate::answers::{
+    Answer, Place, answer, at_all_limits, in_flight, is_within_limit, judged, value,
+};
+use crate::chart::nines;
+use crate::identity::{NamedSeries, named_series};
+use crate::material::Material;
+use crate::number::rate;
+use crate::words::{series_title, told_in_bytes};
+use stripewise_results::{AnswerRecord, LatencySummary, RunRecord, SeriesRecord, StepRecord};
+use stripewise_units::{
+    ByteSize, LatencyStatistic, Slo, counted, format_duration, format_iops, format_rate_interval,
+};
+
+/// More rows cannot be read in one picture.
+const ROWS_MAX: usize = 10;
+
+/// The summary of a bench.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    pub(crate) rows: Vec<CardRow>,
+    /// What must be known before any of its numbers.
+    pub(crate) cautions: Vec<String>,
+}
+
+/// A series of a bench.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CardRow {
+    /// `Random read`.
+    pub(crate) name: String,
+    /// Block size, and of several benches which one.
+    pub(crate) of: String,
+    pub(crate) answer: CardAnswer,
+    /// Throughput over load, or the latencies of a series of one load.
+    pub(crate) curve: Curve,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum CardAnswer {
+    Found(Box<Found>),
+    /// Why there is no number.
+    Nothing(String),
+}
+
+/// What a series answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    /// `at least ` or nothing.
+    pub(crate) bound: &'static str,
+    pub(crate) amount: f64,
+    pub(crate) unit: &'static str,
+    pub(crate) interval: Option<[f64; 2]>,
+    /// `862-881, 8 runs`.
+    pub(crate) interval_words: String,
+    /// `32 in flight (knee)`.
+    pub(crate) load: String,
+    /// The highest rate of all, with its words.
+    pub(crate) ceiling: Option<(f64, String)>,
+    /// `p99` and `10.4 ms`; of a log `p50 of a durable write; p99 6.4 ms` and `6.1 ms`.
+    pub(crate) latency: Option<(String, String)>,
+    pub(crate) within: bool,
+    /// `within p99 < 5 ms`.
+    pub(crate) verdict: String,
+    /// What it gives at other limits, where its own is missed.
+    pub(crate) others: String,
+}
+
+/// A curve without axes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Curve {
+    /// Both 0 to 1, up and to the right.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// The answer on it.
+    pub(crate) mark: Option<(f64, f64)>,
+    /// What it shows: `IOPS, 1 to 256 in flight`.
+    pub(crate) caption: String,
+}
+
+/// The card; nothing where there is no ladder.
+pub(crate) fn card(material: &Material) -> Option<Card> {
+    let document = &material.document;
+    let named = named_series(document);
+    if named.is_empty() || named.len() > ROWS_MAX {
+        return None;
+    }
+    let rows = named.iter().map(|named| row(named, &document.runs));
+    Some(Card {
+        rows: rows.collect(),
+        cautions: crate::caution::cautions(document),
+    })
+}
+
+fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
+    let series = named.series;
+    let first = series.steps.first();
+    let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
+    let block = run
+        .and_then(|run| run.jobs.first())
+        .map(|job| ByteSize(job.workload.block_size_bytes).to_string());
+    let of: Vec<String> = [block, Some(named.what.clone())]
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .collect();
+    let answer = match (&series.no_answer, answer(series)) {
+        (Some(reason), _) => CardAnswer::Nothing(reason.clone()),
+        (None, Some(answer)) => CardAnswer::Found(Box::new(found(series, answer))),
+        (None, None) => CardAnswer::Nothing("nothing was measured".to_owned()),
+    };
+    CardRow {
+        name: series_title(&series.name),
+        of: of.join(" \u{b7} "),
+        answer,
+        curve: curve(series),
+    }
+}
+
+fn unit(series: &SeriesRecord) -> &'static str {
+    match (told_in_bytes(&series.name), series.name.as_str()) {
+        (true, _) => "MiB/s",
+        (false, "log") => "writes/s",
+        (false, _) => "IOPS",
+    }
+}
+
+fn found(series: &SeriesRecord, answer: Answer<'_>) -> Found {
+    let in_bytes = told_in_bytes(&series.name);
+    let of_step = throughput(answer.step, in_bytes);
+    let (amount, interval) = match &series.answer {
+        Some(record) => amounts(record, in_bytes),
+        None => (of_step, None),
+    };
+    let words = series
+        .answer
+        .as_ref()
+        .map(|record| record.words(in_bytes, ""));
+    let bound = match words {
+        Some(words) if words.starts_with("at least") => "at least ",
+        Some(words) if words.starts_with("at most") => "at most ",
+        _ => "",
+    };
+    let runs = match &series.answer {
+        Some(record) => counted(record.runs as usize, "run", "runs"),
+        None => "one run".to_owned(),
+    };
+    let interval_words = match interval {
+        Some(ends) => format!("{}, {runs}", interval_words(amount, ends)),
+        None => runs,
+    };
+    let limit = series.slo.parse::<Slo>();
+    let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
+    let within = is_within_limit(series);
+    let others = match answer.place {
+        Place::Knee | Place::Ceiling => at_all_limits(series),
+        Place::Only | Place::Within => String::new(),
+    };
+    Found {
+        bound,
+        amount,
+        unit: unit(series),
+        interval,
+        interval_words,
+        load: load(series, answer),
+        ceiling: ceiling(series, in_bytes),
+        latency: latency(series, answer.step),
+        within,
+        verdict: match within {
+            true => format!("within {limit}"),
+            false => format!("over {limit}"),
+        },
+        others,
+    }
+}
+
+fn amounts(record: &AnswerRecord, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
+    let (amount, low, high) = match in_bytes {
+        true => (
+            record.mib_per_s,
+            record.mib_per_s_low,
+            record.mib_per_s_high,
+        ),
+        false => (record.iops, record.iops_low, record.iops_high),
+    };
+    let ends = low.zip(high).filter(|_| record.bound.is_none());
+    (amount, ends.map(|(low, high)| [low, high]))
+}
+
+/// `862-881`, with as many digits as the answer has elsewhere.
+fn interval_words(amount: f64, ends: [f64; 2]) -> String {
+    let whole = format_rate_interval(amount, ends, "");
+    let inside = whole
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    inside.map_or_else(String::new, |(inside, _)| inside.to_owned())
+}
+
+fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
+    match in_bytes {
+        true => step.mib_per_s,
+        false => step.iops,
+    }
+}
+
+fn load(series: &SeriesRecord, answer: Answer<'_>) -> String {
+    let many = match &series.answer {
+        Some(record) => record.in_flight.round().max(0.0) as u64,
+        None => u64::from(in_flight(answer.step)),
+    };
+    match answer.place {
+        Place::Only | Place::Within => format!("{many} in flight"),
+        Place::Knee => format!("{many} in flight (knee)"),
+        Place::Ceiling => format!("{many} in flight (ceiling)"),
+    }
+}
+
+fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
+    let step = series.steps.get(series.ceiling?)?;
+    let value = throughput(step, in_bytes);
+    let words = format!("ceiling {} at {}", rate(value), in_flight(step));
+    (series.steps.len() > 1).then_some((value, words))
+}
+
+/// What the limit judges; of a log, how long a commit waits.
+fn latency(series: &SeriesRecord, step: &StepRecord) -> Option<(String, String)> {
+    let statistic = judged(series);
+    let words = |ns: f64| format_duration(ns.round().max(0.0) as u64);
+    let summary = step.latency_ns.as_ref();
+    if series.name == "log" {
+        let latency = summary?;
+        let judged = value(latency, statistic).map_or_else(
+            || format!("max {}", words(latency.max as f64)),
+            |ns| format!("{statistic} {}", words(ns)),
+        );
+        return Some((
+            format!("p50 of a durable write; {judged}"),
+            words(latency.p50 as f64),
+        ));
+    }
+    if let Some(record) = series
+        .answer
+        .as_ref()
+        .filter(|record| record.latency_ns > 0)
+    {
+        return Some((statistic.to_string(), format_duration(record.latency_ns)));
+    }
+    let latency = summary?;
+    Some(match value(latency, statistic) {
+        Some(ns) => (statistic.to_string(), words(ns)),
+        None => (
+            format!("max; {statistic} unknown"),
+            words(latency.max as f64),
+        ),
+    })
+}
+
+fn curve(series: &SeriesRecord) -> Curve {
+    let in_bytes = told_in_bytes(&series.name);
+    let counting: Vec<&StepRecord> = series.steps.iter().filter(|step| step.counts()).collect();
+    match &counting[..] {
+        [] => Curve::default(),
+        [only] => only
+            .latency_ns
+            .as_ref()
+            .map(of_latencies)
+            .unwrap_or_default(),
+        [first, .., last] => {
+            let load = |step: &StepRecord| f64::from(in_flight(step).max(1)).log2();
+            let most = counting
+                .iter()
+                .map(|step| throughput(step, in_bytes))
+                .fold(0.0, f64::max);
+            let (low, high) = (load(first), load(last));
+            let place = |load: f64, amount: f64| {
+                let along = (load - low) / (high - low).max(f64::MIN_POSITIVE);
+                (
+                    along.clamp(0.0, 1.0),
+                    (amount / most.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
+                )
+            };
+            let each = counting.iter();
+            let points = each.map(|step| place(load(step), throughput(step, in_bytes)));
+            let mark = match (&series.answer, answer(series)) {
+                (Some(record), _) => {
+                    let (amount, _) = amounts(record, in_bytes);
+                    Some(place(record.in_flight.max(1.0).log2(), amount))
+                }
+                (None, Some(answer)) => {
+                    Some(place(load(answer.step), throughput(answer.step, in_bytes)))
+                }
+                (None, None) => None,
+            };
+            Curve {
+                points: points.collect(),
+                mark,
+                caption: format!(
+                    "{}, {} to {} in flight",
+                    unit(series),
+                    in_flight(first),
+                    in_flight(last)
+                ),
+            }
+        }
+    }
+}
+
+/// The percentiles of a series of one load, from p50 on.
+fn of_latencies(latency: &LatencySummary) -> Curve {
+    let all = [
+        (50.0, Some(latency.p50)),
+        (90.0, Some(latency.p90)),
+        (99.0, Some(latency.p99)),
+        (99.9, latency.p999),
+    ];
+    let known: Vec<(f64, f64)> = all
+        .into_iter()
+        .filter_map(|(percent, ns)| Some((nines(percent), ns? as f64)))
+        .collect();
+    let (Some(first), Some(last)) = (known.first(), known.last()) else {
+        return Curve::default();
+    };
+    let (left, width) = (first.0, (last.0 - first.0).max(f64::MIN_POSITIVE));
+    let most = known.iter().map(|point| point.1).fold(1.0, f64::max);
+    let points = known.iter().map(|(x, y)| ((x - left) / width, y / most));
+    let end = if latency.p999.is_some() {
+        "p99.9"
+    } else {
+        "p99"
+    };
+    Curve {
+        points: points.collect(),
+        mark: None,
+        caption: format!("latency, {} to {end}", LatencyStatistic::P50),
+    }
+}
+
+impl Card {
+    /// All of it in words.
+    pub(crate) fn description(&self) -> String {
+        let rows = self.rows.iter().map(|row| {
+            let words = match &row.answer {
+                CardAnswer::Nothing(reason) => reason.clone(),
+                CardAnswer::Found(found) => {
+                    let latency = found.latency.as_ref();
+                    let latency = latency.map(|(label, value)| format!(", {value} ({label})"));
+                    let others = match found.others.as_str() {
+                        "" => String::new(),
+                        others => format!("; {others}"),
+                    };
+                    format!(
+                        "{}{} {} ({}) with {}{}, {}{others}",
+                        found.bound,
+                        format_iops(found.amount),
+                        found.unit,
+                        found.interval_words,
+                        found.load,
+                        latency.unwrap_or_default(),
+                        found.verdict,
+                    )
+                }
+            };
+            match row.of.as_str() {
+                "" => format!("{}: {words}.", row.name),
+                of => format!("{}, {of}: {words}.", row.name),
+            }
+        });
+        let cautions = self.cautions.iter().cloned();
+        cautions.chain(rows).collect::<Vec<_>>().join(" ")
+    }
+}

@@ -1,0 +1,185 @@
+//! Pictures that leave their page: what they say of themselves, in the picture and in
+//! the file.
+
+use super::{ladder, material, run};
+use stripewise_report::{About, Look, Picture, SIZE, Theme, pictures, png, svg_picture};
+use stripewise_results::{DeviceFacts, FileSystemFacts, RunRecord, SeriesRecord};
+
+const SCRIPT: &str = "</text><script>alert(1)</script>";
+
+/// A run on a device of which everything is known.
+fn known() -> RunRecord {
+    let mut run = run("before the move");
+    run.id = "run-1".to_owned();
+    run.series = Some("series".to_owned());
+    run.host.name = "db7".to_owned();
+    let target = &mut run.jobs[0].target;
+    target.size_bytes = 16 << 30;
+    target.file_system = Some(FileSystemFacts {
+        kind: "xfs".to_owned(),
+        ..FileSystemFacts::default()
+    });
+    target.device = Some(DeviceFacts {
+        name: "sdb1".to_owned(),
+        model: Some("ST3300657SS".to_owned()),
+        rotational: Some(true),
+        ..DeviceFacts::default()
+    });
+    run
+}
+
+fn missed() -> SeriesRecord {
+    SeriesRecord {
+        slo: "p99<10us".to_owned(),
+        within_limit: None,
+        ..ladder()
+    }
+}
+
+fn drawn(picture: &Picture, about: &About, look: &Look) -> String {
+    svg_picture(picture, about, look)
+}
+
+#[test]
+fn every_picture_says_what_was_measured_in_itself_and_in_its_file() {
+    let material = material(vec![known()], vec![ladder()], Vec::new());
+    let about = About::of(&material).titled("Our array").sourced("a forum");
+    let all = pictures(&material);
+    assert_eq!(all[0].name(), "summary", "the card is the first");
+    assert!(all.len() > 2);
+    for picture in &all {
+        let svg = drawn(picture, &about, &Look::default());
+        let (_, shown) = svg.split_once("</style>").expect("a style");
+        for words in [
+            "Our array",
+            "/data",
+            "ST3300657SS (sdb1), spins",
+            "16 GiB",
+            "xfs",
+            "8K",
+            "direct",
+            "host db7",
+            "2026-11-21 20:15 UTC",
+            "Stripewise 0.1.0",
+            "series",
+            "Source: a forum",
+        ] {
+            assert!(shown.contains(words), "{words} in {}", picture.name());
+        }
+        assert!(svg.contains("name=\"Label\">before the move<"));
+    }
+    let png = png(&drawn(&all[0], &about, &Look::default()), 1.0, &about).expect("a picture");
+    assert_eq!(size_of(&png), SIZE);
+    let texts = texts_of(&png);
+    for (name, value) in [
+        ("Title", "Our array"),
+        ("Label", "before the move"),
+        ("Model", "ST3300657SS (sdb1), spins"),
+        ("Id", "series"),
+        ("Source", "a forum"),
+        ("Software", "Stripewise"),
+    ] {
+        let found = texts.iter().find(|(keyword, _)| keyword == name);
+        assert_eq!(found.map(|(_, text)| text.as_str()), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none() {
+    let void = SeriesRecord {
+        no_answer: Some("all steps are VOID (zero-data)".to_owned()),
+        name: "sequential-read".to_owned(),
+        ..missed()
+    };
+    let material = material(vec![known()], vec![missed(), void], Vec::new());
+    let about = About::of(&material);
+    let all = pictures(&material);
+    let svg = drawn(&all[0], &about, &Look::default());
+    for words in [
+        ">9,812<",
+        "16 in flight (knee)",
+        "over p99 &lt; 10 \u{b5}s",
+        "1 ms: none",
+        "20 ms: 10,450 IOPS",
+        "No answer",
+        "all steps are VOID (zero-data)",
+    ] {
+        assert!(svg.contains(words), "{words}: {svg}");
+    }
+    assert!(!svg.contains(">\u{2013}<") && !svg.contains(">-<"));
+}
+
+#[test]
+fn pictures_have_the_size_and_the_ground_that_are_asked_for() {
+    let material = material(vec![known()], vec![ladder()], Vec::new());
+    let about = About::of(&material);
+    for size in [[320, 320], [1_200, 630], [1_080, 1_920], [2_000, 500]] {
+        for picture in &pictures(&material) {
+            let look = Look {
+                theme: Theme::Dark,
+                size,
+            };
+            let svg = drawn(picture, &about, &look);
+            assert!(svg.contains("fill=\"#14171a\"") && !svg.contains("fill=\"#ffffff\""));
+            let png = png(&svg, 1.0, &about).expect("a picture");
+            assert_eq!(size_of(&png), size, "{}", picture.name());
+        }
+    }
+}
+
+/// Every text says how wide it is, and stays in the picture, whatever the font.
+#[test]
+fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
+    let mut run = known();
+    run.label = Some(SCRIPT.repeat(8));
+    run.jobs[0].target.name = "/a very long name".repeat(20);
+    let mut material = material(vec![run], vec![ladder()], Vec::new());
+    material.title = SCRIPT.repeat(8);
+    let about = About::of(&material);
+    for picture in &pictures(&material) {
+        let svg = drawn(picture, &about, &Look::default());
+        assert!(!svg.contains("<script"), "{}", picture.name());
+        let viewed = svg.split("viewBox=\"0 0 ").nth(1).expect("a view");
+        let width: f64 = viewed.split(' ').next().unwrap().parse().unwrap();
+        for text in svg.split("<text ").skip(1) {
+            let value = |name: &str| -> Option<f64> {
+                let rest = text.split_once(&format!("{name}=\""))?.1;
+                rest.split_once('"')?.0.parse().ok()
+            };
+            let (x, long) = (value("x").unwrap(), value("textLength").unwrap_or(0.0));
+            let [left, right] = match text {
+                _ if text.contains("text-anchor=\"middle\"") => [x - long / 2.0, x + long / 2.0],
+                _ if text.contains("text-anchor=\"end\"") => [x - long, x],
+                _ => [x, x + long],
+            };
+            assert!(left > -1.0 && right < width + 1.0, "{text}");
+        }
+    }
+}
+
+fn size_of(png: &[u8]) -> [u32; 2] {
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    [number(16), number(20)]
+}
+
+/// The text chunks of a PNG, each with the right sum.
+fn texts_of(png: &[u8]) -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    let mut at = 8;
+    while at + 8 <= png.len() {
+        let length = u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
+        let body = &png[at + 4..at + 8 + length];
+        let sum = u32::from_be_bytes(png[at + 8 + length..at + 12 + length].try_into().unwrap());
+        assert_eq!(crc32fast::hash(body), sum);
+        if let Some(text) = body.strip_prefix(b"iTXt") {
+            let end = text.iter().position(|byte| *byte == 0).unwrap();
+            let keyword = String::from_utf8(text[..end].to_vec()).unwrap();
+            texts.push((
+                keyword,
+                String::from_utf8(text[end + 5..].to_vec()).unwrap(),
+            ));
+        }
+        at += 12 + length;
+    }
+    texts
+}
