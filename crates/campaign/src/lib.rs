@@ -16,6 +16,7 @@ mod failure;
 mod interrupt;
 pub mod observer;
 mod permissions;
+pub mod probe;
 pub mod run;
 pub mod steps;
 

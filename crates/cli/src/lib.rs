@@ -68,6 +68,7 @@ fn dispatch(mut cli: Cli) -> Outcome {
         Command::Compare(arguments) => commands::compare::compare(&context, arguments),
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),
+        Command::Probe(arguments) => commands::probe::probe(&context, arguments),
         Command::Baseline(arguments) => commands::baseline::baseline(&context, arguments),
         Command::Check(arguments) => commands::check::check(&context, arguments),
         Command::Disks(arguments) => commands::disks::disks(&context, arguments),

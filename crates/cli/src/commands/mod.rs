@@ -18,6 +18,7 @@ pub mod lab;
 pub mod manual;
 pub mod partition;
 pub mod prepare;
+pub mod probe;
 pub mod report;
 pub mod run;
 pub mod sim;

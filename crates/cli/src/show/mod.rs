@@ -6,6 +6,7 @@ pub mod document;
 pub mod experiment;
 pub mod observer;
 pub mod page;
+pub mod probes;
 pub mod progress;
 pub mod requirements;
 pub mod runs;

@@ -14,6 +14,7 @@ pub mod hints;
 pub mod import;
 pub mod lab;
 pub mod partition;
+pub mod probe;
 pub mod report;
 pub mod run;
 pub mod small;
@@ -91,6 +92,8 @@ pub enum Command {
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks
     Lab(Box<lab::Lab>),
+    /// Stripe unit, phase and disks of an array that does not tell
+    Probe(Box<probe::Probe>),
     /// Keep a run as the baseline that `check` holds later ones against
     Baseline(Box<baseline::Baseline>),
     /// Run the baseline again and tell change; or hold runs to requirements

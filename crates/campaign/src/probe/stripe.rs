@@ -1,0 +1,172 @@
+//! `probe stripe`: the stripe unit, phase and number of disks of an array.
+
+use super::document::{LayoutFound, StripeDocument};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::reading::{Readable, open_to_read};
+use stripewise_surface::stripe::{Limits, Pattern, Probed, Stage, probe};
+use stripewise_surface::{Device, Halt};
+
+/// Version of [`StripeDocument`].
+const SCHEMA_VERSION: u32 = 1;
+
+/// Reads of a usual probe, for the time that is left.
+const READS_USUAL: u64 = 12_000;
+
+const METHOD: &str = "timed reads (probe stripe)";
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct StripeWish {
+    /// The target, as typed.
+    pub target: String,
+    /// No reads beyond this time.
+    pub time_ns_max: u64,
+    /// Seed of the positions.
+    pub seed: u64,
+}
+
+/// Probes a target for stripes. The exit is [`Exit::Done`] also where the answer is that
+/// there are none.
+///
+/// # Errors
+/// Where the target cannot be opened.
+pub fn stripe(
+    context: &Context,
+    wish: &StripeWish,
+    permissions: &Permissions,
+) -> Outcome<(StripeDocument, Exit)> {
+    let mut store = context.open_store()?;
+    let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
+    let measured_at = context.timestamp();
+    let asking = Asking {
+        length_bytes_max: 4096,
+        writes: false,
+        seed: wish.seed,
+    };
+    let mut asked = Asked::open(context, &readable.target, &asking)?;
+    let limits = Limits {
+        time_ns_max: wish.time_ns_max,
+        seed: wish.seed,
+        ..Limits::default()
+    };
+    context.status(format_args!(
+        "Reading single sectors at random places of {}, for {} at most; nothing is written",
+        wish.target,
+        stripewise_units::format_duration(wish.time_ns_max),
+    ));
+    let probed = {
+        let hidden = asked.is_simulated();
+        let progress = Progress::begin(
+            context.observer(),
+            hidden,
+            READS_USUAL,
+            "Looking for a pattern",
+        );
+        let mut part = readable.part(&mut asked);
+        with_progress(&mut part, &limits, &progress)
+    };
+    let exit = exit_of(context, &probed);
+    let document = document(wish, &readable, measured_at, probed);
+    drop(asked);
+    readable.target.finish()?;
+    Ok((document, exit))
+}
+
+fn with_progress<D: Device>(device: &mut D, limits: &Limits, progress: &Progress<'_>) -> Probed {
+    let title = std::cell::Cell::new("Looking for a pattern");
+    let mut counted = Counted::new(device, progress, READS_USUAL, &title);
+    probe(&mut counted, limits, &mut |stage| {
+        title.set(match stage {
+            Stage::Period => "Looking for a period",
+            Stage::Following => "Measuring the period",
+            Stage::Edges => "Looking for the edges of a unit",
+            Stage::Places => "Comparing three places",
+        });
+    })
+}
+
+/// A target that cannot be probed at all is refused; a target without a pattern is an
+/// answer.
+fn exit_of(context: &Context, probed: &Probed) -> Exit {
+    match (&probed.halt, &probed.outcome) {
+        (Some(Halt::Interrupted), _) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        (Some(Halt::Gone(_)), _) => Exit::InputOutput,
+        (_, Err(refusal)) if refusal.code == "too-small" => Exit::Target,
+        _ => Exit::Done,
+    }
+}
+
+fn document(
+    wish: &StripeWish,
+    readable: &Readable,
+    measured_at: String,
+    probed: Probed,
+) -> StripeDocument {
+    let empty = StripeDocument {
+        schema_version: SCHEMA_VERSION,
+        target: wish.target.clone(),
+        measured_at,
+        method: METHOD.to_owned(),
+        stripe_unit_bytes: None,
+        stripe_unit_bytes_interval: None,
+        phase_bytes: None,
+        phase_bytes_interval: None,
+        byte_0_in_unit_bytes: None,
+        disks: None,
+        level: None,
+        layouts: Vec::new(),
+        confidence: 0.0,
+        reads: probed.reads,
+        refused: None,
+        refused_code: None,
+        contrast: None,
+        period_bytes: probed.period_bytes,
+        places_percent: Vec::new(),
+        duration_ns: probed.duration_ns,
+        seed: wish.seed,
+        interrupted: probed.halt == Some(Halt::Interrupted),
+    };
+    match probed.outcome {
+        Err(refusal) => StripeDocument {
+            refused: Some(refusal.reason),
+            refused_code: Some(refusal.code),
+            ..empty
+        },
+        Ok(pattern) => answered(empty, &pattern, readable),
+    }
+}
+
+fn answered(empty: StripeDocument, pattern: &Pattern, readable: &Readable) -> StripeDocument {
+    let unit = pattern.unit_bytes;
+    // Where byte 0 of what was read lies in the partition.
+    let phase = (pattern.phase_bytes + readable.piece.begins_bytes % unit) % unit;
+    let error = pattern.phase_bytes_error;
+    StripeDocument {
+        stripe_unit_bytes: Some(unit),
+        stripe_unit_bytes_interval: Some(pattern.unit_bytes_interval),
+        phase_bytes: Some(phase),
+        phase_bytes_interval: Some([phase.saturating_sub(error), phase + error]),
+        byte_0_in_unit_bytes: Some((unit - phase) % unit),
+        disks: Some(pattern.columns),
+        level: pattern.level().map(str::to_owned),
+        layouts: pattern
+            .layouts
+            .iter()
+            .map(|layout| LayoutFound {
+                level: layout.level.clone(),
+                disks: layout.disks,
+                rotation: layout.rotation.clone(),
+            })
+            .collect(),
+        confidence: pattern.confidence,
+        contrast: Some(pattern.contrast),
+        period_bytes: Some(unit * u64::from(pattern.columns)),
+        places_percent: pattern.places_percent.clone(),
+        ..empty
+    }
+}

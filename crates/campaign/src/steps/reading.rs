@@ -1,0 +1,241 @@
+//! A target that exists already and is only read: opened, and the part of it that lies in
+//! one piece.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::asked::Asked;
+use crate::steps::simulated::Simulated;
+use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepare};
+use stripewise_disk_inspect::placement::Placement;
+use stripewise_store::Store;
+use stripewise_surface::{Answer, Ask, Device, Halt};
+use stripewise_targets::{Size, TargetName};
+use stripewise_units::format_bytes;
+use stripewise_workload::{CacheMode, DataPattern};
+
+/// A target that is only read.
+pub struct Readable {
+    /// It, open.
+    pub target: OpenTarget,
+    /// The longest piece of it that lies in one piece on its device.
+    pub piece: Piece,
+}
+
+/// A piece of a target, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// First byte, within the target.
+    pub from_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// Where its first byte lies on the partition, or on the device that was named.
+    pub begins_bytes: u64,
+}
+
+impl Readable {
+    /// The piece as something to be asked.
+    pub fn part<'p, 'a>(&self, asked: &'p mut Asked<'a>) -> Part<'p, 'a> {
+        Part {
+            asked,
+            piece: self.piece,
+        }
+    }
+}
+
+/// Opens a target that exists, to read it. Nothing is made.
+///
+/// # Errors
+/// Where it does not exist, is a directory, is not to be read, or is in the page cache.
+pub fn open_to_read(
+    context: &Context,
+    store: &mut Store,
+    text: &str,
+    permissions: &Permissions,
+) -> Outcome<Readable> {
+    let name: TargetName = text.parse().map_err(super::targets::target_failure)?;
+    match &name {
+        TargetName::Simulated { .. } => {
+            let simulated = Simulated::open(context, &name)?;
+            let array = simulated.build();
+            let piece = Piece {
+                from_bytes: 0,
+                length_bytes: simulated.limits().size_bytes,
+                begins_bytes: array.facts().file_offset_bytes,
+            };
+            Ok(Readable {
+                target: OpenTarget::Simulated(Box::new(simulated)),
+                piece,
+            })
+        }
+        TargetName::Dataset(_) => Err(Failure::usage(
+            format!("{text} is a published table: there is nothing to read"),
+            "name a block device, an existing file or sim:NAME",
+        )),
+        TargetName::Path(_) => open_path(context, store, &name, permissions),
+    }
+}
+
+fn open_path(
+    context: &Context,
+    store: &mut Store,
+    name: &TargetName,
+    permissions: &Permissions,
+) -> Outcome<Readable> {
+    let need = TargetRequirements {
+        reads: true,
+        writes: false,
+        size: Size::Auto,
+        outstanding_total: 16,
+        outstanding_by_number: false,
+        cache: CacheMode::Direct,
+        cache_by_name: false,
+        data: DataPattern::default(),
+        seed: 1,
+        fill_time_limit_ns: None,
+    };
+    let intent = intent(&need, permissions);
+    let plan = judge(context, store, name, &intent)?;
+    if plan.fill.is_some() {
+        return Err(Failure::usage(
+            format!("{name} is not a file or device that exists"),
+            "name a block device, an existing file or sim:NAME; `stripewise prepare` makes a file",
+        ));
+    }
+    let target = prepare(context, store, name, &intent)?;
+    let Some(real) = target.real() else {
+        return Err(Failure::usage(
+            format!("{name} is not a file or device"),
+            "name a block device, an existing file or sim:NAME",
+        ));
+    };
+    if let Some(why) = real.direct_refused() {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("{name} can only be read through the page cache: {why}"),
+            "name the device under the file system, or a file of a file system that takes O_DIRECT",
+        ));
+    }
+    let whole = Piece {
+        from_bytes: 0,
+        length_bytes: real.size_bytes(),
+        begins_bytes: 0,
+    };
+    let piece = match real.placement() {
+        Some(placement) => longest(&placement).unwrap_or(whole),
+        None => whole,
+    };
+    if piece.length_bytes < real.size_bytes() {
+        context.note(format_args!(
+            "the file lies in pieces; only the longest one is read, {} from byte {} on",
+            format_bytes(piece.length_bytes),
+            piece.from_bytes
+        ));
+    }
+    Ok(Readable { target, piece })
+}
+
+/// The longest run of extents that follow each other on the device as in the file.
+fn longest(placement: &Placement) -> Option<Piece> {
+    let mut best: Option<Piece> = None;
+    let mut run: Option<Piece> = None;
+    for extent in &placement.extents {
+        let Some(physical) = extent.physical_bytes else {
+            run = None;
+            continue;
+        };
+        run = match run {
+            Some(run)
+                if run.from_bytes + run.length_bytes == extent.logical_bytes
+                    && run.begins_bytes + run.length_bytes == physical =>
+            {
+                Some(Piece {
+                    length_bytes: run.length_bytes + extent.length_bytes,
+                    ..run
+                })
+            }
+            _ => Some(Piece {
+                from_bytes: extent.logical_bytes,
+                length_bytes: extent.length_bytes,
+                begins_bytes: physical,
+            }),
+        };
+        if let Some(run) = run
+            && best.is_none_or(|best| run.length_bytes > best.length_bytes)
+        {
+            best = Some(run);
+        }
+    }
+    best
+}
+
+/// A piece of what is asked: its byte 0 is the piece's first.
+pub struct Part<'p, 'a> {
+    asked: &'p mut Asked<'a>,
+    piece: Piece,
+}
+
+impl Device for Part<'_, '_> {
+    fn size_bytes(&self) -> u64 {
+        let sector = u64::from(self.asked.sector_bytes());
+        self.piece.length_bytes / sector * sector
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.asked.sector_bytes()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.asked.now_ns()
+    }
+
+    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+        if self.piece.from_bytes == 0 {
+            return self.asked.together(asks, answers);
+        }
+        let moved: Vec<Ask> = asks
+            .iter()
+            .map(|ask| Ask {
+                offset_bytes: ask.offset_bytes + self.piece.from_bytes,
+                ..*ask
+            })
+            .collect();
+        self.asked.together(&moved, answers)
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+        self.asked.rest(rest_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_disk_inspect::placement::Extent;
+
+    #[test]
+    fn the_longest_piece_of_a_file_is_a_run_of_extents() {
+        let extent = |logical: u64, physical: Option<u64>, length: u64| Extent {
+            logical_bytes: logical,
+            physical_bytes: physical,
+            length_bytes: length,
+        };
+        let placement = Placement {
+            extents: vec![
+                extent(0, Some(1000), 10),
+                extent(10, Some(5000), 20),
+                extent(30, Some(5020), 30),
+                extent(60, None, 500),
+                extent(560, Some(5050), 40),
+            ],
+            complete: true,
+        };
+        let piece = longest(&placement).unwrap();
+        assert_eq!(
+            (piece.from_bytes, piece.begins_bytes, piece.length_bytes),
+            (10, 5000, 50)
+        );
+        assert_eq!(longest(&Placement::default()), None);
+    }
+}

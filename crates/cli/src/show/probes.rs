@@ -1,0 +1,82 @@
+//! Answers of `probe`, as text.
+
+use stripewise_campaign::probe::{LayoutFound, StripeDocument};
+use stripewise_units::{ByteSize, format_bytes, format_duration};
+
+/// What reads showed of an array.
+pub fn stripe(document: &StripeDocument) -> String {
+    let made = format!(
+        "{} reads in {}{}",
+        document.reads,
+        format_duration(document.duration_ns),
+        match document.target.starts_with("sim:") {
+            true => " of virtual time",
+            false => "",
+        }
+    );
+    let (Some(unit), Some(phase), Some(disks)) = (
+        document.stripe_unit_bytes,
+        document.phase_bytes,
+        document.disks,
+    ) else {
+        let reason = document.refused.as_deref().unwrap_or("unknown");
+        return format!("No answer for {}: {reason}.\n{made}.\n", document.target);
+    };
+    let mut text = format!("{}\n", document.target);
+    let mut line = |name: &str, value: String| {
+        text.push_str(&format!("  {name:<13} {value}\n"));
+    };
+    line("stripe unit", format!("{} ({unit} bytes)", ByteSize(unit)));
+    let begins = match phase {
+        0 => "a unit begins at byte 0".to_owned(),
+        _ => format!(
+            "units begin {phase} bytes after byte 0; byte 0 lies {} bytes inside one",
+            unit - phase
+        ),
+    };
+    line("phase", begins);
+    let period = unit * u64::from(disks);
+    line(
+        "disks",
+        format!(
+            "{disks} in the pattern, which repeats after {}",
+            format_bytes(period)
+        ),
+    );
+    let layouts: Vec<String> = document.layouts.iter().map(layout).collect();
+    line("layouts", layouts.join("; "));
+    if document.level.is_none() && document.layouts.len() > 1 {
+        line("", "(reads cannot tell these apart)".to_owned());
+    }
+    line(
+        "confidence",
+        format!(
+            "{:.2} %; reads of one disk take {:.2} times as long as reads of two",
+            document.confidence * 100.0,
+            document.contrast.unwrap_or(0.0)
+        ),
+    );
+    line("measured", made);
+    text.push_str(&advice(unit, phase));
+    text
+}
+
+fn layout(layout: &LayoutFound) -> String {
+    let rotation = layout.rotation.as_deref();
+    let rotation = rotation.map_or(String::new(), |rotation| format!(" ({rotation})"));
+    format!("RAID {} of {}{rotation}", layout.level, layout.disks)
+}
+
+/// What it means for a partition.
+fn advice(unit: u64, phase: u64) -> String {
+    match phase {
+        0 => format!(
+            "What begins at a multiple of {} here begins with a stripe unit.\n",
+            ByteSize(unit)
+        ),
+        _ => format!(
+            "What begins at a multiple of {} here begins inside a stripe unit: the start is misaligned.\n",
+            ByteSize(unit)
+        ),
+    }
+}

@@ -1,0 +1,16 @@
+//! What timed reads and writes tell of a disk.
+//!
+//! All of it asks through one port, [`Device`]: operations that start together go in,
+//! what each took comes out. Behind the port stands a real device, a file with its
+//! extents, or a simulated array whose truth is known; nothing here can tell which.
+//!
+//! [`stripe`] finds the stripe unit, phase and period of an array that does not tell.
+//!
+//! No clock, no file, no entropy: randomness comes from seeds, elementary functions
+//! from `libm`, so the same answers of a device give the same answer of this crate.
+#![forbid(unsafe_code)]
+
+mod device;
+pub mod stripe;
+
+pub use device::{Answer, Ask, Device, Halt};

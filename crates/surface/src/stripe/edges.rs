@@ -1,0 +1,195 @@
+//! Whether two places of the pattern share a disk, and where a stripe unit ends.
+//!
+//! Half of a batch reads at one place of the pattern, half at the other, each read in a
+//! period of its own. If both places are on one disk the batch takes about twice as long
+//! as if they are not. Both costs are measured first (calibration); then a sequential
+//! probability ratio test (Wald 1945) decides for any place in a few batches.
+
+use super::reads::Reader;
+use super::{Refusal, Trouble};
+use crate::device::Device;
+use stripewise_stats::{mean, variance};
+
+/// Reads of a batch: half at each of two places.
+pub(super) const READS: usize = 8;
+/// Batches that calibrate each of the two costs.
+const CALIBRATION: usize = 20;
+const CALIBRATION_MAX: usize = 80;
+/// The test decides when one hypothesis is e^12 times likelier: wrong in one of 160,000.
+const DECISION: f64 = 12.0;
+/// One batch moves it by at most this.
+const ONE_BATCH: f64 = 5.0;
+const BATCHES_MAX: usize = 48;
+/// Colliding batches must take this much longer, and by this many standard errors.
+const CONTRAST_MIN: f64 = 1.25;
+const ERRORS_MIN: f64 = 6.0;
+/// Batches on either side of an edge, to see that it is sharp.
+const SHARP: usize = 14;
+
+/// The part of the target that is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub from: u64,
+    pub to: u64,
+}
+
+/// Positions of the pattern, read at random periods within a window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comb {
+    pub period: u64,
+    /// Only every so many periods.
+    pub every: u64,
+    pub window: Window,
+}
+
+impl Comb {
+    /// A random position congruent to `anchor`.
+    pub fn position<D: Device>(&self, reader: &mut Reader<'_, D>, anchor: i128) -> u64 {
+        let step = i128::from(self.period) * i128::from(self.every);
+        let from = i128::from(self.window.from);
+        let first = from + (anchor - from).rem_euclid(step);
+        let end = i128::from(self.window.to) - i128::from(reader.sector_bytes());
+        let count = ((end - first) / step).max(0) + 1;
+        let number = reader.below(count as u64);
+        (first + i128::from(number) * step) as u64
+    }
+
+    fn positions<D: Device>(&self, reader: &mut Reader<'_, D>, pair: (i128, i128)) -> [u64; READS] {
+        std::array::from_fn(|number| {
+            let anchor = if number % 2 == 0 { pair.0 } else { pair.1 };
+            self.position(reader, anchor)
+        })
+    }
+
+    /// The cost of a batch at two places.
+    pub fn cost<D: Device>(
+        &self,
+        reader: &mut Reader<'_, D>,
+        pair: (i128, i128),
+    ) -> Result<f64, Trouble> {
+        let positions = self.positions(reader, pair);
+        Ok(reader.cost(&positions)?)
+    }
+}
+
+/// The two costs, in logarithms of the mean latency.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub together: f64,
+    pub apart: f64,
+    pub deviation: f64,
+}
+
+impl Scale {
+    pub fn contrast(&self) -> f64 {
+        libm::exp(self.together - self.apart)
+    }
+
+    /// 0 where the two places are on different disks, 1 where they share one.
+    pub fn share(&self, cost: f64) -> f64 {
+        (cost - self.apart) / (self.together - self.apart)
+    }
+}
+
+/// Measures both costs: `anchor` against itself, and against half a period further,
+/// which is another unit whatever the number of disks.
+pub(super) fn calibrate<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    anchor: i128,
+    apart: i128,
+) -> Result<Scale, Trouble> {
+    let (mut together, mut others) = (Vec::new(), Vec::new());
+    loop {
+        for _ in 0..CALIBRATION {
+            together.push(comb.cost(reader, (anchor, anchor))?);
+            others.push(comb.cost(reader, (anchor, apart))?);
+        }
+        let spread = |costs: &[f64]| variance(costs).unwrap_or(0.0);
+        let pooled = (spread(&together) + spread(&others)) / 2.0;
+        let scale = Scale {
+            together: mean(&together).unwrap_or(0.0),
+            apart: mean(&others).unwrap_or(0.0),
+            deviation: libm::sqrt(pooled).max(1e-6),
+        };
+        let error = scale.deviation * libm::sqrt(2.0 / together.len() as f64);
+        let apart_by = (scale.together - scale.apart) / error;
+        if scale.contrast() >= CONTRAST_MIN && apart_by >= ERRORS_MIN {
+            return Ok(scale);
+        }
+        if together.len() >= CALIBRATION_MAX {
+            return Err(Refusal::no_contrast(scale.contrast()).into());
+        }
+    }
+}
+
+/// Whether two places share a disk; `None` where batches do not decide.
+pub(super) fn share_a_disk<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    scale: &Scale,
+    pair: (i128, i128),
+) -> Result<Option<bool>, Trouble> {
+    let difference = scale.together - scale.apart;
+    let middle = f64::midpoint(scale.together, scale.apart);
+    let per_unit = difference / (scale.deviation * scale.deviation);
+    let mut evidence = 0.0;
+    for _ in 0..BATCHES_MAX {
+        let cost = comb.cost(reader, pair)?;
+        evidence += ((cost - middle) * per_unit).clamp(-ONE_BATCH, ONE_BATCH);
+        if evidence.abs() >= DECISION {
+            return Ok(Some(evidence > 0.0));
+        }
+    }
+    Ok(None)
+}
+
+/// Where an edge lies: after `before`, at `at` at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    /// The last place known to share the disk.
+    pub inside: i128,
+    /// The nearest place known not to.
+    pub outside: i128,
+}
+
+/// The edge of `anchor`'s unit towards `apart`, to `resolution` bytes.
+pub(super) fn edge<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    scale: &Scale,
+    (anchor, apart): (i128, i128),
+    resolution: u64,
+) -> Result<Edge, Trouble> {
+    let sector = i128::from(reader.sector_bytes());
+    let resolution = i128::from(resolution).max(sector);
+    let (mut inside, mut outside) = (anchor, apart);
+    while (outside - inside).abs() > resolution {
+        let middle = inside + (outside - inside) / 2 / sector * sector;
+        match share_a_disk(reader, comb, scale, (anchor, middle))? {
+            Some(true) => inside = middle,
+            Some(false) => outside = middle,
+            None => return Err(Refusal::noise().into()),
+        }
+    }
+    Ok(Edge { inside, outside })
+}
+
+/// Whether the costs right at an edge are those of the calibration: of a disk that is
+/// slow at one angle they are between the two.
+pub(super) fn is_sharp<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    scale: &Scale,
+    anchor: i128,
+    edge: Edge,
+) -> Result<bool, Trouble> {
+    let (mut inside, mut outside) = (0.0, 0.0);
+    for _ in 0..SHARP {
+        inside += comb.cost(reader, (anchor, edge.inside))? / SHARP as f64;
+        outside += comb.cost(reader, (anchor, edge.outside))? / SHARP as f64;
+    }
+    let error = 3.0 * scale.deviation / libm::sqrt(SHARP as f64) / (scale.together - scale.apart);
+    let slack = 0.25 + error.min(0.15);
+    Ok((scale.share(inside) - 1.0).abs() < slack && scale.share(outside).abs() < slack)
+}

@@ -1,0 +1,337 @@
+//! The stripe unit, phase and period of an array that does not tell.
+//!
+//! After Shear (Denehy et al., "Deconstructing Storage Arrays", ASPLOS 2004), with tests
+//! in place of clustering by eye. Only reads, of one sector each, all of which a batch
+//! starts at once: reads that share a disk wait for each other, the others do not.
+//!
+//! 1. *Period* (`period`, `search`): equally spaced reads collide where their stride is
+//!    near a multiple of the pattern's period. Folding finds it; longer strides sharpen it.
+//! 2. *Unit and phase* (`edges`): from a random place to both sides, the nearest places
+//!    that no longer share its disk, by bisection with a sequential test, to one sector.
+//!    The period must be a whole number of units, each unit must be another disk, and
+//!    edges must be sharp.
+//! 3. *Agreement* (`pattern`): edges at 5, 45 and 85 % of the target must fit.
+//! 4. *Copies* (`copies`): whether one unit's reads are served by one disk or by several.
+//!
+//! What reads cannot tell is listed: a left-symmetric RAID 5 spreads its data as RAID 0
+//! does, and parity is never read. A target that shows no such pattern - one disk, a
+//! mirror, a solid-state drive, a virtualised array - gets a refusal, never a guess.
+
+mod copies;
+mod edges;
+mod layouts;
+mod pattern;
+mod period;
+mod reads;
+mod search;
+
+use crate::device::{Device, Halt};
+use reads::Reader;
+use search::Search;
+use serde::{Deserialize, Serialize};
+
+pub use layouts::Consistent;
+
+/// What is looked for, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Smallest stripe unit that is looked for.
+    pub unit_bytes_min: u64,
+    /// Largest stripe unit that is looked for with many disks.
+    pub unit_bytes_max: u64,
+    /// Most disks in the pattern.
+    pub disks_max: u32,
+    /// Nothing is read beyond this time.
+    pub time_ns_max: u64,
+    /// Seed of all positions.
+    pub seed: u64,
+}
+
+impl Default for Limits {
+    /// 4 KiB to 1 MiB on up to 32 disks, in five minutes.
+    fn default() -> Self {
+        Limits {
+            unit_bytes_min: 4_096,
+            unit_bytes_max: 1 << 20,
+            disks_max: 32,
+            time_ns_max: 300_000_000_000,
+            seed: 1,
+        }
+    }
+}
+
+impl Limits {
+    /// The longest period that is looked for.
+    #[must_use]
+    pub fn period_bytes_max(&self) -> u64 {
+        self.unit_bytes_max * u64::from(self.disks_max)
+    }
+
+    /// A target of this size shows all patterns that are looked for.
+    #[must_use]
+    pub fn size_bytes_full(&self) -> u64 {
+        32 * self.period_bytes_max()
+    }
+}
+
+/// The smallest target on which anything is looked for.
+pub const SIZE_BYTES_MIN: u64 = 256 << 20;
+
+/// Disks that serve the reads of one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// One.
+    One,
+    /// Two or more: a mirror.
+    Several,
+    /// Reads did not tell.
+    Unknown,
+}
+
+/// A pattern that reads showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// Bytes that follow each other on one disk.
+    pub unit_bytes: u64,
+    /// The smallest and largest unit that fits the reads.
+    pub unit_bytes_interval: [u64; 2],
+    /// Where the first unit that begins at or after byte 0 of the target begins.
+    pub phase_bytes: u64,
+    /// Half the width of the interval of the phase: it is taken modulo the unit.
+    pub phase_bytes_error: u64,
+    /// Disks in the pattern; mirrored ones count once.
+    pub columns: u32,
+    /// Whether a unit's reads are served by one disk.
+    pub copies: Copies,
+    /// All layouts that reads do not tell apart from what was seen.
+    pub layouts: Vec<Consistent>,
+    /// Probability that unit and phase are right, from the errors of the tests.
+    pub confidence: f64,
+    /// Reads of one disk took so many times as long as reads of two.
+    pub contrast: f64,
+    /// Places that agreed, in percent of the target.
+    pub places_percent: Vec<u32>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Stable name of the reason.
+    pub code: String,
+    /// The reason, in a sentence.
+    pub reason: String,
+}
+
+impl Refusal {
+    fn new(code: &str, reason: impl Into<String>) -> Self {
+        Refusal {
+            code: code.to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    fn too_small(size_bytes: u64) -> Self {
+        Refusal::new(
+            "too-small",
+            format!(
+                "the target has {}; a pattern needs {} at least, and {} to be found whatever it is",
+                stripewise_units::format_bytes(size_bytes),
+                stripewise_units::format_bytes(SIZE_BYTES_MIN),
+                stripewise_units::format_bytes(Limits::default().size_bytes_full()),
+            ),
+        )
+    }
+
+    fn too_fast(median_ns: f64) -> Self {
+        Refusal::new(
+            "too-fast",
+            format!(
+                "four reads at once take {:.0} us on average: a solid-state drive, or a cache in the way; such targets have periods of their own that are no stripes",
+                median_ns / 1e3
+            ),
+        )
+    }
+
+    fn cached(instant: u64, reads: u64) -> Self {
+        Refusal::new(
+            "cached",
+            format!("{instant} of {reads} reads came back at once: a cache is in the way"),
+        )
+    }
+
+    fn no_period(batches: u64, period_max: u64) -> Self {
+        Refusal::new(
+            "no-pattern",
+            format!(
+                "{batches} batches of reads show no pattern with a period of up to {}: one disk, a mirror, a virtualised array, or too much noise",
+                stripewise_units::format_bytes(period_max)
+            ),
+        )
+    }
+
+    fn no_contrast(contrast: f64) -> Self {
+        Refusal::new(
+            "no-contrast",
+            format!(
+                "reads that should share a disk take only {contrast:.2} times as long as others: no such pattern, or too much noise"
+            ),
+        )
+    }
+
+    fn noise() -> Self {
+        Refusal::new(
+            "noise",
+            "batches of reads do not decide whether places share a disk: too much noise",
+        )
+    }
+
+    fn not_a_pattern(what: &str) -> Self {
+        Refusal::new(
+            "not-a-stripe",
+            format!("there is a period, but it is not that of stripes: {what}"),
+        )
+    }
+
+    fn places(found: usize) -> Self {
+        Refusal::new(
+            "places-differ",
+            format!(
+                "the pattern found at one place was met again at {found} of 2 others: a virtualised array, or another volume's pieces between these"
+            ),
+        )
+    }
+}
+
+/// Why the search ends without a pattern.
+#[derive(Clone, Debug)]
+enum Trouble {
+    Refused(Refusal),
+    Halted(Halt),
+}
+
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        Trouble::Refused(refusal)
+    }
+}
+
+impl From<Halt> for Trouble {
+    fn from(halt: Halt) -> Self {
+        Trouble::Halted(halt)
+    }
+}
+
+/// What became of a search.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// The pattern, or why there is none.
+    pub outcome: Result<Pattern, Refusal>,
+    /// Where the search was cut short.
+    pub halt: Option<Halt>,
+    /// Reads of one sector each.
+    pub reads: u64,
+    /// How long they took.
+    pub duration_ns: u64,
+    /// The period that was examined last, if any was found.
+    pub period_bytes: Option<u64>,
+    /// Mean latency in the median batch of four reads.
+    pub median_ns: Option<u64>,
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Looking for a period.
+    Period,
+    /// Measuring it.
+    Following,
+    /// Looking for the edges of units.
+    Edges,
+    /// Comparing places.
+    Places,
+}
+
+/// Looks for the pattern of a target. `hear` is called at the beginning of each stage.
+pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(Stage)) -> Probed {
+    let begun_ns = device.now_ns();
+    let size_bytes = device.size_bytes();
+    let mut reader = Reader::new(device, limits.seed, limits.time_ns_max);
+    let mut seen = Seen::default();
+    let ended = if size_bytes < SIZE_BYTES_MIN {
+        Err(Refusal::too_small(size_bytes).into())
+    } else {
+        look(&mut reader, limits, hear, &mut seen)
+    };
+    let (outcome, halt) = match ended {
+        Ok(pattern) => (Ok(pattern), None),
+        Err(Trouble::Refused(refusal)) => (Err(refusal), None),
+        Err(Trouble::Halted(halt)) => (Err(of_halt(&halt)), Some(halt)),
+    };
+    let cached = reader.reads > 200 && reader.instant * 5 > reader.reads;
+    let outcome = match outcome {
+        Err(refusal) if cached && refusal.code != "too-fast" => {
+            Err(Refusal::cached(reader.instant, reader.reads))
+        }
+        outcome => outcome,
+    };
+    Probed {
+        outcome,
+        halt,
+        reads: reader.reads,
+        duration_ns: reader.now_ns() - begun_ns,
+        period_bytes: seen.period_bytes,
+        median_ns: seen.median_ns,
+    }
+}
+
+fn of_halt(halt: &Halt) -> Refusal {
+    match halt {
+        Halt::Interrupted => Refusal::new("interrupted", "interrupted before there was an answer"),
+        Halt::OutOfTime => Refusal::new(
+            "too-few-reads",
+            "the time given was over before there was an answer",
+        ),
+        Halt::Gone(why) => Refusal::new("unreadable", why.clone()),
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    period_bytes: Option<u64>,
+    median_ns: Option<u64>,
+}
+
+/// Candidates in turn, until one of them is a pattern.
+fn look<D: Device>(
+    reader: &mut Reader<'_, D>,
+    limits: &Limits,
+    hear: &mut dyn FnMut(Stage),
+    seen: &mut Seen,
+) -> Result<Pattern, Trouble> {
+    hear(Stage::Period);
+    let mut search = Search::new(reader);
+    let candidates = search.candidates(limits)?;
+    let mut periods = Vec::new();
+    let mut first = None;
+    for candidate in candidates {
+        hear(Stage::Following);
+        let period = search.follow(candidate)?;
+        let known = |other: &f64| (period.best / other - 1.0).abs() < 1e-4;
+        if periods.iter().any(known) {
+            continue;
+        }
+        periods.push(period.best);
+        seen.period_bytes = Some(period.best as u64);
+        seen.median_ns = Some(period.median_ns as u64);
+        match pattern::pattern(search.reader(), &period, limits, hear) {
+            Err(Trouble::Refused(refusal)) => {
+                first.get_or_insert(refusal);
+            }
+            ended => return ended,
+        }
+    }
+    Err(first
+        .unwrap_or_else(|| Refusal::no_period(0, limits.period_bytes_max()))
+        .into())
+}

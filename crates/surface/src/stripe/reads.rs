@@ -1,0 +1,98 @@
+//! Batches of reads that start together, counted and timed.
+
+use crate::device::{Answer, Ask, Device, Halt};
+use stripewise_stats::Random;
+
+/// Reads that fail before nothing more is asked: one in fifty, and this many at least.
+const FAILED_MIN: u64 = 16;
+
+/// Asks a device for batches of single sectors.
+pub(super) struct Reader<'d, D> {
+    device: &'d mut D,
+    pub random: Random,
+    asks: Vec<Ask>,
+    answers: Vec<Answer>,
+    deadline_ns: u64,
+    /// Reads so far.
+    pub reads: u64,
+    failed: u64,
+    /// Reads that came back so fast that no disk can have moved.
+    pub instant: u64,
+}
+
+/// A read that took less comes from a cache, or from flash.
+const INSTANT_NS: u64 = 250_000;
+
+impl<'d, D: Device> Reader<'d, D> {
+    pub fn new(device: &'d mut D, seed: u64, time_ns_max: u64) -> Self {
+        let deadline_ns = device.now_ns().saturating_add(time_ns_max);
+        Reader {
+            device,
+            random: Random::new(seed),
+            asks: Vec::new(),
+            answers: Vec::new(),
+            deadline_ns,
+            reads: 0,
+            failed: 0,
+            instant: 0,
+        }
+    }
+
+    pub fn size_bytes(&self) -> u64 {
+        self.device.size_bytes()
+    }
+
+    pub fn sector_bytes(&self) -> u64 {
+        u64::from(self.device.sector_bytes())
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.device.now_ns()
+    }
+
+    /// A whole number below `end`, 0 where there is none.
+    pub fn below(&mut self, end: u64) -> u64 {
+        match usize::try_from(end) {
+            Ok(0) | Err(_) => 0,
+            Ok(end) => self.random.below(end) as u64,
+        }
+    }
+
+    /// Reads a sector at each position at once; what each took.
+    pub fn together(&mut self, positions: &[u64]) -> Result<&[Answer], Halt> {
+        if self.device.now_ns() >= self.deadline_ns {
+            return Err(Halt::OutOfTime);
+        }
+        let sector = self.device.sector_bytes();
+        self.asks.clear();
+        let asks = positions.iter().map(|&at| Ask::read(at, sector));
+        self.asks.extend(asks);
+        self.device.together(&self.asks, &mut self.answers)?;
+        self.reads += positions.len() as u64;
+        for answer in &self.answers {
+            self.failed += u64::from(!answer.whole);
+            self.instant += u64::from(answer.latency_ns < INSTANT_NS);
+        }
+        if self.failed > FAILED_MIN.max(self.reads / 50) {
+            return Err(Halt::Gone(format!(
+                "{} of {} reads failed",
+                self.failed, self.reads
+            )));
+        }
+        Ok(&self.answers)
+    }
+
+    /// Logarithm of the mean latency of a batch.
+    pub fn cost(&mut self, positions: &[u64]) -> Result<f64, Halt> {
+        let answers = self.together(positions)?;
+        let whole = answers.iter().filter(|answer| answer.whole);
+        let (mut sum, mut count) = (0.0, 0.0);
+        for answer in whole {
+            sum += answer.latency_ns as f64;
+            count += 1.0;
+        }
+        // A batch of which nothing came back says nothing: as costly as one of a
+        // nanosecond, which winsorising takes care of.
+        Ok(libm::log((sum / f64::max(count, 1.0)).max(1.0)))
+    }
+}

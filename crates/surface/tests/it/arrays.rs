@@ -1,0 +1,162 @@
+//! Arrays made at random, with their truth.
+
+use stripewise_array_sim::ArraySpec;
+use stripewise_stats::Random;
+
+pub struct Made {
+    pub text: String,
+    pub spec: ArraySpec,
+    pub unit_bytes: u64,
+    pub phase_bytes: u64,
+    pub columns: u32,
+    pub level: String,
+}
+
+fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
+    from[random.below(from.len())]
+}
+
+/// A RAID 0, 10 or 5 of rotating disks.
+pub fn striped(seed: u64) -> Made {
+    let mut random = Random::new(seed);
+    let level = pick(&mut random, &["0", "10", "5"]);
+    let parity = level == "5";
+    let mut disks = 2 + random.below(23) as u64;
+    if level == "10" {
+        disks = (disks.max(4) / 2) * 2;
+    }
+    if parity {
+        disks = disks.max(3);
+    }
+    // 4K to 1M, log-uniform; half of them powers of two.
+    let power = 12 + random.below(9) as u32;
+    let mut unit = 1u64 << power;
+    if random.below(2) == 0 {
+        let grain = if parity { 4096 } else { 512 };
+        unit = (unit + random.below(unit as usize) as u64) / grain * grain;
+        unit = unit.clamp(4096, 1 << 20);
+    }
+    let offset = random.below(1 << 13) as u64 * 512;
+    let base = pick(
+        &mut random,
+        &[
+            "disk-15k",
+            "disk-7k2",
+            "raid10-10k",
+            "raid5-7k2",
+            "oja-nisula-2007",
+            "mssqltips-2127",
+        ],
+    );
+    let mut keys = vec![
+        format!("level={level}"),
+        format!("disks={disks}"),
+        format!("stripe_unit={unit}"),
+        format!("offset={offset}"),
+        format!("size=0"),
+        format!("seed={}", seed + 7),
+        format!(
+            "mirror_read={}",
+            pick(
+                &mut random,
+                &["nearest", "nearest-idle", "shortest", "hash"]
+            )
+        ),
+        format!(
+            "disk.scheduling={}",
+            pick(&mut random, &["blend", "blend", "first-come"])
+        ),
+        format!(
+            "disk.rotation_weight={}",
+            pick(&mut random, &["0.1", "0.3", "1"])
+        ),
+        format!(
+            "disk.read_ahead={}",
+            pick(&mut random, &["0", "256K", "1M"])
+        ),
+        format!("disk.cylinders={}", 20_000 + random.below(100_000)),
+        format!("disk.occupancy={}us", 50 + random.below(400)),
+    ];
+    if random.below(3) == 0 {
+        keys.push(format!("drift_percent_per_hour={}", random.below(300)));
+    }
+    if random.below(3) == 0 {
+        keys.push("cache.size=128M&cache.nonvolatile=true&controller.prefetch=1M".into());
+    }
+    if random.below(3) == 0 {
+        keys.push(
+            "faults.spikes_per_million=3000&faults.spike_min=5ms&faults.spike_max=200ms".into(),
+        );
+    }
+    if random.below(4) == 0 {
+        keys.push("limit.drive_iops=150".into());
+    }
+    if random.below(4) == 0 {
+        keys.push("allocation_unit=4K".into());
+    }
+    let text = format!("{base}?{}", keys.join("&"));
+    let spec = ArraySpec::bundled(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let facts = spec.facts();
+    let begins = facts.partition_offset_bytes + facts.file_offset_bytes;
+    Made {
+        text,
+        spec,
+        unit_bytes: unit,
+        phase_bytes: (unit - begins % unit) % unit,
+        columns: if level == "10" { disks / 2 } else { disks } as u32,
+        level: level.to_owned(),
+    }
+}
+
+/// One disk, a mirror, disks one behind the other, solid-state drives.
+pub fn without(seed: u64) -> Made {
+    let mut random = Random::new(seed ^ 0xabcd_ef00);
+    let kind = random.below(6);
+    let seed_key = format!("seed={seed}");
+    let outer = 800 + random.below(1500);
+    let inner = if random.below(3) == 0 {
+        outer
+    } else {
+        outer / 2 + random.below(outer / 2)
+    };
+    let disk = format!(
+        "disk.rpm={}&disk.cylinders={}&disk.heads={}&disk.sectors_per_track_outer={outer}&disk.sectors_per_track_inner={inner}&disk.scheduling={}&disk.rotation_weight={}&disk.read_ahead={}&offset={}&size=0",
+        pick(&mut random, &[5400, 7200, 10_000, 15_000]),
+        20_000 + random.below(150_000),
+        1 + random.below(8),
+        pick(&mut random, &["blend", "first-come"]),
+        pick(&mut random, &["0", "0.15", "1"]),
+        pick(&mut random, &["0", "256K", "2M"]),
+        random.below(4096) * 512,
+    );
+    let text = match kind {
+        0 | 1 => format!("disk-7k2?{seed_key}&{disk}"),
+        2 => format!(
+            "raid10-10k?level=1&disks={}&{seed_key}&{disk}&mirror_read={}",
+            2 + random.below(2),
+            pick(&mut random, &["nearest", "shortest", "hash"])
+        ),
+        3 => format!(
+            "raid10-10k?level=linear&disks={}&{seed_key}&{disk}",
+            2 + random.below(6)
+        ),
+        4 => format!(
+            "nvme?{seed_key}&ssd.channels={}&ssd.page_size={}",
+            4 << random.below(5),
+            4096 << random.below(3)
+        ),
+        _ => format!(
+            "sata-ssd?level={}&disks=4&{seed_key}&stripe_unit=64K&controller.link=0",
+            pick(&mut random, &["0", "5", "10"])
+        ),
+    };
+    let spec = ArraySpec::bundled(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    Made {
+        text,
+        spec,
+        unit_bytes: 0,
+        phase_bytes: 0,
+        columns: 0,
+        level: String::new(),
+    }
+}
