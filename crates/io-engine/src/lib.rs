@@ -85,6 +85,15 @@ pub trait Source {
     /// What to issue at `now_ns`. Called until it answers something else than
     /// an operation; `now_ns` moves on when making data has taken time.
     fn next(&mut self, now_ns: u64) -> Next;
+    /// Hands reads of the largest size from the first file to `take`, each as (slot,
+    /// byte offset), to be issued at `now_ns`: at most `room` of them, and none where
+    /// anything else may be due. Returns how many; [`Source::next`] is asked for what
+    /// follows. What is asked for most often is so handed over without passing through
+    /// memory one by one. Those who have no such shortcut leave it out.
+    fn reads(&mut self, now_ns: u64, room: u32, take: impl FnMut(u32, u64)) -> u32 {
+        let _ = (now_ns, room, take);
+        0
+    }
     /// Puts the data to be written by `operation` into `buffer`, which has its
     /// length. Called once for every write, before it is issued.
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]);
@@ -97,6 +106,16 @@ pub trait Source {
     }
     /// Takes a completion. Its slot is free again.
     fn complete(&mut self, done: Completion);
+    /// Takes completions that were all seen at `at_ns`, each as (slot, result).
+    fn complete_all(&mut self, at_ns: u64, done: impl Iterator<Item = (u32, i32)>) {
+        for (slot, result) in done {
+            self.complete(Completion {
+                slot,
+                result,
+                at_ns,
+            });
+        }
+    }
     /// Sees the transferred bytes of `slot`'s buffer, just before the completion
     /// of an operation that transferred any: what was read, or what was to be
     /// written. Engines that move no data do not call it.

@@ -28,7 +28,7 @@ pub(crate) enum Purpose {
 }
 
 /// A generator of 64-bit words, all equally likely.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Generator(Xoshiro256PlusPlus);
 
 impl Generator {

@@ -107,7 +107,7 @@ enum Position {
 }
 
 /// How kinds come about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Mix {
     Only(Kind),
     Reads {
@@ -223,6 +223,19 @@ impl Stream {
         }
     }
 
+    /// The stream as long as it has nothing but reads at uniform positions, with its
+    /// state where the compiler can keep it in registers; `None` for other streams.
+    #[inline(always)]
+    pub fn uniform_reads(&mut self) -> Option<UniformReads<'_>> {
+        (self.uniform && self.mix == Mix::Only(Kind::Read)).then_some(UniformReads {
+            start_bytes: self.start_bytes,
+            block_size_bytes: self.block_size_bytes,
+            blocks: self.blocks,
+            generator: self.generator.clone(),
+            home: &mut self.generator,
+        })
+    }
+
     /// The relative offset where positions are not uniform; kept out of the
     /// short path.
     fn not_uniform(&mut self) -> u64 {
@@ -249,6 +262,32 @@ impl Stream {
             }
             Position::Uniform | Position::Cycle(..) => generator.below(self.blocks),
         }
+    }
+}
+
+/// The operations of a [`Stream`] that has nothing but reads at uniform positions. Once
+/// dropped, the stream goes on where this ended.
+#[derive(Debug)]
+pub struct UniformReads<'a> {
+    start_bytes: u64,
+    block_size_bytes: u64,
+    blocks: u64,
+    generator: Generator,
+    home: &'a mut Generator,
+}
+
+impl UniformReads<'_> {
+    /// The next operation's absolute byte offset in the target.
+    #[inline(always)]
+    pub fn next_offset(&mut self) -> u64 {
+        self.start_bytes + self.generator.below(self.blocks) * self.block_size_bytes
+    }
+}
+
+impl Drop for UniformReads<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.home = self.generator.clone();
     }
 }
 

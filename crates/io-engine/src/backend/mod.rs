@@ -41,6 +41,9 @@ pub(crate) mod sys;
 #[path = "sys_windows.rs"]
 pub(crate) mod sys;
 
+#[cfg(not(target_os = "linux"))]
+mod no_waits;
+
 /// The calling thread: its processor time, and where it may run.
 #[cfg(target_os = "linux")]
 #[path = "thread_linux.rs"]

@@ -85,3 +85,16 @@ pub(crate) fn monotonic_ns() -> u64 {
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
+
+/// How often the calling thread has slept so far: it gave its processor away to wait for
+/// something. Turns that others took from it do not count.
+pub(crate) fn sleeps() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a `rusage` that the kernel fills in; this kind exists
+    // since Linux 2.6.26, and without an answer the zeros stay.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_nvcsw.cast_unsigned()
+}

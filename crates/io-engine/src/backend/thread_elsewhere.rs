@@ -8,11 +8,7 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     None
 }
 
-/// How long the calling thread was ready to run and had no processor: not known here.
-#[must_use]
-pub fn waited_ns() -> Option<u64> {
-    None
-}
+pub use super::no_waits::Waits;
 
 /// Keeps the calling thread on processors: not there yet on this system.
 ///

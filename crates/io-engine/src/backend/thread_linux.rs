@@ -1,8 +1,9 @@
 //! The calling thread and the processors, as Linux has them.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -26,16 +27,27 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     Some((ns(usage.ru_utime), ns(usage.ru_stime)))
 }
 
-/// How long the calling thread was ready to run and had no processor so far, in
-/// nanoseconds; `None` where the kernel does not count it.
-#[must_use]
-pub fn waited_ns() -> Option<u64> {
-    // Time on a processor, time waiting for one, turns: Documentation/scheduler/sched-stats.rst.
-    let mut file = File::open("/proc/thread-self/schedstat").ok()?;
-    let mut text = [0; 96];
-    let length = file.read(&mut text).ok()?;
-    let text = std::str::from_utf8(&text[..length]).ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
+/// How long the thread that opened this was ready to run and had no processor. The file
+/// stays open, so that asking again is one system call.
+#[derive(Debug)]
+pub struct Waits(File);
+
+impl Waits {
+    /// Of the calling thread; `None` where the kernel does not count it.
+    #[must_use]
+    pub fn of_this_thread() -> Option<Waits> {
+        File::open("/proc/thread-self/schedstat").ok().map(Waits)
+    }
+
+    /// So far, in nanoseconds.
+    #[must_use]
+    pub fn waited_ns(&self) -> Option<u64> {
+        // Time on a processor, time waiting for one, turns: Documentation/scheduler/sched-stats.rst.
+        let mut text = [0; 96];
+        let length = self.0.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
+        text.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
 }
 
 /// Keeps the calling thread, and those that it starts from then on, on these

@@ -36,11 +36,7 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     (done != 0).then(|| (ns(times[3]), ns(times[2])))
 }
 
-/// How long the calling thread was ready to run and had no processor: not known here.
-#[must_use]
-pub fn waited_ns() -> Option<u64> {
-    None
-}
+pub use super::no_waits::Waits;
 
 /// Active processors of each group.
 fn groups() -> Vec<u32> {

@@ -42,6 +42,31 @@ impl Source for Worker {
         })
     }
 
+    #[inline(always)]
+    fn reads(&mut self, now_ns: u64, room: u32, mut take: impl FnMut(u32, u64)) -> u32 {
+        let Some(mut stream) = self.first.stream.uniform_reads() else {
+            return 0;
+        };
+        // On the long path the list of the short one is empty.
+        let mut slot = self.short_free;
+        let mut left = room;
+        while left > 0 {
+            let Some(entry) = self.slots.get_mut(slot as usize) else {
+                break;
+            };
+            let offset_bytes = stream.next_offset();
+            entry.start_ns = now_ns;
+            entry.offset_bytes = offset_bytes;
+            entry.kind = Kind::Read;
+            let next_free = entry.next_free;
+            take(slot, offset_bytes);
+            slot = next_free;
+            left -= 1;
+        }
+        self.short_free = slot;
+        room - left
+    }
+
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
         let lane = self.slots[operation.slot as usize].lane;
         let data = &mut self.lane(lane).data;
@@ -77,5 +102,31 @@ impl Source for Worker {
         self.short_free = done.slot;
         let latency_ns = done.at_ns.wrapping_sub(entry.start_ns);
         self.recorder.kinds[entry.kind.index()].record(latency_ns);
+    }
+
+    /// As [`Worker::complete`], asking once what is the same for all.
+    #[inline(always)]
+    fn complete_all(&mut self, at_ns: u64, done: impl Iterator<Item = (u32, i32)>) {
+        if at_ns >= self.boundary_ns {
+            // Moves the boundary beyond this time.
+            self.cross(at_ns);
+        }
+        let mut free = self.short_free;
+        for (slot, result) in done {
+            let entry = match self.slots.get_mut(slot as usize) {
+                Some(entry) if result == self.short_result => entry,
+                _ => {
+                    self.short_free = free;
+                    self.complete_long(slot, result, at_ns);
+                    free = self.short_free;
+                    continue;
+                }
+            };
+            entry.next_free = free;
+            free = slot;
+            let latency_ns = at_ns.wrapping_sub(entry.start_ns);
+            self.recorder.kinds[entry.kind.index()].record(latency_ns);
+        }
+        self.short_free = free;
     }
 }

@@ -15,7 +15,6 @@ mod batching;
 mod ring;
 mod setup;
 
-use std::cell::Cell;
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ use crate::{
     Operation, Result, Source,
 };
 use batching::Batching;
-use ring::{Limits, Ring};
+use ring::{Limits, Ring, Submission};
 pub use setup::probe;
 
 /// How long the kernel may lack memory for a single operation before a run is
@@ -124,6 +123,36 @@ impl Uring {
         now_ns
     }
 
+    /// Writes as many of the usual operations into their slots' entries as `source` has
+    /// in a row, at most `room`; returns how many.
+    #[inline(always)]
+    fn push_reads(&mut self, source: &mut impl Source, now_ns: u64, room: u32) -> u32 {
+        let Uring { ring, states, .. } = self;
+        let (file, head) = (self.file_numbers.first(), self.heads[Kind::Read.index()]);
+        let head = head | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
+        let (buffers, shift) = (&*self.buffers, self.buffer_shift);
+        let length = u64::from(self.slot_size_bytes);
+        let mut pushes = ring.pushes();
+        let taken = source.reads(now_ns, room, |slot, offset_bytes| {
+            let Some(state) = states.get_mut(slot as usize) else {
+                no_such_slot(slot)
+            };
+            // SAFETY: `states` has as many elements as the ring has slots, so the
+            // look-up above has checked the range; that nothing is in flight is
+            // checked before anything else happens.
+            let entry = unsafe { pushes.push(slot) };
+            if *state != FREE_USUAL {
+                assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
+                entry.user_data = u64::from(slot);
+                transfer(entry, head, buffers, length, shift);
+            }
+            *state = IN_FLIGHT + FREE_USUAL;
+            entry.offset_bytes = offset_bytes;
+        });
+        pushes.end();
+        taken
+    }
+
     /// Writes any operation into its slot's entry; returns the time.
     #[inline(never)]
     fn push_other(
@@ -143,7 +172,6 @@ impl Uring {
         assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
         let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
         *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
-        let address = self.buffers.address(slot);
         if kind == Kind::Write {
             let operation = Operation {
                 slot,
@@ -157,17 +185,17 @@ impl Uring {
         let file = self.file_numbers.get(usize::from(file));
         // SAFETY: the slot exists and had nothing in flight, as just checked.
         let entry = unsafe { self.ring.push(slot) };
-        entry.head = self.heads[kind.index()] | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
+        let head = self.heads[kind.index()] | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
         entry.user_data = u64::from(slot);
         if kind == Kind::Sync {
             // The kernel refuses anything in words that it may use one day.
+            entry.head = head;
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             entry.length = FSYNC_DATASYNC;
         } else {
+            let length = u64::from(length_bytes);
+            transfer(entry, head, &self.buffers, length, self.buffer_shift);
             entry.offset_bytes = offset_bytes;
-            entry.address = address.as_ptr() as u64;
-            entry.length = u64::from(length_bytes);
-            entry.buffer = u64::from(slot >> self.buffer_shift);
         }
         self.seen_ns.unwrap_or_default()
     }
@@ -242,7 +270,7 @@ impl Uring {
 
     /// Takes completions without telling anybody.
     fn discard(&mut self) {
-        self.in_flight -= self.ring.drain(|| {}, |_, _| {});
+        self.in_flight -= self.ring.completed().fold(0, |count, _| count + 1);
     }
 
     /// Waits for what the kernel has, until `until_ns`.
@@ -330,9 +358,9 @@ impl Engine for Uring {
     #[inline]
     fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
         let room = self.states.len() as u32 - self.in_flight;
-        let mut left = room;
         self.seen_ns = Some(now_ns);
         self.pace.begin(now_ns);
+        let mut left = room - self.push_reads(source, now_ns, room);
         let then = loop {
             if left == 0 {
                 break Next::Full;
@@ -381,21 +409,22 @@ impl Engine for Uring {
             clock,
             ..
         } = self;
-        let at_ns = Cell::new(0);
-        let count = ring.drain(
-            || at_ns.set(clock.now_ns()),
-            |user_data, result| {
-                let slot = user_data as u32;
-                // SAFETY: the kernel hands back what entries carry, and those
-                // of this ring carry their slot.
-                *unsafe { states.get_unchecked_mut(slot as usize) } -= IN_FLIGHT;
-                finish(source, buffers, slot, result, at_ns.get());
-            },
-        );
-        self.in_flight -= count;
-        if count > 0 {
-            self.batching.reaped(count, at_ns.get());
+        let completed = ring.completed();
+        let count = completed.remaining();
+        if count == 0 {
+            return 0;
         }
+        let at_ns = clock.now_ns();
+        let ended = completed.map(|(user_data, result)| {
+            let slot = user_data as u32;
+            // SAFETY: the kernel hands back what entries carry, and those
+            // of this ring carry their slot.
+            *unsafe { states.get_unchecked_mut(slot as usize) } -= IN_FLIGHT;
+            (slot, result)
+        });
+        take_all(source, buffers, at_ns, ended);
+        self.in_flight -= count;
+        self.batching.reaped(count, at_ns, sys::sleeps);
         count
     }
 
@@ -418,21 +447,42 @@ impl Engine for Uring {
     }
 }
 
-/// Hands one completion to its source.
-#[inline]
-fn finish<S: Source>(source: &mut S, buffers: &Buffers, slot: u32, result: i32, at_ns: u64) {
-    if S::LOOKS && result > 0 {
-        let address = buffers.address(slot).as_ptr();
-        // SAFETY: the slot's own bytes; the kernel is done with them, and it
-        // transferred no more than the length that was checked when issuing.
-        let bytes = unsafe { std::slice::from_raw_parts(address, result as usize) };
-        source.look(slot, bytes);
+/// The words of a slot's entry that reads and writes have, but for the offset.
+#[inline(never)]
+fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, shift: u32) {
+    let slot = entry.user_data as u32;
+    entry.head = head;
+    entry.address = buffers.address(slot).as_ptr() as u64;
+    entry.length = length;
+    entry.buffer = u64::from(slot >> shift);
+}
+
+#[cold]
+#[inline(never)]
+fn no_such_slot(slot: u32) -> ! {
+    panic!("there is no slot {slot}")
+}
+
+/// Hands completions to their source.
+#[inline(always)]
+fn take_all<S: Source>(
+    source: &mut S,
+    buffers: &Buffers,
+    at_ns: u64,
+    ended: impl Iterator<Item = (u32, i32)>,
+) {
+    if !S::LOOKS {
+        return source.complete_all(at_ns, ended);
     }
-    source.complete(Completion {
-        slot,
-        result,
-        at_ns,
-    });
+    for (slot, result) in ended {
+        let done = Completion {
+            slot,
+            result,
+            at_ns,
+        };
+        buffers.show(source, done);
+        source.complete(done);
+    }
 }
 
 impl Drop for Uring {

@@ -268,6 +268,18 @@ impl Ring {
         unsafe { &mut *self.submissions.add(slot as usize) }
     }
 
+    /// For pushing many in a row.
+    #[inline]
+    pub(super) fn pushes(&mut self) -> Pushes<'_> {
+        Pushes {
+            submissions: self.submissions,
+            submission_indices: self.submission_indices,
+            submission_mask: self.submission_mask,
+            tail: self.tail,
+            ring: self,
+        }
+    }
+
     /// Entries pushed that the kernel has not taken.
     #[inline]
     pub(super) fn untaken(&self) -> u32 {
@@ -287,28 +299,19 @@ impl Ring {
         unsafe { &*self.submission_tail }.store(self.tail, Ordering::Release);
     }
 
-    /// Hands every completion that is there to `take` as (user data, result);
-    /// `first` is called once before, if there is any. Returns their number.
+    /// The completions that are there; those that were looked at are taken off the ring
+    /// when this is dropped.
     #[inline]
-    pub(super) fn drain(&mut self, first: impl FnOnce(), mut take: impl FnMut(u64, i32)) -> u32 {
+    pub(super) fn completed(&mut self) -> Completed<'_> {
         // SAFETY: both live as long as the mapping; only we store to the head.
         let (head, tail) = unsafe { (&*self.completion_head, &*self.completion_tail) };
-        let start = head.load(Ordering::Relaxed);
-        let end = tail.load(Ordering::Acquire);
-        if start == end {
-            return 0;
+        Completed {
+            at: head.load(Ordering::Relaxed),
+            end: tail.load(Ordering::Acquire),
+            completions: self.completions,
+            completion_mask: self.completion_mask,
+            ring: self,
         }
-        first();
-        let mut at = start;
-        while at != end {
-            // SAFETY: masked, so inside the ring; the kernel wrote it before it
-            // moved the tail, and writes it again only after we moved the head.
-            let entry = unsafe { &*self.completions.add((at & self.completion_mask) as usize) };
-            take(entry.user_data, entry.result);
-            at = at.wrapping_add(1);
-        }
-        head.store(end, Ordering::Release);
-        end.wrapping_sub(start)
     }
 
     /// Submits `submit` entries and waits for `complete` completions, as far as
@@ -365,5 +368,82 @@ impl Ring {
                 1,
             )
         };
+    }
+}
+
+/// Pushes many entries: [`Ring::push`], with its state where the compiler can keep it
+/// in registers. Nothing of it counts before [`Pushes::end`].
+pub(super) struct Pushes<'a> {
+    submissions: *mut Submission,
+    submission_indices: *mut u32,
+    submission_mask: u32,
+    tail: u32,
+    ring: &'a mut Ring,
+}
+
+impl Pushes<'_> {
+    /// As [`Ring::push`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub(super) unsafe fn push(&mut self, slot: u32) -> &mut Submission {
+        // SAFETY: masked, so inside the index array, which only we write.
+        unsafe {
+            *self
+                .submission_indices
+                .add((self.tail & self.submission_mask) as usize) = slot;
+        }
+        self.tail = self.tail.wrapping_add(1);
+        // SAFETY: the ring has an entry per slot, and the kernel reads it only
+        // within `enter`.
+        unsafe { &mut *self.submissions.add(slot as usize) }
+    }
+
+    /// All are pushed.
+    #[inline]
+    pub(super) fn end(self) {
+        self.ring.tail = self.tail;
+    }
+}
+
+/// Completions as (user data, result), in the order of the ring.
+pub(super) struct Completed<'a> {
+    completions: *const CompletionEntry,
+    completion_mask: u32,
+    at: u32,
+    end: u32,
+    ring: &'a mut Ring,
+}
+
+impl Completed<'_> {
+    /// How many are left.
+    #[inline]
+    pub(super) fn remaining(&self) -> u32 {
+        self.end.wrapping_sub(self.at)
+    }
+}
+
+impl Iterator for Completed<'_> {
+    type Item = (u64, i32);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(u64, i32)> {
+        if self.at == self.end {
+            return None;
+        }
+        // SAFETY: masked, so inside the ring; the kernel wrote it before it
+        // moved the tail, and writes it again only after we moved the head.
+        let entry = unsafe { &*self.completions.add((self.at & self.completion_mask) as usize) };
+        self.at = self.at.wrapping_add(1);
+        Some((entry.user_data, entry.result))
+    }
+}
+
+impl Drop for Completed<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: lives as long as the mapping; only we store to the head.
+        unsafe { &*self.ring.completion_head }.store(self.at, Ordering::Release);
     }
 }

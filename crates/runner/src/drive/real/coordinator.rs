@@ -126,6 +126,7 @@ impl Run {
                 returned,
                 in_flight: Arc::clone(&in_flight),
                 cpu_before: CpuTimes::default(),
+                waits: None,
             };
             let handle = std::thread::Builder::new()
                 .name(format!("worker-{number}-{thread}"))

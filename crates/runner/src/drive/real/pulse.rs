@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stripewise_io_engine::Clock;
-use stripewise_io_engine::backend::thread;
+use stripewise_io_engine::backend::thread::Waits;
 
 /// How long it sleeps between two signs: a pause is found to begin at most so much
 /// too early.
@@ -31,7 +31,8 @@ impl Pulse {
         let watched = Arc::clone(&window);
         let body = move || {
             let mut seen_ns = start_ns;
-            let waited = || thread::waited_ns().unwrap_or(0);
+            let waits = Waits::of_this_thread();
+            let waited = || waits.as_ref().and_then(Waits::waited_ns).unwrap_or(0);
             let mut waited_ns = waited();
             while !end.load(Ordering::Relaxed) {
                 std::thread::park_timeout(SLEEP);

@@ -80,6 +80,8 @@ pub(super) struct WorkerThread {
     /// Operations in flight, for whoever has to give this thread up.
     pub(super) in_flight: Arc<AtomicU32>,
     pub(super) cpu_before: CpuTimes,
+    /// Opened by the thread itself, before the run starts.
+    pub(super) waits: Option<thread::Waits>,
 }
 
 impl WorkerThread {
@@ -99,7 +101,8 @@ impl WorkerThread {
         if !self.shared.gate.wait() {
             return;
         }
-        self.cpu_before = cpu_times();
+        self.waits = thread::Waits::of_this_thread();
+        self.cpu_before = self.cpu_times();
         self.worker.begin();
         let failure = self.drive(&mut engine).err();
         self.worker.finish();
@@ -168,7 +171,7 @@ impl WorkerThread {
 
     #[cold]
     fn send_report(&mut self, mut report: Report) {
-        let now = cpu_times();
+        let now = self.cpu_times();
         report.cpu = now.since(self.cpu_before);
         self.cpu_before = now;
         self.send(Event::Report(Box::new(report)));
@@ -178,13 +181,15 @@ impl WorkerThread {
     fn send(&self, event: Event) {
         let _ = self.events.send((self.index, event));
     }
-}
 
-fn cpu_times() -> CpuTimes {
-    let (user_ns, system_ns) = thread::cpu_times_ns().unwrap_or_default();
-    CpuTimes {
-        user_ns,
-        system_ns,
-        waited_ns: thread::waited_ns().unwrap_or_default(),
+    /// What this thread has used so far.
+    fn cpu_times(&self) -> CpuTimes {
+        let (user_ns, system_ns) = thread::cpu_times_ns().unwrap_or_default();
+        let waited_ns = self.waits.as_ref().and_then(thread::Waits::waited_ns);
+        CpuTimes {
+            user_ns,
+            system_ns,
+            waited_ns: waited_ns.unwrap_or_default(),
+        }
     }
 }
