@@ -2,10 +2,12 @@
 //!
 //! An operation passes the cap, the host command limit, the controller's
 //! processor, then either the write-back cache or the drives (one phase, or two
-//! for a parity update), and at last the link. About three events serve an
-//! operation of one piece: an access arrives, its drive is done, the host sees
-//! the completion. All state lives in arenas sized when the array is built, so
-//! a steady load allocates nothing.
+//! for a parity update), and at last the link. Two events serve an operation of one
+//! piece: its drive is done, the host sees the completion. That an access reaches its
+//! drive is no event: accesses reach a drive in the order in which they are sent, so
+//! that an idle drive's next end is known when one is sent to it, and what reaches a
+//! busy drive waits in its inbox until the drive is done. All state lives in arenas
+//! sized when the array is built, so a steady load allocates nothing.
 
 use crate::arena::Arena;
 use crate::content::{Content, FaultEvent};
@@ -13,8 +15,8 @@ use crate::controller::cache::{Cache, Destage};
 use crate::controller::limiter::{Bucket, Limiter};
 use crate::controller::read_ahead::{Fetch, Streams};
 use crate::controller::{Controller, Work};
-use crate::drive::{Arrival, Drive, DriveAccess};
-use crate::events::{Event, EventQueue};
+use crate::drive::{Drive, DriveAccess};
+use crate::events::{Event, EventQueue, Key, NEVER, Next, at_ns};
 use crate::facts::{ArrayTotals, VolumeFacts};
 use crate::faults::Faults;
 use crate::geometry::Position;
@@ -93,6 +95,8 @@ pub struct Array {
     faults: Faults,
     content: Option<Box<Content>>,
     facts: VolumeFacts,
+    /// Bits that multiples of the sector, which is a power of two, do not have.
+    sector_mask: u64,
     volume_bytes: u64,
     command_cap: u32,
     drift_percent_per_hour: f64,
@@ -106,24 +110,17 @@ pub struct Array {
     /// Operations that wait for a command.
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
-    accesses: Arena<PendingAccess>,
-    /// Room for the accesses of the phase that is being sent.
-    sent: Vec<u32>,
+    /// Accesses on their way to each busy drive, in order of time.
+    inboxes: Vec<VecDeque<(Key, DriveAccess)>>,
+    /// Everything before these has happened: the event that happens now, and what was
+    /// pushed before the last stop and due by then.
+    passed: (Key, Key),
+    /// Room for the accesses of the phase that is being sent, and their drives.
+    sent: Vec<(u32, DriveAccess)>,
     events: EventQueue,
     /// What the host has seen end since it last asked.
     finished: Vec<Finished>,
     totals: ArrayTotals,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct PendingAccess {
-    /// The operation that waits for it.
-    operation: u32,
-    disk: u32,
-    offset_bytes: u64,
-    length_bytes: u32,
-    write: bool,
-    position: Position,
 }
 
 impl Array {
@@ -142,6 +139,7 @@ impl Array {
             faults: parts.faults,
             content: None,
             facts: parts.facts,
+            sector_mask: u64::from(parts.facts.sector_bytes).next_power_of_two() - 1,
             volume_bytes: parts.volume_bytes,
             command_cap: parts.command_cap,
             drift_percent_per_hour: parts.drift_percent_per_hour,
@@ -152,7 +150,10 @@ impl Array {
             in_flight: 0,
             host_queue: VecDeque::with_capacity(expected),
             operations: Arena::with_capacity(expected),
-            accesses: Arena::with_capacity(4 * expected),
+            inboxes: (0..drives)
+                .map(|_| VecDeque::with_capacity(expected))
+                .collect(),
+            passed: (0, 0),
             sent: Vec::with_capacity(SENT_EXPECTED),
             events: EventQueue::with_capacity(8 * expected, drives),
             finished: Vec::with_capacity(expected),
@@ -203,12 +204,12 @@ impl Array {
             .map_or(&[], |content| content.events())
     }
 
-    /// Slow drift: the factor on drives' service times at this moment.
-    fn stretch(&self) -> f64 {
+    /// Slow drift: the factor on drives' service times at a moment.
+    fn stretch(&self, at_ns: u64) -> f64 {
         if self.drift_percent_per_hour == 0.0 {
             return 1.0;
         }
-        let hours = (self.age_ns + self.now_ns) as f64 / 3.6e12;
+        let hours = (self.age_ns + at_ns) as f64 / 3.6e12;
         (1.0 + self.drift_percent_per_hour / 100.0 * hours).max(0.01)
     }
 
@@ -217,11 +218,9 @@ impl Array {
         if request.kind == Kind::Sync {
             return true;
         }
-        let sector = u64::from(self.facts.sector_bytes);
         let length = u64::from(request.length_bytes);
         length > 0
-            && length.is_multiple_of(sector)
-            && request.offset_bytes.is_multiple_of(sector)
+            && (length | request.offset_bytes) & self.sector_mask == 0
             && request
                 .offset_bytes
                 .checked_add(length)
@@ -276,6 +275,7 @@ impl Array {
         }
     }
 
+    #[inline]
     fn pieces(&self, operation: &Operation) -> u64 {
         self.layout
             .units_touched(operation.offset_bytes, operation.length_bytes)
@@ -284,16 +284,22 @@ impl Array {
     /// Takes the accesses of the operation's phase through the processor, from
     /// `now_ns` on, and sends them on their way.
     fn send(&mut self, index: u32, now_ns: u64) {
-        let operation = self.operations[index];
+        let Operation {
+            write,
+            phase,
+            offset_bytes,
+            length_bytes,
+            ..
+        } = self.operations[index];
         let layout = self.layout;
         let mut sent = std::mem::take(&mut self.sent);
         // Copies lie at the same place of equal drives.
         let mut last = None;
         layout.plan(
-            operation.write,
-            operation.phase,
-            operation.offset_bytes,
-            operation.length_bytes,
+            write,
+            phase,
+            offset_bytes,
+            length_bytes,
             &mut |access: Access| {
                 let position = match last {
                     Some((offset_bytes, position)) if offset_bytes == access.offset_bytes => {
@@ -303,21 +309,21 @@ impl Array {
                 };
                 last = Some((access.offset_bytes, position));
                 let disk = self.choose(&access, position.cylinder);
-                sent.push(self.accesses.insert(PendingAccess {
-                    operation: index,
-                    disk,
-                    position,
+                let access = DriveAccess {
+                    index,
                     offset_bytes: access.offset_bytes,
                     length_bytes: access.length_bytes as u32,
                     write: access.write,
-                }));
+                    position,
+                };
+                sent.push((disk, access));
             },
         );
-        let at_ns = self.process(&operation, now_ns, sent.len() as u64);
+        let at_ns = self.process(index, now_ns, sent.len() as u64);
         let arrive_ns = at_ns + self.controller.model.command_ns;
-        for &access in &sent {
-            let arrive_ns = self.past_cap(self.accesses[access].disk, arrive_ns);
-            self.events.push(arrive_ns, Event::Arrive(access));
+        for &(disk, access) in &sent {
+            let arrive_ns = self.past_cap(disk, arrive_ns);
+            self.hand_over(disk, arrive_ns, access);
         }
         self.totals.accesses += sent.len() as u64;
         self.operations[index].pending = sent.len() as u32;
@@ -332,7 +338,9 @@ impl Array {
 
     /// Processor time for the accesses of a phase. A destage pays no host operation,
     /// and a second phase has paid.
-    fn process(&mut self, operation: &Operation, now_ns: u64, accesses: u64) -> u64 {
+    #[inline]
+    fn process(&mut self, index: u32, now_ns: u64, accesses: u64) -> u64 {
+        let operation = &self.operations[index];
         let first = operation.phase == Phase::First;
         let work = Work {
             whole: first && matches!(operation.origin, Origin::Host(_)),
@@ -368,48 +376,109 @@ impl Array {
             Target::Disk(disk) => disk,
             Target::AnyOf { first, count } => {
                 let row = || access.offset_bytes / self.layout.unit_bytes.max(1);
-                let seed_and_row = || (self.seed, row());
+                let distance = |disk: u32| {
+                    self.drives[disk as usize].distance(cylinder, |key| self.has_passed(key))
+                };
+                let load = |disk| self.load(disk);
                 self.controller
-                    .choose_copy(&self.drives, first, count, cylinder, seed_and_row)
+                    .choose_copy(first..first + count, distance, load, || (self.seed, row()))
             }
         }
     }
 
-    /// An access reaches its drive.
-    #[inline]
-    fn arrive(&mut self, index: u32) {
-        let access = self.accesses[index];
-        let stretch = self.stretch();
-        let drive_access = DriveAccess {
-            index,
-            offset_bytes: access.offset_bytes,
-            length_bytes: access.length_bytes,
-            write: access.write,
-            position: access.position,
-        };
-        let drive = &mut self.drives[access.disk as usize];
-        match drive.arrive(self.now_ns, drive_access, stretch) {
-            Arrival::Queued => {}
-            Arrival::Started(done_ns) => self.events.push(done_ns, Event::DriveDone(access.disk)),
-            Arrival::DoneAt(done_ns) => self.events.push(done_ns, Event::AccessDone(index)),
+    /// Whether an event of this key has happened, or would have.
+    fn has_passed(&self, key: Key) -> bool {
+        let (now, stop) = self.passed;
+        key < now || (at_ns(key) <= at_ns(stop) && key as u64 <= stop as u64)
+    }
+
+    /// Accesses that a drive has: in its queue, in service, and in its inbox as far as
+    /// they have arrived.
+    fn load(&self, disk: u32) -> usize {
+        let passed = |key| self.has_passed(key);
+        let inbox = &self.inboxes[disk as usize];
+        let arrived = inbox.partition_point(|entry| passed(entry.0));
+        match &self.drives[disk as usize] {
+            Drive::Rotating(drive) => drive.load(passed) + arrived,
+            Drive::Flash(drive) => drive.load() - (inbox.len() - arrived),
         }
+    }
+
+    /// Sends an access to a drive, which it reaches at `arrive_ns`: after all that were
+    /// sent to this drive before, as the processor and the caps keep the order.
+    #[inline]
+    fn hand_over(&mut self, disk: u32, arrive_ns: u64, access: DriveAccess) {
+        let stretch = self.stretch(arrive_ns);
+        let key = self.events.key(arrive_ns);
+        match &mut self.drives[disk as usize] {
+            Drive::Rotating(drive) if drive.is_serving() => {
+                let inbox = &mut self.inboxes[disk as usize];
+                debug_assert!(inbox.back().is_none_or(|last| last.0 < key));
+                inbox.push_back((key, access));
+            }
+            Drive::Rotating(drive) => {
+                let done_ns = drive.arrive_idle(key, access, stretch);
+                let done = self.events.key(done_ns);
+                self.events.set_drive(disk, done);
+            }
+            Drive::Flash(drive) => {
+                let done_ns = drive.arrive(arrive_ns, access, stretch);
+                if self.controller.model.mirror_read.looks_at_loads() {
+                    self.on_its_way(disk, key, access);
+                }
+                let operation = access.index;
+                self.events
+                    .push(done_ns, Event::AccessDone { disk, operation });
+            }
+        }
+    }
+
+    /// A solid-state drive knows an access's end before it arrives; what has not
+    /// arrived is no load yet.
+    fn on_its_way(&mut self, disk: u32, key: Key, access: DriveAccess) {
+        while let Some(&(first, _)) = self.inboxes[disk as usize].front()
+            && self.has_passed(first)
+        {
+            self.inboxes[disk as usize].pop_front();
+        }
+        self.inboxes[disk as usize].push_back((key, access));
     }
 
     /// A rotating disk has finished one access and may have started the next.
     #[inline]
-    fn drive_done(&mut self, disk: u32) {
-        let stretch = self.stretch();
-        let (access, next_ns) = self.drives[disk as usize].done(self.now_ns, stretch);
-        if let Some(next_ns) = next_ns {
-            self.events.push(next_ns, Event::DriveDone(disk));
+    fn drive_done(&mut self, disk: u32, key: Key) {
+        let stretch = self.stretch(self.now_ns);
+        let Drive::Rotating(drive) = &mut self.drives[disk as usize] else {
+            unreachable!("solid-state drives report each access by itself");
+        };
+        let inbox = &mut self.inboxes[disk as usize];
+        while let Some(&(arrived, access)) = inbox.front()
+            && arrived < key
+        {
+            drive.arrive_busy(at_ns(arrived), access);
+            inbox.pop_front();
         }
-        self.access_done(access);
+        let (operation, next_ns) = drive.done(self.now_ns, stretch);
+        let next = match (next_ns, inbox.front()) {
+            (Some(next_ns), _) => self.events.key(next_ns),
+            (None, Some(&(arrives, access))) => {
+                inbox.pop_front();
+                let stretch = self.stretch(at_ns(arrives));
+                let Drive::Rotating(drive) = &mut self.drives[disk as usize] else {
+                    unreachable!("it was one");
+                };
+                let done_ns = drive.arrive_idle(arrives, access, stretch);
+                self.events.key(done_ns)
+            }
+            (None, None) => NEVER,
+        };
+        self.events.set_drive(disk, next);
+        self.access_done(operation);
     }
 
-    /// One access has ended; the last of its phase moves the operation on.
+    /// One access of an operation has ended; the last of its phase moves it on.
     #[inline]
-    fn access_done(&mut self, access: u32) {
-        let index = self.accesses.remove(access).operation;
+    fn access_done(&mut self, index: u32) {
         let operation = &mut self.operations[index];
         operation.pending -= 1;
         if operation.pending == 0 {
@@ -495,24 +564,33 @@ impl Array {
 }
 
 impl Array {
-    /// Everything that happens by `until_ns`, or before the first completion. Not
+    /// Everything that happens by `until_ns`, or up to the first completion. Not
     /// generic, so that it is compiled once, with all that it calls in sight.
     fn run(&mut self, until_ns: u64, completions: bool) {
-        while completions || !self.events.completes_next() {
-            let Some((at_ns, event)) = self.events.pop_until(until_ns) else {
+        loop {
+            let key = self.events.front();
+            if key == NEVER || at_ns(key) > until_ns {
+                self.passed.1 = self.events.after(until_ns);
                 return;
-            };
-            self.now_ns = self.now_ns.max(at_ns);
-            match event {
-                Event::Admit(operation) => self.admit(operation),
-                Event::Arrive(access) => self.arrive(access),
-                Event::DriveDone(disk) => self.drive_done(disk),
-                Event::AccessDone(access) => {
-                    let disk = self.accesses[access].disk;
-                    self.drives[disk as usize].access_done();
-                    self.access_done(access);
+            }
+            self.passed.0 = key;
+            self.now_ns = self.now_ns.max(at_ns(key));
+            match self.events.take(key) {
+                Some(Next::Drive(disk)) => self.drive_done(disk, key),
+                Some(Next::Event(Event::Complete(operation))) => {
+                    self.complete(operation);
+                    if !completions {
+                        return;
+                    }
                 }
-                Event::Complete(operation) => self.complete(operation),
+                Some(Next::Event(Event::Admit(operation))) => self.admit(operation),
+                Some(Next::Event(Event::AccessDone { disk, operation })) => {
+                    if let Drive::Flash(drive) = &mut self.drives[disk as usize] {
+                        drive.access_done();
+                    }
+                    self.access_done(operation);
+                }
+                None => return,
             }
         }
     }
@@ -560,13 +638,20 @@ impl Simulate for Array {
         }
     }
 
+    #[inline]
     fn next_event_ns(&self) -> Option<u64> {
-        self.events.next_ns()
+        match self.finished.first() {
+            Some(finished) => Some(finished.at_ns),
+            None => self.events.next_ns(),
+        }
     }
 
+    #[inline]
     fn settle(&mut self, until_ns: u64) -> Option<u64> {
-        self.run(until_ns, false);
-        self.events.next_ns()
+        if self.finished.is_empty() {
+            self.run(until_ns, false);
+        }
+        self.next_event_ns()
     }
 
     fn advance(&mut self, until_ns: u64, finished: &mut impl FnMut(Finished)) {

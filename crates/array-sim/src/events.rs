@@ -5,27 +5,22 @@
 //! number in a class of their own, above all internal events of the same
 //! nanosecond: simultaneous completions leave in order of submission.
 //!
-//! Most events come in the order in which they will happen, because they lie a
-//! fixed latency ahead of their causes: accesses on their way to a drive, and
-//! completions on their way to the host. Each of the two has a queue. A rotating
-//! drive works on one access at a time, so that its next end has a place of its
-//! own, below a tree of minima. What else there is, and what comes out of order,
-//! is in a heap. The next event is the earliest of four fronts.
+//! A rotating drive works on one access at a time, so that its next end has a place of
+//! its own, below a tree of minima. Completions nearly always come in the order in which they will happen,
+//! a fixed latency after their causes, and have a queue. What else there is, and
+//! what comes out of order, is in a heap. The next event is the earliest of three
+//! fronts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What happens; the numbers are arena indices, or drives.
+/// What happens; the numbers are arena indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// An operation has waited out the cap and reaches the controller.
     Admit(u32),
-    /// An access reaches its drive.
-    Arrive(u32),
-    /// A rotating drive finishes the access it works on.
-    DriveDone(u32),
-    /// A solid-state drive finishes an access.
-    AccessDone(u32),
+    /// A solid-state drive finishes an access of an operation.
+    AccessDone { disk: u32, operation: u32 },
     /// The host sees an operation complete.
     Complete(u32),
 }
@@ -33,16 +28,16 @@ pub(crate) enum Event {
 const COMPLETION_CLASS: u64 = 1 << 63;
 
 /// When: nanoseconds above, class and sequence below, compared as one number.
-type Key = u128;
+pub(crate) type Key = u128;
 
 /// Later than everything: the front of an empty queue.
-const NEVER: Key = Key::MAX;
+pub(crate) const NEVER: Key = Key::MAX;
 
 const fn key(at_ns: u64, class_and_sequence: u64) -> Key {
     (at_ns as Key) << 64 | class_and_sequence as Key
 }
 
-const fn at_ns(key: Key) -> u64 {
+pub(crate) const fn at_ns(key: Key) -> u64 {
     (key >> 64) as u64
 }
 
@@ -87,16 +82,16 @@ impl Lane {
 /// When each rotating drive is done: a tree whose nodes are the least of the two
 /// below them, the drives as its leaves.
 #[derive(Clone, Debug)]
-struct Ends {
+struct Drives {
     /// Node i has the children 2i and 2i + 1; the root is node 1.
     nodes: Vec<Key>,
     leaves: usize,
 }
 
-impl Ends {
+impl Drives {
     fn of(drives: usize) -> Self {
         let leaves = drives.max(1).next_power_of_two();
-        Ends {
+        Drives {
             nodes: vec![NEVER; 2 * leaves],
             leaves,
         }
@@ -117,129 +112,112 @@ impl Ends {
         }
     }
 
-    /// The drive that is done first; nothing is expected of it from now on.
-    fn pop(&mut self) -> u32 {
+    /// The drive that is done first.
+    #[inline]
+    fn first(&self) -> u32 {
         let front = self.front();
         let mut node = 1;
         while node < self.leaves {
             node = 2 * node + usize::from(self.nodes[2 * node] != front);
         }
-        let drive = (node - self.leaves) as u32;
-        self.set(drive, NEVER);
-        drive
+        (node - self.leaves) as u32
     }
 }
 
-/// Where an event is.
+/// The next event of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Ends,
-    Arrivals,
-    Completions,
-    Heap,
+pub(crate) enum Next {
+    /// This drive is done; [`EventQueue::set_drive`] says with what next.
+    Drive(u32),
+    /// Anything else; it is taken off.
+    Event(Event),
 }
 
 /// All that is going to happen.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
-    /// The earliest of all, and where it is.
-    next: Key,
-    source: Source,
-    ends: Ends,
+    drives: Drives,
     heap: BinaryHeap<Reverse<(Key, Event)>>,
     heap_front: Key,
-    arrivals: Lane,
     completions: Lane,
     sequence: u64,
 }
 
 impl EventQueue {
-    /// Room for so many events of a kind, and for the ends of so many drives' work.
+    /// Room for so many events of a kind, and for so many drives.
     pub(crate) fn with_capacity(capacity: usize, drives: usize) -> Self {
         EventQueue {
-            next: NEVER,
-            source: Source::Heap,
-            ends: Ends::of(drives),
+            drives: Drives::of(drives),
             heap: BinaryHeap::with_capacity(capacity),
             heap_front: NEVER,
-            arrivals: Lane::with_capacity(capacity),
             completions: Lane::with_capacity(capacity),
             sequence: 0,
         }
     }
 
-    /// An internal event.
+    /// The place of a new internal event among all others.
     #[inline]
-    pub(crate) fn push(&mut self, at_ns: u64, event: Event) {
+    pub(crate) fn key(&mut self, at_ns: u64) -> Key {
         self.sequence += 1;
-        let key = key(at_ns, self.sequence);
-        let source = match event {
-            Event::Arrive(access) if self.arrivals.take(key, access) => Source::Arrivals,
-            Event::DriveDone(drive) => {
-                self.ends.set(drive, key);
-                Source::Ends
-            }
-            _ => self.push_heap(key, event),
-        };
-        self.expect(key, source);
+        key(at_ns, self.sequence)
+    }
+
+    /// A place behind all internal events so far that happen by `at_ns`.
+    pub(crate) fn after(&self, at_ns: u64) -> Key {
+        key(at_ns, self.sequence)
+    }
+
+    /// An internal event.
+    pub(crate) fn push(&mut self, at_ns: u64, event: Event) {
+        let key = self.key(at_ns);
+        self.push_heap(key, event);
+    }
+
+    /// When a drive is done next, in place of what was expected; [`NEVER`]: nothing.
+    #[inline]
+    pub(crate) fn set_drive(&mut self, drive: u32, key: Key) {
+        self.drives.set(drive, key);
     }
 
     /// The completion of the `submission`-th operation.
     #[inline]
     pub(crate) fn push_completion(&mut self, at_ns: u64, submission: u64, operation: u32) {
         let key = key(at_ns, COMPLETION_CLASS | submission);
-        let source = match self.completions.take(key, operation) {
-            true => Source::Completions,
-            false => self.push_heap(key, Event::Complete(operation)),
-        };
-        self.expect(key, source);
+        if !self.completions.take(key, operation) {
+            self.push_heap(key, Event::Complete(operation));
+        }
     }
 
-    fn push_heap(&mut self, key: Key, event: Event) -> Source {
+    fn push_heap(&mut self, key: Key, event: Event) {
         self.heap.push(Reverse((key, event)));
         self.heap_front = self.heap_front.min(key);
-        Source::Heap
     }
 
-    /// An event at one of the fronts, or behind it.
+    /// When the next event is due, [`NEVER`] if nothing is.
     #[inline]
-    fn expect(&mut self, key: Key, source: Source) {
-        if key < self.next {
-            (self.next, self.source) = (key, source);
-        }
+    pub(crate) fn front(&self) -> Key {
+        let least = self.drives.front().min(self.completions.front);
+        least.min(self.heap_front)
     }
 
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        (self.next != NEVER).then_some(at_ns(self.next))
+        let front = self.front();
+        (front != NEVER).then_some(at_ns(front))
     }
 
-    /// Whether the host sees an operation complete next.
-    pub(crate) fn completes_next(&self) -> bool {
-        self.next != NEVER && self.next as u64 & COMPLETION_CLASS != 0
-    }
-
-    /// The next event if it is due by `until_ns`.
+    /// The event at `front`, which [`EventQueue::front`] has just returned and is not
+    /// [`NEVER`].
     #[inline]
-    pub(crate) fn pop_until(&mut self, until_ns: u64) -> Option<(u64, Event)> {
-        let next = self.next;
-        if at_ns(next) > until_ns || next == NEVER {
-            return None;
+    pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
+        if front == self.drives.front() {
+            return Some(Next::Drive(self.drives.first()));
         }
-        let event = match self.source {
-            Source::Ends => Event::DriveDone(self.ends.pop()),
-            Source::Arrivals => Event::Arrive(self.arrivals.pop()?),
-            Source::Completions => Event::Complete(self.completions.pop()?),
-            Source::Heap => {
-                let Reverse((_, event)) = self.heap.pop()?;
-                self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
-                event
-            }
-        };
-        (self.next, self.source) = (self.heap_front, Source::Heap);
-        self.expect(self.ends.front(), Source::Ends);
-        self.expect(self.arrivals.front, Source::Arrivals);
-        self.expect(self.completions.front, Source::Completions);
-        Some((at_ns(next), event))
+        if front == self.completions.front {
+            return Some(Next::Event(Event::Complete(self.completions.pop()?)));
+        }
+        let Reverse((_, event)) = self.heap.pop()?;
+        self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        Some(Next::Event(event))
     }
 }
 
@@ -247,30 +225,46 @@ impl EventQueue {
 mod tests {
     use super::*;
 
+    impl EventQueue {
+        /// The next event if it is due by `until_ns`; of drives nothing more is expected.
+        fn pop_until(&mut self, until_ns: u64) -> Option<(u64, Next)> {
+            let front = self.front();
+            if front == NEVER || at_ns(front) > until_ns {
+                return None;
+            }
+            let next = self.take(front)?;
+            if let Next::Drive(drive) = next {
+                self.set_drive(drive, NEVER);
+            }
+            Some((at_ns(front), next))
+        }
+    }
+
     #[test]
     fn events_leave_by_time_and_simultaneous_completions_by_submission() {
-        let mut queue = EventQueue::with_capacity(8, 1);
+        let mut queue = EventQueue::with_capacity(8, 3);
         queue.push_completion(5, 2, 20);
         queue.push_completion(5, 1, 10);
-        queue.push(5, Event::Arrive(1));
-        queue.push(3, Event::Arrive(2));
+        queue.push(5, Event::Admit(1));
+        let key = queue.key(3);
+        queue.set_drive(2, key);
         assert_eq!(queue.next_ns(), Some(3));
         assert_eq!(queue.pop_until(2), None);
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(9)).collect();
         assert_eq!(
             order,
             [
-                (3, Event::Arrive(2)),
-                (5, Event::Arrive(1)),
-                (5, Event::Complete(10)),
-                (5, Event::Complete(20)),
+                (3, Next::Drive(2)),
+                (5, Next::Event(Event::Admit(1))),
+                (5, Next::Event(Event::Complete(10))),
+                (5, Next::Event(Event::Complete(20))),
             ]
         );
     }
 
     /// Whatever the order of pushing, the order of leaving is that of one heap.
     #[test]
-    fn four_queues_leave_in_the_order_of_one() {
+    fn three_queues_leave_in_the_order_of_one() {
         let mut random = 7u64;
         let mut dice = |bound: u64| {
             random = random
@@ -284,17 +278,18 @@ mod tests {
             let (at_ns, index) = (dice(500), number as u32);
             if dice(2) == 0 {
                 queue.push_completion(at_ns, number, index);
-                expected.push((at_ns, COMPLETION_CLASS | number, Event::Complete(index)));
+                let event = Next::Event(Event::Complete(index));
+                expected.push((at_ns, COMPLETION_CLASS | number, event));
+            } else if dice(2) == 0 {
+                queue.push(at_ns, Event::Admit(index));
+                expected.push((at_ns, queue.sequence, Next::Event(Event::Admit(index))));
             } else {
-                let event = match dice(2) {
-                    0 => Event::Arrive(index),
-                    _ => Event::DriveDone(index),
-                };
-                queue.push(at_ns, event);
-                expected.push((at_ns, queue.sequence, event));
+                let key = queue.key(at_ns);
+                queue.set_drive(index, key);
+                expected.push((at_ns, queue.sequence, Next::Drive(index)));
             }
         }
-        expected.sort_unstable();
+        expected.sort_unstable_by_key(|event| (event.0, event.1));
         let left: Vec<_> = std::iter::from_fn(|| queue.pop_until(u64::MAX)).collect();
         let expected: Vec<_> = expected.iter().map(|e| (e.0, e.2)).collect();
         assert_eq!(left, expected);

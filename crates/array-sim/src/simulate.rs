@@ -38,9 +38,10 @@ pub trait Simulate {
     fn submit(&mut self, now_ns: u64, request: Request);
     /// When something next happens inside; `None` when idle.
     fn next_event_ns(&self) -> Option<u64>;
-    /// Handles what happens inside up to and including `until_ns`, but nothing from
-    /// the first completion on; then as [`Simulate::next_event_ns`]. Nothing may be
-    /// submitted for an earlier time than what has been handled.
+    /// Handles what happens inside up to and including `until_ns` or the first
+    /// completion, which waits for [`Simulate::advance`]; then as
+    /// [`Simulate::next_event_ns`]. Nothing may be submitted for an earlier time than
+    /// what has been handled.
     fn settle(&mut self, until_ns: u64) -> Option<u64> {
         let _ = until_ns;
         self.next_event_ns()

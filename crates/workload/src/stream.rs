@@ -227,7 +227,8 @@ impl Stream {
     /// state where the compiler can keep it in registers; `None` for other streams.
     #[inline(always)]
     pub fn uniform_reads(&mut self) -> Option<UniformReads<'_>> {
-        (self.uniform && self.mix == Mix::Only(Kind::Read)).then_some(UniformReads {
+        let only = self.uniform && self.mix == Mix::Only(Kind::Read) && self.mixed.is_none();
+        only.then_some(UniformReads {
             start_bytes: self.start_bytes,
             block_size_bytes: self.block_size_bytes,
             blocks: self.blocks,

@@ -42,6 +42,8 @@ impl Bucket {
 #[derive(Clone, Debug)]
 pub(crate) struct Limiter {
     limits: Limits,
+    /// There are any.
+    limited: bool,
     sustained: Bucket,
     bursting: Bucket,
     bandwidth: Bucket,
@@ -54,6 +56,7 @@ impl Limiter {
     pub(crate) fn new(limits: Limits) -> Self {
         Limiter {
             limits,
+            limited: limits.iops > 0 || limits.burst_iops > 0 || limits.bytes_per_s > 0,
             sustained: Bucket::default(),
             bursting: Bucket::default(),
             bandwidth: Bucket::default(),
@@ -64,6 +67,9 @@ impl Limiter {
     /// When an operation of `bytes` that comes at `now_ns` may pass. Never
     /// earlier than the operation before it: the caps keep the order.
     pub(crate) fn admit(&mut self, now_ns: u64, bytes: u64) -> u64 {
+        if !self.limited {
+            return now_ns;
+        }
         let limits = self.limits;
         let mut at_ns = now_ns;
         if let Some(share_ns) = SECOND_NS.checked_div(limits.iops) {

@@ -5,7 +5,6 @@ pub(crate) mod cache;
 pub(crate) mod limiter;
 pub(crate) mod read_ahead;
 
-use crate::drive::Drive;
 use crate::random::{Entity, draw};
 
 /// Which copy a mirrored read goes to.
@@ -19,6 +18,13 @@ pub enum MirrorRead {
     Shortest,
     /// By a hash of the stripe row: each row has its copy.
     Hash,
+}
+
+impl MirrorRead {
+    /// Whether it asks how many accesses a drive has.
+    pub(crate) fn looks_at_loads(self) -> bool {
+        matches!(self, MirrorRead::NearestIdle | MirrorRead::Shortest)
+    }
 }
 
 /// Fixed costs of the controller, in nanoseconds.
@@ -123,27 +129,26 @@ impl Controller {
         self.link_free_ns
     }
 
-    /// The drive among `count` copies from `first` on that shall read at this
-    /// cylinder: all copies lie at the same place of equal drives.
+    /// The drive that shall read, among copies at the same place of equal drives.
+    /// `distance` says how many cylinders a drive's arm is away, `load` how many
+    /// accesses it has.
+    #[inline]
     pub(crate) fn choose_copy(
         &self,
-        drives: &[Drive],
-        first: u32,
-        count: u32,
-        cylinder: u32,
+        copies: std::ops::Range<u32>,
+        distance: impl Fn(u32) -> u32,
+        load: impl Fn(u32) -> usize,
         seed_and_row: impl Fn() -> (u64, u64),
     ) -> u32 {
-        let copies = first..first + count;
-        let distance = |&disk: &u32| drives[disk as usize].distance(cylinder);
-        let load = |disk: u32| drives[disk as usize].load();
+        let (first, count) = (copies.start, copies.end - copies.start);
         let chosen = match self.model.mirror_read {
             MirrorRead::Hash => {
                 let (seed, row) = seed_and_row();
                 let bits = draw(seed, Entity::Mirror, 0, row);
                 return first + (bits % u64::from(count)) as u32;
             }
-            MirrorRead::Nearest => copies.min_by_key(distance),
-            MirrorRead::NearestIdle => copies.min_by_key(|disk| (load(*disk) > 0, distance(disk))),
+            MirrorRead::Nearest => copies.min_by_key(|&disk| distance(disk)),
+            MirrorRead::NearestIdle => copies.min_by_key(|&disk| (load(disk) > 0, distance(disk))),
             MirrorRead::Shortest => copies.min_by_key(|&disk| load(disk)),
         };
         chosen.unwrap_or(first)

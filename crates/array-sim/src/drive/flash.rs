@@ -15,6 +15,7 @@
 //! the channel that needs the room. Wear, refresh and maps are left out.
 
 use super::DriveAccess;
+use crate::layout::divide;
 use crate::random::{Entity, draw, unit};
 
 /// What all solid-state drives of an array have in common.
@@ -99,7 +100,8 @@ impl FlashDrive {
         self.load += 1;
         let page_bytes = self.model.page_bytes;
         let end = access.offset_bytes + u64::from(access.length_bytes);
-        let (first, last) = (access.offset_bytes / page_bytes, end.div_ceil(page_bytes));
+        let first = divide(access.offset_bytes, page_bytes).0;
+        let last = divide(end + page_bytes - 1, page_bytes).0;
         let mut done_ns = now_ns;
         for page in first..last {
             let start = page * page_bytes;
@@ -130,7 +132,7 @@ impl FlashDrive {
     }
 
     fn channel_of(&self, page: u64) -> usize {
-        (page % u64::from(self.model.channels)) as usize
+        divide(page, u64::from(self.model.channels)).1 as usize
     }
 
     /// A time with this drive's jitter and drift, in whole nanoseconds.

@@ -45,13 +45,37 @@ pub(crate) struct Pace {
     pub revolution_ns: f64,
 }
 
+/// Stretches of so many sectors, as a power of two, are told apart at a first look.
+const REGION_SECTORS_LOG2: u32 = 6;
+/// Segments that are looked at side by side.
+const LANES: usize = 8;
+
+/// About where [`LANES`] segments are, in regions, modulo 2^32: first, and how many more.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    first: [u32; LANES],
+    more: [u32; LANES],
+}
+
+const fn region(sector: u64) -> u32 {
+    (sector >> REGION_SECTORS_LOG2) as u32
+}
+
 /// The buffer of one drive.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAhead {
     window: u64,
     segments: Vec<Segment>,
+    /// Where the segments are, for a first look at all of them.
+    reaches: Vec<Reach>,
     active: Option<usize>,
     uses: u64,
+    /// Segments in the order of their use, as long as they are used one after the other;
+    /// a ring, whose next place is `turn`.
+    order: Vec<usize>,
+    turn: usize,
+    /// A segment was used or forgotten out of turn: `order` is that of long ago.
+    out_of_turn: bool,
 }
 
 impl ReadAhead {
@@ -64,11 +88,20 @@ impl ReadAhead {
             limit: 0,
             used: 0,
         };
+        let segments = if window == 0 { 0 } else { segments.max(1) };
+        let nowhere = Reach {
+            first: [0; LANES],
+            more: [0; LANES],
+        };
         ReadAhead {
             window,
-            segments: vec![empty; if window == 0 { 0 } else { segments.max(1) }],
+            segments: vec![empty; segments],
+            reaches: vec![nowhere; segments.div_ceil(LANES)],
             active: None,
             uses: 0,
+            order: (0..segments).collect(),
+            turn: 0,
+            out_of_turn: false,
         }
     }
 
@@ -77,12 +110,26 @@ impl ReadAhead {
     }
 
     /// Whether a read from `sector` may find something here: whether it begins in
-    /// a segment, or in what the head is going to read.
+    /// or near a segment, or what the head is going to read. [`ReadAhead::find`] knows.
+    #[inline]
     pub(crate) fn may_hold(&self, sector: u64) -> bool {
-        // `limit` is not below `from`: one comparison for each segment.
-        let holds =
-            |segment: &Segment| sector.wrapping_sub(segment.from) <= segment.limit - segment.from;
-        self.segments.iter().any(holds)
+        let region = region(sector);
+        // Without leaving early, so that all are compared at once.
+        self.reaches.iter().any(|reach| {
+            let inside = |(&first, &more): (&u32, &u32)| region.wrapping_sub(first) <= more;
+            let lanes = reach.first.iter().zip(&reach.more);
+            lanes.fold(false, |found, lane| found | inside(lane))
+        })
+    }
+
+    /// A segment has moved.
+    #[inline]
+    fn moved(&mut self, number: usize) {
+        let segment = &self.segments[number];
+        let (first, last) = (region(segment.from), region(segment.limit));
+        let reach = &mut self.reaches[number / LANES];
+        reach.first[number % LANES] = first;
+        reach.more[number % LANES] = last.wrapping_sub(first);
     }
 
     /// The last sector of the newest stream's window; see [`ReadAhead::may_hold`].
@@ -135,6 +182,8 @@ impl ReadAhead {
         self.uses += 1;
         let segment = &mut self.segments[hit.segment];
         segment.used = self.uses;
+        let newest = self.turn.checked_sub(1).unwrap_or(self.order.len() - 1);
+        self.out_of_turn |= self.order[newest] != hit.segment;
         if self.active != Some(hit.segment) {
             return;
         }
@@ -147,6 +196,7 @@ impl ReadAhead {
         segment.limit = segment.limit.max(end + self.window);
         let oldest = segment.to.saturating_sub(2 * self.window);
         segment.from = segment.from.max(oldest);
+        self.moved(hit.segment);
     }
 
     /// The head goes elsewhere, at `now_ns`.
@@ -155,18 +205,15 @@ impl ReadAhead {
             let segment = &mut self.segments[active];
             segment.to = segment.passed(now_ns, pace).max(segment.from);
             segment.limit = segment.to;
+            self.moved(active);
         }
     }
 
     /// A read from the medium, whose last sector will have passed at `end_ns`.
     pub(crate) fn begin(&mut self, sector: u64, sectors: u64, end_ns: f64) {
         self.uses += 1;
-        let Some((number, segment)) = self
-            .segments
-            .iter_mut()
-            .enumerate()
-            .min_by_key(|(_, segment)| segment.used)
-        else {
+        let number = self.take_oldest();
+        let Some(segment) = self.segments.get_mut(number) else {
             return;
         };
         let to = sector + sectors;
@@ -178,14 +225,34 @@ impl ReadAhead {
             used: self.uses,
         };
         self.active = Some(number);
+        self.moved(number);
+    }
+
+    /// The segment that was used longest ago, of several the first; it is the newest now.
+    fn take_oldest(&mut self) -> usize {
+        if self.out_of_turn {
+            let used = |&number: &usize| (self.segments[number].used, number);
+            self.order.sort_unstable_by_key(used);
+            self.turn = 0;
+            self.out_of_turn = false;
+        }
+        let oldest = self.order.get(self.turn).copied().unwrap_or(0);
+        self.turn += 1;
+        if self.turn >= self.order.len() {
+            self.turn = 0;
+        }
+        oldest
     }
 
     /// A write makes what was read before it old.
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
-        for segment in &mut self.segments {
+        for number in 0..self.segments.len() {
+            let segment = &mut self.segments[number];
             if sector < segment.limit && segment.from < sector + sectors {
                 (segment.from, segment.to, segment.limit) = (0, 0, 0);
                 segment.used = 0;
+                self.out_of_turn = true;
+                self.moved(number);
             }
         }
     }
@@ -286,5 +353,9 @@ mod tests {
         }
         assert!(!ahead.may_hold(1_004));
         assert!(ahead.may_hold(2_004) && ahead.may_hold(3_004));
+        ahead.forget(2_000, 1);
+        ahead.begin(4_000, 8, 0.0);
+        assert!(!ahead.may_hold(2_004), "what was forgotten is used first");
+        assert!(ahead.may_hold(3_004) && ahead.may_hold(4_004));
     }
 }

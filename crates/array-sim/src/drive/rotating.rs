@@ -11,10 +11,11 @@
 //! firmware, hence the blend. Beyond the window, arrivals wait in C-LOOK order.
 //! Left out: caches other than a read-ahead segment, retries, zones.
 
+use super::DriveAccess;
 use super::read_ahead::{Hit, Pace, ReadAhead};
-use super::{Arrival, DriveAccess};
 use crate::arena::Arena;
 use crate::elevator::Elevator;
+use crate::events::{Key, at_ns};
 use crate::geometry::{Geometry, Position, fraction};
 use crate::seek::SeekCurve;
 use std::collections::VecDeque;
@@ -142,6 +143,8 @@ pub(crate) struct RotatingDrive {
     first_come: VecDeque<Waiting>,
     /// The access in service; the arm is already where it will end.
     serving: Option<u32>,
+    /// When that access arrives, if the drive was idle, and where the arm is until then.
+    awaited: (Key, u32),
     cylinder: u32,
     track: u32,
     /// What has been read ahead.
@@ -172,6 +175,7 @@ impl RotatingDrive {
             backlog: Elevator::with_capacity(backlog),
             first_come: VecDeque::with_capacity(first_come),
             serving: None,
+            awaited: (0, 0),
             cylinder: 0,
             track: 0,
             streaming: 0,
@@ -179,11 +183,37 @@ impl RotatingDrive {
         }
     }
 
-    pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> Arrival {
-        let sector = self.model.sector(access.offset_bytes);
+    /// An access comes to an idle drive, at the time of `arrives`: when it will be done.
+    /// Nothing else arrives before it.
+    pub(crate) fn arrive_idle(&mut self, arrives: Key, access: DriveAccess, stretch: f64) -> u64 {
+        let now_ns = at_ns(arrives);
+        self.awaited = (arrives, self.cylinder);
+        let mut waiting = self.waiting(now_ns, access);
+        waiting.streams = self.may_stream(&waiting);
+        self.start(now_ns, &Choice::of(waiting), stretch)
+    }
+
+    /// An access comes while another one is served.
+    pub(crate) fn arrive_busy(&mut self, now_ns: u64, access: DriveAccess) {
+        let waiting = self.waiting(now_ns, access);
+        match self.model.scheduling {
+            Scheduling::FirstCome => self.first_come.push_back(waiting),
+            // The access in service counts against the window: the drive holds its tag.
+            Scheduling::Blend => {
+                let item = self.waiting.insert(waiting);
+                if self.by_cylinder.len() + 1 < self.model.queue_depth {
+                    self.enter(item);
+                } else {
+                    self.backlog.push(waiting.sector, item);
+                }
+            }
+        }
+    }
+
+    fn waiting(&mut self, arrived_ns: u64, access: DriveAccess) -> Waiting {
         let position = access.position;
         self.arrivals += 1;
-        let waiting = Waiting {
+        Waiting {
             index: access.index,
             order: self.arrivals,
             write: access.write,
@@ -191,27 +221,10 @@ impl RotatingDrive {
             cylinder: position.cylinder,
             angle: position.angle,
             sector_turns: 1.0 / position.sectors_per_track,
-            sector,
+            sector: self.model.sector(access.offset_bytes),
             sectors: u64::from(access.length_bytes).div_ceil(SECTOR_BYTES),
-            arrived_ns: now_ns,
+            arrived_ns,
             streams: false,
-        };
-        match self.model.scheduling {
-            Scheduling::FirstCome => self.first_come.push_back(waiting),
-            // The access in service counts against the window: the drive holds its tag.
-            Scheduling::Blend => {
-                let item = self.waiting.insert(waiting);
-                let known = self.by_cylinder.len() + usize::from(self.serving.is_some());
-                if known < self.model.queue_depth {
-                    self.enter(item);
-                } else {
-                    self.backlog.push(sector, item);
-                }
-            }
-        }
-        match self.start_if_idle(now_ns, stretch) {
-            Some(done_ns) => Arrival::Started(done_ns),
-            None => Arrival::Queued,
         }
     }
 
@@ -224,14 +237,23 @@ impl RotatingDrive {
         {
             self.enter(item);
         }
-        (finished, self.start_if_idle(now_ns, stretch))
+        let next = self.choose(now_ns);
+        (
+            finished,
+            next.map(|choice| self.start(now_ns, &choice, stretch)),
+        )
     }
 
-    pub(crate) fn load(&self) -> usize {
+    pub(crate) fn is_serving(&self) -> bool {
+        self.serving.is_some()
+    }
+
+    /// Accesses waiting or in service; `passed` says whether an event has happened.
+    pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
         self.by_cylinder.len()
             + self.backlog.len()
             + self.first_come.len()
-            + usize::from(self.serving.is_some())
+            + usize::from(self.serving.is_some() && passed(self.awaited.0))
     }
 
     pub(crate) fn position(&self, offset_bytes: u64) -> Position {
@@ -239,35 +261,45 @@ impl RotatingDrive {
         self.model.geometry.position(sector)
     }
 
-    pub(crate) fn distance(&self, cylinder: u32) -> u32 {
-        cylinder.abs_diff(self.cylinder)
+    /// Cylinders between the arm and a cylinder; `passed` as for the load.
+    #[inline]
+    pub(crate) fn distance(&self, cylinder: u32, passed: impl Fn(Key) -> bool) -> u32 {
+        let (arrives, before) = self.awaited;
+        let arm = if passed(arrives) {
+            self.cylinder
+        } else {
+            before
+        };
+        cylinder.abs_diff(arm)
     }
 
     pub(crate) fn busy_ns(&self) -> u64 {
         self.busy_ns
     }
 
-    fn start_if_idle(&mut self, now_ns: u64, stretch: f64) -> Option<u64> {
-        if self.serving.is_some() {
-            return None;
-        }
-        let choice = match self.model.scheduling {
+    /// What an idle drive takes up next.
+    fn choose(&mut self, now_ns: u64) -> Option<Choice> {
+        match self.model.scheduling {
             Scheduling::FirstCome => {
                 let mut next = self.first_come.pop_front()?;
                 next.streams = self.may_stream(&next);
-                Choice::of(next)
+                Some(Choice::of(next))
             }
-            Scheduling::Blend => self.take_best(now_ns)?,
-        };
-        let next = choice.next;
-        let service_ns = match self.hit(now_ns, &next) {
-            Some(hit) => self.buffered_ns(now_ns, &choice, hit),
-            None => self.mechanical_ns(now_ns, &choice),
+            Scheduling::Blend => self.take_best(now_ns),
+        }
+    }
+
+    /// Starts an access; returns when it will be done.
+    fn start(&mut self, now_ns: u64, choice: &Choice, stretch: f64) -> u64 {
+        let next = &choice.next;
+        let service_ns = match self.hit(now_ns, next) {
+            Some(hit) => self.buffered_ns(now_ns, choice, hit),
+            None => self.mechanical_ns(now_ns, choice),
         };
         let busy_ns = (service_ns * stretch) as u64;
         self.serving = Some(next.index);
         self.busy_ns += busy_ns;
-        Some(now_ns + busy_ns)
+        now_ns + busy_ns
     }
 
     /// The window's cheapest access, or the oldest if it has waited too long.
@@ -403,23 +435,26 @@ impl RotatingDrive {
         let turned = self.turned(now_ns);
         let weight = self.model.rotation_weight;
         let (mut best, mut best_key): (Option<Cheapest>, _) = (None, (f64::INFINITY, u64::MAX));
-        let mut above = self
-            .by_cylinder
-            .partition_point(|&(cylinder, _)| cylinder < self.cylinder);
+        let window = self.by_cylinder.as_slice();
+        let mut above = window.partition_point(|&(cylinder, _)| cylinder < self.cylinder);
         let mut below = above;
+        let up_from = |rank: usize| window.get(rank).map_or(u32::MAX, |up| up.0 - self.cylinder);
+        let down_from = |end: usize| match end.checked_sub(1) {
+            Some(rank) => self.cylinder - window[rank].0,
+            None => u32::MAX,
+        };
+        let (mut up, mut down) = (up_from(above), down_from(below));
         loop {
-            let up = self.by_cylinder.get(above);
-            let down = self.by_cylinder[..below].last();
-            let up_distance = up.map_or(u32::MAX, |up| up.0 - self.cylinder);
-            let down_distance = down.map_or(u32::MAX, |down| self.cylinder - down.0);
-            let (rank, distance) = if up_distance <= down_distance {
+            let (rank, distance) = if up <= down {
                 above += 1;
-                (above - 1, up_distance)
+                let distance = std::mem::replace(&mut up, up_from(above));
+                (above - 1, distance)
             } else {
                 below -= 1;
-                (below, down_distance)
+                let distance = std::mem::replace(&mut down, down_from(below));
+                (below, distance)
             };
-            let Some(&(_, item)) = self.by_cylinder.get(rank) else {
+            let Some(&(_, item)) = window.get(rank) else {
                 return best;
             };
             let waiting = &self.waiting[item];

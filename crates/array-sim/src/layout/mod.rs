@@ -203,21 +203,43 @@ impl Layout {
     #[must_use]
     #[inline]
     pub fn locate(&self, logical_bytes: u64) -> Place {
-        let run = self.run_bytes();
-        let (unit, inside) = divide(logical_bytes, run);
-        let (row, column) = divide(unit, self.data_disks());
+        let (unit, inside) = divide(logical_bytes, self.run_bytes());
+        self.place(unit, inside)
+    }
+
+    /// The first copy of a byte of a unit.
+    #[inline]
+    fn place(&self, unit: u64, inside: u64) -> Place {
         let disks = u64::from(self.disks);
+        let dealt = || divide(unit, self.data_disks());
+        let after_parity = |row: u64, parities: u64, column: u64| {
+            // Less than twice the disks: cheaper than a division.
+            let disk = self.parity_disk(row) + parities + column;
+            if disk < disks { disk } else { disk - disks }
+        };
         let (disk, row) = match self.level {
             Level::Single | Level::Raid1 => (0, 0),
             Level::Linear => (unit, 0),
-            Level::Raid0 => (column, row),
-            Level::Raid10 => (column * 2, row),
-            Level::Raid5 => ((self.parity_disk(row) + 1 + column) % disks, row),
-            Level::Raid6 => ((self.parity_disk(row) + 2 + column) % disks, row),
+            Level::Raid0 => {
+                let (row, column) = dealt();
+                (column, row)
+            }
+            Level::Raid10 => {
+                let (row, column) = dealt();
+                (column * 2, row)
+            }
+            Level::Raid5 => {
+                let (row, column) = dealt();
+                (after_parity(row, 1, column), row)
+            }
+            Level::Raid6 => {
+                let (row, column) = dealt();
+                (after_parity(row, 2, column), row)
+            }
         };
         Place {
             disk: disk as u32,
-            offset_bytes: row * run + inside,
+            offset_bytes: row * self.run_bytes() + inside,
         }
     }
 
@@ -254,17 +276,20 @@ impl Layout {
     }
 
     /// Splits a range of logical bytes at the unit boundaries, in ascending order.
+    #[inline]
     pub fn pieces(&self, offset_bytes: u64, length_bytes: u64, mut take: impl FnMut(Piece)) {
         let run = self.run_bytes();
         let (mut at, end) = (offset_bytes, offset_bytes + length_bytes);
+        let (mut unit, mut inside) = divide(at, run);
         while at < end {
-            let stop = end.min((divide(at, run).0 + 1) * run);
+            let length_bytes = (end - at).min(run - inside);
             take(Piece {
-                place: self.locate(at),
+                place: self.place(unit, inside),
                 logical_bytes: at,
-                length_bytes: stop - at,
+                length_bytes,
             });
-            at = stop;
+            at += length_bytes;
+            (unit, inside) = (unit + 1, 0);
         }
     }
 
@@ -279,7 +304,8 @@ impl Layout {
 
 /// Quotient and remainder. Units and numbers of disks are nearly always powers of
 /// two, and a shift costs a tenth of a division.
-fn divide(value: u64, by: u64) -> (u64, u64) {
+#[inline]
+pub(crate) fn divide(value: u64, by: u64) -> (u64, u64) {
     if by.is_power_of_two() {
         (value >> by.trailing_zeros(), value & (by - 1))
     } else {

@@ -46,6 +46,7 @@ pub enum Phase {
 
 impl Layout {
     /// Hands over the accesses of one phase of an operation.
+    #[inline]
     pub fn plan(
         &self,
         write: bool,

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use super::long_path::Answer;
-use stripewise_io_engine::{Completion, Next, Operation, Source};
+use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
 
 impl Source for Worker {
     // Always: as a call it would pass its answer through memory.

@@ -49,6 +49,25 @@ fn serve(drive: &mut RotatingDrive, mut at_ns: u64) -> Vec<(u32, u64)> {
     }
 }
 
+/// What an arrival leads to.
+#[derive(Debug, PartialEq, Eq)]
+enum Arrival {
+    /// It waits in the drive's queue.
+    Queued,
+    /// The drive was idle and has started it: it will be done at this time.
+    Started(u64),
+}
+
+impl RotatingDrive {
+    fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> Arrival {
+        if self.is_serving() {
+            self.arrive_busy(now_ns, access);
+            return Arrival::Queued;
+        }
+        Arrival::Started(self.arrive_idle(Key::from(now_ns) << 64, access, stretch))
+    }
+}
+
 fn started(arrival: Arrival) -> u64 {
     match arrival {
         Arrival::Started(done_ns) => done_ns,
@@ -118,13 +137,13 @@ fn first_come_ignores_where_things_are() {
             Arrival::Queued
         );
     }
-    assert_eq!(drive.load(), 5);
+    assert_eq!(drive.load(|_| true), 5);
     let order: Vec<_> = serve(&mut drive, end)
         .iter()
         .map(|(index, _)| *index)
         .collect();
     assert_eq!(order, [0, 1, 2, 3, 4]);
-    assert_eq!(drive.load(), 0);
+    assert_eq!(drive.load(|_| true), 0);
 }
 
 #[test]
@@ -218,4 +237,16 @@ fn an_access_that_waited_outside_the_window_is_looked_up_when_it_enters() {
     let (_, second) = drive.done(first, 1.0);
     // Half of it is in the buffer, and the head is at the rest: no turn of the platter.
     assert_eq!(second, Some(first + 4 * 6_000));
+}
+
+#[test]
+fn the_arm_stays_and_nothing_is_in_service_until_the_access_has_arrived() {
+    let mut drive = drive(Scheduling::Blend, 1.0, 4);
+    let arrives = Key::from(1_000_u64) << 64;
+    drive.arrive_idle(arrives, access(0, 50_000, false), 1.0);
+    let before = |key: Key| key < arrives;
+    let after = |key: Key| key <= arrives;
+    assert_eq!((drive.load(before), drive.load(after)), (0, 1));
+    let distances = (drive.distance(50, before), drive.distance(50, after));
+    assert_eq!(distances, (50, 0));
 }

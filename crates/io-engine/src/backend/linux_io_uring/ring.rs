@@ -434,7 +434,11 @@ impl Iterator for Completed<'_> {
         }
         // SAFETY: masked, so inside the ring; the kernel wrote it before it
         // moved the tail, and writes it again only after we moved the head.
-        let entry = unsafe { &*self.completions.add((self.at & self.completion_mask) as usize) };
+        let entry = unsafe {
+            &*self
+                .completions
+                .add((self.at & self.completion_mask) as usize)
+        };
         self.at = self.at.wrapping_add(1);
         Some((entry.user_data, entry.result))
     }
