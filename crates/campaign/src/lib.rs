@@ -8,16 +8,30 @@
 //! A use case is a folder and imports no other one; what several need is a step.
 #![forbid(unsafe_code)]
 
+pub mod baseline;
 pub mod bench;
+pub mod check;
+pub mod compare;
 pub mod context;
+pub mod convert;
+pub mod disks;
+pub mod doctor;
 mod exit;
 pub mod experiment;
+pub mod export;
 mod failure;
+pub mod format;
+pub mod history;
+pub mod import;
 mod interrupt;
 pub mod observer;
+pub mod partition;
 mod permissions;
+pub mod prepare;
 pub mod probe;
+pub mod report;
 pub mod run;
+pub mod sqlio;
 pub mod steps;
 
 pub use context::{Clock, Context, Surroundings};

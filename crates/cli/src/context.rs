@@ -7,8 +7,9 @@ use crate::switches::Global;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::time::Instant;
-pub use stripewise_campaign::context::{keep_document, store_failure};
-use stripewise_campaign::{Clock, Observer, Surroundings};
+pub use stripewise_campaign::context::store_failure;
+use stripewise_campaign::steps::drives::Drives;
+use stripewise_campaign::{Clock, Observer, Outcome, Surroundings};
 use stripewise_units::NameText;
 
 /// The program's version, as records carry it.
@@ -89,4 +90,9 @@ impl Context {
         }
         words
     }
+}
+
+/// What drives stand for, by the switches and the environment.
+pub fn drives(mappings: &[String]) -> Outcome<Drives> {
+    Drives::parse(mappings, Box::new(|name| std::env::var(name).ok()))
 }

@@ -10,7 +10,6 @@ mod interrupt;
 mod output;
 mod request;
 mod show;
-mod subject;
 mod switches;
 
 use clap::Parser;

@@ -4,18 +4,19 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `kept` | the document of the store |
 //! | `ground` | where a target starts, and what may be said of it |
 //! | `pilot` | how long a run on a simulated array must be |
 //! | `start` | the first sitting: limits, pilot, what will be done |
 //! | `runner` | makes and keeps the runs |
 //! | `sitting` | one sitting, from open target to answer |
-//! | `answer` | what was found |
+//!
+//! The document of the store, and what was found, are steps: `compare` and `report` read
+//! them too.
 
-pub mod answer;
 pub mod ground;
-pub mod kept;
 pub mod pilot;
 pub mod runner;
 pub mod sitting;
 pub mod start;
+
+pub use crate::steps::{answer, kept};

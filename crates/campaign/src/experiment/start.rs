@@ -3,10 +3,11 @@
 //! is carried to its answer.
 
 use super::kept::Kept;
+pub use super::kept::plan_failure;
 use super::pilot;
 use super::sitting::{Sitting, announce, how, run_sitting, time_unasked_ns};
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::observer::Event;
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
@@ -49,12 +50,6 @@ pub fn start(
     say_place(context, &kept);
     announce(context, &kept, simulated);
     run_sitting(context, store, aimed, how, kept, Vec::new(), Vec::new())
-}
-
-/// A plan that breaks a rule.
-pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
 }
 
 /// What the switches say about stopping.

@@ -1,13 +1,22 @@
 //! What several use cases need: open targets, run jobs and keep the record, run stored
 //! requests again, read files.
 
+pub mod answer;
 pub mod asked;
+pub mod baselines;
+pub mod documents;
+pub mod drives;
 pub mod input;
 pub mod keep;
+pub mod kept;
+pub mod levels;
 pub mod measure;
+pub mod pages;
 pub mod parallel;
 pub mod planned;
+pub mod provision;
 pub mod reading;
 pub mod rerun;
 pub mod simulated;
+pub mod subject;
 pub mod targets;

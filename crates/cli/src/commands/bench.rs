@@ -5,10 +5,11 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::print_exact;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
+use crate::show::runs;
 use crate::show::terminal::say;
-use crate::show::{requirements, runs};
 use crate::switches::bench::Bench;
 use stripewise_campaign::bench::{BenchOptions, bench as run_bench, planned};
+use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
 use stripewise_results::Document;
 use stripewise_store::Store;
@@ -25,9 +26,9 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     if benched.records.is_empty() {
         return benched.ended.map(|()| exit);
     }
-    let mut document = runs::document(benched.records);
-    requirements::judge(&arguments.require, &mut document);
-    let exit = requirements::exit(&document, unanswered(&document, exit));
+    let mut document = documents::document(benched.records);
+    documents::judge(&arguments.require, &mut document);
+    let exit = documents::exit(&document, unanswered(&document, exit));
     if context.global.json {
         print_exact(&document.to_json());
     } else {

@@ -1,33 +1,29 @@
 //! `format`: prints the plan; with `--yes --destroy NAME` carries it out.
 
-use super::partition::{Document, failure, leave, planned, text};
+use super::partition::go_ahead;
 use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
+use crate::show::provision::{Invitation, format_plan, format_report};
 use crate::show::terminal::{say, say_part};
 use crate::switches::format::{Format, Kind};
-use std::path::Path;
-use stripewise_disk_provision::{
-    Destroy, FileSystemKind, FormatReport, FormatWish, Stripe, plan_format,
-};
+use stripewise_campaign::format::plan as plan_file_system;
+use stripewise_campaign::steps::provision::{ProvisionDocument, planned};
+use stripewise_disk_provision::{FileSystemKind, FormatReport, FormatWish, Stripe};
 use stripewise_units::NameText;
 
 pub fn format(context: &Context, arguments: &Format) -> Outcome {
-    let leave = leave(arguments.yes, arguments.destroy.as_deref())?;
-    let store = context.store_path()?;
-    let plan =
-        plan_format(&arguments.partition, &wish(arguments), Some(&store)).map_err(failure)?;
-    let Some(name) = leave else {
+    let destroy = arguments.destroy.as_deref();
+    let go_ahead = go_ahead(arguments.yes, destroy, arguments.busy_ok)?;
+    let planned_format = plan_file_system(context, &arguments.partition, &wish(arguments))?;
+    let plan = &planned_format.plan;
+    let Some(go_ahead) = go_ahead else {
         if context.global.json {
-            print_json(&Document::<_, FormatReport>::new(&plan, None))?;
+            print_json(&ProvisionDocument::<_, FormatReport>::new(plan, None))?;
         } else {
-            let invitation = text::Invitation::of(
-                arguments.yes,
-                arguments.destroy.as_deref(),
-                arguments.busy_ok,
-            );
-            print_text(&text::format_plan(&plan, false, context.style));
+            let invitation = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
+            print_text(&format_plan(plan, false, context.style));
             print_text(&invitation.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -37,23 +33,16 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!("{}", text::format_plan(&plan, true, context.style));
+        say_part!("{}", format_plan(plan, true, context.style));
         if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
             say!("running {} ...", plan.program.as_text());
         }
     }
-    let destroy = Destroy {
-        name,
-        store: Some(&store),
-        busy_ok: arguments.busy_ok,
-        save: Path::new(""),
-        now: "",
-    };
-    let report = plan.carry_out(&destroy).map_err(failure)?;
+    let report = planned_format.carry_out(&go_ahead)?;
     if context.global.json {
-        print_json(&Document::new(&plan, Some(&report)))?;
+        print_json(&ProvisionDocument::new(plan, Some(&report)))?;
     } else {
-        print_text(&text::format_report(&report));
+        print_text(&format_report(&report));
     }
     Ok(Exit::Done)
 }

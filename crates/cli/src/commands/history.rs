@@ -1,19 +1,17 @@
 //! `history`: list, show, delete.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction};
-use serde::Serialize;
-use stripewise_campaign::experiment::kept::Kept;
-use stripewise_lab::SeriesKind;
-use stripewise_report::{HistoryRow, history_table};
-use stripewise_results::{AnswerPlace, JobRow, RunRecord, SCHEMA_VERSION, SeriesRecord, Status};
-use stripewise_stats::median;
-use stripewise_store::{Filter, JobSummary, RunSummary, Store};
-use stripewise_units::{ByteSize, NameText, Nanoseconds, counted, format_iops};
+use stripewise_campaign::history::{
+    delete as forget, list as list_stored, runs_for_rows, show as load, since,
+};
+use stripewise_report::history_table;
+use stripewise_store::Filter;
+use stripewise_units::{NameText, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
@@ -26,420 +24,40 @@ pub fn history(context: &Context, arguments: &History) -> Outcome {
 fn list(context: &Context, arguments: &History) -> Outcome {
     let limit = arguments.limit;
     let only = &arguments.only;
+    let since = only.since.as_deref().map(|text| since(context, text));
     let filter = Filter {
-        // A series of many runs is one row.
-        limit: Some(if context.global.json {
-            limit
-        } else {
-            limit.saturating_mul(64)
+        limit: Some(match context.global.json {
+            true => limit,
+            false => runs_for_rows(limit),
         }),
         label: only.label.clone(),
         series: only.series.clone(),
         target: only.target.clone(),
         tool: only.tool.clone(),
-        since: only.since.as_deref().map(since).transpose()?,
+        since: since.transpose()?,
         status: None,
     };
-    let store = context.open_store_if_any()?;
-    let mut runs = Vec::new();
-    if let Some(store) = &store {
-        for run in context.stored_runs(store, &filter)? {
-            if let Some(said) = said(context, store, &run)? {
-                runs.push((run, said));
-            }
-        }
-    }
+    let history = list_stored(context, &filter)?;
     if context.global.json {
-        print_json(&listed(&runs))?;
+        print_json(&history.document())?;
         return Ok(Exit::Done);
     }
-    if runs.is_empty() {
-        let all = Filter {
-            limit: filter.limit,
-            ..Filter::default()
-        };
-        print_text(&match store {
-            Some(_) if filter != all => {
-                "No stored run matches; `stripewise history` without switches lists all of them.\n"
-                    .to_owned()
-            }
-            _ => format!(
-                "Nothing is stored yet in {}.\n",
-                context.store_path()?.as_text()
-            ),
-        });
-        return Ok(Exit::Done);
-    }
-    // Without a store there are no runs.
-    if let Some(store) = &store {
-        print_text(&history_table(&rows(store, &runs, limit as usize)));
-    }
+    print_text(&match (history.is_empty(), history.is_filtered) {
+        (false, _) => history_table(&history.rows(limit as usize)),
+        (true, true) => {
+            "No stored run matches; `stripewise history` without switches lists all of them.\n"
+                .to_owned()
+        }
+        (true, false) => format!(
+            "Nothing is stored yet in {}.\n",
+            context.store_path()?.as_text()
+        ),
+    });
     Ok(Exit::Done)
 }
 
-/// The beginning of a time that people type: a day or time as it is, a duration
-/// counted back from now. RFC 3339 in UTC, as far as it was given.
-fn since(text: &str) -> Outcome<String> {
-    if let Ok(ago) = text.parse::<Nanoseconds>() {
-        let seconds = i64::try_from(ago.ns() / 1_000_000_000).unwrap_or(i64::MAX);
-        let then = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(seconds));
-        if let Ok(then) = then {
-            return Ok(then.strftime("%Y-%m-%dT%H:%M:%S").to_string());
-        }
-    }
-    let time = text.trim().trim_end_matches('Z').replace(' ', "T");
-    let is_day = time.parse::<jiff::civil::Date>().is_ok() && !time.contains('T');
-    let is_time = time.contains('T') && time.parse::<jiff::civil::DateTime>().is_ok();
-    if is_day || is_time {
-        return Ok(time);
-    }
-    Err(Failure::usage(
-        format!("`{text}` is not a valid time"),
-        "give a day (2026-11-20), a time in UTC (2026-11-20T08:00), or an age: 24h, 90m",
-    ))
-}
-
-/// What is known of a run's jobs: what was measured here says everything, an
-/// imported result may not.
-type Said = Vec<SaidOfJob>;
-
-/// The fields of a job that an imported result may lack.
-#[derive(Clone, Debug)]
-struct SaidOfJob {
-    pattern: Option<String>,
-    read_percent: Option<u8>,
-    block_size_bytes: Option<u64>,
-    threads: Option<u32>,
-    outstanding: Option<u32>,
-    iops: Option<f64>,
-    mib_per_s: Option<f64>,
-    errors: Option<u64>,
-}
-
-fn said(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Said>> {
-    if run.tool.is_none() {
-        return Ok(Some(run.jobs.iter().map(measured_here).collect()));
-    }
-    let record = context.unless_damaged(store.load(&run.id))?;
-    Ok(record.map(|record| {
-        JobRow::of(std::slice::from_ref(&record))
-            .map(|row| imported(&row))
-            .collect()
-    }))
-}
-
-fn measured_here(job: &JobSummary) -> SaidOfJob {
-    SaidOfJob {
-        pattern: Some(job.pattern.clone()),
-        read_percent: Some(job.read_percent),
-        block_size_bytes: Some(job.block_size_bytes),
-        threads: Some(job.threads),
-        outstanding: Some(job.outstanding),
-        iops: Some(job.iops),
-        mib_per_s: Some(job.mib_per_s),
-        errors: Some(job.errors),
-    }
-}
-
-fn imported(row: &JobRow<'_>) -> SaidOfJob {
-    let job = row.job;
-    SaidOfJob {
-        pattern: row.pattern().map(str::to_owned),
-        read_percent: row.given("jobs.workload.read_percent", job.workload.read_percent),
-        block_size_bytes: row.block_size_bytes(),
-        threads: row.threads(),
-        outstanding: row.outstanding(),
-        iops: row.iops(),
-        mib_per_s: row.mib_per_s(),
-        errors: row.given("jobs.outcome.errors", job.outcome.errors.total),
-    }
-}
-
-/// The list as `--json` prints it.
-#[derive(Serialize)]
-struct Listed<'a> {
-    schema_version: u32,
-    history: Vec<ListedRun<'a>>,
-}
-
-#[derive(Serialize)]
-struct ListedRun<'a> {
-    id: &'a str,
-    started_at: &'a str,
-    status: Status,
-    label: Option<&'a str>,
-    series: Option<&'a str>,
-    series_part: Option<&'a str>,
-    host: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    warnings: u64,
-    jobs: Vec<ListedJob<'a>>,
-}
-
-#[derive(Serialize)]
-struct ListedJob<'a> {
-    name: &'a str,
-    target: &'a str,
-    // Null where an imported result does not say it.
-    pattern: Option<&'a str>,
-    read_percent: Option<u8>,
-    block_size_bytes: Option<u64>,
-    threads: Option<u32>,
-    outstanding: Option<u32>,
-    iops: Option<f64>,
-    mib_per_s: Option<f64>,
-    errors: Option<u64>,
-}
-
-fn listed(runs: &[(RunSummary, Said)]) -> Listed<'_> {
-    let history = runs
-        .iter()
-        .map(|(run, said)| ListedRun {
-            id: &run.id,
-            started_at: &run.started_at,
-            status: run.status,
-            label: run.label.as_deref(),
-            series: run.series.as_deref(),
-            series_part: run.series_part.as_deref(),
-            host: &run.host,
-            tool: run.tool.as_deref(),
-            warnings: run.warnings,
-            jobs: run
-                .jobs
-                .iter()
-                .zip(said)
-                .map(|(job, said)| ListedJob {
-                    name: &job.name,
-                    target: &job.target,
-                    pattern: said.pattern.as_deref(),
-                    read_percent: said.read_percent,
-                    block_size_bytes: said.block_size_bytes,
-                    threads: said.threads,
-                    outstanding: said.outstanding,
-                    iops: said.iops,
-                    mib_per_s: said.mib_per_s,
-                    errors: said.errors,
-                })
-                .collect(),
-        })
-        .collect();
-    Listed {
-        schema_version: SCHEMA_VERSION,
-        history,
-    }
-}
-
-/// A row a run; the runs of a series are one row together, at its newest run. At
-/// most so many rows: for what they show records are read.
-fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<HistoryRow> {
-    let mut rows = Vec::new();
-    let mut shown: Vec<&str> = Vec::new();
-    for (run, said) in runs {
-        if rows.len() == limit {
-            break;
-        }
-        let Some(series) = run.series.as_deref() else {
-            let void = store
-                .load(&run.id)
-                .is_ok_and(|record| !record.void_codes().is_empty());
-            rows.push(HistoryRow {
-                status: status(run.status == Status::Partial, void, run.status),
-                ..row(run, said)
-            });
-            continue;
-        };
-        if shown.contains(&series) {
-            continue;
-        }
-        shown.push(series);
-        let of_series: Vec<&(RunSummary, Said)> = runs
-            .iter()
-            .filter(|(other, _)| other.series.as_deref() == Some(series))
-            .collect();
-        rows.push(row_of_series(store, series, &of_series));
-    }
-    rows
-}
-
-/// `VOID`, `partial`, `running`, as far as they hold.
-fn status(partial: bool, void: bool, status: Status) -> String {
-    let words = [
-        (void, "VOID"),
-        (partial, "partial"),
-        (status == Status::Running, "running"),
-    ];
-    let words = words.into_iter().filter(|(holds, _)| *holds);
-    words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
-}
-
-/// The runs of a series, the newest first, as one row: with the answer of a bench's first
-/// ladder within its limit, else its ceiling, which every ladder has; or the median of
-/// repetitions.
-fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
-    let (newest, said) = runs[0];
-    let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
-    let first = store.load(&newest.id).ok();
-    let name = first
-        .as_ref()
-        .and_then(made_by)
-        .unwrap_or_else(|| name_of_series(newest.series_part.as_deref()));
-    let mut row = HistoryRow {
-        id: series.to_owned(),
-        what: counted(runs.len(), "run", "runs"),
-        iops: None,
-        ..row(newest, said)
-    };
-    let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
-    if let Some(ladder) = first_ladder(store, runs) {
-        let kind = SeriesKind::from_name(&ladder.name);
-        let in_bytes = kind.is_some_and(SeriesKind::told_in_bytes);
-        if let Some((rates, what)) = rate_of_ladder(&ladder) {
-            match in_bytes {
-                true => row.amount = format!("{} MiB/s", format_iops(rates.mib_per_s)),
-                false => row.iops = Some(rates.iops),
-            }
-            row.what = what;
-        }
-        void = !ladder.void_codes().is_empty();
-    } else if let Some(rates) = repetitions(runs) {
-        row.iops = median(&rates).filter(|_| !void);
-        row.what = format!("{}; median", row.what);
-    }
-    row.series = name;
-    row.status = status(partial, void, newest.status);
-    row
-}
-
-/// Rates of a ladder.
-struct Rates {
-    iops: f64,
-    mib_per_s: f64,
-}
-
-/// The rate that stands for a ladder, and what it is of: `random-read p99<5ms`. A bound is
-/// no rate, and neither is the knee of a ladder that misses its limit.
-fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
-    let name = &ladder.name;
-    let answer = ladder.answer.filter(|answer| answer.bound.is_none());
-    if let Some(answer) = answer
-        && answer.at != AnswerPlace::Knee
-    {
-        let rates = Rates {
-            iops: answer.iops,
-            mib_per_s: answer.mib_per_s,
-        };
-        let what = match answer.at {
-            AnswerPlace::Only => name.clone(),
-            _ => format!("{name} {}", ladder.slo),
-        };
-        return Some((rates, what));
-    }
-    let step = &ladder.steps[ladder.ceiling?];
-    let rates = Rates {
-        iops: step.iops,
-        mib_per_s: step.mib_per_s,
-    };
-    Some((rates, format!("{name} ceiling")))
-}
-
-/// The command, where what it made does not say it: a check repeats the series of
-/// its baseline.
-fn made_by(record: &RunRecord) -> Option<String> {
-    const COMMANDS: [&str; 6] = ["bench", "run", "align", "lab", "check", "baseline"];
-    let mut words = record.command.iter().skip(1);
-    let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
-    matches!(command.as_str(), "check" | "baseline").then(|| command.clone())
-}
-
-/// The summary of the ladder that a bench began with; none where it is none.
-fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRecord> {
-    let part = |run: &RunSummary| run.series_part.clone().unwrap_or_default();
-    let oldest = runs.iter().rev().map(|(run, _)| run);
-    let first = oldest
-        .clone()
-        .map(part)
-        .find(|part| SeriesKind::from_name(part).is_some())?;
-    let of_part = oldest.filter(|run| part(run) == first);
-    let records: Vec<RunRecord> = of_part.filter_map(|run| store.load(&run.id).ok()).collect();
-    stripewise_lab::series_of(&records).into_iter().next()
-}
-
-/// The rates of runs that all did the same; none where they did not, or there is
-/// one.
-fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
-    let what = |run: &RunSummary| {
-        let [job] = run.jobs.as_slice() else {
-            return None;
-        };
-        let place = (job.target.clone(), job.pattern.clone(), job.read_percent);
-        Some((place, job.block_size_bytes, job.threads, job.outstanding))
-    };
-    let first = what(&runs.first()?.0)?;
-    let same = runs.len() > 1
-        && runs
-            .iter()
-            .all(|(run, _)| what(run).as_ref() == Some(&first));
-    let rates = runs.iter().flat_map(|(run, _)| &run.jobs);
-    same.then(|| rates.map(|job| job.iops).collect())
-}
-
-/// What a series is, by the part of it that a run is: a ladder belongs to a bench.
-fn name_of_series(part: Option<&str>) -> String {
-    match part {
-        Some(part) if SeriesKind::from_name(part).is_none() && part != "precondition" => {
-            part.to_owned()
-        }
-        _ => "bench".to_owned(),
-    }
-}
-
-fn row(run: &RunSummary, said: &Said) -> HistoryRow {
-    let first = run.jobs.first();
-    let what = said.first().map_or_else(String::new, |job| {
-        let more = match run.jobs.len() {
-            0 | 1 => String::new(),
-            jobs => format!(" +{}", jobs - 1),
-        };
-        format!("{}{more}", in_short(job))
-    });
-    HistoryRow {
-        id: run.id.clone(),
-        date: run.started_at.get(..10).unwrap_or_default().to_owned(),
-        series: String::new(),
-        target: first.map(|job| job.target.clone()).unwrap_or_default(),
-        what,
-        iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
-        label: run.label.clone().unwrap_or_default(),
-        ..HistoryRow::default()
-    }
-}
-
-/// `random read 8K 4x8`; what a source does not say is left out, of the load told
-/// by a dash.
-fn in_short(job: &SaidOfJob) -> String {
-    let kind = job.read_percent.map(|percent| match percent {
-        100 => "read".to_owned(),
-        0 => "write".to_owned(),
-        percent => format!("{percent}% read"),
-    });
-    let block = job
-        .block_size_bytes
-        .map(|bytes| ByteSize(bytes).to_string());
-    let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
-    let load = format!("{}x{}", known(job.threads), known(job.outstanding));
-    let words = [job.pattern.clone(), kind, block, Some(load)];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    words.join(" ")
-}
-
 fn show(context: &Context, names: &[String]) -> Outcome {
-    let store = context.open_store_to_read()?;
-    let mut records = Vec::new();
-    for name in names {
-        records.extend(load(context, &store, name)?);
-    }
-    let document = runs::document(records);
+    let document = load(context, names)?;
     if context.global.json {
         print_exact(&document.to_json());
     } else {
@@ -448,80 +66,19 @@ fn show(context: &Context, names: &[String]) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A run, or all runs of a series in the order in which they ran.
-fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
-    let name = &store.full_name(name).map_err(store_failure)?;
-    let of_series = series_ids(context, store, name)?;
-    if of_series.is_empty() {
-        return Ok(vec![store.load(name).map_err(store_failure)?]);
-    }
-    of_series
-        .iter()
-        .map(|id| store.load(id).map_err(store_failure))
-        .collect()
-}
-
-/// Ids of the runs of a series, oldest first; empty where there is no such series.
-fn series_ids(context: &Context, store: &Store, series: &str) -> Outcome<Vec<String>> {
-    let filter = Filter {
-        series: Some(series.to_owned()),
-        ..Filter::default()
-    };
-    let mut ids: Vec<String> = context
-        .stored_runs(store, &filter)?
-        .into_iter()
-        .map(|run| run.id)
-        .collect();
-    ids.reverse();
-    Ok(ids)
-}
-
 fn delete(context: &Context, names: &[String]) -> Outcome {
-    let mut store = context.open_store_there()?;
-    let mut ids = Vec::new();
-    for name in names {
-        let of_series = series_ids(context, &store, name)?;
-        if of_series.is_empty() && Kept::is_known(&store, name)? {
-            // Its runs went one by one; what is left goes below.
-            continue;
-        }
-        if of_series.is_empty() {
-            if name.starts_with("last") {
-                return Err(Failure::usage(
-                    format!("`{name}` means something else each time"),
-                    "delete by the id that `stripewise history` lists",
-                ));
-            }
-            ids.push(store.resolve(name).map_err(store_failure)?);
-        } else {
-            ids.extend(of_series);
-        }
-    }
-    ids.dedup();
-    store.delete(&ids).map_err(store_failure)?;
-    let experiments = Kept::forget_those_without_runs(&mut store, names)?;
+    let done = forget(context, names)?;
     if context.global.json {
-        #[derive(Serialize)]
-        struct Deleted {
-            schema_version: u32,
-            deleted: Vec<String>,
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            experiments: Vec<String>,
-        }
-        print_json(&Deleted {
-            schema_version: SCHEMA_VERSION,
-            deleted: ids,
-            experiments,
-        })?;
-    } else {
-        let with = match experiments.as_slice() {
-            [] => String::new(),
-            gone => format!(", and with them experiment {}", gone.join(", ")),
-        };
-        print_text(&format!(
-            "Deleted {}{with}.\n",
-            counted(ids.len(), "run", "runs")
-        ));
+        print_json(&done)?;
+        return Ok(Exit::Done);
     }
+    let with = match done.experiments.as_slice() {
+        [] => String::new(),
+        gone => format!(", and with them experiment {}", gone.join(", ")),
+    };
+    print_text(&format!(
+        "Deleted {}{with}.\n",
+        counted(done.deleted.len(), "run", "runs")
+    ));
     Ok(Exit::Done)
 }

@@ -4,8 +4,6 @@ pub mod align;
 pub mod baseline;
 pub mod bench;
 pub mod check;
-pub mod check_answer;
-pub mod check_work;
 pub mod compare;
 pub mod convert;
 pub mod disks;

@@ -5,9 +5,10 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::request::request_of;
 use crate::show::document::{print_exact, print_text};
-use crate::show::{requirements, runs};
+use crate::show::runs;
 use crate::switches::run::Run;
 use stripewise_campaign::run::{requirements as required, run as run_request};
+use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
@@ -25,9 +26,9 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     if ran.records.is_empty() {
         return ran.ended.map(|()| exit);
     }
-    let mut document = runs::document(ran.records);
-    requirements::judge(&required, &mut document);
-    let exit = requirements::exit(&document, exit);
+    let mut document = documents::document(ran.records);
+    documents::judge(&required, &mut document);
+    let exit = documents::exit(&document, exit);
     if context.global.json {
         print_exact(&document.to_json());
     } else {

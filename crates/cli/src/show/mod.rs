@@ -1,6 +1,7 @@
 //! What people see: the plan and progress on stderr, answers on stdout.
 
 pub mod comparisons;
+pub mod disks;
 pub mod disks_like;
 pub mod document;
 pub mod experiment;
@@ -8,7 +9,7 @@ pub mod observer;
 pub mod page;
 pub mod probes;
 pub mod progress;
-pub mod requirements;
+pub mod provision;
 pub mod runs;
 pub mod style;
 pub mod terminal;

@@ -2,24 +2,15 @@
 
 use crate::context::Context;
 use crate::show::document::print_text;
-use crate::show::requirements;
-use stripewise_lab::{SeriesKind, series_of};
+use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    bench_sentences, caution_text, imported_rows_table, job_details, repetitions_table, run_header,
-    run_rows_table, series_table, warnings_line, warnings_text, wrapped,
+    bench_sentences, caution_text, imported_rows_table, job_details, repetitions_table,
+    requirement_text, run_header, run_rows_table, series_table, warnings_line, warnings_text,
+    wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 use stripewise_store::Store;
 use stripewise_units::format_bytes;
-
-/// The document of runs, with summaries of the series that they belong to.
-pub fn document(runs: Vec<RunRecord>) -> Document {
-    let series = series_of(&runs);
-    Document {
-        series,
-        ..Document::new(runs)
-    }
-}
 
 /// Stored runs: what they were, then everything about them.
 pub fn print_stored(context: &Context, document: &Document) {
@@ -85,7 +76,7 @@ fn whole(context: &Context, document: &Document) -> String {
             }
         }
     }
-    text.push_str(&requirements::lines(document));
+    text.push_str(&requirement_lines(document));
     text.push_str(&partial_lines(&document.runs));
     text.push_str(&warnings_text(&document.runs));
     text
@@ -121,10 +112,15 @@ fn ladders(context: &Context, document: &Document) -> String {
     text.push_str(&context.style.heading("In short"));
     text.push('\n');
     text.push_str(&bench_sentences(&document.series));
-    text.push_str(&requirements::lines(document));
+    text.push_str(&requirement_lines(document));
     text.push_str(&caution_text(document));
     text.push_str(&warnings_line(&document.runs));
     text
+}
+
+/// A line for each requirement.
+fn requirement_lines(document: &Document) -> String {
+    document.requirements.iter().map(requirement_text).collect()
 }
 
 pub fn partial_lines(runs: &[RunRecord]) -> String {

@@ -1,7 +1,8 @@
 //! The switches of `export`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
+use stripewise_campaign::export::ExportFormat;
 
 /// Records as JSON lines or CSV, one after the other, however many there are.
 #[derive(Debug, Args)]
@@ -15,13 +16,4 @@ pub struct Export {
     /// The file to make [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-/// Formats of an export.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// A record of a run on each line, as in the JSON document
-    Jsonl,
-    /// A row for each job of each run
-    Csv,
 }

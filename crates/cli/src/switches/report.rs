@@ -1,9 +1,9 @@
 //! The switches of `report`.
 
-use crate::show::page::Wanted;
 use clap::{Args, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_lab::compare::Requirement;
 use stripewise_report::{Look, Theme};
 use stripewise_units::ParseError;
@@ -29,7 +29,8 @@ pub struct Report {
     /// Every stored run
     #[arg(long, conflicts_with = "subjects")]
     pub all: bool,
-    /// What to write [default: by the end of the file's name, else html]
+    /// What to write: html (one file with everything), png or svg (a picture), csv (a row for each
+    /// job), md (Markdown) or json (the records) [default: by the end of the file's name, else html]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
     /// The file to make, or - for stdout [default: html and png stripewise-NAME.html in this directory, others stdout]
@@ -78,8 +79,8 @@ pub enum PictureTheme {
 
 impl Picture {
     /// The same as the renderer takes it.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
+    pub fn wanted(&self) -> PictureLook {
+        PictureLook {
             picture: self.chart.clone(),
             look: Look {
                 theme: match self.theme {
@@ -122,38 +123,6 @@ fn pixels(text: &str) -> Result<Pixels, ParseError> {
     match long > short * RATIO_MAX {
         true => Err(refused("is too long and thin for a picture")),
         false => Ok(Pixels(sides)),
-    }
-}
-
-/// Formats of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// One file with charts, tables and records
-    Html,
-    /// One picture in pixels
-    Png,
-    /// One picture as lines and text
-    Svg,
-    /// A row for each job of each run
-    Csv,
-    /// For issues and pull requests
-    #[value(alias = "markdown")]
-    Md,
-    /// The records
-    Json,
-}
-
-impl ReportFormat {
-    /// As it is typed, and as file names end.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReportFormat::Html => "html",
-            ReportFormat::Png => "png",
-            ReportFormat::Svg => "svg",
-            ReportFormat::Csv => "csv",
-            ReportFormat::Md => "md",
-            ReportFormat::Json => "json",
-        }
     }
 }
 

@@ -5,19 +5,19 @@
 //! each thread stays on one processor of its own mask, in turn: threads of a run
 //! are pinned one by one or not at all.
 
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::show::terminal::say;
 use stripewise_compat::sqlio::command::{Affinity, Command};
 use stripewise_compat::sqlio::{JobWish, Setup};
-use stripewise_disk_inspect::System;
 use stripewise_io_engine::backend::thread;
+use stripewise_machine::System;
 
 /// Where threads run: in turn on these; empty: as the process may.
-pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
+pub fn settle(context: &Context, command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
     let online = System::live().host().cpu.count_online.unwrap_or(64);
     if ideal(command) {
-        say!(
-            "note: ideal processors are a wish that this system does not take; threads run where it puts them"
+        context.note(
+            "this system has no ideal-processor hint; its scheduler decides where threads run",
         );
         return Ok(Vec::new());
     }
@@ -29,10 +29,10 @@ pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
         return Ok(Vec::new());
     }
     if masks.iter().any(|&mask| mask != first) {
-        let lists = setup.jobs.iter().map(|job| in_turn(job, online));
+        let lists = setup.jobs.iter().map(|job| in_turn(context, job, online));
         return Ok(lists.collect::<Outcome<Vec<_>>>()?.concat());
     }
-    let cpus = processors(first, online)?;
+    let cpus = processors(context, first, online)?;
     let round_robin = matches!(
         command.affinity,
         Affinity::Mask {
@@ -46,7 +46,9 @@ pub fn settle(command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
     match thread::pin_to(&cpus) {
         Ok(()) => Ok(Vec::new()),
         Err(error) => {
-            say!("note: threads could not be kept on the processors of mask {first:#x}: {error}");
+            context.note(format!(
+                "threads could not be kept on the processors of mask {first:#x}: {error}"
+            ));
             Ok(cpus)
         }
     }
@@ -60,33 +62,39 @@ fn ideal(command: &Command) -> bool {
 }
 
 /// A processor for each thread of a job.
-fn in_turn(job: &JobWish, online: u32) -> Outcome<Vec<u32>> {
+fn in_turn(context: &Context, job: &JobWish, online: u32) -> Outcome<Vec<u32>> {
     let cpus = match job.mask {
         0 => (0..online.max(1)).collect(),
-        mask => processors(mask, online)?,
+        mask => processors(context, mask, online)?,
     };
     let threads = job.workload.threads as usize;
     Ok(cpus.into_iter().cycle().take(threads).collect())
 }
 
-/// The processors of a mask that are there.
-fn processors(mask: u64, online: u32) -> Outcome<Vec<u32>> {
-    let named: Vec<u32> = (0..64).filter(|cpu| mask >> cpu & 1 == 1).collect();
-    let there: Vec<u32> = named.iter().copied().filter(|cpu| *cpu < online).collect();
-    if there.is_empty() {
-        return Err(Failure::usage(
-            format!("mask {mask:#x} names none of the {online} processors of this machine"),
-            "bit n stands for processor n, from 0; 0 means any",
+/// The processors of a mask that are there; the others are told.
+fn processors(context: &Context, mask: u64, online: u32) -> Outcome<Vec<u32>> {
+    let there = there(mask, online)?;
+    let named = mask.count_ones();
+    if there.len() < named as usize {
+        context.note(format!(
+            "of the {named} processors of mask {mask:#x} this machine has {}",
+            there.len()
         ));
     }
-    if there.len() < named.len() {
-        say!(
-            "note: of the {} processors of mask {mask:#x} this machine has {}",
-            named.len(),
-            there.len()
-        );
-    }
     Ok(there)
+}
+
+fn there(mask: u64, online: u32) -> Outcome<Vec<u32>> {
+    let there: Vec<u32> = (0..online.min(64))
+        .filter(|cpu| mask >> cpu & 1 == 1)
+        .collect();
+    match there.is_empty() {
+        false => Ok(there),
+        true => Err(Failure::usage(
+            format!("mask {mask:#x} names none of the {online} processors of this machine"),
+            "bit n stands for processor n, from 0; 0 means any",
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -95,8 +103,8 @@ mod tests {
 
     #[test]
     fn masks_are_bits_of_processors_that_are_there() {
-        assert_eq!(processors(0b1011, 8).unwrap(), [0, 1, 3]);
-        assert_eq!(processors(0b1011, 2).unwrap(), [0, 1]);
-        assert!(processors(0b100, 2).is_err());
+        assert_eq!(there(0b1011, 8).unwrap(), [0, 1, 3]);
+        assert_eq!(there(0b1011, 2).unwrap(), [0, 1]);
+        assert!(there(0b100, 2).is_err());
     }
 }

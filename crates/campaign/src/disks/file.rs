@@ -1,6 +1,6 @@
 //! Where a plain file lies: its volume, and its extents there.
 
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::Serialize;
 use std::path::Path;
@@ -13,10 +13,13 @@ const EXTENTS_SHOWN: usize = 16;
 /// A file's place.
 #[derive(Clone, Debug, Serialize)]
 pub struct FilePlace {
+    /// The file.
     pub path: String,
+    /// Where its file system is mounted.
     pub mount_point: Option<String>,
     /// The device under its file system.
     pub device: Option<String>,
+    /// All devices under its file system.
     #[serde(skip)]
     pub devices: Vec<String>,
     /// The first extents.
@@ -34,11 +37,12 @@ pub struct FileExtent {
     pub start_bytes: u64,
     /// On the device under its file system; absent where that is not known.
     pub device_bytes: Option<u64>,
+    /// How long it is.
     pub length_bytes: u64,
 }
 
 impl FilePlace {
-    pub fn of(system: &System, path: &Path) -> Outcome<Self> {
+    pub(super) fn of(system: &System, path: &Path) -> Outcome<Self> {
         let storage = system.storage_of_path(path).map_err(|error| {
             let hint = error.hint().to_owned();
             Failure::of(Exit::Target, error).hinted(hint)

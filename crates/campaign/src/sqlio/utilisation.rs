@@ -1,8 +1,8 @@
 //! `-U`: how busy the processors were. Of SQLIO's own block no result shows the
 //! form; the lines are ours.
 
-use crate::show::terminal::say;
-use stripewise_disk_inspect::System;
+use crate::context::Context;
+use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
 use stripewise_results::RunRecord;
 
@@ -42,17 +42,17 @@ impl Watch {
 
 impl Utilisation {
     /// Lines behind the results. Simulated runs use no processor of theirs.
-    pub fn lines(self, record: &RunRecord, per_processor: bool) -> Vec<String> {
+    pub fn lines(self, context: &Context, record: &RunRecord, per_processor: bool) -> Vec<String> {
         let simulated = record
             .jobs
             .iter()
             .any(|job| job.target.simulation.is_some());
         if simulated {
-            say!("note: -U is left out: a simulated run says nothing about processors");
+            context.note("-U is left out: a simulated run says nothing about processors");
             return Vec::new();
         }
         if per_processor {
-            say!("note: -Up: processors are counted together, not one by one");
+            context.note("-Up: processors are counted together, not one by one");
         }
         let percent = |share: u64| format!("{:>5}.{}", share / 10, share % 10);
         vec![

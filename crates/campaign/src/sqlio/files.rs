@@ -1,16 +1,17 @@
 //! Files are made and made larger as SQLIO did it, under the rules of targets,
 //! and with the lines that SQLIO printed meanwhile.
 
-use super::drives::Place;
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::print_text;
+use crate::permissions::Permissions;
+use crate::steps::drives::Place;
+use crate::steps::simulated::Simulated;
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, expand, intent, prepare, target_failure,
+};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
-use stripewise_campaign::Permissions;
-use stripewise_campaign::steps::targets::{
-    TargetRequirements, expand, intent, prepare, target_failure,
-};
 use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
@@ -19,6 +20,9 @@ use stripewise_units::NameText;
 
 const BYTES_PER_MB: u64 = 1_048_576;
 
+/// Takes SQLIO's lines as they come.
+pub type Say<'a> = dyn FnMut(&str) + 'a;
+
 /// Makes sure that a file has what is asked of it; what SQLIO says of it.
 pub fn ready(
     context: &Context,
@@ -26,9 +30,10 @@ pub fn ready(
     wish: &FileWish,
     place: &Place,
     permissions: &Permissions,
+    say: &mut Say<'_>,
 ) -> Outcome<Prepared> {
     let grown = match place {
-        Place::File(path) => grow(context, store, wish, path, permissions)?,
+        Place::File(path) => grow(context, store, wish, path, permissions, say)?,
         Place::Raw(_) | Place::Simulated(_) => None,
     };
     let bytes = match (wish.specified_bytes, place) {
@@ -43,9 +48,7 @@ pub fn ready(
         specified: wish.specified_bytes.is_some(),
         megabytes: bytes / BYTES_PER_MB,
     };
-    if !context.global.json {
-        print_text(&size_line(&prepared));
-    }
+    say(&size_line(&prepared));
     Ok(prepared)
 }
 
@@ -74,7 +77,7 @@ pub fn judge(
         },
     };
     let name: TargetName = place.text().parse().map_err(target_failure)?;
-    stripewise_campaign::steps::targets::judge(context, store, &name, &intent).map(drop)
+    crate::steps::targets::judge(context, store, &name, &intent).map(drop)
 }
 
 /// How much larger a file must become, and its size now where it is there; `None`
@@ -124,22 +127,17 @@ fn grow(
     wish: &FileWish,
     path: &Path,
     permissions: &Permissions,
+    say: &mut Say<'_>,
 ) -> Outcome<Option<Growth>> {
     let Some((current, growth)) = growth(wish, path)? else {
         return Ok(None);
-    };
-    let say = |text: &str| {
-        if !context.global.json {
-            print_text(text);
-        }
     };
     say(&expanding(&wish.name, &growth));
     let intent = growing(&growth, current.is_none(), permissions);
     let done = match current {
         None => {
             let name = TargetName::Path(path.to_owned());
-            prepare(context, store, &name, &intent)
-                .and_then(stripewise_campaign::steps::targets::OpenTarget::finish)
+            prepare(context, store, &name, &intent).and_then(OpenTarget::finish)
         }
         Some(_) => expand(context, store, path, growth.needed_bytes, &intent),
     };
@@ -163,7 +161,7 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::new(
-            crate::exit_codes::Exit::Target,
+            Exit::Target,
             format!("cannot look at {}: {error}", path.as_text()),
             "check its directory and who may read it",
         )),
@@ -186,9 +184,7 @@ fn device_bytes(path: &Path) -> Option<u64> {
 }
 
 fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {
-    let name: TargetName = text
-        .parse()
-        .map_err(stripewise_campaign::steps::targets::target_failure)?;
-    let simulated = stripewise_campaign::steps::simulated::Simulated::open(context, &name)?;
+    let name: TargetName = text.parse().map_err(target_failure)?;
+    let simulated = Simulated::open(context, &name)?;
     Ok(simulated.limits().size_bytes)
 }

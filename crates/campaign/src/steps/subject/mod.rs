@@ -8,13 +8,13 @@
 mod named;
 
 use crate::context::{Context, store_failure};
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::input::{RESULTS_BYTES_MAX, read};
+use crate::steps::kept::Kept;
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_campaign::experiment::kept::Kept;
-use stripewise_campaign::steps::input::{RESULTS_BYTES_MAX, read};
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 use stripewise_store::{Filter, Store};
@@ -23,8 +23,11 @@ use stripewise_units::{NameText, counted, path_of, plural};
 /// What a subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubjectKind {
+    /// A stored run.
     Run,
+    /// The stored runs of a series.
     Series,
+    /// The stored runs of an experiment.
     Experiment,
     /// A published table.
     Dataset,
@@ -39,6 +42,7 @@ pub enum SubjectKind {
 pub struct Subject {
     /// As it may head a column: the id, the name of the table, the file.
     pub name: String,
+    /// Where its runs are from.
     pub kind: SubjectKind,
     /// In the order in which they ran, or in which their file has them.
     pub runs: Vec<RunRecord>,
@@ -53,7 +57,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    fn new(name: impl Into<String>, kind: SubjectKind, runs: Vec<RunRecord>) -> Subject {
+    /// Runs and nothing besides.
+    pub fn new(name: impl Into<String>, kind: SubjectKind, runs: Vec<RunRecord>) -> Subject {
         Subject {
             name: name.into(),
             kind,
@@ -82,6 +87,7 @@ impl Subject {
     }
 
     /// The label that all of its runs carry, if there is one.
+    #[must_use]
     pub fn label(&self) -> Option<&str> {
         let first = self.runs.first()?.label.as_deref()?;
         let same = |run: &RunRecord| run.label.as_deref() == Some(first);
@@ -91,6 +97,9 @@ impl Subject {
 
 /// What `text` names. Nothing is written; a store that cannot be written to will
 /// do, and files need none.
+///
+/// # Errors
+/// Where it names nothing, or what it names cannot be read.
 pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     if let Some(name) = text.strip_prefix("dataset:") {
         return published(name);
@@ -121,6 +130,9 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 }
 
 /// A run, series or experiment of the store; `last` is what was done last.
+///
+/// # Errors
+/// Where the store has no such thing, or cannot be read.
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &store.full_name(name).map_err(store_failure)?;
     let filter = Filter {

@@ -1,11 +1,21 @@
-//! Requirements that were stated with `--require`: judged, told, and turned into
-//! an exit code. The verdicts travel in the document, so that a report made of it
-//! says what the terminal said.
+//! Documents of runs: with summaries of their series, and with what was required of them
+//! judged. The verdicts travel in the document, so that a report made of it says what
+//! whoever asked was told.
 
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use stripewise_lab::compare::Requirement;
-use stripewise_report::requirement_text;
+use stripewise_lab::series_of;
 use stripewise_results::{Document, RunRecord, SeriesRecord};
+
+/// The document of runs, with summaries of the series that they belong to.
+#[must_use]
+pub fn document(runs: Vec<RunRecord>) -> Document {
+    let series = series_of(&runs);
+    Document {
+        series,
+        ..Document::new(runs)
+    }
+}
 
 /// Judges what was required of the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
@@ -56,12 +66,8 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
     step.map(|step| step.run.as_str()).into_iter().collect()
 }
 
-/// A line for each, as text.
-pub fn lines(document: &Document) -> String {
-    document.requirements.iter().map(requirement_text).collect()
-}
-
 /// What went well ends as a finding where a requirement is missed.
+#[must_use]
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
     if missed && exit == Exit::Done {

@@ -209,3 +209,9 @@ fn read(document: &KeptDocument) -> Outcome<Kept> {
     }
     Ok(kept)
 }
+
+/// A plan that breaks a rule.
+pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
+    let hint = problem.hint().to_owned();
+    Failure::usage(problem.to_string(), hint)
+}

@@ -1,44 +1,47 @@
 //! What a check found: the comparison, requirements met and missed, and the exit
 //! code that follows.
 
-use super::baseline::KeptBaseline;
+use super::CheckOptions;
 use crate::context::Context;
-use crate::exit_codes::Exit;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::{print_json, print_text};
-use crate::show::page::material_of;
-use crate::show::runs::all_kept_line;
-use crate::switches::check::Check;
-use crate::switches::hints::{fit_warnings, fit_warnings_of_baseline};
+use crate::steps::baselines::KeptBaseline;
+use crate::steps::pages::material_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
-use stripewise_report::{
-    Material, comparison_text, errors_text, requirement_text, warnings_text, wrapped,
-};
+use stripewise_report::Material;
 use stripewise_results::{
     ComparisonRecord, ComparisonRow, Document, JobRow, RequirementRecord, RunRecord,
     SCHEMA_VERSION, Verdict,
 };
-use stripewise_store::Store;
 
 /// What a check found.
-pub struct Answer<'a> {
-    records: &'a [RunRecord],
+#[derive(Debug)]
+pub struct Answer {
+    /// The runs that were judged.
+    pub records: Vec<RunRecord>,
     /// They were made now, not taken from the history.
-    made: bool,
-    baseline: Option<String>,
-    comparisons: Vec<ComparisonRecord>,
-    requirements: Vec<RequirementRecord>,
-    said: Vec<String>,
+    pub made: bool,
+    /// Name of the baseline.
+    pub baseline: Option<String>,
+    /// The table of changes; empty without a baseline.
+    pub comparisons: Vec<ComparisonRecord>,
+    /// Requirements met and missed.
+    pub requirements: Vec<RequirementRecord>,
+    /// What must be known besides, in sentences.
+    pub said: Vec<String>,
     tolerate: f64,
     /// Codes of void warnings that the baseline did not have.
     new_void: BTreeSet<String>,
-    why_inconclusive: Option<&'static str>,
+    /// Why nothing is concluded.
+    pub why_inconclusive: Option<&'static str>,
+    ended: Exit,
 }
 
+/// What a check found, as a document.
 #[derive(Serialize)]
-struct AnswerDocument<'a> {
+pub struct AnswerDocument<'a> {
     schema_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline: Option<&'a str>,
@@ -89,51 +92,55 @@ fn errors_of(records: &[RunRecord]) -> Vec<FailedOperations<'_>> {
     .collect()
 }
 
-impl<'a> Answer<'a> {
-    pub fn new(
-        arguments: &Check,
+impl Answer {
+    pub(super) fn new(
+        options: &CheckOptions,
         baseline: Option<&KeptBaseline>,
-        records: &'a [RunRecord],
-    ) -> Answer<'a> {
+        records: Vec<RunRecord>,
+    ) -> Answer {
         let before = baseline
             .map(|kept| void_codes(&kept.runs))
             .unwrap_or_default();
-        let new_void = void_codes(records).difference(&before).cloned().collect();
+        let new_void = void_codes(&records).difference(&before).cloned().collect();
+        let required = options.require.iter();
+        let requirements = required.map(|one| one.judge(&records)).collect();
         Answer {
-            records,
-            made: arguments.run.is_none(),
+            made: options.run.is_none(),
             baseline: baseline.map(|kept| kept.name.clone()),
             comparisons: Vec::new(),
-            requirements: arguments
-                .require
-                .iter()
-                .map(|requirement| requirement.judge(records))
-                .collect(),
+            requirements,
             said: Vec::new(),
-            tolerate: arguments.tolerate,
+            tolerate: options.tolerate,
             new_void,
             why_inconclusive: None,
+            ended: Exit::Done,
+            records,
         }
     }
 
-    /// Runs from which nothing follows, and why.
-    pub fn inconclusive(
-        arguments: &Check,
-        records: &'a [RunRecord],
-        why: &'static str,
-    ) -> Answer<'a> {
+    /// Runs from which nothing follows, because of how they ended.
+    pub(super) fn inconclusive(
+        options: &CheckOptions,
+        records: Vec<RunRecord>,
+        ended: Exit,
+    ) -> Answer {
+        let why = match ended {
+            Exit::Interrupted(_) => "interrupted",
+            _ => "operations failed",
+        };
         Answer {
             requirements: Vec::new(),
             why_inconclusive: Some(why),
-            ..Answer::new(arguments, None, records)
+            ended,
+            ..Answer::new(options, None, records)
         }
     }
 
-    pub fn say(&mut self, sentence: String) {
+    pub(super) fn say(&mut self, sentence: String) {
         self.said.push(sentence);
     }
 
-    pub fn add(&mut self, mut comparison: ComparisonRecord) {
+    pub(super) fn add(&mut self, mut comparison: ComparisonRecord) {
         let verdict = self.verdict_words(&comparison);
         comparison.sentences.insert(0, verdict);
         if !self.new_void.is_empty() {
@@ -187,7 +194,11 @@ impl<'a> Answer<'a> {
     }
 
     /// The exit code that follows.
+    #[must_use]
     pub fn exit(&self) -> Exit {
+        if self.why_inconclusive.is_some() {
+            return self.ended;
+        }
         let missed = self.requirements.iter().any(|outcome| !outcome.met);
         let is_void = !self.new_void.is_empty() && self.baseline.is_some();
         let is_worse = self.comparisons.iter().any(|one| self.is_worse(one));
@@ -198,67 +209,41 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub fn print(&self, context: &Context) -> Outcome<()> {
-        if context.global.json {
-            print_json(&AnswerDocument {
-                schema_version: SCHEMA_VERSION,
-                baseline: self.baseline.as_deref(),
-                runs: self.records.iter().map(|run| run.id.as_str()).collect(),
-                verdict: self.comparisons.first().map(|record| record.verdict),
-                tolerate_percent: self.tolerate,
-                tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
-                comparisons: &self.comparisons,
-                requirements: &self.requirements,
-                notes: &self.said,
-                inconclusive: self.why_inconclusive,
-                errors: errors_of(self.records),
-            })?;
-        } else {
-            print_text(&self.text());
+    /// As `--json` prints it.
+    #[must_use]
+    pub fn document(&self) -> AnswerDocument<'_> {
+        AnswerDocument {
+            schema_version: SCHEMA_VERSION,
+            baseline: self.baseline.as_deref(),
+            runs: self.records.iter().map(|run| run.id.as_str()).collect(),
+            verdict: self.comparisons.first().map(|record| record.verdict),
+            tolerate_percent: self.tolerate,
+            tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
+            comparisons: &self.comparisons,
+            requirements: &self.requirements,
+            notes: &self.said,
+            inconclusive: self.why_inconclusive,
+            errors: errors_of(&self.records),
         }
-        Ok(())
     }
 
     /// What a report on it is made of: the runs, what became of the baseline, and
     /// whether the requirements are met.
-    pub fn material(&self, store: &Store) -> Material {
+    #[must_use]
+    pub fn material(&self, context: &Context) -> Material {
         let document = Document {
             comparisons: self.comparisons.clone(),
             requirements: self.requirements.clone(),
             ..Document::new(self.records.to_vec())
         };
-        let mut material = material_of(Some(store), document);
+        let store = context.open_store_to_read().ok();
+        let mut material = material_of(store.as_ref(), document);
         material.title = match &self.baseline {
             Some(name) => format!("Check against the baseline {name}"),
             None => format!("Check: {}", material.title),
         };
         material.notes.clone_from(&self.said);
         material
-    }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for comparison in &self.comparisons {
-            text.push_str(&comparison_text(comparison));
-            text.push('\n');
-        }
-        for outcome in &self.requirements {
-            text.push_str(&requirement_text(outcome));
-        }
-        for sentence in &self.said {
-            text.push_str(&wrapped(sentence, "  "));
-        }
-        let mut told = self.records.to_vec();
-        match self.baseline {
-            Some(_) if self.made => fit_warnings_of_baseline(&mut told),
-            _ => fit_warnings(&mut told),
-        }
-        text.push_str(&warnings_text(&told));
-        text.push_str(&errors_text(self.records));
-        if self.made {
-            text.push_str(&all_kept_line(self.records));
-        }
-        text
     }
 }
 
@@ -272,25 +257,25 @@ fn smallest_loss(row: &ComparisonRow) -> f64 {
 }
 
 /// Compares what was measured with the baseline, in words of change.
-pub fn judge_change(
-    arguments: &Check,
+pub(super) fn judge_change(
+    options: &CheckOptions,
     name: &str,
     then: &[RunRecord],
     now: &[RunRecord],
-    options: CompareOptions,
+    by: CompareOptions,
 ) -> Outcome<ComparisonRecord> {
     let side = |name: &str, runs: &[RunRecord]| Side {
         name: name.to_owned(),
         runs: runs.to_vec(),
     };
-    let mut record = compare(&side(name, then), &side("now", now), options)
+    let mut record = compare(&side(name, then), &side("now", now), by)
         .map_err(|reason| Failure::usage(reason.to_string(), reason.hint()))?;
-    record.title = match &arguments.changed {
+    record.title = match &options.changed {
         Some(words) => format!(
             "{} now, after the change `{words}`, against {name}",
-            options.metric.words()
+            by.metric.words()
         ),
-        None => format!("{} now against {name}", options.metric.words()),
+        None => format!("{} now against {name}", by.metric.words()),
     };
     Ok(record)
 }

@@ -4,8 +4,6 @@
 use super::Kind;
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
-use crate::show::terminal::say;
-use crate::switches::disks::Disks;
 use serde::{Deserialize, Serialize};
 use stripewise_disk_inspect::survey::{Disk, Survey};
 use stripewise_disk_inspect::trace::Given;
@@ -16,14 +14,19 @@ const KIND: &str = "layout";
 /// What was given for one disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
+    /// Bytes on one disk of the array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit_bytes: Option<u64>,
+    /// Its level: `raid5`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raid_level: Option<String>,
+    /// Its disks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raid_disks: Option<u64>,
+    /// Cache of its controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_size_bytes: Option<u64>,
+    /// Anything else worth knowing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Forget what was there before.
@@ -32,19 +35,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// From the switches; `None` where none was used.
-    pub fn of(arguments: &Disks) -> Option<Self> {
-        let facts = Facts {
-            stripe_unit_bytes: arguments.stripe_unit.map(|size| size.bytes()),
-            raid_level: arguments.raid.as_ref().map(|raid| raid.level.clone()),
-            raid_disks: arguments.raid.as_ref().and_then(|raid| raid.disks),
-            cache_size_bytes: arguments.cache_size.map(|size| size.bytes()),
-            note: arguments.note.clone(),
-            forget: arguments.forget,
-        };
-        (facts != Facts::default()).then_some(facts)
-    }
-
     /// With what is new over what was known.
     fn over(&self, old: &Facts) -> Facts {
         let keep = !self.forget;
@@ -72,7 +62,7 @@ pub struct Known {
 
 impl Known {
     /// From the store, where there is one: looking does not make it.
-    pub fn load(context: &Context) -> Outcome<Self> {
+    pub(super) fn load(context: &Context) -> Outcome<Self> {
         if !context.store_path().is_ok_and(|path| path.exists()) {
             return Ok(Known::default());
         }
@@ -86,13 +76,14 @@ impl Known {
     }
 
     /// What was given for a disk.
+    #[must_use]
     pub fn of(&self, key: &str) -> Option<&Facts> {
         let found = self.facts.iter().find(|(known, _)| known == key);
         found.map(|(_, facts)| facts)
     }
 
     /// For the survey.
-    pub fn given(&self) -> Vec<(String, Given)> {
+    pub(super) fn given(&self) -> Vec<(String, Given)> {
         let one = |(key, facts): &(String, Facts)| {
             let given = Given {
                 stripe_unit_bytes: facts.stripe_unit_bytes,
@@ -105,7 +96,7 @@ impl Known {
     }
 
     /// Keeps what is new for the disks at the bottom of the target.
-    pub fn change(
+    pub(super) fn change(
         &mut self,
         context: &Context,
         survey: &Survey,
@@ -144,14 +135,12 @@ impl Known {
                     .keep_document(KIND, &document)
                     .map_err(store_failure)?;
             }
-            if !context.global.quiet {
-                let done = match (all == Facts::default(), self.of(key).is_some()) {
-                    (false, _) => "kept with",
-                    (true, true) => "forgot what was given for",
-                    (true, false) => "nothing was kept for",
-                };
-                say!("{done} {} ({key})", disk.device.name);
-            }
+            let done = match (all == Facts::default(), self.of(key).is_some()) {
+                (false, _) => "kept with",
+                (true, true) => "forgot what was given for",
+                (true, false) => "nothing was kept for",
+            };
+            context.status(format!("{done} {} ({key})", disk.device.name));
             self.facts.retain(|(known, _)| known != key);
             if all != Facts::default() {
                 self.facts.push((key.clone(), all));

@@ -1,6 +1,6 @@
-//! The JSON document of `disks`.
+//! What `disks --json` prints.
 
-use super::View;
+use super::Seen;
 use super::file::FilePlace;
 use super::given::Facts;
 use serde::Serialize;
@@ -12,8 +12,9 @@ use stripewise_disk_inspect::verdict::{self, Boundary, Check, Judgement, Place};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
+/// What was seen, as a document.
 #[derive(Serialize)]
-pub struct Document<'a> {
+pub struct DisksDocument<'a> {
     schema_version: u32,
     disks: Vec<Disk<'a>>,
     volumes: Vec<Volume<'a>>,
@@ -125,25 +126,25 @@ struct Cost<'a> {
     text: String,
 }
 
-pub fn document<'a>(view: &'a View) -> Document<'a> {
-    Document {
+pub(super) fn document(seen: &Seen) -> DisksDocument<'_> {
+    DisksDocument {
         schema_version: SCHEMA_VERSION,
-        disks: view
+        disks: seen
             .survey
             .disks
             .iter()
-            .map(|one| disk(view, one))
+            .map(|one| disk(seen, one))
             .collect(),
-        volumes: view
+        volumes: seen
             .volumes()
             .map(|(one, judgement)| volume(one, judgement))
             .collect(),
-        file: view.place.as_ref(),
-        notes: &view.survey.notes,
+        file: seen.place.as_ref(),
+        notes: &seen.survey.notes,
     }
 }
 
-fn disk<'a>(view: &'a View, disk: &'a survey::Disk) -> Disk<'a> {
+fn disk<'a>(seen: &'a Seen, disk: &'a survey::Disk) -> Disk<'a> {
     let device: &BlockDevice = &disk.device;
     let queue = &device.queue;
     Disk {
@@ -166,7 +167,7 @@ fn disk<'a>(view: &'a View, disk: &'a survey::Disk) -> Disk<'a> {
         write_cache: queue.write_cache.as_deref(),
         read_only: device.read_only,
         key: &disk.key,
-        given: view.known.of(&disk.key),
+        given: seen.known.of(&disk.key),
         below: device.below.iter().map(|one| one.name.as_str()).collect(),
         array: device.array.as_ref(),
         looped: device.looped.as_ref(),

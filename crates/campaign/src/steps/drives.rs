@@ -19,6 +19,7 @@ pub enum Place {
 
 impl Place {
     /// As `run` would be given it.
+    #[must_use]
     pub fn text(&self) -> String {
         match self {
             Place::File(path) | Place::Raw(path) => path.as_text(),
@@ -27,20 +28,28 @@ impl Place {
     }
 }
 
+/// A variable of the environment by its name, as a front end knows it.
+pub type Environment = dyn Fn(&str) -> Option<String>;
+
 /// What drives stand for.
-#[derive(Clone, Debug, Default)]
 pub struct Drives {
     given: Vec<(String, String)>,
+    /// Says what a drive stands for that nothing was given for.
+    environment: Box<Environment>,
     /// Drives that are not mapped are this machine's own: it is Windows.
     native: bool,
 }
 
 impl Drives {
-    /// From `L=PATH` and so on.
-    pub fn parse(mappings: &[String]) -> Outcome<Drives> {
+    /// From `L=PATH` and so on, and what the environment says of other drives.
+    ///
+    /// # Errors
+    /// Where a mapping is none.
+    pub fn parse(mappings: &[String], environment: Box<Environment>) -> Outcome<Drives> {
         let mut drives = Drives {
+            given: Vec::new(),
+            environment,
             native: std::path::MAIN_SEPARATOR == '\\',
-            ..Drives::default()
         };
         for mapping in mappings {
             let parts = mapping.split_once('=');
@@ -59,24 +68,22 @@ impl Drives {
     }
 
     /// The mapping of a drive; the last one given counts, then the environment.
-    fn of(&self, drive: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+    fn of(&self, drive: &str) -> Option<String> {
         let given = self.given.iter().rev().find(|(known, _)| *known == drive);
         given
             .map(|(_, path)| path.clone())
-            .or_else(|| environment(&variable_of(drive)).filter(|path| !path.is_empty()))
+            .or_else(|| (self.environment)(&variable_of(drive)).filter(|path| !path.is_empty()))
     }
 
     /// Where a name leads: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
     /// targets `L:` and `9:`. Drives of files must be directories that are there.
-    pub fn place(
-        &self,
-        name: &str,
-        raw: bool,
-        environment: impl Fn(&str) -> Option<String>,
-    ) -> Outcome<Place> {
+    ///
+    /// # Errors
+    /// Where it leads nowhere.
+    pub fn place(&self, name: &str, raw: bool) -> Outcome<Place> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
-            && let Some(base) = self.of(&drive.to_ascii_uppercase(), &environment)
+            && let Some(base) = self.of(&drive.to_ascii_uppercase())
             && !base.starts_with("sim:")
             && !Path::new(&base).is_dir()
         {
@@ -85,16 +92,17 @@ impl Drives {
                 "map the drive to a directory; devices go with -R",
             ));
         }
-        self.named(name, raw, environment)
+        self.named(name, raw)
     }
 
     /// Where a file that is only read lies, whose name may have a drive or the
     /// backslashes of Windows.
-    pub fn text_file(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> PathBuf {
+    #[must_use]
+    pub fn text_file(&self, name: &str) -> PathBuf {
         let has_drive = name
             .split_once(':')
             .is_some_and(|(drive, _)| is_drive(drive));
-        if has_drive && let Ok(Place::File(path)) = self.named(name, false, environment) {
+        if has_drive && let Ok(Place::File(path)) = self.named(name, false) {
             return path;
         }
         // A name of Linux may have backslashes of its own.
@@ -108,12 +116,10 @@ impl Drives {
 
     /// Where a name leads on the machine that a plan is made for, which need not
     /// be this one.
-    pub fn named(
-        &self,
-        name: &str,
-        raw: bool,
-        environment: impl Fn(&str) -> Option<String>,
-    ) -> Outcome<Place> {
+    ///
+    /// # Errors
+    /// Where it leads nowhere.
+    pub fn named(&self, name: &str, raw: bool) -> Outcome<Place> {
         if name.starts_with("sim:") {
             return Ok(Place::Simulated(name.to_owned()));
         }
@@ -131,7 +137,7 @@ impl Drives {
             return Ok(Place::File(below(Path::new(""), name)?));
         };
         let drive = &drive.to_ascii_uppercase();
-        let base = match self.of(drive, environment) {
+        let base = match self.of(drive) {
             Some(base) => base,
             None if self.native => return Ok(native_place(name, drive, raw)),
             None => return Err(unmapped(drive)),
@@ -250,6 +256,10 @@ fn in_other_letters(directory: &Path, name: &OsStr) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    fn mapped(mapping: &str) -> Outcome<Drives> {
+        Drives::parse(&[mapping.to_owned()], Box::new(|_| None))
+    }
+
     fn place(name: &str, raw: bool) -> Result<Place, String> {
         let directory = std::env::temp_dir().display().to_string();
         let given = [
@@ -257,10 +267,11 @@ mod tests {
             "S=sim:x".to_owned(),
             "1=/dev/null".to_owned(),
         ];
-        let drives = Drives::parse(&given).unwrap();
-        let environment = |name: &str| (name == "STRIPEWISE_DRIVE_E").then(|| directory.clone());
+        let environment =
+            move |name: &str| (name == "STRIPEWISE_DRIVE_E").then(|| directory.clone());
+        let drives = Drives::parse(&given, Box::new(environment)).unwrap();
         drives
-            .place(name, raw, environment)
+            .place(name, raw)
             .map_err(|failure| failure.error.to_string())
     }
 
@@ -284,6 +295,7 @@ mod tests {
     fn on_windows_names_are_the_machines_own_unless_mapped() {
         let drives = Drives {
             given: vec![("S".to_owned(), "sim:x".to_owned())],
+            environment: Box::new(|_| None),
             native: true,
         };
         let cases = [
@@ -302,22 +314,18 @@ mod tests {
             ("S:a.dat", false, Place::Simulated("sim:x".into())),
         ];
         for (name, raw, expected) in cases {
-            assert_eq!(
-                drives.place(name, raw, |_| None).unwrap(),
-                expected,
-                "{name}"
-            );
+            assert_eq!(drives.place(name, raw).unwrap(), expected, "{name}");
         }
     }
 
     #[test]
     fn names_on_a_drive_are_found_in_other_letters_as_on_windows() {
         let directory = tempfile::tempdir().unwrap();
-        let drives = Drives::parse(&[format!("L={}", directory.path().display())]).unwrap();
+        let drives = mapped(&format!("L={}", directory.path().display())).unwrap();
         let path = |name: &str| directory.path().join(name);
         std::fs::create_dir(path("Data")).unwrap();
         std::fs::write(path("Data/one.dat"), "").unwrap();
-        let find = |name: &str| drives.place(name, false, |_| None).unwrap();
+        let find = |name: &str| drives.place(name, false).unwrap();
         assert_eq!(find("L:data\\ONE.DAT"), Place::File(path("Data/one.dat")));
         assert_eq!(find("L:two.dat"), Place::File(path("two.dat")));
         // Of two nobody knows which is meant, so none is.
@@ -325,7 +333,7 @@ mod tests {
         assert_eq!(find("L:Data\\ONE.DAT"), Place::File(path("Data/ONE.DAT")));
         assert_eq!(find("L:Data\\one.dat"), Place::File(path("Data/one.dat")));
         // A parameter file is looked for there, too.
-        let file = drives.text_file("L:\\DATA\\One.dat", |_| None);
+        let file = drives.text_file("L:\\DATA\\One.dat");
         assert_eq!(file, path("Data/One.dat"));
     }
 
@@ -342,7 +350,7 @@ mod tests {
             assert!(error.contains(problem), "{name}: {error}");
         }
         for mapping in ["L", "L=", "=x", "Lx=/mnt"] {
-            assert!(Drives::parse(&[mapping.to_owned()]).is_err(), "{mapping}");
+            assert!(mapped(mapping).is_err(), "{mapping}");
         }
     }
 }

@@ -1,8 +1,7 @@
 //! `disks` for people: a block for each disk, then one for each volume.
 
-use super::View;
-use super::given::Facts;
 use crate::show::style::Style;
+use stripewise_campaign::disks::{Facts, Seen};
 use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
@@ -44,26 +43,26 @@ fn headed(text: &mut String, style: Style, name: &str, words: &str) {
     text.push_str(&line[name.len()..]);
 }
 
-pub fn text(view: &View, style: Style) -> String {
+pub fn disks_text(seen: &Seen, style: Style) -> String {
     let mut text = String::new();
-    if view.survey.disks.is_empty() && view.place.is_none() {
+    if seen.survey.disks.is_empty() && seen.place.is_none() {
         text.push_str("no disks found\n");
     }
-    for disk in &view.survey.disks {
-        describe_disk(&mut text, view, disk, style);
+    for disk in &seen.survey.disks {
+        describe_disk(&mut text, seen, disk, style);
     }
-    if !view.survey.volumes.is_empty() {
+    if !seen.survey.volumes.is_empty() {
         text.push_str(&style.heading("Volumes"));
         text.push('\n');
     }
-    for (volume, judgement) in view.volumes() {
+    for (volume, judgement) in seen.volumes() {
         describe_volume(&mut text, volume, judgement, style);
     }
-    file(&mut text, view);
+    file(&mut text, seen);
     text
 }
 
-fn describe_disk(text: &mut String, view: &View, disk: &Disk, style: Style) {
+fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, style: Style) {
     let device = &disk.device;
     let mut first = vec![format_bytes(device.size_bytes)];
     first.extend(what(device));
@@ -85,7 +84,7 @@ fn describe_disk(text: &mut String, view: &View, disk: &Disk, style: Style) {
     if !second.is_empty() {
         text.push_str(&hang("  ", &second.join(", "), 4));
     }
-    if let Some(facts) = view.known.of(&disk.key) {
+    if let Some(facts) = seen.known.of(&disk.key) {
         text.push_str(&hang("  given: ", &given(facts), 4));
     }
     for line in layers(device) {
@@ -454,8 +453,8 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
     }
 }
 
-fn file(text: &mut String, view: &View) {
-    let Some(place) = &view.place else {
+fn file(text: &mut String, seen: &Seen) {
+    let Some(place) = &seen.place else {
         return;
     };
     text.push_str(&format!(

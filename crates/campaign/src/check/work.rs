@@ -1,12 +1,12 @@
 //! What `check` measures: the baseline's workloads, those that requirements
 //! speak of, or either of them made gentle.
 
-use super::baseline::KeptBaseline;
-use crate::exit_codes::Exit;
+use super::{CheckLoad, CheckOptions};
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::switches::check::Check;
-use stripewise_campaign::steps::measure::PlacedJob;
-use stripewise_campaign::steps::rerun::{Step, StepTarget, Work};
+use crate::steps::baselines::KeptBaseline;
+use crate::steps::measure::PlacedJob;
+use crate::steps::rerun::{Step, StepTarget, Work};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
@@ -25,13 +25,13 @@ const OUTSTANDING: u32 = 4;
 const DURATION_NS: u64 = 10_000_000_000;
 
 /// All that is to be measured.
-pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
-    let work = match (baseline, &arguments.target) {
+pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
+    let work = match (baseline, &options.target) {
         (Some(baseline), elsewhere) => {
-            refuse_loads(arguments)?;
+            refuse_loads(options)?;
             Work::of_records(&baseline.runs, elsewhere.as_deref())?
         }
-        (None, Some(target)) => of_requirements(arguments, target)?,
+        (None, Some(target)) => of_requirements(options, target)?,
         (None, None) => {
             return Err(Failure::usage(
                 "there is no baseline, and no target is named",
@@ -39,7 +39,7 @@ pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work>
             ));
         }
     };
-    if !arguments.gentle {
+    if !options.gentle {
         return Ok(work);
     }
     if work.targets.iter().any(|target| target.is_made) {
@@ -53,14 +53,8 @@ pub fn work(arguments: &Check, baseline: Option<&KeptBaseline>) -> Outcome<Work>
 }
 
 /// Switches of the load say what to do where no baseline says it.
-fn refuse_loads(arguments: &Check) -> Outcome<()> {
-    let load = &arguments.load;
-    let given = load.block.is_some()
-        || load.threads.is_some()
-        || load.outstanding.is_some()
-        || load.duration.is_some()
-        || load.size.is_some();
-    if given {
+fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
+    if options.load != CheckLoad::default() {
         return Err(Failure::usage(
             "the baseline says what is measured: a switch of the load would make it another workload",
             "leave the switch out, or check without a baseline: --baseline none",
@@ -70,9 +64,9 @@ fn refuse_loads(arguments: &Check) -> Outcome<()> {
 }
 
 /// A step for each part that a requirement names or means.
-fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
+fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
     let mut kinds: Vec<SeriesKind> = Vec::new();
-    for requirement in &arguments.require {
+    for requirement in &options.require {
         let kind = kind_of(requirement)?;
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -82,7 +76,7 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
     kinds.sort_by_key(|kind| SeriesKind::ALL.iter().position(|known| known == kind));
     let mut work = Work::default();
     let is_made = path_of(target).is_dir();
-    let size = arguments.load.size.map(stripewise_units::ByteSize::bytes);
+    let size = options.load.size_bytes;
     let index = work.add(StepTarget {
         name: target.to_owned(),
         size: match size {
@@ -93,7 +87,7 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
         number: usize::from(is_made),
     });
     for kind in kinds {
-        let workload = workload_of(arguments, kind, size.filter(|_| !is_made));
+        let workload = workload_of(options, kind, size.filter(|_| !is_made));
         work.steps.push(Step {
             part: kind.name().to_owned(),
             jobs: vec![PlacedJob {
@@ -102,7 +96,7 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
                 targets: vec![index],
             }],
             request: Request {
-                simulated_operations_min: match arguments.load.duration {
+                simulated_operations_min: match options.load.duration_ns {
                     Some(_) => 0,
                     None => SIMULATED_OPERATIONS_MIN,
                 },
@@ -113,14 +107,12 @@ fn of_requirements(arguments: &Check, target: &str) -> Outcome<Work> {
     Ok(work)
 }
 
-fn workload_of(arguments: &Check, kind: SeriesKind, size_bytes: Option<u64>) -> Workload {
-    let load = &arguments.load;
-    let block = load
-        .block
-        .map_or(kind.block_size_bytes(), stripewise_units::ByteSize::bytes);
+fn workload_of(options: &CheckOptions, kind: SeriesKind, size_bytes: Option<u64>) -> Workload {
+    let load = &options.load;
+    let block = load.block_size_bytes.unwrap_or(kind.block_size_bytes());
     let time = StepTime {
         ramp_ns: 0,
-        duration_ns: load.duration.map_or(DURATION_NS, |time| time.ns()),
+        duration_ns: load.duration_ns.unwrap_or(DURATION_NS),
     };
     let (threads, outstanding) = if kind.climbs() {
         (

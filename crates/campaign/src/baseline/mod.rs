@@ -1,0 +1,313 @@
+//! `baseline`: keeps runs for `check` to hold later ones against.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline};
+use crate::steps::measure::exit_of;
+use crate::steps::rerun::{Repetitions, Work, aim_all, rerun};
+use crate::steps::subject::{SubjectKind, subject};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use stripewise_lab::SeriesKind;
+use stripewise_lab::compare::{fewest_repetitions, void_codes};
+use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
+use stripewise_store::Store;
+use stripewise_units::{counted, format_duration};
+
+/// Repetitions from which a check can tell a change from chance.
+const REPETITIONS_ENOUGH: usize = 4;
+
+/// What is to be kept.
+#[derive(Clone, Debug, Default)]
+pub struct BaselineOptions {
+    /// A run, a grid, a series or a file.
+    pub id: String,
+    /// Under which name.
+    pub name: String,
+    /// In place of one that has the name.
+    pub replace: bool,
+    /// Also where its numbers are void.
+    pub anyway: bool,
+    /// Run it so often now, and keep those runs.
+    pub repeat: Option<u32>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub enum SetBaseline {
+    /// It is kept.
+    Kept {
+        /// As the store has it.
+        kept: Box<KeptBaseline>,
+        /// What it took the place of, in words.
+        replaced: Option<String>,
+    },
+    /// Its repetitions did not end well; they are kept in the history, and no baseline was
+    /// set.
+    BrokenOff(Exit),
+}
+
+/// Keeps runs as a baseline.
+///
+/// # Errors
+/// Where there are no such runs, or they are not fit to be one.
+pub fn set(
+    context: &Context,
+    wanted: &BaselineOptions,
+    permissions: &Permissions,
+) -> Outcome<SetBaseline> {
+    let (from, mut runs) = of_id(context, &wanted.id)?;
+    let mut store = context.open_store()?;
+    let replaced = replaced(&store, wanted)?;
+    if let Some(repeat) = wanted.repeat {
+        let (records, exit) = repeated(context, &mut store, &runs, wanted, repeat, permissions)?;
+        if exit != Exit::Done {
+            return Ok(SetBaseline::BrokenOff(exit));
+        }
+        // The runs just made have a sitting and an order in common; the one that
+        // they repeat was made at another time and stays out.
+        runs = records;
+    }
+    let void = void_codes(&runs);
+    if !void.is_empty() && !wanted.anyway {
+        return Err(refused(&from, &void, wanted.repeat.is_some()));
+    }
+    let kept = KeptBaseline {
+        schema_version: SCHEMA_VERSION,
+        name: wanted.name.clone(),
+        from,
+        set_at: context.timestamp(),
+        runs: runs.into_iter().map(as_kept).collect(),
+        asked: AskedBefore::default(),
+        void_accepted: void,
+        gentle_runs: Vec::new(),
+        changes: Vec::new(),
+    };
+    kept.keep(context, &mut store)?;
+    Ok(SetBaseline::Kept {
+        kept: Box::new(kept),
+        replaced: replaced.map(|old| old.words()),
+    })
+}
+
+/// Runs it again as often as it is to be kept, and how that ended.
+fn repeated(
+    context: &Context,
+    store: &mut Store,
+    runs: &[RunRecord],
+    wanted: &BaselineOptions,
+    repeat: u32,
+    permissions: &Permissions,
+) -> Outcome<(Vec<RunRecord>, Exit)> {
+    let work = Work::of_records(runs, None)?;
+    let ready = aim_all(context, store, &work, permissions)?;
+    let mut records = Vec::new();
+    let how = Repetitions {
+        repeat,
+        title: "Repeating the baseline",
+        label: Some(format!("baseline {}", wanted.name)),
+    };
+    let outcome = rerun(context, store, &work, &ready, how, &mut records);
+    for target in ready.aimed {
+        target.finish()?;
+    }
+    let exit = exit_of(context, &records);
+    outcome?;
+    Ok((records, exit))
+}
+
+/// It has too few repetitions for a check to tell a change from chance.
+#[must_use]
+pub fn has_few_repetitions(kept: &KeptBaseline) -> bool {
+    fewest_repetitions(&kept.runs) < REPETITIONS_ENOUGH
+}
+
+/// A run without what only its own report needs, and with the request that it answers,
+/// which records of earlier versions lack.
+fn as_kept(run: RunRecord) -> RunRecord {
+    RunRecord {
+        request: Some(Box::new(run.asked())),
+        ..run.without_intervals()
+    }
+}
+
+/// Void numbers are no reference: a loss of the disk's would not show in them.
+fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
+    let codes: Vec<&str> = void.iter().map(String::as_str).collect();
+    let what = match repeated {
+        true => format!("the repetitions of {from}"),
+        false => from.to_owned(),
+    };
+    Failure::usage(
+        format!(
+            "the numbers of {what} are VOID ({}): they are not the disk's, and no baseline was set",
+            codes.join(", ")
+        ),
+        "fix what the warnings name and measure again, or take it all the same with --anyway",
+    )
+}
+
+/// The baseline that has the name already. It goes only by `--replace`: with it go
+/// its gentle runs and the changes that were recorded.
+fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBaseline>> {
+    let all = KeptBaseline::all(store)?;
+    let Some(old) = all.into_iter().find(|one| one.name == wanted.name) else {
+        return Ok(None);
+    };
+    if wanted.replace {
+        return Ok(Some(old));
+    }
+    Err(Failure::usage(
+        format!(
+            "there is a baseline `{}` already: {}",
+            old.name,
+            old.words()
+        ),
+        "keep both with --name OTHER, or take its place with --replace",
+    ))
+}
+
+/// The runs that an id or file means, fit to be a baseline, and its full name.
+fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
+    let found = subject(context, id)?;
+    if found.kind == SubjectKind::Experiment {
+        return Err(Failure::usage(
+            format!("{id} is an experiment: it has levels to compare with each other already"),
+            "take a run, a grid or a series as baseline",
+        ));
+    }
+    let whole = |run: &RunRecord| run.status == Status::Complete;
+    let runs = at_answers(found.runs.into_iter().filter(whole).collect());
+    if runs.is_empty() {
+        return Err(Failure::usage(
+            format!("{id} was stopped before its end: it has no whole run"),
+            "take a run that was completed",
+        ));
+    }
+    // Said now, not when it is to be run again.
+    Work::of_records(&runs, None)?;
+    Ok((found.name, runs))
+}
+
+/// Of a bench the runs that its answers rest on: several of each load. The steps of a climb
+/// are single runs, from which no later run can be told apart; they count where a series
+/// has no others.
+fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
+    let series = |run: &RunRecord| (run.series.clone(), run.series_part.clone());
+    let answered: BTreeSet<_> = runs
+        .iter()
+        .filter(|run| run.answer_block.is_some())
+        .map(series)
+        .collect();
+    let log = SeriesKind::Log.name();
+    let counts = |run: &RunRecord| {
+        let is_log = run.series_part.as_deref() == Some(log);
+        run.answer_block.is_some() || is_log || !answered.contains(&series(run))
+    };
+    runs.into_iter().filter(counts).collect()
+}
+
+/// Forgets a baseline; its runs stay in the history.
+///
+/// # Errors
+/// Where there is none of this name.
+pub fn remove(context: &Context, name: &str) -> Outcome<()> {
+    let mut store = context.open_store_there()?;
+    if !store.forget_document(KIND, name).map_err(store_failure)? {
+        // Names what there is instead.
+        KeptBaseline::find(&store, Some(name))?;
+    }
+    Ok(())
+}
+
+/// All baselines, newest first.
+///
+/// # Errors
+/// Where the store, or one of them, cannot be read.
+pub fn all(context: &Context) -> Outcome<Vec<KeptBaseline>> {
+    match context.open_store_if_any()? {
+        Some(store) => KeptBaseline::all(&store),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Baselines as a document.
+#[derive(Serialize)]
+pub struct BaselineDocument<'a> {
+    schema_version: u32,
+    baselines: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    from: &'a str,
+    set_at: &'a str,
+    runs: Vec<&'a str>,
+    changes: &'a [Change],
+    /// What each check says of it.
+    cautions: Vec<String>,
+}
+
+impl<'a> BaselineDocument<'a> {
+    /// Of these.
+    #[must_use]
+    pub fn of(all: &'a [KeptBaseline]) -> BaselineDocument<'a> {
+        BaselineDocument {
+            schema_version: SCHEMA_VERSION,
+            baselines: all
+                .iter()
+                .map(|one| Listed {
+                    name: &one.name,
+                    from: &one.from,
+                    set_at: &one.set_at,
+                    runs: one.runs.iter().map(|run| run.id.as_str()).collect(),
+                    changes: &one.changes,
+                    cautions: one.cautions(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A removed baseline as a document.
+#[derive(Serialize)]
+pub struct RemovedDocument<'a> {
+    schema_version: u32,
+    removed: &'a str,
+}
+
+impl<'a> RemovedDocument<'a> {
+    /// The one of this name.
+    #[must_use]
+    pub fn of(removed: &'a str) -> RemovedDocument<'a> {
+        RemovedDocument {
+            schema_version: SCHEMA_VERSION,
+            removed,
+        }
+    }
+}
+
+/// A baseline in a sentence: what it holds, where it ran, how long a check takes.
+///
+/// # Errors
+/// Where its runs cannot be run again.
+pub fn line(kept: &KeptBaseline) -> Outcome<String> {
+    let work = Work::of_records(&kept.runs, None)?;
+    let targets: Vec<&str> = work
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    Ok(format!(
+        "{}: {} of {} on {}, from {}; a check of 6 repetitions takes {}",
+        kept.name,
+        counted(kept.runs.len(), "run", "runs"),
+        counted(work.steps.len(), "workload", "workloads"),
+        targets.join(", "),
+        kept.from,
+        format_duration(work.length_ns(6)),
+    ))
+}

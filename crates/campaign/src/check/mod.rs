@@ -1,0 +1,392 @@
+//! `check`: runs the baseline again and tells change; holds runs to requirements.
+//!
+//! What it claims: where the baseline and today both have repetitions, the
+//! interval is of the difference between the two sittings as they were, with the
+//! chance of single runs in it. What changes from one day to the next for no
+//! reason of the storage's own is part of that difference; `--tolerate` is for it.
+
+mod answer;
+mod work;
+
+pub use answer::{Answer, AnswerDocument};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::baselines::{Change, KeptBaseline};
+use crate::steps::levels::metric;
+use crate::steps::measure::exit_of;
+use crate::steps::rerun::{Ready, Repetitions, Work, aim_all, expected_records, rerun};
+use crate::steps::subject::subject;
+use answer::judge_change;
+use stripewise_lab::compare::{
+    CompareOptions, Condition, Requirement, Sides, differing_conditions,
+};
+use stripewise_lab::experiment::Metric;
+use stripewise_results::{ComparisonRecord, RunRecord};
+use stripewise_store::Store;
+use work::work;
+
+/// What is to be checked.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    /// Where to measure; where the baseline was measured if nobody says.
+    pub target: Option<String>,
+    /// Name of the baseline, `none` for none; the only one if nobody says.
+    pub baseline: Option<String>,
+    /// Judge this stored run, series or file instead of measuring.
+    pub run: Option<String>,
+    /// What is required.
+    pub require: Vec<Requirement>,
+    /// What is compared, as people type it.
+    pub metric: Option<String>,
+    /// Repetitions of each workload of the baseline.
+    pub repeat: u32,
+    /// A loss up to this many per cent does not count as worse.
+    pub tolerate: f64,
+    /// For a server in use: reads only, one outstanding, at a low rate.
+    pub gentle: bool,
+    /// What was changed on purpose: recorded, and compared all the same.
+    pub changed: Option<String>,
+    /// What to measure where there is no baseline.
+    pub load: CheckLoad,
+}
+
+/// What to measure where there is no baseline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckLoad {
+    /// Size of an operation.
+    pub block_size_bytes: Option<u64>,
+    /// Threads.
+    pub threads: Option<u32>,
+    /// Operations that each thread keeps in flight.
+    pub outstanding: Option<u32>,
+    /// Measured time of each run.
+    pub duration_ns: Option<u64>,
+    /// How much of the target is used; size of the test file in a directory.
+    pub size_bytes: Option<u64>,
+}
+
+/// Runs a baseline again and tells change; holds runs to requirements.
+///
+/// # Errors
+/// Where there is nothing to compare with, what would be measured cannot be compared with
+/// it, or cannot be measured.
+pub fn check(
+    context: &Context,
+    options: &CheckOptions,
+    permissions: &Permissions,
+) -> Outcome<Answer> {
+    // The store is made by what is measured, not by what is refused.
+    let known = match context.store_is_there()? {
+        true => Some(context.open_store_to_read()?),
+        false => None,
+    };
+    let baseline = wanted_baseline(known.as_ref(), options)?;
+    drop(known);
+    let by = CompareOptions {
+        metric: metric_of(options, baseline.as_ref())?,
+        sides: Sides::ThenAndNow,
+        ..CompareOptions::default()
+    };
+    let mut store = context.open_store()?;
+    let mut records = Vec::new();
+    let reference = baseline.as_ref();
+    let measured = match &options.run {
+        Some(id) => stored(context, options, reference, id, &mut records),
+        None => measure(
+            context,
+            &mut store,
+            options,
+            permissions,
+            reference,
+            &mut records,
+        ),
+    };
+    if let (Some(name), Ok(()), true) = (&options.run, &measured, records.is_empty()) {
+        return Err(Failure::usage(
+            format!("{name} holds no runs, so nothing can be required of it"),
+            "`stripewise history` lists what is stored",
+        ));
+    }
+    refuse_partial(options, &records)?;
+    let ended = exit_of(context, &records);
+    measured?;
+    if records.is_empty() || ended != Exit::Done && options.run.is_none() {
+        return Ok(Answer::inconclusive(options, records, ended));
+    }
+    answered(context, &mut store, options, baseline, records, by)
+}
+
+/// What follows from runs that came to their end.
+fn answered(
+    context: &Context,
+    store: &mut Store,
+    options: &CheckOptions,
+    baseline: Option<KeptBaseline>,
+    records: Vec<RunRecord>,
+    by: CompareOptions,
+) -> Outcome<Answer> {
+    let mut answer = Answer::new(options, baseline.as_ref(), records);
+    let Some(mut baseline) = baseline else {
+        return Ok(answer);
+    };
+    for caution in baseline.cautions() {
+        answer.say(caution);
+    }
+    let kept_now = keep_gentle(context, store, options, &mut baseline, &answer.records)?;
+    record_change(context, store, options, &mut baseline, &answer.records)?;
+    if kept_now {
+        answer.say(format!(
+            "These are the first gentle runs, and are kept with the baseline `{}`: the next \
+             `check --gentle` compares with them.",
+            baseline.name
+        ));
+    } else {
+        let comparison = compared(options, &baseline, &answer.records, by)?;
+        answer.add(comparison);
+    }
+    Ok(answer)
+}
+
+/// A stored run that was stopped meets no requirement and shows no change.
+fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> {
+    let partial = records
+        .iter()
+        .find(|record| !crate::steps::keep::is_whole(record))
+        .filter(|_| options.run.is_some());
+    match partial {
+        Some(record) => Err(Failure::usage(
+            format!(
+                "run {} was stopped before its end, so nothing is concluded from it",
+                record.id
+            ),
+            "name a run that came to its end, or leave --run out to measure now",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The baseline that is meant, if there is one and it is wanted.
+fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Option<KeptBaseline>> {
+    if !options.tolerate.is_finite() || options.tolerate < 0.0 {
+        return Err(Failure::usage(
+            format!("--tolerate {} is not a valid percentage", options.tolerate),
+            "give per cent of loss that does not matter: --tolerate 3",
+        ));
+    }
+    let name = options.baseline.as_deref();
+    if name == Some("none") {
+        if options.changed.is_some() {
+            return Err(Failure::usage(
+                "--changed is about a baseline, and none is wanted",
+                "leave one of them out",
+            ));
+        }
+        return require_something(options, None);
+    }
+    let found = match store {
+        Some(store) => KeptBaseline::find(store, name)?,
+        None => None,
+    };
+    require_something(options, found)
+}
+
+fn require_something(
+    options: &CheckOptions,
+    found: Option<KeptBaseline>,
+) -> Outcome<Option<KeptBaseline>> {
+    if found.is_none() && (options.require.is_empty() || options.changed.is_some()) {
+        return Err(Failure::usage(
+            "there is no baseline to compare with",
+            "keep one first: `stripewise run ... --repeat 6`, then `stripewise baseline set ID`; or state what is required: --require 'read_iops>=20000'",
+        ));
+    }
+    Ok(found)
+}
+
+/// IOPS, unless every workload has a fixed rate: then latency is what can change.
+fn metric_of(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Metric> {
+    if let Some(name) = &options.metric {
+        return metric(name);
+    }
+    let mut jobs = baseline
+        .iter()
+        .flat_map(|kept| &kept.runs)
+        .flat_map(|run| &run.jobs);
+    let rated = baseline.is_some() && jobs.all(|job| job.workload.rate.is_some());
+    Ok(match (options.gentle, rated) {
+        // Others' work makes single latencies jump; the median bears it.
+        (true, _) => Metric::LatencyP50,
+        (false, true) => Metric::LatencyMean,
+        (false, false) => Metric::Iops,
+    })
+}
+
+/// Stored or imported runs instead of new ones.
+fn stored(
+    context: &Context,
+    options: &CheckOptions,
+    baseline: Option<&KeptBaseline>,
+    id: &str,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    *records = subject(context, id)?.runs;
+    match baseline {
+        Some(baseline) => refuse_other_conditions(
+            options,
+            baseline,
+            &differing_conditions(&baseline.runs, records),
+            Exit::Usage,
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Measures now. The target is left as it was found, whatever happens.
+fn measure(
+    context: &Context,
+    store: &mut Store,
+    options: &CheckOptions,
+    permissions: &Permissions,
+    baseline: Option<&KeptBaseline>,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    let work = work(options, baseline)?;
+    let permissions = Permissions {
+        // A gentle check is made for a place where others work.
+        busy_ok: permissions.busy_ok || options.gentle,
+        ..permissions.clone()
+    };
+    let ready = aim_all(context, store, &work, &permissions)?;
+    let outcome = run_on(context, store, options, baseline, &work, &ready, records);
+    for target in ready.aimed {
+        target.finish()?;
+    }
+    outcome
+}
+
+fn run_on(
+    context: &Context,
+    store: &mut Store,
+    options: &CheckOptions,
+    baseline: Option<&KeptBaseline>,
+    work: &Work,
+    ready: &Ready,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    if let Some(baseline) = baseline {
+        let then = reference(options, baseline);
+        let expected = expected_records(work, ready);
+        let differing = differing_conditions(then, &expected);
+        refuse_other_conditions(options, baseline, &differing, Exit::Target)?;
+    }
+    let how = Repetitions {
+        repeat: options.repeat,
+        title: "Checking",
+        label: options.changed.clone(),
+    };
+    rerun(context, store, work, ready, how, records)
+}
+
+/// What a check compares with: gentle runs with gentle ones. Where there are none
+/// yet, there is nothing to differ from.
+fn reference<'a>(options: &CheckOptions, baseline: &'a KeptBaseline) -> &'a [RunRecord] {
+    if options.gentle {
+        &baseline.gentle_runs
+    } else {
+        &baseline.runs
+    }
+}
+
+/// Refuses what is not comparable, unless it was changed on purpose.
+fn refuse_other_conditions(
+    options: &CheckOptions,
+    baseline: &KeptBaseline,
+    differing: &[Condition],
+    exit: Exit,
+) -> Outcome<()> {
+    let essential: Vec<String> = differing
+        .iter()
+        .filter(|condition| condition.essential)
+        .map(|condition| {
+            format!(
+                "{}: {} then, {} now",
+                condition.name, condition.a, condition.b
+            )
+        })
+        .collect();
+    if essential.is_empty() || options.changed.is_some() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        exit,
+        format!(
+            "this cannot be compared with the baseline `{}`: {}",
+            baseline.name,
+            essential.join("; ")
+        ),
+        if options.require.is_empty() {
+            "measure as the baseline was measured, set a new one, or say what was changed on purpose: --changed 'WORDS'"
+        } else {
+            "leave the baseline out (--baseline none) to judge the requirements alone, or say what was changed on purpose: --changed 'WORDS'"
+        },
+    ))
+}
+
+fn compared(
+    options: &CheckOptions,
+    baseline: &KeptBaseline,
+    records: &[RunRecord],
+    by: CompareOptions,
+) -> Outcome<ComparisonRecord> {
+    let then = reference(options, baseline);
+    let by = CompareOptions {
+        // Who took void numbers for a baseline asks for their change.
+        void_counts: !baseline.void_accepted.is_empty(),
+        ..by
+    };
+    judge_change(options, &baseline.name, then, records, by)
+}
+
+/// Keeps the first gentle runs with the baseline; whether it did.
+fn keep_gentle(
+    context: &Context,
+    store: &mut Store,
+    options: &CheckOptions,
+    baseline: &mut KeptBaseline,
+    records: &[RunRecord],
+) -> Outcome<bool> {
+    if !options.gentle || !baseline.gentle_runs.is_empty() {
+        return Ok(false);
+    }
+    baseline.gentle_runs = records
+        .iter()
+        .cloned()
+        .map(RunRecord::without_intervals)
+        .collect();
+    baseline.keep(context, store)?;
+    Ok(true)
+}
+
+fn record_change(
+    context: &Context,
+    store: &mut Store,
+    options: &CheckOptions,
+    baseline: &mut KeptBaseline,
+    records: &[RunRecord],
+) -> Outcome<()> {
+    let Some(words) = &options.changed else {
+        return Ok(());
+    };
+    baseline.changes.push(Change {
+        at: context.timestamp(),
+        words: words.clone(),
+        series: records
+            .iter()
+            .find_map(|run| run.series.clone())
+            .unwrap_or_default(),
+    });
+    baseline.keep(context, store)
+}

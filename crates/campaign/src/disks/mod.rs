@@ -1,0 +1,226 @@
+//! `disks`: what is here, and whether it is laid out right. Reads only.
+
+mod document;
+mod file;
+mod given;
+
+pub use document::DisksDocument;
+pub use file::{FileExtent, FilePlace};
+pub use given::{Facts, Known};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use std::path::{Path, PathBuf};
+use stripewise_disk_formats::medium::Medium;
+use stripewise_disk_inspect::survey::{self, Request, Survey, Volume};
+use stripewise_disk_inspect::verdict::Judgement;
+use stripewise_disk_inspect::{Error, Inspect, System};
+use stripewise_units::NameText;
+
+/// What is to be looked at.
+#[derive(Clone, Debug, Default)]
+pub struct DisksOptions {
+    /// A device, an image of a disk or any file; all devices where nothing is named.
+    pub target: Option<PathBuf>,
+    /// Sizes of the operations that matter.
+    pub block_sizes_bytes: Vec<u64>,
+    /// What the array behind the target does not tell; kept with its disk.
+    pub facts: Option<Facts>,
+    /// A captured tree of a machine instead of this one.
+    pub sysroot: Option<PathBuf>,
+    /// Sector of an image whose table does not tell.
+    pub sector_bytes: Option<u64>,
+}
+
+/// What was seen.
+pub struct Seen {
+    /// Disks, partitions, volumes.
+    pub survey: Survey,
+    /// A verdict for each volume.
+    pub judgements: Vec<Judgement>,
+    /// What was given for disks.
+    pub known: Known,
+    /// Where the file that was asked for lies.
+    pub place: Option<FilePlace>,
+}
+
+impl Seen {
+    /// Volumes with their verdicts.
+    pub fn volumes(&self) -> impl Iterator<Item = (&Volume, &Judgement)> {
+        self.survey.volumes.iter().zip(&self.judgements)
+    }
+
+    /// As `--json` prints it.
+    #[must_use]
+    pub fn document(&self) -> DisksDocument<'_> {
+        document::document(self)
+    }
+
+    /// A volume that is not laid out right ends as a finding.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self.judgements.iter().any(|judgement| judgement.finding) {
+            true => Exit::Finding,
+            false => Exit::Done,
+        }
+    }
+}
+
+/// What the target turned out to be.
+enum Kind {
+    /// Devices: all, or one by its name.
+    Devices(Option<String>),
+    /// A file with a partition table or file system in it.
+    Image,
+    /// A file that lies on some volume.
+    File(FilePlace),
+}
+
+/// Looks.
+///
+/// # Errors
+/// Where the target is not there, or cannot be read.
+pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
+    let sizes = &options.block_sizes_bytes;
+    if sizes.contains(&0) {
+        return Err(Failure::usage(
+            "--for has a size of 0",
+            "name the sizes of your operations: --for 8K,64K",
+        ));
+    }
+    let system = match &options.sysroot {
+        Some(root) if root.is_dir() => System::at(root),
+        Some(root) => {
+            return Err(Failure::usage(
+                format!("{} is no directory", root.as_text()),
+                "name a tree made by crates/disk-inspect/tests/capture.sh",
+            ));
+        }
+        None => System::live(),
+    };
+    let mut known = Known::load(context)?;
+    let kind = kind(&system, options)?;
+    let mut survey = look(&system, options, &kind, &known)?;
+    if let Some(facts) = &options.facts {
+        known.change(context, &survey, &kind, facts)?;
+        survey = look(&system, options, &kind, &known)?;
+    }
+    let volumes = survey.volumes.iter();
+    let judgements: Vec<Judgement> = volumes.map(|one| one.judge(sizes)).collect();
+    Ok(Seen {
+        survey,
+        judgements,
+        known,
+        place: match kind {
+            Kind::File(place) => Some(place),
+            _ => None,
+        },
+    })
+}
+
+/// Tells devices, images and other files apart.
+fn kind(system: &System, options: &DisksOptions) -> Outcome<Kind> {
+    let Some(target) = &options.target else {
+        return Ok(Kind::Devices(None));
+    };
+    let name = target.to_string_lossy().into_owned();
+    // Windows' devices have no metadata, only a beginning of their own.
+    if options.sysroot.is_some() || name.starts_with(r"\\.\") {
+        return Ok(Kind::Devices(Some(name)));
+    }
+    let metadata = match std::fs::metadata(target) {
+        Ok(metadata) => metadata,
+        // A bare kernel name: `disks sda`.
+        Err(_) if !name.contains('/') && system.device_named(&name).is_ok() => {
+            return Ok(Kind::Devices(Some(name)));
+        }
+        Err(error) => {
+            return Err(Failure::new(
+                Exit::Target,
+                format!("cannot look at {name}: {error}"),
+                "name a device, an image or a file; without a name all devices are shown",
+            ));
+        }
+    };
+    if metadata.is_file() {
+        let mut image = open(target, metadata.len())?;
+        let is_image =
+            survey::recognised(&mut image).map_err(|error| unreadable(target, &error))?;
+        let is_wanted = options.sector_bytes.is_some();
+        return Ok(if is_image || is_wanted {
+            Kind::Image
+        } else {
+            Kind::File(FilePlace::of(system, target)?)
+        });
+    }
+    if metadata.is_dir() {
+        return Ok(Kind::File(FilePlace::of(system, target)?));
+    }
+    Ok(Kind::Devices(Some(name)))
+}
+
+fn open(path: &Path, length: u64) -> Outcome<Medium<std::fs::File>> {
+    let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Medium::new(file, length))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("cannot read {}: {error}", path.as_text()),
+        "run as a user who may read it: root, administrator",
+    )
+}
+
+fn look(system: &System, options: &DisksOptions, kind: &Kind, known: &Known) -> Outcome<Survey> {
+    let fail = |error: Error| {
+        let hint = error.hint().to_owned();
+        Failure::of(Exit::Target, error).hinted(hint)
+    };
+    let request = |device: Option<String>| Request {
+        device,
+        given: known.given(),
+    };
+    match (kind, &options.target) {
+        (Kind::Image, Some(path)) => {
+            let sector = match options.sector_bytes {
+                None => None,
+                Some(bytes) => Some(sector(bytes)?),
+            };
+            let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+            let mut image = open(path, metadata.len())?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let request = request(None);
+            survey::image(&mut image, &name, &full.to_string_lossy(), sector, &|key| {
+                request.given_for(key)
+            })
+            .map_err(|error| unreadable(path, &error))
+        }
+        (Kind::File(place), _) => match &place.device {
+            Some(device) => {
+                let mut survey = system
+                    .survey(&request(Some(device.clone())))
+                    .map_err(fail)?;
+                survey
+                    .volumes
+                    .retain(|volume| place.devices.iter().any(|one| volume.devices.contains(one)));
+                Ok(survey)
+            }
+            None => Ok(Survey::default()),
+        },
+        (Kind::Devices(device), _) => system.survey(&request(device.clone())).map_err(fail),
+        (Kind::Image, None) => Ok(Survey::default()),
+    }
+}
+
+fn sector(bytes: u64) -> Outcome<u32> {
+    match u32::try_from(bytes) {
+        Ok(sector) if sector.is_power_of_two() && (512..=65_536).contains(&sector) => Ok(sector),
+        _ => Err(Failure::usage(
+            format!("a sector of {bytes} bytes is none that disks have"),
+            "use 512 or 4K",
+        )),
+    }
+}

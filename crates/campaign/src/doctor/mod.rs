@@ -1,0 +1,372 @@
+//! `doctor`: what this machine offers, and what to change for more.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use stripewise_disk_inspect::storage::{BlockDevice, Storage};
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_io_engine::EngineName;
+use stripewise_machine::host::Host;
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
+use stripewise_targets::{FillProgress, Intent, Knowledge, Progress, TargetName};
+use stripewise_units::{NameText, format_bytes};
+
+/// One finding.
+#[derive(Debug, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// It is as good as it gets.
+    pub good: bool,
+    /// What was found.
+    pub found: String,
+    /// What to change; empty where nothing needs to be.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+}
+
+/// All findings.
+#[derive(Debug, Serialize)]
+pub struct DoctorDocument {
+    schema_version: u32,
+    /// From the engine down to the disks.
+    pub checks: Vec<Check>,
+    /// How the command ends.
+    #[serde(skip)]
+    pub exit: Exit,
+}
+
+/// Looks at this machine, and at what lies under `path`.
+///
+/// # Errors
+/// Where the path cannot be looked at.
+pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
+    let system = System::live();
+    let host = system.host();
+    let mut checks = vec![
+        engine(),
+        own_cost(),
+        processors(&host),
+        quota(&host),
+        governor(&host),
+        memory(&host),
+    ];
+    checks.push(store(context));
+    std::fs::metadata(path).map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!("cannot look at {}: {error}", path.as_text()),
+            "name a path that is there: a directory, a file or a device",
+        )
+    })?;
+    let storage = system.storage_of_path(path).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure::of(Exit::Target, error).hinted(hint)
+    })?;
+    checks.extend(volume(path, &storage));
+    let reading = reading(path);
+    let exit = reading.exit;
+    checks.extend(reading.checks);
+    Ok(DoctorDocument {
+        schema_version: SCHEMA_VERSION,
+        checks,
+        exit,
+    })
+}
+
+/// What came of trying to read the target.
+struct Reading {
+    checks: Vec<Check>,
+    exit: Exit,
+}
+
+/// Reads one block through each engine, opened as for a run; nothing is written. A
+/// directory has nothing to read.
+fn reading(path: &Path) -> Reading {
+    let good = |found: &str| Reading {
+        checks: vec![check("read", true, found, "")],
+        exit: Exit::Done,
+    };
+    if path.is_dir() {
+        return good("not tried: a run makes a test file in this directory");
+    }
+    // One read disturbs nobody, so a busy device or a live database is no obstacle.
+    let intent = Intent {
+        reads: false,
+        busy_ok: true,
+        ..Intent::default()
+    };
+    let target = stripewise_targets::plan(
+        &TargetName::Path(path.to_owned()),
+        &intent,
+        &Knowledge::none(),
+    )
+    .and_then(|plan| stripewise_targets::prepare(plan, &Knowledge::none(), &mut Silent));
+    let target = match target {
+        Ok(target) => target,
+        Err(error) => {
+            return Reading {
+                checks: vec![check("read", false, error.to_string(), &error.hint)],
+                exit: Exit::Target,
+            };
+        }
+    };
+    judge_reads(&trial_reads(&target))
+}
+
+/// The first is the engine that a run chooses: without it the target cannot be read.
+fn judge_reads(trials: &[Trial]) -> Reading {
+    let failed = trials.first().is_some_and(|first| first.outcome.is_err());
+    let checks = trials.iter().map(|trial| match &trial.outcome {
+        Ok(()) => check(
+            "read",
+            true,
+            format!("one block through {} works", trial.engine),
+            "",
+        ),
+        Err(why) => check(
+            "read",
+            false,
+            format!("one block through {} failed: {why}", trial.engine),
+            trial.hint,
+        ),
+    });
+    Reading {
+        checks: checks.collect(),
+        exit: if failed { Exit::Target } else { Exit::Done },
+    }
+}
+
+/// There is no filling whose progress could be shown.
+struct Silent;
+
+impl Progress for Silent {
+    fn now_ns(&mut self) -> u64 {
+        0
+    }
+
+    fn report(&mut self, _: FillProgress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+fn check(name: &'static str, good: bool, found: impl Into<String>, hint: &str) -> Check {
+    Check {
+        name,
+        good,
+        found: found.into(),
+        hint: if good { String::new() } else { hint.to_owned() },
+    }
+}
+
+fn engine() -> Check {
+    let choice = EngineName::Auto.choose();
+    match choice.because {
+        None => check("engine", true, format!("{} works here", choice.engine), ""),
+        Some(because) => check(
+            "engine",
+            false,
+            because,
+            "many in flight cost more processor time this way; allow io_uring to this user (sysctl \
+             kernel.io_uring_disabled, the container's seccomp profile)",
+        ),
+    }
+}
+
+fn own_cost() -> Check {
+    match own_cost_ns(50_000_000) {
+        Some(cost_ns) => {
+            let found = format!("{cost_ns:.1} ns an operation and thread, without a disk");
+            check(
+                "own cost",
+                cost_ns < 100.0,
+                found,
+                "this processor is slow or busy; results at high IOPS are its, not the disk's",
+            )
+        }
+        None => check(
+            "own cost",
+            false,
+            "could not be measured",
+            "see `stripewise run . --engine null`",
+        ),
+    }
+}
+
+fn processors(host: &Host) -> Check {
+    let model = host.cpu.model.as_deref().unwrap_or("unknown model");
+    let found = format!("{} usable, {model}", host.cpu.count_usable);
+    let all = host
+        .cpu
+        .count_online
+        .is_none_or(|online| online <= host.cpu.count_usable);
+    check(
+        "processors",
+        all,
+        found,
+        "this process may not use all processors; see taskset or its control group",
+    )
+}
+
+fn quota(host: &Host) -> Check {
+    match &host.cpu.quota {
+        None => check("CPU quota", true, "none", ""),
+        Some(quota) => check(
+            "CPU quota",
+            quota.processors() >= f64::from(host.cpu.count_usable),
+            format!(
+                "{:.2} processors, set by control group {}",
+                quota.processors(),
+                quota.cgroup
+            ),
+            "at high IOPS the quota is measured, not the disk; raise it for the time of the measurement",
+        ),
+    }
+}
+
+fn governor(host: &Host) -> Check {
+    match host.cpu.governor.as_deref() {
+        None => check(
+            "frequency governor",
+            true,
+            "not visible (usual in virtual machines)",
+            "",
+        ),
+        Some(governor) => check(
+            "frequency governor",
+            governor == "performance",
+            governor,
+            "latencies vary with the clock; set the governor to performance while measuring",
+        ),
+    }
+}
+
+fn memory(host: &Host) -> Check {
+    let bytes = |value: Option<u64>| value.map_or_else(|| "unknown".to_owned(), format_bytes);
+    let found = format!(
+        "{} in all, {} available",
+        bytes(host.memory.total_bytes),
+        bytes(host.memory.available_bytes)
+    );
+    check("memory", true, found, "")
+}
+
+fn store(context: &Context) -> Check {
+    // Looking does not make it.
+    let path = context.store_path().unwrap_or_default();
+    if path.try_exists().is_ok_and(|there| !there) && path.file_name().is_some() {
+        let found = format!("{}: not there yet; the first run makes it", path.as_text());
+        return check("store", true, found, "");
+    }
+    match context.open_store() {
+        Ok(store) => check("store", true, store.path().as_text(), ""),
+        Err(failure) => check(
+            "store",
+            false,
+            failure.error.to_string(),
+            failure
+                .hint
+                .as_deref()
+                .unwrap_or("name another file with --store FILE"),
+        ),
+    }
+}
+
+/// The volume under a path, from the file system down.
+fn volume(path: &Path, storage: &Storage) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(file_system) = &storage.file_system {
+        let unit = file_system
+            .allocation_unit_bytes
+            .map(|unit| format!(", allocation unit {}", format_bytes(unit)));
+        let found = format!(
+            "{} at {}{}, for {}",
+            file_system.kind,
+            file_system.mount_point.as_text(),
+            unit.unwrap_or_default(),
+            path.as_text()
+        );
+        checks.push(check("file system", true, found, ""));
+    }
+    checks.extend(storage.layers().into_iter().map(device));
+    checks
+}
+
+fn device(device: &BlockDevice) -> Check {
+    let queue = &device.queue;
+    let mut facts = vec![device.name.clone()];
+    facts.extend(device.model.clone());
+    facts.push(format_bytes(device.size_bytes));
+    if let (Some(logical), Some(physical)) =
+        (queue.logical_sector_bytes, queue.physical_sector_bytes)
+    {
+        facts.push(format!("sectors {logical}/{physical}"));
+    }
+    facts.extend(queue.rotational.map(|rotational| {
+        if rotational {
+            "rotating"
+        } else {
+            "not rotating"
+        }
+        .to_owned()
+    }));
+    facts.extend(
+        queue
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+    );
+    facts.extend(
+        queue
+            .write_cache
+            .as_ref()
+            .map(|cache| format!("write cache: {cache}")),
+    );
+    let cached_loop = device
+        .looped
+        .as_ref()
+        .is_some_and(|looped| looped.direct_io == Some(false));
+    let hint = "a loop device without direct I/O measures the page cache; attach it with losetup --direct-io=on";
+    check("device", !cached_loop, facts.join(", "), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(engine: EngineName, outcome: Result<(), &str>) -> Trial {
+        Trial {
+            engine,
+            hint: if outcome.is_ok() { "" } else { "do this" },
+            outcome: outcome.map_err(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_target_that_the_chosen_engine_cannot_read_is_unusable() {
+        let cases = [
+            (Ok(()), Ok(()), Exit::Done),
+            (Ok(()), Err("read EIO"), Exit::Done),
+            (Err("read EAGAIN"), Ok(()), Exit::Target),
+            (Err("read EIO"), Err("read EIO"), Exit::Target),
+        ];
+        for (first, second, exit) in cases {
+            let trials = [
+                trial(EngineName::Uring, first),
+                trial(EngineName::Threads, second),
+            ];
+            let reading = judge_reads(&trials);
+            assert_eq!(reading.exit, exit, "{first:?} {second:?}");
+            for (check, outcome) in reading.checks.iter().zip([first, second]) {
+                assert_eq!(check.good, outcome.is_ok());
+                assert_eq!(check.hint.is_empty(), outcome.is_ok());
+                let why = outcome.err().unwrap_or("works");
+                assert!(check.found.contains(why), "{}", check.found);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `export`: records one after the other. Stored runs are read and written one by
+//! one, so that a store of any size passes through little memory.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::subject::subject;
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
+use std::io::{ErrorKind, Write};
+use std::str::FromStr;
+use stripewise_report::{csv_heading, csv_rows};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::Filter;
+
+/// Formats of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// A record of a run on each line, as in the JSON document.
+    Jsonl,
+    /// A row for each job of each run.
+    Csv,
+    /// One JSON document.
+    Document,
+}
+
+impl FromStr for ExportFormat {
+    type Err = &'static str;
+
+    /// `jsonl` or `csv`: a document is what `--json` asks for.
+    fn from_str(text: &str) -> Result<ExportFormat, &'static str> {
+        match text {
+            "jsonl" => Ok(ExportFormat::Jsonl),
+            "csv" => Ok(ExportFormat::Csv),
+            _ => Err("is neither jsonl nor csv"),
+        }
+    }
+}
+
+/// Writes records: those of the subjects, or all that is stored, oldest first; how many.
+/// Nothing is written where there is nothing to export.
+///
+/// # Errors
+/// Where a subject cannot be read, or `out` takes no more.
+pub fn export(
+    context: &Context,
+    subjects: &[String],
+    format: ExportFormat,
+    out: &mut dyn Write,
+) -> Outcome<usize> {
+    match format {
+        ExportFormat::Document => document(context, subjects, out),
+        ExportFormat::Jsonl | ExportFormat::Csv => lines(context, subjects, format, out),
+    }
+}
+
+/// Rows of CSV, or a record a line; how many records.
+fn lines(
+    context: &Context,
+    subjects: &[String],
+    format: ExportFormat,
+    out: &mut dyn Write,
+) -> Outcome<usize> {
+    if format == ExportFormat::Csv {
+        out.write_all(csv_heading().as_bytes()).map_err(unwritten)?;
+    }
+    let mut records = 0;
+    for_each(context, subjects, |run| {
+        records += 1;
+        let text = match format {
+            ExportFormat::Csv => csv_rows(run),
+            _ => json_of(run)? + "\n",
+        };
+        out.write_all(text.as_bytes()).map_err(unwritten)
+    })?;
+    Ok(records)
+}
+
+/// One JSON document, as `--json` means on every command; its runs still pass
+/// through one by one. Nothing is printed where there is nothing to export.
+fn document(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outcome<usize> {
+    let head = format!("{{\n  \"schema_version\": {SCHEMA_VERSION},\n  \"runs\": [");
+    let mut before = head.as_str();
+    let mut records = 0;
+    for_each(context, subjects, |run| {
+        let text = format!("{before}\n    {}", json_of(run)?);
+        before = ",";
+        records += 1;
+        out.write_all(text.as_bytes()).map_err(unwritten)
+    })?;
+    if before != "," {
+        out.write_all(head.as_bytes()).map_err(unwritten)?;
+    }
+    out.write_all(b"\n  ]\n}\n").map_err(unwritten)?;
+    Ok(records)
+}
+
+/// The subjects' runs, or all that is stored, oldest first.
+fn for_each(
+    context: &Context,
+    names: &[String],
+    mut take: impl FnMut(&RunRecord) -> Outcome<()>,
+) -> Outcome<()> {
+    if !names.is_empty() {
+        // All names are looked up before the first record is written.
+        let mut subjects: Vec<_> = names
+            .iter()
+            .map(|name| subject(context, name))
+            .collect::<Outcome<_>>()?;
+        let mut seen = HashSet::new();
+        for one in &mut subjects {
+            let known = one.notes.len();
+            one.leave_out_copies(&mut seen);
+            one.notes[known..]
+                .iter()
+                .for_each(|text| context.note(text));
+        }
+        let mut runs = subjects.iter().flat_map(|subject| &subject.runs);
+        return runs.try_for_each(take);
+    }
+    let store = context.open_store_to_read()?;
+    let listed = context.stored_runs(&store, &Filter::default())?;
+    for id in listed.into_iter().rev().map(|run| run.id) {
+        if let Some(run) = context.unless_damaged(store.load(&id))? {
+            take(&run)?;
+        }
+    }
+    Ok(())
+}
+
+fn json_of(run: &RunRecord) -> Outcome<String> {
+    serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))
+}
+
+/// What could not be written is a matter of the place that it goes to.
+pub fn unwritten(error: std::io::Error) -> Failure {
+    let hint = match error.kind() {
+        ErrorKind::FileTooLarge => {
+            "raise the limit on the size of files with `ulimit -f unlimited`, or name a file on a \
+             file system that takes larger ones"
+        }
+        _ => "make room there, or name a file elsewhere",
+    };
+    Failure::of(Exit::Target, Unwritten(error)).hinted(hint)
+}
+
+/// The export could not be written.
+#[derive(Debug)]
+struct Unwritten(std::io::Error);
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot write the export")
+    }
+}
+
+impl Error for Unwritten {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+/// Who reads it has seen enough.
+#[must_use]
+pub fn is_broken_pipe(failure: &Failure) -> bool {
+    let unwritten = failure.error.downcast_ref::<Unwritten>();
+    unwritten.is_some_and(|error| error.0.kind() == ErrorKind::BrokenPipe)
+}

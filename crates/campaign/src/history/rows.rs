@@ -1,0 +1,269 @@
+//! The rows of a history, and what is said of each run's jobs.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use stripewise_lab::SeriesKind;
+use stripewise_report::HistoryRow;
+use stripewise_results::{AnswerPlace, JobRow, RunRecord, SeriesRecord, Status};
+use stripewise_stats::median;
+use stripewise_store::{JobSummary, RunSummary, Store};
+use stripewise_units::{ByteSize, counted, format_iops};
+
+/// What is known of a run's jobs: what was measured here says everything, an
+/// imported result may not.
+pub type Said = Vec<SaidOfJob>;
+
+/// The fields of a job that an imported result may lack.
+#[derive(Clone, Debug)]
+pub struct SaidOfJob {
+    pub pattern: Option<String>,
+    pub read_percent: Option<u8>,
+    pub block_size_bytes: Option<u64>,
+    pub threads: Option<u32>,
+    pub outstanding: Option<u32>,
+    pub iops: Option<f64>,
+    pub mib_per_s: Option<f64>,
+    pub errors: Option<u64>,
+}
+
+pub fn said(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Said>> {
+    if run.tool.is_none() {
+        return Ok(Some(run.jobs.iter().map(measured_here).collect()));
+    }
+    let record = context.unless_damaged(store.load(&run.id))?;
+    Ok(record.map(|record| {
+        JobRow::of(std::slice::from_ref(&record))
+            .map(|row| imported(&row))
+            .collect()
+    }))
+}
+
+fn measured_here(job: &JobSummary) -> SaidOfJob {
+    SaidOfJob {
+        pattern: Some(job.pattern.clone()),
+        read_percent: Some(job.read_percent),
+        block_size_bytes: Some(job.block_size_bytes),
+        threads: Some(job.threads),
+        outstanding: Some(job.outstanding),
+        iops: Some(job.iops),
+        mib_per_s: Some(job.mib_per_s),
+        errors: Some(job.errors),
+    }
+}
+
+fn imported(row: &JobRow<'_>) -> SaidOfJob {
+    let job = row.job;
+    SaidOfJob {
+        pattern: row.pattern().map(str::to_owned),
+        read_percent: row.given("jobs.workload.read_percent", job.workload.read_percent),
+        block_size_bytes: row.block_size_bytes(),
+        threads: row.threads(),
+        outstanding: row.outstanding(),
+        iops: row.iops(),
+        mib_per_s: row.mib_per_s(),
+        errors: row.given("jobs.outcome.errors", job.outcome.errors.total),
+    }
+}
+
+/// A row a run; the runs of a series are one row together, at its newest run. At
+/// most so many rows: for what they show records are read.
+pub fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<HistoryRow> {
+    let mut rows = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
+    for (run, said) in runs {
+        if rows.len() == limit {
+            break;
+        }
+        let Some(series) = run.series.as_deref() else {
+            let void = store
+                .load(&run.id)
+                .is_ok_and(|record| !record.void_codes().is_empty());
+            rows.push(HistoryRow {
+                status: status(run.status == Status::Partial, void, run.status),
+                ..row(run, said)
+            });
+            continue;
+        };
+        if shown.contains(&series) {
+            continue;
+        }
+        shown.push(series);
+        let of_series: Vec<&(RunSummary, Said)> = runs
+            .iter()
+            .filter(|(other, _)| other.series.as_deref() == Some(series))
+            .collect();
+        rows.push(row_of_series(store, series, &of_series));
+    }
+    rows
+}
+
+/// `VOID`, `partial`, `running`, as far as they hold.
+fn status(partial: bool, void: bool, status: Status) -> String {
+    let words = [
+        (void, "VOID"),
+        (partial, "partial"),
+        (status == Status::Running, "running"),
+    ];
+    let words = words.into_iter().filter(|(holds, _)| *holds);
+    words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
+}
+
+/// The runs of a series, the newest first, as one row: with the answer of a bench's first
+/// ladder within its limit, else its ceiling, which every ladder has; or the median of
+/// repetitions.
+fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
+    let (newest, said) = runs[0];
+    let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
+    let first = store.load(&newest.id).ok();
+    let name = first
+        .as_ref()
+        .and_then(made_by)
+        .unwrap_or_else(|| name_of_series(newest.series_part.as_deref()));
+    let mut row = HistoryRow {
+        id: series.to_owned(),
+        what: counted(runs.len(), "run", "runs"),
+        iops: None,
+        ..row(newest, said)
+    };
+    let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
+    if let Some(ladder) = first_ladder(store, runs) {
+        let kind = SeriesKind::from_name(&ladder.name);
+        let in_bytes = kind.is_some_and(SeriesKind::told_in_bytes);
+        if let Some((rates, what)) = rate_of_ladder(&ladder) {
+            match in_bytes {
+                true => row.amount = format!("{} MiB/s", format_iops(rates.mib_per_s)),
+                false => row.iops = Some(rates.iops),
+            }
+            row.what = what;
+        }
+        void = !ladder.void_codes().is_empty();
+    } else if let Some(rates) = repetitions(runs) {
+        row.iops = median(&rates).filter(|_| !void);
+        row.what = format!("{}; median", row.what);
+    }
+    row.series = name;
+    row.status = status(partial, void, newest.status);
+    row
+}
+
+/// Rates of a ladder.
+struct Rates {
+    iops: f64,
+    mib_per_s: f64,
+}
+
+/// The rate that stands for a ladder, and what it is of: `random-read p99<5ms`. A bound is
+/// no rate, and neither is the knee of a ladder that misses its limit.
+fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
+    let name = &ladder.name;
+    let answer = ladder.answer.filter(|answer| answer.bound.is_none());
+    if let Some(answer) = answer
+        && answer.at != AnswerPlace::Knee
+    {
+        let rates = Rates {
+            iops: answer.iops,
+            mib_per_s: answer.mib_per_s,
+        };
+        let what = match answer.at {
+            AnswerPlace::Only => name.clone(),
+            _ => format!("{name} {}", ladder.slo),
+        };
+        return Some((rates, what));
+    }
+    let step = &ladder.steps[ladder.ceiling?];
+    let rates = Rates {
+        iops: step.iops,
+        mib_per_s: step.mib_per_s,
+    };
+    Some((rates, format!("{name} ceiling")))
+}
+
+/// The command, where what it made does not say it: a check repeats the series of
+/// its baseline.
+fn made_by(record: &RunRecord) -> Option<String> {
+    const COMMANDS: [&str; 6] = ["bench", "run", "align", "lab", "check", "baseline"];
+    let mut words = record.command.iter().skip(1);
+    let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
+    matches!(command.as_str(), "check" | "baseline").then(|| command.clone())
+}
+
+/// The summary of the ladder that a bench began with; none where it is none.
+fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRecord> {
+    let part = |run: &RunSummary| run.series_part.clone().unwrap_or_default();
+    let oldest = runs.iter().rev().map(|(run, _)| run);
+    let first = oldest
+        .clone()
+        .map(part)
+        .find(|part| SeriesKind::from_name(part).is_some())?;
+    let of_part = oldest.filter(|run| part(run) == first);
+    let records: Vec<RunRecord> = of_part.filter_map(|run| store.load(&run.id).ok()).collect();
+    stripewise_lab::series_of(&records).into_iter().next()
+}
+
+/// The rates of runs that all did the same; none where they did not, or there is
+/// one.
+fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
+    let what = |run: &RunSummary| {
+        let [job] = run.jobs.as_slice() else {
+            return None;
+        };
+        let place = (job.target.clone(), job.pattern.clone(), job.read_percent);
+        Some((place, job.block_size_bytes, job.threads, job.outstanding))
+    };
+    let first = what(&runs.first()?.0)?;
+    let same = runs.len() > 1
+        && runs
+            .iter()
+            .all(|(run, _)| what(run).as_ref() == Some(&first));
+    let rates = runs.iter().flat_map(|(run, _)| &run.jobs);
+    same.then(|| rates.map(|job| job.iops).collect())
+}
+
+/// What a series is, by the part of it that a run is: a ladder belongs to a bench.
+fn name_of_series(part: Option<&str>) -> String {
+    match part {
+        Some(part) if SeriesKind::from_name(part).is_none() && part != "precondition" => {
+            part.to_owned()
+        }
+        _ => "bench".to_owned(),
+    }
+}
+
+fn row(run: &RunSummary, said: &Said) -> HistoryRow {
+    let first = run.jobs.first();
+    let what = said.first().map_or_else(String::new, |job| {
+        let more = match run.jobs.len() {
+            0 | 1 => String::new(),
+            jobs => format!(" +{}", jobs - 1),
+        };
+        format!("{}{more}", in_short(job))
+    });
+    HistoryRow {
+        id: run.id.clone(),
+        date: run.started_at.get(..10).unwrap_or_default().to_owned(),
+        series: String::new(),
+        target: first.map(|job| job.target.clone()).unwrap_or_default(),
+        what,
+        iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
+        label: run.label.clone().unwrap_or_default(),
+        ..HistoryRow::default()
+    }
+}
+
+/// `random read 8K 4x8`; what a source does not say is left out, of the load told
+/// by a dash.
+fn in_short(job: &SaidOfJob) -> String {
+    let kind = job.read_percent.map(|percent| match percent {
+        100 => "read".to_owned(),
+        0 => "write".to_owned(),
+        percent => format!("{percent}% read"),
+    });
+    let block = job
+        .block_size_bytes
+        .map(|bytes| ByteSize(bytes).to_string());
+    let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
+    let load = format!("{}x{}", known(job.threads), known(job.outstanding));
+    let words = [job.pattern.clone(), kind, block, Some(load)];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    words.join(" ")
+}

@@ -1,0 +1,92 @@
+//! `partition`: plans a table with one aligned partition, and makes it.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::steps::provision::{GoAhead, provision_failure};
+use std::path::{Path, PathBuf};
+use stripewise_disk_provision::{
+    Destroy, Identifiers, TablePlan, TableReport, Wish, plan_partition, plan_restore,
+};
+
+/// What the device is to have.
+#[derive(Clone, Debug)]
+pub enum WantedTable {
+    /// A new table with one partition.
+    New(Wish),
+    /// The table that was saved in this file.
+    Saved(PathBuf),
+}
+
+/// A plan that can be carried out.
+pub struct PartitionPlan {
+    /// What would be done.
+    pub plan: TablePlan,
+    /// Where what is written over is saved first.
+    pub save: PathBuf,
+    store: PathBuf,
+    now: String,
+}
+
+/// Plans; nothing is written.
+///
+/// # Errors
+/// Where the device cannot be read, or cannot have what is wanted.
+pub fn plan(
+    context: &Context,
+    device: &Path,
+    wanted: &WantedTable,
+    save: Option<&Path>,
+) -> Outcome<PartitionPlan> {
+    let store = context.store_path()?;
+    let plan = match wanted {
+        WantedTable::Saved(file) => plan_restore(device, file, Some(&store)),
+        WantedTable::New(wish) => plan_partition(device, wish, Some(&store)),
+    }
+    .map_err(provision_failure)?;
+    let now = context.timestamp();
+    let save = match save {
+        Some(path) => path.to_owned(),
+        None => default_save(&store, &plan, &now),
+    };
+    Ok(PartitionPlan {
+        plan,
+        save,
+        store,
+        now,
+    })
+}
+
+impl PartitionPlan {
+    /// Carries it out. The identifiers of the table must be nobody else's.
+    ///
+    /// # Errors
+    /// Where a rule of safety refuses it, or the device fails.
+    pub fn carry_out(&self, go_ahead: &GoAhead, identifiers: &Identifiers) -> Outcome<TableReport> {
+        let destroy = Destroy {
+            name: &go_ahead.destroy,
+            store: Some(&self.store),
+            busy_ok: go_ahead.busy_ok,
+            save: &self.save,
+            now: &self.now,
+        };
+        self.plan
+            .carry_out(&destroy, identifiers)
+            .map_err(provision_failure)
+    }
+}
+
+/// A new file in a directory beside the store, by device and time.
+fn default_save(store: &Path, plan: &TablePlan, now: &str) -> PathBuf {
+    let directory = match store.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let digits: String = now
+        .chars()
+        .filter(|c| !matches!(c, '-' | ':' | '.'))
+        .collect();
+    let name = plan.device.name.replace('/', "!");
+    directory
+        .join("partition-tables")
+        .join(format!("{name}-{digits}.json"))
+}

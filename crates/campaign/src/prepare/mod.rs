@@ -1,0 +1,73 @@
+//! `prepare`: makes and keeps a test file.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::targets;
+use serde::Serialize;
+use std::path::PathBuf;
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_targets::{Intent, Size, TargetName};
+use stripewise_units::NameText;
+use stripewise_workload::DataPattern;
+
+/// The file that is wanted.
+#[derive(Clone, Debug)]
+pub struct PrepareOptions {
+    /// Where; nothing may be there.
+    pub path: PathBuf,
+    /// How large.
+    pub size_bytes: u64,
+    /// What is in it.
+    pub data: DataPattern,
+    /// Seed of that data.
+    pub seed: u64,
+    /// In a place that looks like a live database, too.
+    pub busy_ok: bool,
+}
+
+/// A file that was made.
+#[derive(Debug, Serialize)]
+pub struct PrepareDocument {
+    schema_version: u32,
+    /// Where it is.
+    pub path: String,
+    /// How large it is.
+    pub size_bytes: u64,
+    /// The id in its mark; absent where the file system keeps none.
+    pub id: Option<String>,
+}
+
+/// Makes a test file that stays.
+///
+/// # Errors
+/// Where it cannot be made, by the rules of safety or for lack of room.
+pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDocument> {
+    let name = TargetName::Path(options.path.clone());
+    let intent = Intent {
+        reads: false,
+        writes: false,
+        size: Size::Exactly(options.size_bytes),
+        keep: true,
+        create: true,
+        busy_ok: options.busy_ok,
+        data: options.data,
+        seed: options.seed,
+        ..Intent::default()
+    };
+    let mut store = context.open_store()?;
+    let aimed = targets::prepare(context, &mut store, &name, &intent)?;
+    let Some(target) = aimed.real() else {
+        return Err(Failure::usage(
+            "only a file can be prepared",
+            "name a path that does not exist yet",
+        ));
+    };
+    let document = PrepareDocument {
+        schema_version: SCHEMA_VERSION,
+        path: options.path.as_text(),
+        size_bytes: target.size_bytes(),
+        id: target.made_file().map(|made| made.id.clone()),
+    };
+    aimed.finish()?;
+    Ok(document)
+}

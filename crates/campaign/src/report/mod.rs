@@ -1,0 +1,139 @@
+//! `report`: stored or imported results, in one of many forms.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::documents::{exit, judge};
+use crate::steps::pages::{
+    EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material, rendered, title_of,
+};
+use crate::steps::subject::{Subject, SubjectKind, subject};
+use stripewise_lab::compare::Requirement;
+use stripewise_store::{Filter, Store};
+
+/// What a report is to show, and how.
+#[derive(Clone, Debug)]
+pub struct ReportQuestion {
+    /// Runs, series, experiments, published tables, files; empty for every stored run.
+    pub subjects: Vec<String>,
+    /// The form.
+    pub format: ReportFormat,
+    /// Requirements that are met or missed.
+    pub require: Vec<Requirement>,
+    /// Of a picture: which one, and how it looks.
+    pub picture: PictureLook,
+}
+
+/// A report, and how the command ends that asked for it.
+#[derive(Debug)]
+pub struct Reported {
+    /// The report.
+    pub rendered: Rendered,
+    /// A missed requirement is a finding.
+    pub exit: Exit,
+}
+
+/// Makes a report; nothing is written.
+///
+/// # Errors
+/// Where a subject cannot be read, or there is nothing to report on.
+pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
+    let store = context.open_store_to_read();
+    let subjects = if question.subjects.is_empty() {
+        let store = store.as_ref().map_err(again)?;
+        let filter = Filter::default();
+        vec![light(context, store, &filter, question.format)?]
+    } else {
+        let store = store.as_ref().ok();
+        let named = question.subjects.iter();
+        let named = named.map(|name| one(context, store, name, question.format));
+        named.collect::<Outcome<Vec<Subject>>>()?
+    };
+    // By their ids: `last` is another one tomorrow.
+    let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
+    let (mut document, notes) = document_of(context, subjects);
+    if document.runs.is_empty() {
+        return Err(Failure::usage(
+            "there is nothing to report on",
+            "`stripewise history` lists what is stored",
+        ));
+    }
+    judge(&question.require, &mut document);
+    let title = title_of(&document);
+    let mut material = material(store.as_ref().ok(), document, title, &names);
+    material.notes = notes;
+    if let Some(title) = &question.picture.title {
+        material.title.clone_from(title);
+    }
+    Ok(Reported {
+        rendered: rendered(&material, question.format, &question.picture)?,
+        exit: exit(&material.document, Exit::Done),
+    })
+}
+
+fn again(failure: &Failure) -> Failure {
+    Failure {
+        hint: failure.hint.clone(),
+        option: failure.option,
+        ..Failure::of(failure.exit, failure.error.to_string())
+    }
+}
+
+/// A subject. A series or experiment of many runs is lightened while it is read,
+/// so that its runs are never all in memory in full.
+fn one(
+    context: &Context,
+    store: Option<&Store>,
+    name: &str,
+    format: ReportFormat,
+) -> Outcome<Subject> {
+    if let Some(store) = store {
+        let name = &store.full_name(name).map_err(store_failure)?;
+        let filter = Filter {
+            series: Some(name.to_owned()),
+            ..Filter::default()
+        };
+        let listed = context.stored_runs(store, &filter)?;
+        if listed.len() > RUNS_IN_FULL_MAX {
+            let mut many = light(context, store, &filter, format)?;
+            many.name = name.to_owned();
+            let of_experiment = many.runs.iter().any(|run| run.experiment.is_some());
+            many.kind = if of_experiment {
+                SubjectKind::Experiment
+            } else {
+                SubjectKind::Series
+            };
+            return Ok(many);
+        }
+    }
+    subject(context, name)
+}
+
+/// Stored runs, the oldest first; without what a report on many runs does not
+/// show where there are many.
+fn light(
+    context: &Context,
+    store: &Store,
+    filter: &Filter,
+    format: ReportFormat,
+) -> Outcome<Subject> {
+    let listed = context.stored_runs(store, filter)?;
+    let many = listed.len() > RUNS_IN_FULL_MAX;
+    let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in &ids {
+        let Some(mut run) = context.unless_damaged(store.load(id))? else {
+            continue;
+        };
+        if many {
+            run = run.without_histograms();
+            if format != ReportFormat::Json {
+                run = run.without_intervals();
+                // A page shows what ran.
+                run.request = None;
+            }
+        }
+        runs.push(run);
+    }
+    Ok(Subject::new(EVERYTHING, SubjectKind::Series, runs))
+}

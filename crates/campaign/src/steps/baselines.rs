@@ -1,0 +1,226 @@
+//! Baselines as the store keeps them: `baseline` sets them, `check` runs them again.
+//!
+//! A baseline carries its runs whole (without their intervals), so that it
+//! outlives a tidied history. It is a document of the store, kind `baseline`.
+
+use crate::context::{Context, keep_document, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use stripewise_lab::compare::{doubts, void_codes};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::{KeptDocument, Store};
+use stripewise_units::counted;
+use stripewise_workload::Request;
+
+/// Kind of its documents in the store.
+pub const KIND: &str = "baseline";
+
+/// A baseline as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeptBaseline {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// Its name.
+    pub name: String,
+    /// What was named when it was set.
+    pub from: String,
+    /// RFC 3339, UTC.
+    pub set_at: String,
+    /// What later runs are held against.
+    pub runs: Vec<RunRecord>,
+    /// What earlier versions kept beside runs that carried no request.
+    #[serde(default, skip_serializing)]
+    pub(crate) asked: AskedBefore,
+    /// Its numbers are void by these warnings, and it was kept all the same
+    /// (`--anyway`).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub void_accepted: BTreeSet<String>,
+    /// Runs at a low rate, which `check --gentle` compares with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gentle_runs: Vec<RunRecord>,
+    /// Changes that were made on purpose since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+/// Two switches of `run`, as baselines of earlier versions have them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(crate) struct AskedBefore {
+    #[serde(default)]
+    interval_ns: Option<u64>,
+    #[serde(default)]
+    cache_size_bytes: Option<u64>,
+}
+
+/// A change that `check --changed` recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// The user's words.
+    pub words: String,
+    /// Series of the runs that were made after it.
+    pub series: String,
+}
+
+impl KeptBaseline {
+    /// Its history in a line: `the one of RUN (6 runs), set 2026-11-22, with 1
+    /// recorded change`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let day = self.set_at.get(..10).unwrap_or(&self.set_at);
+        let mut words = format!(
+            "the one of {} ({}), set {day}",
+            self.from,
+            counted(self.runs.len(), "run", "runs")
+        );
+        let more = [
+            (self.gentle_runs.len(), "gentle run", "gentle runs"),
+            (self.changes.len(), "recorded change", "recorded changes"),
+        ];
+        for (count, one, several) in more.into_iter().filter(|(count, ..)| *count > 0) {
+            words.push_str(&format!(", with {}", counted(count, one, several)));
+        }
+        words
+    }
+
+    /// What each check must say of it: void numbers, few repetitions, conditions of
+    /// the moment in which it was measured. Whole sentences.
+    #[must_use]
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        let void = void_codes(&self.runs);
+        if !void.is_empty() {
+            let codes: Vec<&str> = void.iter().map(String::as_str).collect();
+            cautions.push(format!(
+                "VOID ({}): its numbers are not the disk's{}.",
+                codes.join(", "),
+                match self.void_accepted.is_empty() {
+                    true => "; set a new one: `stripewise baseline set ID --replace`",
+                    false => ", and it was kept all the same (--anyway)",
+                }
+            ));
+        }
+        cautions.extend(doubts(&self.runs));
+        let name = &self.name;
+        let named = cautions.into_iter();
+        named
+            .map(|caution| format!("The baseline `{name}`: {caution}"))
+            .collect()
+    }
+
+    /// Keeps it, in place of one of the same name.
+    ///
+    /// # Errors
+    /// Where the store does not take it.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        keep_document(context, store, KIND, &self.name, self)
+    }
+
+    fn of_json(document: &KeptDocument) -> Outcome<KeptBaseline> {
+        let unreadable = |why: String| {
+            Failure::new(
+                Exit::Store,
+                format!("the baseline {} cannot be read: {why}", document.name),
+                format!(
+                    "use the version of Stripewise that set it, or remove it with `stripewise baseline remove {}` and set it again",
+                    document.name
+                ),
+            )
+        };
+        let mut kept: KeptBaseline =
+            serde_json::from_str(&document.json).map_err(|error| unreadable(error.to_string()))?;
+        if kept.schema_version != SCHEMA_VERSION {
+            return Err(unreadable(format!(
+                "it has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.schema_version
+            )));
+        }
+        kept.bring_up_to_date();
+        Ok(kept)
+    }
+
+    /// Gives runs of earlier versions the request that they answer.
+    fn bring_up_to_date(&mut self) {
+        let asked = std::mem::take(&mut self.asked);
+        for run in self.runs.iter_mut().filter(|run| run.request.is_none()) {
+            let derived = run.asked();
+            run.request = Some(Box::new(Request {
+                interval_ns: asked.interval_ns.unwrap_or(derived.interval_ns),
+                cache_size_bytes: asked.cache_size_bytes.or(derived.cache_size_bytes),
+                ..derived
+            }));
+        }
+    }
+
+    /// All of them, newest first.
+    ///
+    /// # Errors
+    /// Where the store, or one of them, cannot be read.
+    pub fn all(store: &Store) -> Outcome<Vec<KeptBaseline>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(KeptBaseline::of_json).collect()
+    }
+
+    /// The one of this name; without a name the only one, or the one called
+    /// `baseline`; none where there is none at all.
+    ///
+    /// # Errors
+    /// Where there is none of that name, or several and none was named.
+    pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<KeptBaseline>> {
+        let mut all = KeptBaseline::all(store)?;
+        let names = all
+            .iter()
+            .map(|one| one.name.clone())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let wanted = match name {
+            Some(name) => name,
+            None if all.len() <= 1 => return Ok(all.pop()),
+            None => "baseline",
+        };
+        match all.into_iter().find(|one| one.name == wanted) {
+            Some(one) => Ok(Some(one)),
+            None if name.is_none() => Err(Failure::usage(
+                "there are several baselines",
+                format!("name one with --baseline: {names}"),
+            )),
+            None => Err(Failure::usage(
+                format!("there is no baseline `{wanted}`"),
+                if names.is_empty() {
+                    "`stripewise baseline set ID` makes one".to_owned()
+                } else {
+                    format!("there are {names}")
+                },
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_of_another_schema_is_refused_by_name() {
+        let of_version = |version: u32| {
+            KeptBaseline::of_json(&KeptDocument {
+                name: "nightly".to_owned(),
+                kept_at: String::new(),
+                json: format!(
+                    r#"{{"schema_version": {version}, "name": "nightly", "from": "x", "set_at": "", "runs": []}}"#
+                ),
+            })
+        };
+        assert!(of_version(SCHEMA_VERSION).is_ok());
+        let failure = of_version(SCHEMA_VERSION + 1).unwrap_err();
+        assert_eq!(failure.exit, Exit::Store);
+        let text = failure.error.to_string();
+        assert!(
+            text.contains("nightly") && text.contains("schema version"),
+            "{text}"
+        );
+    }
+}

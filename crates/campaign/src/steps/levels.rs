@@ -1,0 +1,237 @@
+//! The levels of one subject beside each other: of an experiment by its own analysis, of
+//! a published table with the differences that were printed. `compare` shows them, and
+//! every report on such a subject does.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::answer::Answer;
+use crate::steps::kept::{Kept, plan_failure};
+use crate::steps::subject::{Subject, SubjectKind};
+use stripewise_compat::dataset::Dataset;
+use stripewise_lab::compare::{
+    CompareOptions, NothingToCompare, Question, Side, compare_all, levels_of,
+};
+use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
+use stripewise_results::{ComparisonRecord, ComparisonRow};
+
+/// What is asked of a subject's levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alone {
+    /// What is compared; IOPS where nobody says.
+    pub metric: Option<Metric>,
+    /// The level that the others are held against; the first where nobody says.
+    pub baseline: Option<String>,
+}
+
+/// What a report says of a subject that has levels: as `compare A` alone. Empty
+/// where it has none, or they cannot be compared.
+#[must_use]
+pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> {
+    if levels_of(&a.runs).len() < 2 {
+        return Vec::new();
+    }
+    // By what the experiment was asked about, which may be a latency.
+    let kept = experiment_of(context, a).ok().flatten();
+    let metric = kept.map_or(Metric::default(), |kept| kept.plan.metric);
+    let asked_for = Alone {
+        metric: Some(metric),
+        baseline: None,
+    };
+    alone(context, a, &asked_for).unwrap_or_default()
+}
+
+/// The experiment that a subject is, where its plan is kept.
+fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<Kept>> {
+    if let Some(carried) = &a.experiment {
+        return Ok(Some(Kept::clone(carried)));
+    }
+    if a.kind != SubjectKind::Experiment {
+        return Ok(None);
+    }
+    let store = context.open_store_to_read()?;
+    if !Kept::is_known(&store, &a.name)? {
+        return Ok(None);
+    }
+    Kept::load(&store, &a.name).map(Some)
+}
+
+/// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
+///
+/// # Errors
+/// Where there is no such metric.
+pub fn metric(text: &str) -> Outcome<Metric> {
+    let short = text.strip_prefix("latency_").unwrap_or(text);
+    let short = short
+        .strip_prefix("ns_")
+        .unwrap_or(short)
+        .replace("p99.9", "p999");
+    text.parse()
+        .or_else(|_| format!("latency_ns_{short}").parse())
+        .map_err(|_| {
+            Failure::usage(
+                format!("`{text}` is no metric"),
+                "there are iops, mib_per_s, and latency_ with mean, p50, p90, p99, p999 or max: latency_p99",
+            )
+        })
+}
+
+/// Sides of which nothing can be compared.
+pub fn nothing(reason: &NothingToCompare) -> Failure {
+    Failure::usage(reason.to_string(), reason.hint())
+}
+
+/// The levels of one subject against its baseline.
+///
+/// # Errors
+/// Where it has no levels, or not the one that is asked for.
+pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<ComparisonRecord>> {
+    let options = CompareOptions {
+        metric: asked_for.metric.unwrap_or_default(),
+        ..CompareOptions::default()
+    };
+    if a.kind == SubjectKind::Experiment && asked_for.baseline.is_none() {
+        let tables = analysed(context, a, options.metric)?;
+        if tables.iter().any(|table| !table.rows.is_empty()) {
+            return Ok(tables);
+        }
+    }
+    let levels = levels_of(&a.runs);
+    if levels.len() < 2 {
+        a.notes.iter().for_each(|text| context.note(text));
+        return Err(Failure::usage(
+            format!("{} has no levels to compare with each other", a.name),
+            "name what to compare it with: `stripewise compare A B`; an experiment, and a published table of several columns, can stand alone",
+        ));
+    }
+    let baseline = baseline_of(&levels, asked_for.baseline.as_deref(), &a.name)?;
+    let sides: Vec<Side> = levels
+        .into_iter()
+        .map(|(name, runs)| Side { name, runs })
+        .collect();
+    let metrics = metrics_of(a, asked_for.metric);
+    let mut asked = Vec::new();
+    let mut questions = Vec::new();
+    for (other, side) in sides.iter().enumerate() {
+        for &metric in metrics.iter().filter(|_| other != baseline) {
+            asked.push(other);
+            questions.push(Question {
+                a: &sides[baseline],
+                b: side,
+                options: CompareOptions {
+                    metric,
+                    of_levels: true,
+                    ..options
+                },
+            });
+        }
+    }
+    let mut records = Vec::new();
+    for (answer, other) in compare_all(&questions).into_iter().zip(asked) {
+        let mut record = answer.map_err(|reason| nothing(&reason))?;
+        if let Some(table) = &a.dataset {
+            with_published(table, &mut record, baseline == 0 && other == 1);
+        }
+        record.title = title(a, &record);
+        record.notes.extend(a.notes.iter().cloned());
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// A published table that has IOPS and MB/s shows both, as the article does.
+fn metrics_of(a: &Subject, wanted: Option<Metric>) -> Vec<Metric> {
+    let has_both = a.dataset.as_ref().is_some_and(|table| {
+        let published = |metric| table.differences.iter().any(|d| d.metric == metric);
+        published("iops") && published("mib_per_s")
+    });
+    match wanted {
+        None | Some(Metric::Iops) if has_both => vec![Metric::Iops, Metric::MibPerS],
+        wanted => vec![wanted.unwrap_or_default()],
+    }
+}
+
+fn title(a: &Subject, record: &ComparisonRecord) -> String {
+    let of = match &a.dataset {
+        Some(table) => format!("{} ({})", a.name, table.about),
+        None => a.name.clone(),
+    };
+    let factor = a.dataset.as_ref().map_or("level", |table| table.factor);
+    format!("{of}: {factor} {} against {}", record.b.name, record.a.name)
+}
+
+fn baseline_of(
+    levels: &[(String, Vec<stripewise_results::RunRecord>)],
+    wanted: Option<&str>,
+    name: &str,
+) -> Outcome<usize> {
+    let Some(wanted) = wanted else { return Ok(0) };
+    levels
+        .iter()
+        .position(|(level, _)| level == wanted)
+        .ok_or_else(|| {
+            let known: Vec<&str> = levels.iter().map(|(level, _)| level.as_str()).collect();
+            Failure::usage(
+                format!("{name} has no level `{wanted}`"),
+                format!("its levels are {}", known.join(", ")),
+            )
+        })
+}
+
+/// The tables of an experiment by its own analysis, which makes up for stopping
+/// by itself; empty where its plan is not kept.
+fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
+    let Some(kept) = experiment_of(context, a)? else {
+        return Ok(Vec::new());
+    };
+    // A file may name levels and cells that it does not have.
+    kept.plan.check().map_err(plan_failure)?;
+    let plan = ExperimentPlan {
+        metric,
+        ..kept.plan.clone()
+    };
+    let (blocks, _) = blocks_of(&plan, &a.runs);
+    let experiment = Experiment {
+        id: kept.id.clone(),
+        plan: plan.clone(),
+        blocks,
+        ended: kept.ended,
+        elapsed_ns: kept.elapsed_ns,
+    };
+    let kept = Kept { plan, ..kept };
+    Ok(Answer::of(&experiment, kept, a.runs.clone()).comparisons)
+}
+
+/// Puts the printed differences beside ours, and tells whether they agree.
+fn with_published(table: &Dataset, record: &mut ComparisonRecord, as_printed: bool) {
+    if !as_printed || table.differences.is_empty() {
+        return;
+    }
+    let printed_of = |row: &ComparisonRow| {
+        let found = table.differences.iter().find(|published| {
+            published.operation == row.operation
+                && published.pattern == row.pattern
+                && Some(published.threads) == row.threads
+                && published.metric == row.metric
+        });
+        found.map(|published| published.percent)
+    };
+    let two_decimals = |percent: f64| format!("{percent:.2}");
+    let (mut printed, mut same) = (0, 0);
+    for row in &mut record.rows {
+        row.published_difference_percent = printed_of(row);
+        if let Some(percent) = row.published_difference_percent {
+            printed += 1;
+            same += u32::from(two_decimals(percent) == two_decimals(row.difference_percent));
+        }
+    }
+    let metric = if record.rows.iter().any(|row| row.metric == "iops") {
+        "IOPS"
+    } else {
+        "MB/s"
+    };
+    record.notes.push(if same == printed {
+        format!("all {printed} printed differences of {metric} come out as printed, to two decimals.")
+    } else {
+        format!("{same} of {printed} printed differences of {metric} come out as printed; the others are shown beside ours.")
+    });
+}

@@ -1,0 +1,438 @@
+//! Reports: gathering what they show from store and files, in each format.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::documents;
+use crate::steps::levels::levels_compared;
+use crate::steps::subject::{Subject, stored};
+use std::collections::HashSet;
+use std::path::Path;
+use std::str::FromStr;
+use stripewise_lab::SeriesKind;
+use stripewise_report::{
+    About, LatencyInterval, LatencyOverTime, Look, Material, Picture, charts, csv_heading,
+    csv_rows, html, letters_without_font, markdown, pictures, plain_json, png,
+    runs_worth_a_closer_look, svg_picture,
+};
+use stripewise_results::{Document, RunRecord};
+use stripewise_stats::Histogram;
+use stripewise_store::{Store, StoredHistograms};
+
+/// From so many runs on only what tables and charts of many runs show is kept of
+/// each: no intervals, no histograms.
+pub const RUNS_IN_FULL_MAX: usize = 300;
+/// Name of the subject that is all of the store.
+pub const EVERYTHING: &str = "--all";
+/// Targets that a title names.
+const TARGETS_MAX: usize = 3;
+/// Pixels of a PNG for each of the SVG's, where it has no size of its own.
+const PNG_SCALE: f32 = 2.0;
+
+/// Formats of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// One file with charts, tables and records.
+    Html,
+    /// One picture in pixels.
+    Png,
+    /// One picture as lines and text.
+    Svg,
+    /// A row for each job of each run.
+    Csv,
+    /// Markdown, for issues and pull requests.
+    Md,
+    /// The records.
+    Json,
+}
+
+impl ReportFormat {
+    /// All of them with their names, which are the ends of their files' names.
+    pub const ALL: [(ReportFormat, &str); 6] = [
+        (ReportFormat::Html, "html"),
+        (ReportFormat::Png, "png"),
+        (ReportFormat::Svg, "svg"),
+        (ReportFormat::Csv, "csv"),
+        (ReportFormat::Md, "md"),
+        (ReportFormat::Json, "json"),
+    ];
+
+    /// As it is typed, and as file names end.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let known = ReportFormat::ALL.iter().find(|(format, _)| *format == self);
+        known.map_or("html", |(_, name)| name)
+    }
+
+    /// The format that a file's name asks for.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<ReportFormat> {
+        path.extension()?.to_str()?.parse().ok()
+    }
+}
+
+impl FromStr for ReportFormat {
+    type Err = String;
+
+    /// By the end of a file's name, in letters of any case.
+    fn from_str(text: &str) -> Result<ReportFormat, String> {
+        let lower = text.to_ascii_lowercase();
+        let name = match lower.as_str() {
+            "htm" => "html",
+            "markdown" => "md",
+            name => name,
+        };
+        let known = ReportFormat::ALL.iter().find(|(_, known)| *known == name);
+        known
+            .map(|(format, _)| *format)
+            .ok_or_else(|| "is none of html, png, svg, csv, md, json".to_owned())
+    }
+}
+
+/// A report in some format.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// What goes into its file.
+    pub bytes: Vec<u8>,
+    /// Pictures by name, where this is the first of several because nobody named one.
+    pub pictures: Vec<String>,
+    /// Letters that a PNG shows as boxes, for lack of a font.
+    pub boxes: String,
+}
+
+/// Which picture is wanted, and how it looks.
+#[derive(Clone, Debug, Default)]
+pub struct PictureLook {
+    /// The name of a picture, or `all`; the most telling one where not given.
+    pub picture: Option<String>,
+    /// Ground and size.
+    pub look: Look,
+    /// In place of the report's own title.
+    pub title: Option<String>,
+    /// Where the numbers come from, in the user's words.
+    pub source: Option<String>,
+}
+
+impl PictureLook {
+    fn about(&self, material: &Material) -> About {
+        let mut about = About::of(material);
+        if let Some(title) = &self.title {
+            about = about.titled(title);
+        }
+        match &self.source {
+            Some(source) => about.sourced(source),
+            None => about,
+        }
+    }
+}
+
+/// A report on these records: the store gives latencies over time where it has
+/// them.
+#[must_use]
+pub fn material(
+    store: Option<&Store>,
+    document: Document,
+    title: String,
+    names: &[String],
+) -> Material {
+    let mut material = Material::new(title, document);
+    if !names.is_empty() {
+        material.again = format!("stripewise report {} --format json", names.join(" "));
+    }
+    if let Some(store) = store {
+        // The charts that need it are left out where it cannot be read.
+        material.latencies = latencies(store, &material).unwrap_or_default();
+    }
+    material
+}
+
+/// What a document is about, in a line.
+#[must_use]
+pub fn title_of(document: &Document) -> String {
+    let Some(first) = document.runs.first() else {
+        return "No runs".to_owned();
+    };
+    let target = first.jobs.first().map_or("", |job| job.target.full_name());
+    if let Some(imported) = first
+        .imported
+        .as_ref()
+        .filter(|imported| imported.tool == "dataset")
+    {
+        return format!("Published table {}", imported.source);
+    }
+    if !document.series.is_empty() {
+        return match (&targets_of(document)[..], &labels_of(document)[..]) {
+            ([_, _, ..], _) => format!("Benches of {}", several(&targets_of(document))),
+            (_, [label]) => format!("{label}: bench of {target}"),
+            _ => format!("Bench of {target}"),
+        };
+    }
+    if let (Some(_), Some(comparison)) = (&first.experiment, document.comparisons.first()) {
+        let mut letters = comparison.title.chars();
+        let capital = letters.next().into_iter().flat_map(char::to_uppercase);
+        return capital.chain(letters).collect();
+    }
+    if let Some(place) = &first.experiment {
+        return format!("Experiment {} on {target}", place.experiment);
+    }
+    match (&document.runs[..], &first.jobs[..]) {
+        ([run], [job]) => format!(
+            "{}: {} {} on {target}",
+            run.label.as_deref().unwrap_or("Run"),
+            job.pattern_name(),
+            job.workload.block_text()
+        ),
+        ([run], _) => format!(
+            "{}: {} jobs at once",
+            run.label.as_deref().unwrap_or("Run"),
+            run.jobs.len()
+        ),
+        (runs, _) => format!(
+            "{} runs on {}",
+            stripewise_units::format_count(runs.len() as u64),
+            several(&targets_of(document))
+        ),
+    }
+}
+
+/// Names of all targets, each once.
+fn targets_of(document: &Document) -> Vec<&str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for job in document.runs.iter().flat_map(|run| &run.jobs) {
+        // More are not told by name.
+        if targets.len() <= TARGETS_MAX && !targets.contains(&job.target.full_name()) {
+            targets.push(job.target.full_name());
+        }
+    }
+    targets
+}
+
+/// The labels of all runs, each once; none where a run has none.
+fn labels_of(document: &Document) -> Vec<&str> {
+    let mut labels: Vec<&str> = Vec::new();
+    for run in &document.runs {
+        let Some(label) = run.label.as_deref() else {
+            return Vec::new();
+        };
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+/// `a, b and c`; many are only counted.
+fn several(names: &[&str]) -> String {
+    match names {
+        [one] => (*one).to_owned(),
+        [all @ .., last] if names.len() <= TARGETS_MAX => {
+            format!("{} and {last}", all.join(", "))
+        }
+        _ => "several targets".to_owned(),
+    }
+}
+
+/// Latencies of each interval of the runs that deserve a closer look.
+fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>> {
+    let mut all = Vec::new();
+    for id in runs_worth_a_closer_look(material) {
+        let Some(run) = material.document.runs.iter().find(|run| run.id == id) else {
+            continue;
+        };
+        if run.imported.is_some() {
+            continue;
+        }
+        for (index, job) in run.jobs.iter().enumerate() {
+            let stored = store.load_intervals(&id, index).map_err(store_failure)?;
+            for writes in [true, false] {
+                let intervals: Vec<LatencyInterval> = stored
+                    .iter()
+                    .map(|stored| LatencyInterval {
+                        start_ns: stored.interval.start_ns,
+                        duration_ns: stored.interval.duration_ns,
+                        latency_ns: of_kind(&stored.histograms, writes),
+                    })
+                    .collect();
+                if intervals.iter().any(|one| one.latency_ns.count() > 0) {
+                    all.push(LatencyOverTime {
+                        run: id.clone(),
+                        job: job.name.clone(),
+                        writes,
+                        intervals,
+                    });
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Empty where there were none.
+fn of_kind(histograms: &StoredHistograms, writes: bool) -> Histogram {
+    let of = if writes {
+        &histograms.write
+    } else {
+        &histograms.read
+    };
+    of.clone().unwrap_or_default()
+}
+
+/// Subjects as one document, with summaries of ladders and comparisons of levels.
+#[must_use]
+pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut comparisons = Vec::new();
+    let mut all: Vec<RunRecord> = Vec::new();
+    let mut seen = HashSet::new();
+    for mut subject in subjects {
+        subject.leave_out_copies(&mut seen);
+        // All that is stored is no experiment of which levels could be compared.
+        if subject.comparisons.is_empty() && subject.name != EVERYTHING {
+            comparisons.extend(levels_compared(context, &subject));
+        }
+        comparisons.extend(subject.comparisons);
+        notes.extend(subject.notes);
+        all.extend(subject.runs);
+    }
+    let mut document = documents::document(all);
+    document
+        .series
+        .retain(|series| SeriesKind::from_name(&series.name).is_some());
+    document.comparisons = comparisons;
+    (document, notes)
+}
+
+/// A report in a format.
+///
+/// # Errors
+/// Where there is nothing to draw, or no such picture.
+pub fn rendered(
+    material: &Material,
+    format: ReportFormat,
+    wanted: &PictureLook,
+) -> Outcome<Rendered> {
+    let bytes = match format {
+        ReportFormat::Html => html(material).into_bytes(),
+        ReportFormat::Md => markdown(material).into_bytes(),
+        ReportFormat::Json => plain_json(&material.document.to_json()).into_bytes(),
+        // A mark that tells spreadsheets that this is UTF-8.
+        ReportFormat::Csv => {
+            let rows: String = material.document.runs.iter().map(csv_rows).collect();
+            format!("\u{feff}{}{rows}", csv_heading()).into_bytes()
+        }
+        ReportFormat::Svg | ReportFormat::Png => return drawn(material, format, wanted),
+    };
+    Ok(Rendered {
+        bytes,
+        pictures: Vec::new(),
+        boxes: String::new(),
+    })
+}
+
+/// A picture in its format.
+fn drawn(material: &Material, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+    let drawn = picture(material, wanted)?;
+    if format != ReportFormat::Png {
+        return Ok(Rendered {
+            bytes: drawn.svg.into_bytes(),
+            pictures: drawn.others,
+            boxes: String::new(),
+        });
+    }
+    let bytes = png(&drawn.svg, drawn.scale, &wanted.about(material)).map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            error.to_string(),
+            "ask for svg, which needs no pixels",
+        )
+    })?;
+    Ok(Rendered {
+        bytes,
+        pictures: drawn.others,
+        boxes: letters_without_font(&drawn.svg),
+    })
+}
+
+/// A picture as SVG, with the pixels of a PNG for each of its own.
+struct Drawn {
+    svg: String,
+    scale: f32,
+    /// All by name, where nobody named one.
+    others: Vec<String>,
+}
+
+/// The picture of the wanted name, or the first; all of the charts where `all` is asked for.
+fn picture(material: &Material, wanted: &PictureLook) -> Outcome<Drawn> {
+    let pictures = pictures(material);
+    let names: Vec<&str> = pictures.iter().map(Picture::name).collect();
+    if pictures.is_empty() {
+        return Err(Failure::usage(
+            "these records have nothing that a chart would show",
+            "one run gives charts where it has latencies or intervals; name several runs, or a series",
+        ));
+    }
+    let mut others = Vec::new();
+    let chosen = match wanted.picture.as_deref() {
+        Some("all") => {
+            return Ok(Drawn {
+                svg: stripewise_report::svg_of_all(&charts(material)),
+                scale: PNG_SCALE,
+                others,
+            });
+        }
+        Some(name) => pictures.iter().find(|picture| picture.name() == name),
+        None => {
+            if names.len() > 1 {
+                others.extend(names.iter().map(|name| (*name).to_owned()));
+            }
+            pictures.first()
+        }
+    };
+    let unknown = || {
+        Failure::usage(
+            format!(
+                "there is no chart `{}`",
+                wanted.picture.as_deref().unwrap_or_default()
+            ),
+            format!("there are {}, and all", names.join(", ")),
+        )
+    };
+    let chosen = chosen.ok_or_else(unknown)?;
+    Ok(Drawn {
+        svg: svg_picture(chosen, &wanted.about(material), &wanted.look),
+        scale: 1.0,
+        others,
+    })
+}
+
+/// A report on an experiment of the store.
+///
+/// # Errors
+/// Where the store does not have it.
+pub fn material_on(context: &Context, store: &Store, id: &str) -> Outcome<Material> {
+    let (document, notes) = document_of(context, vec![stored(context, store, id)?]);
+    let title = title_of(&document);
+    let mut material = material(Some(store), document, title, &[id.to_owned()]);
+    material.notes = notes;
+    Ok(material)
+}
+
+/// A report on a document, by the names under which the store has its runs.
+#[must_use]
+pub fn material_of(store: Option<&Store>, document: Document) -> Material {
+    let title = title_of(&document);
+    let names = names_of(&document);
+    material(store, document, title, &names)
+}
+
+/// What the store knows these runs by.
+fn names_of(document: &Document) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for run in &document.runs {
+        let name = run.series.clone().unwrap_or_else(|| run.id.clone());
+        if names.len() < 8 && !names.contains(&name) && run.imported.is_none() {
+            names.push(name);
+        }
+    }
+    names
+}

@@ -1,0 +1,62 @@
+//! What `partition` and `format` have in common: permission to go on, how they end, and
+//! their documents.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use serde::Serialize;
+use stripewise_disk_provision::{Error, ErrorKind};
+use stripewise_results::SCHEMA_VERSION;
+
+/// Permission to carry a plan out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoAhead {
+    /// The kernel's name of the device whose data will be lost.
+    pub destroy: String,
+    /// Although it cannot be seen whether another program has the device open.
+    pub busy_ok: bool,
+}
+
+/// A plan, and what became of it where it was carried out.
+#[derive(Debug, Serialize)]
+pub struct ProvisionDocument<'a, Plan, Report> {
+    schema_version: u32,
+    done: bool,
+    plan: &'a Plan,
+    report: Option<&'a Report>,
+}
+
+impl<'a, Plan, Report> ProvisionDocument<'a, Plan, Report> {
+    /// Of these.
+    pub fn new(plan: &'a Plan, report: Option<&'a Report>) -> Self {
+        ProvisionDocument {
+            schema_version: SCHEMA_VERSION,
+            done: report.is_some(),
+            plan,
+            report,
+        }
+    }
+}
+
+/// How a command ends that only planned: as what it plans would end.
+#[must_use]
+pub fn planned(in_the_way: Option<&str>) -> Exit {
+    match in_the_way {
+        None => Exit::Done,
+        Some(_) => Exit::Target,
+    }
+}
+
+/// An error of `disk-provision` as a failure.
+pub fn provision_failure(error: Error) -> Failure {
+    let exit = match error.kind {
+        ErrorKind::Usage => Exit::Usage,
+        ErrorKind::Io => Exit::InputOutput,
+        ErrorKind::NeedsBusyOk => Exit::Busy,
+        _ => Exit::Target,
+    };
+    let hint = error.hint().map(str::to_owned);
+    Failure {
+        hint,
+        ..Failure::of(exit, error)
+    }
+}
