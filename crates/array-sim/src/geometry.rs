@@ -3,7 +3,9 @@
 //! Zoned recording is approximated by a linear law: track t holds
 //! `outer - (outer - inner) * t / N` sectors, so the sectors before track t are
 //! S(t) = outer*t - (outer - inner)*t^2 / (2N). Inverting that quadratic finds
-//! the track of a sector without any table. Tracks are skewed against each
+//! the track of a sector without any table. With a number of zones the law becomes
+//! stairs: zones of equally many cylinders, in each of which all tracks hold what the
+//! law gives in the zone's middle. Tracks are skewed against each
 //! other by the time of a head switch, so that sequential transfers miss no
 //! revolution. Defects, servo sectors and serpentine zones are left out.
 
@@ -31,9 +33,57 @@ pub(crate) struct Geometry {
     taper: f64,
     /// Revolutions by which each track starts later than the one before.
     skew: f64,
+    /// Empty: the linear law.
+    zones: Vec<Zone>,
+}
+
+/// Neighbouring cylinders with equally long tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Zone {
+    /// Its first track.
+    pub track: u32,
+    /// Sectors before that.
+    pub sector: u64,
+    /// Sectors on each of its tracks.
+    pub sectors_per_track: u32,
+}
+
+/// The zones of a disk, from the outside in, and the sectors of all.
+pub(crate) fn zones(
+    count: u32,
+    (cylinders, heads): (u32, u32),
+    (outer, inner): (u32, u32),
+) -> (Vec<Zone>, u64) {
+    let mut zones = Vec::new();
+    let mut sector = 0;
+    let first_track = |number: u32| {
+        let cylinder = u64::from(cylinders) * u64::from(number) / u64::from(count);
+        cylinder as u32 * heads
+    };
+    for number in 0..count {
+        // The law in the zone's middle, rounded.
+        let less = u64::from(outer - inner) * (2 * u64::from(number) + 1);
+        let less = (less + u64::from(count)) / (2 * u64::from(count));
+        let zone = Zone {
+            track: first_track(number),
+            sector,
+            sectors_per_track: outer - less as u32,
+        };
+        let tracks = first_track(number + 1) - zone.track;
+        sector += u64::from(tracks) * u64::from(zone.sectors_per_track);
+        if tracks > 0 {
+            zones.push(zone);
+        }
+    }
+    (zones, sector)
 }
 
 impl Geometry {
+    /// The same disk with zones.
+    pub(crate) fn with_zones(self, zones: Vec<Zone>) -> Self {
+        Geometry { zones, ..self }
+    }
+
     /// `skew` is the head-switch time in revolutions.
     pub(crate) fn new(cylinders: u32, heads: u32, outer: u32, inner: u32, skew: f64) -> Self {
         let tracks = cylinders * heads;
@@ -44,6 +94,7 @@ impl Geometry {
             outer: f64::from(outer),
             taper,
             skew,
+            zones: Vec::new(),
         }
     }
 
@@ -60,6 +111,9 @@ impl Geometry {
     /// The position of a sector. Solved as t = 2S / (outer + sqrt(outer^2 - 4kS)),
     /// which loses no digits for small S and holds for unzoned disks (k = 0) too.
     pub(crate) fn position(&self, sector: u64) -> Position {
+        if !self.zones.is_empty() {
+            return self.zoned(sector);
+        }
         let before = sector as f64;
         let root = (self.outer * self.outer - 4.0 * self.taper * before)
             .max(0.0)
@@ -73,6 +127,24 @@ impl Geometry {
             cylinder: self.cylinder(track),
             angle: fraction(turned),
             sectors_per_track: self.outer - 2.0 * self.taper * whole,
+        }
+    }
+}
+
+impl Geometry {
+    /// The position of a sector on a disk with zones.
+    fn zoned(&self, sector: u64) -> Position {
+        let after = self.zones.partition_point(|zone| zone.sector <= sector);
+        let zone = self.zones[after.saturating_sub(1)];
+        let inside = sector - zone.sector;
+        let length = u64::from(zone.sectors_per_track);
+        let track = (u64::from(zone.track) + inside / length).min(u64::from(self.tracks - 1));
+        let turned = (inside % length) as f64 / length as f64 + track as f64 * self.skew;
+        Position {
+            track: track as u32,
+            cylinder: self.cylinder(track as u32),
+            angle: fraction(turned),
+            sectors_per_track: length as f64,
         }
     }
 }
@@ -132,6 +204,25 @@ mod tests {
                 assert!((apart - 1.0 / a.sectors_per_track).abs() < 1e-5, "{apart}");
             }
         }
+    }
+
+    #[test]
+    fn zones_are_stairs_along_the_linear_law() {
+        let (zones, sectors) = zones(4, (100, 2), (1000, 600));
+        let lengths: Vec<u32> = zones.iter().map(|zone| zone.sectors_per_track).collect();
+        assert_eq!(lengths, [950, 850, 750, 650]);
+        assert_eq!(sectors, 50 * (950 + 850 + 750 + 650));
+        let geometry = Geometry::new(100, 2, 1000, 600, 0.05).with_zones(zones);
+        // The last sector of the first zone and the first of the second.
+        let (last, first) = (geometry.position(47_499), geometry.position(47_500));
+        assert_eq!((last.track, first.track), (49, 50));
+        assert_eq!(
+            (last.sectors_per_track, first.sectors_per_track),
+            (950.0, 850.0)
+        );
+        assert!((first.angle - fraction(50.0 * 0.05)).abs() < 1e-9);
+        let end = geometry.position(sectors - 1);
+        assert_eq!((end.track, end.cylinder), (199, 99));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) enum Entity {
     Mirror = 5,
     /// Positions of the closed loop's load; counter: the operation.
     Load = 6,
+    /// How far the drives of a chunklet have moved on; index: the chunklet.
+    Chunklet = 7,
 }
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -13,6 +13,9 @@
 //! (1 + r) / (2r) for a spare share r (Desnoyers 2012, first order); each
 //! collected page costs a read and a program, each filled block an erase, on
 //! the channel that needs the room. Wear, refresh and maps are left out.
+//!
+//! A part of the flash may be written fast (as SLC), until it is full; while the drive
+//! rests, what it holds moves to the rest, and room becomes free again at a steady rate.
 
 use super::DriveAccess;
 use crate::layout::divide;
@@ -37,6 +40,12 @@ pub(crate) struct FlashModel {
     pub pages_per_block: u32,
     /// Pages of acknowledged writes, over all channels, that may wait for flash.
     pub buffer_pages: u64,
+    /// Flash that is written fast; 0: none.
+    pub fast_bytes: u64,
+    /// Program of a page there.
+    pub fast_program_ns: f64,
+    /// Bytes of it that become free again in a nanosecond of rest.
+    pub fast_refill_bytes_per_ns: f64,
     /// Page times vary evenly by this share either way.
     pub jitter: f64,
     /// What the drive offers.
@@ -74,6 +83,10 @@ pub(crate) struct FlashDrive {
     load: usize,
     /// Time that channels were occupied, summed over channels.
     busy_ns: u64,
+    /// Bytes of the fast part that are in use.
+    fast_used_bytes: f64,
+    /// When the last program ends: the drive rests from then on.
+    resting_from_ns: u64,
 }
 
 impl FlashDrive {
@@ -91,6 +104,8 @@ impl FlashDrive {
             pages_accessed: 0,
             load: 0,
             busy_ns: 0,
+            fast_used_bytes: 0.0,
+            resting_from_ns: 0,
         }
     }
 
@@ -99,6 +114,9 @@ impl FlashDrive {
     pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> u64 {
         self.load += 1;
         let page_bytes = self.model.page_bytes;
+        if access.write && self.model.fast_bytes > 0 {
+            self.refill(now_ns);
+        }
         let end = access.offset_bytes + u64::from(access.length_bytes);
         let first = divide(access.offset_bytes, page_bytes).0;
         let last = divide(end + page_bytes - 1, page_bytes).0;
@@ -129,6 +147,24 @@ impl FlashDrive {
 
     pub(crate) fn busy_ns(&self) -> u64 {
         self.busy_ns
+    }
+
+    /// Room in the fast part becomes free while the drive rests.
+    fn refill(&mut self, now_ns: u64) {
+        let rested_ns = now_ns.saturating_sub(self.resting_from_ns);
+        let freed_bytes = rested_ns as f64 * self.model.fast_refill_bytes_per_ns;
+        self.fast_used_bytes = (self.fast_used_bytes - freed_bytes).max(0.0);
+        self.resting_from_ns = self.resting_from_ns.max(now_ns);
+    }
+
+    /// Takes a page of the fast part, if there is one left.
+    fn takes_fast(&mut self) -> bool {
+        let page_bytes = self.model.page_bytes as f64;
+        let fits = self.fast_used_bytes + page_bytes <= self.model.fast_bytes as f64;
+        if fits {
+            self.fast_used_bytes += page_bytes;
+        }
+        fits
     }
 
     fn channel_of(&self, page: u64) -> usize {
@@ -174,9 +210,13 @@ impl FlashDrive {
         };
         // Collection is spread evenly over the writes that cause it: each pays for
         // the pages that greedy collection moves per page written.
-        let mut work_ns = self.model.program_ns;
+        let fast = self.takes_fast();
+        let mut work_ns = match fast {
+            true => self.model.fast_program_ns,
+            false => self.model.program_ns,
+        };
         let flash_bytes = self.model.capacity_bytes as f64 * (1.0 + self.model.spare);
-        let collecting = self.written_bytes as f64 >= flash_bytes;
+        let collecting = !fast && self.written_bytes as f64 >= flash_bytes;
         if collecting {
             work_ns += self.moved_per_page * (self.model.read_ns + self.model.program_ns);
         }
@@ -194,6 +234,8 @@ impl FlashDrive {
             .max(channel.programs_until_ns)
             .max(channel.reads_until_ns);
         channel.programs_until_ns = start_ns + program_ns;
+        self.resting_from_ns = self.resting_from_ns.max(channel.programs_until_ns);
+        let channel = &self.channels[place];
         // Acknowledged once no more than the buffer's share of work lies before it.
         ready_ns.max(channel.programs_until_ns.saturating_sub(backlog_ns))
     }

@@ -23,6 +23,12 @@ mod plan;
 pub use parity::{ParityWrite, WriteMethod};
 pub use plan::{Access, Phase, Target};
 
+use crate::random::{Entity, draw};
+
+/// Seed of the order of drives in chunklets: the same for all arrays, as a layout is a
+/// pure function of addresses.
+const CHUNKLETS: u64 = 1;
+
 /// The organisation of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -133,6 +139,9 @@ pub struct Layout {
     pub parity_page_bytes: u64,
     /// How small writes update parity.
     pub parity_write: ParityWrite,
+    /// Rows after which the drives take the columns in another order, as the chunklets of
+    /// virtualised arrays lie on other drives; 0: never.
+    pub chunklet_rows: u64,
 }
 
 impl Layout {
@@ -196,7 +205,28 @@ impl Layout {
     /// The drive with P in a row.
     pub(crate) fn parity_disk(&self, row: u64) -> u64 {
         let disks = u64::from(self.disks);
-        disks - 1 - row % disks
+        self.turned(row, disks - 1 - row % disks)
+    }
+
+    /// The drive that takes the place of this one in a row: the same, but for chunklets,
+    /// where all drives move on by a number that is drawn for each.
+    #[inline]
+    fn turned(&self, row: u64, disk: u64) -> u64 {
+        if self.chunklet_rows == 0 {
+            return disk;
+        }
+        let (disks, shift) = (u64::from(self.disks), self.shift(row));
+        (disk + shift) % disks
+    }
+
+    /// By how much the drives of a row have moved on; pairs stay pairs.
+    fn shift(&self, row: u64) -> u64 {
+        if self.chunklet_rows == 0 {
+            return 0;
+        }
+        let copies = u64::from(self.copies());
+        let bits = draw(CHUNKLETS, Entity::Chunklet, row / self.chunklet_rows, 0);
+        bits % (u64::from(self.disks) / copies) * copies
     }
 
     /// The first copy of a logical byte.
@@ -222,11 +252,11 @@ impl Layout {
             Level::Linear => (unit, 0),
             Level::Raid0 => {
                 let (row, column) = dealt();
-                (column, row)
+                (self.turned(row, column), row)
             }
             Level::Raid10 => {
                 let (row, column) = dealt();
-                (column * 2, row)
+                (self.turned(row, column * 2), row)
             }
             Level::Raid5 => {
                 let (row, column) = dealt();
@@ -252,7 +282,14 @@ impl Layout {
         }
         let run = self.run_bytes();
         let (row, inside) = (place.offset_bytes / run, place.offset_bytes % run);
-        let (disk, disks) = (u64::from(place.disk), u64::from(self.disks));
+        let disks = u64::from(self.disks);
+        let disk = match self.level {
+            // Where the drive would stand without chunklets; parity has turned by itself.
+            Level::Raid0 | Level::Raid10 => {
+                (u64::from(place.disk) + disks - self.shift(row)) % disks
+            }
+            _ => u64::from(place.disk),
+        };
         let width = self.data_disks();
         let data = |column: u64| (row * width + column) * run + inside;
         match self.level {

@@ -24,8 +24,8 @@ fn layouts() -> impl Strategy<Value = Layout> {
         ParityWrite::ReadModifyWrite,
         ParityWrite::ReconstructWrite,
     ];
-    (0..7usize, 1..8u32, 1..5u64, 1..9u64, 0..3usize).prop_map(
-        move |(level, disks, unit, rows, write)| {
+    (0..7usize, 1..8u32, 1..5u64, 1..9u64, 0..3usize, 0..4u64).prop_map(
+        move |(level, disks, unit, rows, write, chunklet_rows)| {
             let level = Level::ALL[level].0;
             let disks = match level {
                 Level::Single => 1,
@@ -39,6 +39,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
                 disk_bytes: unit * PAGE * rows,
                 parity_page_bytes: PAGE,
                 parity_write: writes[write],
+                chunklet_rows,
             }
         },
     )
@@ -302,6 +303,7 @@ fn raid(level: Level, disks: u32, parity_write: ParityWrite) -> Layout {
         disk_bytes: 1 << 30,
         parity_page_bytes: 4 << 10,
         parity_write,
+        chunklet_rows: 0,
     }
 }
 
@@ -367,4 +369,24 @@ fn a_write_off_the_parity_pages_costs_three_times_as_much() {
         6,
         "two units of one row are crossed: reconstruct-write"
     );
+}
+
+#[test]
+fn the_drives_of_chunklets_stand_in_another_order() {
+    let plain = raid(Level::Raid0, 6, ParityWrite::Cheaper);
+    let moved = Layout {
+        chunklet_rows: 4,
+        ..plain
+    };
+    let row = 6 * plain.unit_bytes;
+    let first = |layout: &Layout, number: u64| layout.locate(number * row).disk;
+    assert!((0..100).all(|number| first(&plain, number) == 0));
+    let disks: Vec<u32> = (0..100).map(|number| first(&moved, number)).collect();
+    // The same within a chunklet of four rows, and all drives have their turn.
+    assert!(
+        disks
+            .chunks(4)
+            .all(|rows| rows.iter().all(|disk| *disk == rows[0]))
+    );
+    assert!((0..6).all(|disk| disks.contains(&disk)));
 }

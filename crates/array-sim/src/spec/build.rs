@@ -11,7 +11,7 @@ use crate::drive::flash::{FlashDrive, FlashModel};
 use crate::drive::rotating::{DiskModel, RotatingDrive, SECTOR_BYTES};
 use crate::facts::VolumeFacts;
 use crate::faults::Faults;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Zone, zones};
 use crate::random::{Entity, draw, unit};
 
 /// Spindles of one model differ in speed by up to this much either way.
@@ -137,14 +137,18 @@ impl ArraySpec {
         let Some(seek) = self.seek_curve() else {
             unreachable!("the specification has been checked");
         };
+        let geometry = Geometry::new(
+            disk.cylinders as u32,
+            disk.heads as u32,
+            disk.sectors_per_track_outer as u32,
+            disk.sectors_per_track_inner as u32,
+            skew,
+        );
         DiskModel {
-            geometry: Geometry::new(
-                disk.cylinders as u32,
-                disk.heads as u32,
-                disk.sectors_per_track_outer as u32,
-                disk.sectors_per_track_inner as u32,
-                skew,
-            ),
+            geometry: match disk.zones {
+                0 => geometry,
+                _ => geometry.with_zones(self.zones().0),
+            },
             seek,
             head_switch_ns: disk.head_switch_ns as f64,
             write_settle_ns: disk.write_settle_ns as f64,
@@ -164,6 +168,19 @@ impl ArraySpec {
         }
     }
 
+    /// The zones of a disk that has some, and its sectors.
+    pub(super) fn zones(&self) -> (Vec<Zone>, u64) {
+        let disk = &self.disk;
+        zones(
+            disk.zones as u32,
+            (disk.cylinders as u32, disk.heads as u32),
+            (
+                disk.sectors_per_track_outer as u32,
+                disk.sectors_per_track_inner as u32,
+            ),
+        )
+    }
+
     fn flash_model(&self) -> FlashModel {
         let ssd = &self.ssd;
         FlashModel {
@@ -175,6 +192,9 @@ impl ArraySpec {
             suspend_ns: ssd.suspend_ns,
             pages_per_block: ssd.pages_per_block as u32,
             buffer_pages: ssd.buffer_bytes / ssd.page_bytes,
+            fast_bytes: ssd.fast_bytes,
+            fast_program_ns: ssd.fast_program_ns as f64,
+            fast_refill_bytes_per_ns: ssd.fast_refill_bytes_per_s as f64 / 1e9,
             jitter: ssd.jitter_percent / 100.0,
             capacity_bytes: ssd.size_bytes,
             spare: ssd.spare_percent / 100.0,

@@ -181,6 +181,7 @@ impl ArraySpec {
     pub(super) fn layout(&self) -> Layout {
         let raw = match self.drive {
             DriveKind::Ssd => self.ssd.size_bytes,
+            DriveKind::Disk if self.disk.zones > 0 => self.zones().1 * 512,
             DriveKind::Disk => {
                 let disk = &self.disk;
                 let mean = disk.sectors_per_track_outer + disk.sectors_per_track_inner;
@@ -196,6 +197,10 @@ impl ArraySpec {
             disk_bytes: (stored / unit).saturating_sub(1) * unit,
             parity_page_bytes: self.controller.parity_page_bytes,
             parity_write: self.controller.parity_write,
+            chunklet_rows: match self.chunklet_bytes {
+                0 => 0,
+                bytes => (bytes / self.stripe_unit_bytes).max(1),
+            },
         }
     }
 }

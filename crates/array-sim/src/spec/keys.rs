@@ -111,6 +111,7 @@ keys! {
     "allocation_unit" Bytes allocation_unit_bytes Range(0.0, G), "the file system's allocation unit; 0: none";
     "sector" Bytes sector_bytes Range(512.0, 4096.0), "logical sector: 512 or 4096";
     "placement" Number placement Range(1.0, 100.0), "room on the drives per byte stored: above 1, other volumes lie between the stripe units";
+    "chunklet" Bytes chunklet_bytes Range(0.0, 1024.0 * G), "bytes on one drive after which the order of the drives is another, as virtualised arrays have it; 0: never";
     "drift_percent_per_hour" Number drift_percent_per_hour Range(-50.0, 1000.0), "service times change by this much in an hour of virtual time";
     "age" Time age_ns Range(0.0, 366.0 * 24.0 * 3600.0 * S), "virtual time that the array has behind it at the start: drift has gone on so long";
     "disk.rpm" Count disk.rpm Range(1000.0, 30_000.0), "revolutions a minute";
@@ -118,6 +119,7 @@ keys! {
     "disk.heads" Count disk.heads Range(1.0, 64.0), "tracks per cylinder";
     "disk.sectors_per_track_outer" Count disk.sectors_per_track_outer Range(8.0, 100_000.0), "512-byte sectors on the outermost track";
     "disk.sectors_per_track_inner" Count disk.sectors_per_track_inner Range(8.0, 100_000.0), "512-byte sectors on the innermost track";
+    "disk.zones" Count disk.zones Range(0.0, 64.0), "zones of equally long tracks; 0: each track a little shorter than the one before";
     "disk.seek_track" Time disk.seek_track_ns Range(0.0, 100.0 * MS), "seek to the next cylinder";
     "disk.seek_average" Time disk.seek_average_ns Range(0.0, 100.0 * MS), "mean seek between random cylinders";
     "disk.seek_full" Time disk.seek_full_ns Range(0.0, 200.0 * MS), "seek over the full stroke";
@@ -140,6 +142,9 @@ keys! {
     "ssd.suspend" Time ssd.suspend_ns Range(0.0, 100.0 * MS), "longest wait of a read for a program in progress";
     "ssd.pages_per_block" Count ssd.pages_per_block Range(1.0, 65_536.0), "pages in a block";
     "ssd.buffer" Bytes ssd.buffer_bytes Range(0.0, 64.0 * G), "write buffer";
+    "ssd.fast" Bytes ssd.fast_bytes Range(0.0, 1e5 * G), "flash that is written fast, as a cache of the rest; 0: none";
+    "ssd.fast_program" Time ssd.fast_program_ns Range(0.0, 100.0 * MS), "program of a page there";
+    "ssd.fast_refill" Bytes ssd.fast_refill_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second of it that become free again while the drive rests";
     "ssd.jitter_percent" Number ssd.jitter_percent Range(0.0, 90.0), "page times vary evenly by this much either way";
     "ssd.spare_percent" Number ssd.spare_percent Range(1.0, 400.0), "spare flash, of the capacity";
     "ssd.preconditioned" Flag ssd.preconditioned ANY, "start in steady state instead of fresh from the box";

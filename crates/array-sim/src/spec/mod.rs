@@ -46,6 +46,8 @@ pub struct DiskSpec {
     pub sectors_per_track_outer: u64,
     /// 512-byte sectors on the innermost track.
     pub sectors_per_track_inner: u64,
+    /// Zones of equally long tracks; 0: the linear law.
+    pub zones: u64,
     /// Seek to the next cylinder.
     pub seek_track_ns: u64,
     /// Mean seek between random cylinders.
@@ -95,6 +97,12 @@ pub struct SsdSpec {
     pub pages_per_block: u64,
     /// Write buffer.
     pub buffer_bytes: u64,
+    /// Flash that is written fast; 0: none.
+    pub fast_bytes: u64,
+    /// Program of a page there.
+    pub fast_program_ns: u64,
+    /// Bytes of it a second that become free again while the drive rests.
+    pub fast_refill_bytes_per_s: u64,
     /// Page times vary evenly by this much either way.
     pub jitter_percent: f64,
     /// Spare flash, of the capacity.
@@ -172,6 +180,8 @@ pub struct ArraySpec {
     pub sector_bytes: u64,
     /// Room on the drives per byte stored, at least 1.
     pub placement: f64,
+    /// Bytes on one drive after which the order of the drives is another; 0: never.
+    pub chunklet_bytes: u64,
     /// Service times grow by this much in an hour of virtual time.
     pub drift_percent_per_hour: f64,
     /// Virtual time that the array has behind it at time 0: drift has gone on so long.
@@ -208,6 +218,7 @@ impl Default for ArraySpec {
             allocation_unit_bytes: 0,
             sector_bytes: 512,
             placement: 1.0,
+            chunklet_bytes: 0,
             drift_percent_per_hour: 0.0,
             age_ns: 0,
             drive: DriveKind::Disk,
@@ -234,6 +245,7 @@ impl Default for DiskSpec {
             heads: 8,
             sectors_per_track_outer: 1_055,
             sectors_per_track_inner: 600,
+            zones: 0,
             seek_track_ns: 300_000,
             seek_average_ns: 4_500_000,
             seek_full_ns: 9_500_000,
@@ -263,6 +275,9 @@ impl Default for SsdSpec {
             suspend_ns: 50_000,
             pages_per_block: 1_024,
             buffer_bytes: 16 << 20,
+            fast_bytes: 0,
+            fast_program_ns: 100_000,
+            fast_refill_bytes_per_s: 0,
             jitter_percent: 5.0,
             spare_percent: 28.0,
             preconditioned: true,

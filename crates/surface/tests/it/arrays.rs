@@ -108,10 +108,10 @@ pub fn striped(seed: u64) -> Made {
     }
 }
 
-/// One disk, a mirror, disks one behind the other, solid-state drives.
+/// One disk, a mirror, disks one behind the other, a virtualised array, solid-state drives.
 pub fn without(seed: u64) -> Made {
     let mut random = Random::new(seed ^ 0xabcd_ef00);
-    let kind = random.below(6);
+    let kind = random.below(7);
     let seed_key = format!("seed={seed}");
     let outer = 800 + random.below(1500);
     let inner = if random.below(3) == 0 {

@@ -11,6 +11,9 @@ fn model() -> FlashModel {
         suspend_ns: 50,
         pages_per_block: 8,
         buffer_pages: 0,
+        fast_bytes: 0,
+        fast_program_ns: 0.0,
+        fast_refill_bytes_per_ns: 0.0,
         jitter: 0.0,
         capacity_bytes: 1 << 20,
         spare: 0.25,
@@ -102,4 +105,30 @@ fn sustained_writes_slow_down_when_collection_begins() {
     let expected = (1_000.0 + 1.5 * 1_100.0 + 10_000.0 / 8.0) / 1_000.0;
     let ratio = steady as f64 / fresh as f64;
     assert!((ratio / expected - 1.0).abs() < 0.02, "{ratio} {expected}");
+}
+
+#[test]
+fn the_fast_part_fills_and_becomes_free_while_the_drive_rests() {
+    let fast = FlashModel {
+        fast_bytes: 8 * 4_096,
+        fast_program_ns: 100.0,
+        // Two pages in a microsecond.
+        fast_refill_bytes_per_ns: 8.192,
+        ..model()
+    };
+    let mut drive = FlashDrive::new(fast, 0);
+    let mut now_ns = 0;
+    let mut took = |rest_ns: u64, page: u64| {
+        now_ns += rest_ns;
+        let begun_ns = now_ns;
+        now_ns = drive.arrive(now_ns, access(page, 4_096, true), 1.0);
+        now_ns - begun_ns
+    };
+    let times: Vec<u64> = (0..10).map(|page| took(0, page)).collect();
+    assert_eq!(
+        times,
+        [100, 100, 100, 100, 100, 100, 100, 100, 1_000, 1_000]
+    );
+    let rested = [took(1_000, 0), took(0, 1), took(0, 2)];
+    assert_eq!(rested, [100, 100, 1_000]);
 }
