@@ -9,6 +9,7 @@ mod budget;
 mod climb;
 pub mod compare;
 pub mod experiment;
+pub mod hosts;
 pub mod ladder;
 pub mod layouts;
 pub mod offsets;

@@ -8,6 +8,7 @@ mod build;
 mod comparison;
 mod document;
 mod facts;
+mod hosts;
 mod id;
 mod imported;
 mod intervals;
@@ -30,6 +31,9 @@ pub use comparison::{
 };
 pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
+pub use hosts::{
+    GroupRecord, HostPoint, HostRecord, LimitKind, LimitRecord, MergedRecord, StartRecord,
+};
 pub use id::run_id;
 pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};

@@ -1,8 +1,8 @@
 //! Runs and jobs.
 
 use crate::{
-    ComparisonRecord, EngineFacts, HostFacts, Imported, Outcome, RequirementRecord, SeriesRecord,
-    TargetFacts, Warning,
+    ComparisonRecord, EngineFacts, HostFacts, Imported, MergedRecord, Outcome, RequirementRecord,
+    SeriesRecord, StartRecord, TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{Request, Workload};
@@ -30,12 +30,13 @@ pub struct Document {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// In progress, or its process died before it could say otherwise.
     Running,
     /// Ran as asked.
+    #[default]
     Complete,
     /// Interrupted, killed or failed; what was measured until then is kept.
     Partial,
@@ -100,6 +101,13 @@ pub struct RunRecord {
     /// The latency limit that its series answers, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_limit: Option<String>,
+    /// When it began to measure, on its host's clock. Absent in records of earlier
+    /// versions, of other tools, and of simulated arrays without an agreed start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Box<StartRecord>>,
+    /// It was merged from the records of several hosts: its jobs are their sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<Box<MergedRecord>>,
     /// Where it ran.
     pub host: HostFacts,
     /// What ran.
@@ -171,6 +179,8 @@ impl RunRecord {
             experiment: None,
             imported: None,
             latency_limit: None,
+            start: None,
+            merged: None,
             host: HostFacts::default(),
             jobs: Vec::new(),
             warnings: Vec::new(),

@@ -23,6 +23,7 @@ mod names;
 mod numbers;
 mod slo;
 mod text;
+mod wall;
 
 #[cfg(unix)]
 mod unix;
@@ -46,3 +47,4 @@ pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
 };
 pub use slo::{LatencyStatistic, Slo};
+pub use wall::WallTime;

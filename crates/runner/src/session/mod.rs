@@ -280,6 +280,8 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         experiment: settings.experiment.clone(),
         imported: None,
         latency_limit: settings.latency_limit.clone(),
+        start: None,
+        merged: None,
         host: settings.host.clone(),
         jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),
         warnings: Vec::new(),

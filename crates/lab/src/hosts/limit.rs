@@ -1,0 +1,107 @@
+//! What keeps the total of several hosts from being higher, as far as records say.
+
+use super::conditions::named;
+use super::part::HostPart;
+use stripewise_results::{JobRecord, LimitKind, LimitRecord};
+use stripewise_stats::median;
+use stripewise_units::format_iops;
+
+/// A rate that was asked for counts as reached from this share of it on.
+const REACHED: f64 = 0.99;
+/// Warnings that say that a host's processors held it up.
+const PROCESSOR_CODES: [&str; 3] = ["cpu-bound", "cpu-quota", "cpu-steal"];
+
+/// The gravest reason first: a slow host, then processors, then the rate that was asked
+/// for; else what the hosts share.
+pub(super) fn limited_by(
+    parts: &[&HostPart],
+    names: &[String],
+    rates: &[f64],
+    slow: &[usize],
+) -> LimitRecord {
+    if let Some(limit) = host(names, rates, slow) {
+        return limit;
+    }
+    let held_up: Vec<&String> = (parts.iter().zip(names))
+        .filter(|(part, _)| is_held_up(part))
+        .map(|(_, name)| name)
+        .collect();
+    if !held_up.is_empty() {
+        return LimitRecord {
+            kind: LimitKind::Processor,
+            host: (held_up.len() == 1).then(|| held_up[0].clone()),
+            text: format!(
+                "the processors of {} limit, by their own warnings: this is not what the array can do",
+                named(&held_up)
+            ),
+        };
+    }
+    if let Some(asked) = asked(parts)
+        && parts
+            .iter()
+            .zip(rates)
+            .all(|(part, rate)| is_reached(part, *rate))
+    {
+        return LimitRecord {
+            kind: LimitKind::Rate,
+            host: None,
+            text: format!(
+                "the rate that was asked for, {} IOPS in all, was reached: the array was not asked for more",
+                format_iops(asked)
+            ),
+        };
+    }
+    let text = match parts.len() {
+        2 => "of two hosts nobody can say which is as it should be",
+        _ => {
+            "no host stands out: what they share limits (the array, the way to it), or the load that was asked for"
+        }
+    };
+    LimitRecord {
+        kind: LimitKind::Shared,
+        host: None,
+        text: text.to_owned(),
+    }
+}
+
+/// The slowest of the stragglers.
+fn host(names: &[String], rates: &[f64], slow: &[usize]) -> Option<LimitRecord> {
+    let slowest = *slow
+        .iter()
+        .min_by(|a, b| rates[**a].total_cmp(&rates[**b]))?;
+    let middle = median(rates)?;
+    let total: f64 = rates.iter().sum();
+    let lost: f64 = slow.iter().map(|&host| middle - rates[host]).sum();
+    let (name, rate) = (&names[slowest], rates[slowest]);
+    Some(LimitRecord {
+        kind: LimitKind::Host,
+        host: Some(name.clone()),
+        text: format!(
+            "{name} does {} IOPS where the median host does {}; without slow hosts the total of {} would be {}",
+            format_iops(rate),
+            format_iops(middle),
+            format_iops(total),
+            format_iops(total + lost)
+        ),
+    })
+}
+
+fn is_held_up(part: &HostPart) -> bool {
+    let mut warnings = part.run.jobs.iter().flat_map(|job| &job.warnings);
+    warnings.any(|warning| PROCESSOR_CODES.contains(&warning.code.as_str()))
+}
+
+/// Operations a second that were asked of all hosts; none where one job had no rate.
+fn asked(parts: &[&HostPart]) -> Option<f64> {
+    let jobs = parts.iter().flat_map(|part| &part.run.jobs);
+    jobs.map(rate_of).sum()
+}
+
+fn rate_of(job: &JobRecord) -> Option<f64> {
+    job.workload.rate.map(|rate| rate.iops)
+}
+
+fn is_reached(part: &HostPart, rate: f64) -> bool {
+    let asked: Option<f64> = part.run.jobs.iter().map(rate_of).sum();
+    asked.is_some_and(|asked| rate >= REACHED * asked)
+}

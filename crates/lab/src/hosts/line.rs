@@ -1,0 +1,141 @@
+//! A part as a line of JSON: what `export --histograms` writes and `merge` reads.
+//!
+//! The line is the record, as every export has it, with a field `histograms`: a list
+//! with an object for each job, whose `intervals` have the fields of an interval and,
+//! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`).
+
+use super::base64::{decode, encode};
+use super::part::{HostPart, Latencies, PartInterval, PartJob};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stripewise_results::{Interval, RunRecord};
+use stripewise_stats::Histogram;
+use thiserror::Error;
+
+/// A line that is no part.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// No JSON, or not a record.
+    #[error("not a record: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// A record without histograms.
+    #[error("run {run} comes without its histograms")]
+    Bare {
+        /// Its id.
+        run: String,
+    },
+    /// Latencies that cannot be read.
+    #[error("run {run}: the histograms of job {job}, interval {interval} are damaged")]
+    Damaged {
+        /// Its id.
+        run: String,
+        /// Index of the job.
+        job: usize,
+        /// Index of the interval.
+        interval: usize,
+    },
+    /// Histograms of other jobs than the record has.
+    #[error("run {run} has {jobs} jobs, and histograms of {found}")]
+    Jobs {
+        /// Its id.
+        run: String,
+        /// Jobs of the record.
+        jobs: usize,
+        /// Jobs with histograms.
+        found: usize,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct JobLine {
+    intervals: Vec<IntervalLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct IntervalLine {
+    #[serde(flatten)]
+    interval: Interval,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    read: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    write: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    sync: String,
+}
+
+/// A record with the intervals of its jobs, on one line without a break at its end.
+///
+/// # Errors
+/// Where the record cannot be JSON.
+pub fn to_line(run: &RunRecord, jobs: &[PartJob]) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(run)?;
+    let jobs: Vec<JobLine> = jobs.iter().map(job_line).collect();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("histograms".to_owned(), serde_json::to_value(jobs)?);
+    }
+    serde_json::to_string(&value)
+}
+
+fn job_line(job: &PartJob) -> JobLine {
+    let intervals = job.intervals.iter().map(|part| IntervalLine {
+        interval: part.interval,
+        read: encode(&part.latencies.read),
+        write: encode(&part.latencies.write),
+        sync: encode(&part.latencies.sync),
+    });
+    JobLine {
+        intervals: intervals.collect(),
+    }
+}
+
+/// Reads what [`to_line`] wrote.
+///
+/// # Errors
+/// See [`LineError`].
+pub fn from_line(line: &str) -> Result<HostPart, LineError> {
+    let mut value: Value = serde_json::from_str(line)?;
+    let histograms = value.get_mut("histograms").map(Value::take);
+    let run: RunRecord = serde_json::from_value(value)?;
+    let Some(histograms) = histograms else {
+        return Err(LineError::Bare { run: run.id });
+    };
+    let lines: Vec<JobLine> = serde_json::from_value(histograms)?;
+    if lines.len() != run.jobs.len() {
+        return Err(LineError::Jobs {
+            jobs: run.jobs.len(),
+            found: lines.len(),
+            run: run.id,
+        });
+    }
+    let mut jobs = Vec::with_capacity(lines.len());
+    for (job, line) in lines.into_iter().enumerate() {
+        let mut intervals = Vec::with_capacity(line.intervals.len());
+        for (interval, line) in line.intervals.into_iter().enumerate() {
+            let part = interval_of(&line).ok_or_else(|| LineError::Damaged {
+                run: run.id.clone(),
+                job,
+                interval,
+            })?;
+            intervals.push(part);
+        }
+        jobs.push(PartJob { intervals });
+    }
+    Ok(HostPart::new(run, jobs))
+}
+
+fn interval_of(line: &IntervalLine) -> Option<PartInterval> {
+    let bytes = |text: &str| {
+        let bytes = decode(text)?;
+        let is_whole = bytes.is_empty() || Histogram::from_v2(&bytes).is_ok();
+        is_whole.then_some(bytes)
+    };
+    Some(PartInterval {
+        interval: line.interval,
+        latencies: Latencies {
+            read: bytes(&line.read)?,
+            write: bytes(&line.write)?,
+            sync: bytes(&line.sync)?,
+        },
+    })
+}

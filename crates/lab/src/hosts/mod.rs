@@ -1,0 +1,34 @@
+//! Records of several hosts that measured at once, as one.
+//!
+//! A [`Merge`] is a set of [`HostPart`]s, and putting two together is the union of
+//! their sets: associative, commutative, and a part that is there twice counts once.
+//! [`Merge::total`] is a pure function of that set. Only intervals in which *all* hosts
+//! were measuring count ([`common_slots`]); histograms are summed bucket by bucket,
+//! interval by interval, and every percentile comes from such a sum.
+//!
+//! Clocks are believed as far as records say nothing better: what two hosts' clocks
+//! differ by is subtracted where it was measured.
+
+mod align;
+mod base64;
+mod conditions;
+mod error;
+mod judge;
+mod limit;
+mod line;
+mod merge;
+mod part;
+mod row;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod total;
+
+pub use align::{Lane, Slot, common_slots};
+pub use conditions::{different_conditions, different_plans};
+pub use error::MergeError;
+pub use judge::{STRAGGLER_SHARE, STRAGGLER_Z, jain, robust_z};
+pub use line::{LineError, from_line, to_line};
+pub use merge::{Merge, Missing};
+pub use part::{HostPart, Latencies, PartInterval, PartJob};
+pub use total::Merged;

@@ -1,0 +1,112 @@
+//! What one host brings: its record, and each interval with its latencies.
+
+use stripewise_results::{Interval, RunRecord};
+use stripewise_stats::{Histogram, V2Error};
+
+/// The run of one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostPart {
+    /// Its record, without intervals and histograms: those are below.
+    pub run: RunRecord,
+    /// In the order of the record's jobs.
+    pub jobs: Vec<PartJob>,
+}
+
+/// The intervals of one job, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartJob {
+    /// At most as many as a store keeps.
+    pub intervals: Vec<PartInterval>,
+}
+
+/// One interval of one job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartInterval {
+    /// Its numbers.
+    pub interval: Interval,
+    /// Its latencies.
+    pub latencies: Latencies,
+}
+
+/// The latencies of an interval, packed as `Histogram::to_v2` writes them: an hour of
+/// many hosts is held in memory. Empty where there were no operations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latencies {
+    /// Of reads.
+    pub read: Vec<u8>,
+    /// Of writes.
+    pub write: Vec<u8>,
+    /// Of explicit syncs.
+    pub sync: Vec<u8>,
+}
+
+impl Latencies {
+    /// Packs them; none and empty ones are the same.
+    #[must_use]
+    pub fn pack(
+        read: Option<&Histogram>,
+        write: Option<&Histogram>,
+        sync: Option<&Histogram>,
+    ) -> Latencies {
+        let packed = |histogram: Option<&Histogram>| {
+            let filled = histogram.filter(|histogram| !histogram.is_empty());
+            filled.map(Histogram::to_v2).unwrap_or_default()
+        };
+        Latencies {
+            read: packed(read),
+            write: packed(write),
+            sync: packed(sync),
+        }
+    }
+}
+
+/// Adds packed latencies.
+///
+/// # Errors
+/// Where they are none.
+pub(super) fn add(into: &mut Histogram, packed: &[u8]) -> Result<(), V2Error> {
+    if !packed.is_empty() {
+        into.merge(&Histogram::from_v2(packed)?);
+    }
+    Ok(())
+}
+
+impl HostPart {
+    /// Of a record, and the intervals of its jobs.
+    #[must_use]
+    pub fn new(run: RunRecord, jobs: Vec<PartJob>) -> HostPart {
+        HostPart {
+            run: run.without_intervals().without_histograms(),
+            jobs,
+        }
+    }
+
+    /// What tells it from all others: two runs of one id are one run only if their
+    /// hosts are the same.
+    pub(super) fn key(&self) -> (u32, String, String) {
+        let run = &self.run;
+        (
+            self.rank().unwrap_or(u32::MAX),
+            run.host.name.clone(),
+            run.id.clone(),
+        )
+    }
+
+    /// Its rank, where it was one of a group.
+    pub(super) fn rank(&self) -> Option<u32> {
+        let group = self.run.start.as_ref()?.group.as_ref()?;
+        Some(group.rank)
+    }
+
+    /// It ran on simulated arrays, in virtual time.
+    pub(super) fn is_virtual(&self) -> bool {
+        let mut jobs = self.run.jobs.iter();
+        jobs.any(|job| job.engine.name == "simulated")
+    }
+}
+
+/// Why a run is partial.
+pub(super) fn because(run: &RunRecord) -> String {
+    let because = run.partial_because.clone();
+    because.unwrap_or_else(|| "it did not end as planned".to_owned())
+}

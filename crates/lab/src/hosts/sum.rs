@@ -1,0 +1,142 @@
+//! Sums over the slots that count: for each job over all hosts, for each host over all
+//! of its jobs.
+
+use super::align::Slot;
+use super::error::MergeError;
+use super::part::{self, HostPart, Latencies, PartInterval};
+use stripewise_results::{Interval, KindParts};
+use stripewise_stats::{Histogram, V2Error};
+
+/// Reads, writes and syncs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) read: KindParts,
+    pub(super) write: KindParts,
+    pub(super) sync: KindParts,
+}
+
+impl Sums {
+    fn add(&mut self, interval: &Interval, block_size_bytes: u64) {
+        let of_reads = interval.read_operations.saturating_mul(block_size_bytes);
+        // A job has one block size; what an edited file may say stays within the bytes
+        // of the interval.
+        let read_bytes = match interval.write_operations {
+            0 => interval.bytes,
+            _ => of_reads.min(interval.bytes),
+        };
+        let counts = [
+            (&mut self.read, interval.read_operations, read_bytes),
+            (
+                &mut self.write,
+                interval.write_operations,
+                interval.bytes - read_bytes,
+            ),
+        ];
+        for (kind, operations, bytes) in counts {
+            kind.operations = kind.operations.saturating_add(operations);
+            kind.bytes = kind.bytes.saturating_add(bytes);
+        }
+    }
+
+    fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), V2Error> {
+        part::add(&mut self.read.histogram, &latencies.read)?;
+        part::add(&mut self.write.histogram, &latencies.write)?;
+        part::add(&mut self.sync.histogram, &latencies.sync)?;
+        self.sync.operations = self.sync.histogram.count();
+        Ok(())
+    }
+}
+
+/// All sums.
+pub(super) struct Summed {
+    /// Job by job.
+    pub(super) jobs: Vec<Sums>,
+    /// Job by job, slot by slot, over all hosts.
+    pub(super) intervals: Vec<Vec<PartInterval>>,
+    /// Host by host, over its jobs.
+    pub(super) hosts: Vec<Sums>,
+    /// Reads and writes, host by host, slot by slot.
+    pub(super) operations: Vec<Vec<u64>>,
+}
+
+/// Adds up what lies in the slots. Lanes are numbered host by host, and in a host job
+/// by job.
+pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeError> {
+    let jobs = parts.first().map_or(0, |part| part.jobs.len());
+    let mut summed = Summed {
+        jobs: vec![Sums::default(); jobs],
+        intervals: vec![Vec::with_capacity(slots.len()); jobs],
+        hosts: vec![Sums::default(); parts.len()],
+        operations: vec![vec![0; slots.len()]; parts.len()],
+    };
+    for (number, slot) in slots.iter().enumerate() {
+        for job in 0..jobs {
+            let mut of_slot = Sums::default();
+            let mut errors = 0_u64;
+            for (host, part) in parts.iter().enumerate() {
+                let block_size_bytes = part.run.jobs[job].workload.block_size_bytes;
+                for &index in &slot.intervals[host * jobs + job] {
+                    let PartInterval {
+                        interval,
+                        latencies,
+                    } = &part.jobs[job].intervals[index];
+                    errors = errors.saturating_add(interval.errors);
+                    let operations = &mut summed.operations[host][number];
+                    *operations = operations.saturating_add(interval.operations());
+                    let both = [&mut of_slot, &mut summed.hosts[host]];
+                    for sums in both {
+                        sums.add(interval, block_size_bytes);
+                        sums.add_latencies(latencies)
+                            .map_err(|error| damaged(part, &error))?;
+                    }
+                }
+            }
+            summed.intervals[job].push(interval_of(slot, &of_slot, errors));
+            merge(&mut summed.jobs[job], &of_slot);
+        }
+    }
+    Ok(summed)
+}
+
+fn damaged(part: &HostPart, error: &V2Error) -> MergeError {
+    MergeError::Damaged {
+        run: part.run.id.clone(),
+        host: part.run.host.name.clone(),
+        why: error.to_string(),
+    }
+}
+
+fn merge(into: &mut Sums, sums: &Sums) {
+    let kinds = [
+        (&mut into.read, &sums.read),
+        (&mut into.write, &sums.write),
+        (&mut into.sync, &sums.sync),
+    ];
+    for (into, sums) in kinds {
+        into.operations = into.operations.saturating_add(sums.operations);
+        into.bytes = into.bytes.saturating_add(sums.bytes);
+        into.histogram.merge(&sums.histogram);
+    }
+}
+
+fn interval_of(slot: &Slot, sums: &Sums, errors: u64) -> PartInterval {
+    let mut both = Histogram::clone(&sums.read.histogram);
+    both.merge(&sums.write.histogram);
+    let interval = Interval {
+        start_ns: slot.start_ns,
+        duration_ns: slot.duration_ns,
+        read_operations: sums.read.operations,
+        write_operations: sums.write.operations,
+        bytes: sums.read.bytes.saturating_add(sums.write.bytes),
+        errors,
+        ..Interval::default()
+    };
+    PartInterval {
+        interval: interval.with_latencies_of(Some(&both)),
+        latencies: Latencies::pack(
+            Some(&sums.read.histogram),
+            Some(&sums.write.histogram),
+            Some(&sums.sync.histogram),
+        ),
+    }
+}
