@@ -13,7 +13,7 @@ use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
 use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, WallTime};
 
 /// Time, from outside.
 pub trait Clock: Send + Sync {
@@ -21,6 +21,11 @@ pub trait Clock: Send + Sync {
     fn now_ns(&self) -> u64;
     /// Now, RFC 3339 in UTC with milliseconds.
     fn timestamp(&self) -> String;
+
+    /// The same as a number; clocks that know nanoseconds say them.
+    fn wall(&self) -> WallTime {
+        self.timestamp().parse().unwrap_or_default()
+    }
 }
 
 /// What a front end gives to a [`Context`].
@@ -131,6 +136,12 @@ impl Context {
     #[must_use]
     pub fn timestamp(&self) -> String {
         self.surroundings.clock.timestamp()
+    }
+
+    /// Now on the host's clock.
+    #[must_use]
+    pub fn wall(&self) -> WallTime {
+        self.surroundings.clock.wall()
     }
 
     /// Facts of this machine.

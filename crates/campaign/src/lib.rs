@@ -24,6 +24,7 @@ pub mod format;
 pub mod history;
 pub mod import;
 mod interrupt;
+pub mod merge;
 pub mod observer;
 pub mod partition;
 mod permissions;

@@ -10,7 +10,7 @@ use std::time::Instant;
 pub use stripewise_campaign::context::store_failure;
 use stripewise_campaign::steps::drives::Drives;
 use stripewise_campaign::{Clock, Observer, Outcome, Surroundings};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, WallTime};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -44,6 +44,11 @@ impl Clock for SystemClock {
     fn timestamp(&self) -> String {
         let now = jiff::Timestamp::now();
         now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+    }
+
+    fn wall(&self) -> WallTime {
+        let ns = jiff::Timestamp::now().as_nanosecond();
+        WallTime(u64::try_from(ns).unwrap_or(0))
     }
 }
 

@@ -77,6 +77,7 @@ fn dispatch(mut cli: Cli) -> Outcome {
         Command::Import(arguments) => commands::import::import(&context, arguments),
         Command::Export(arguments) => commands::export::export(&context, arguments),
         Command::Convert(arguments) => commands::convert::convert(&context, arguments),
+        Command::Merge(arguments) => commands::merge::merge(&context, arguments),
         Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
         Command::History(arguments) => commands::history::history(&context, arguments),
         Command::Sim(arguments) => commands::sim::sim(&context, arguments),

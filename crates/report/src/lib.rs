@@ -18,6 +18,7 @@ mod csv;
 mod difference;
 mod draw;
 mod history;
+mod hosts;
 mod identity;
 mod imported;
 mod markdown;
@@ -53,6 +54,7 @@ pub use draw::{
     svg_of_all, svg_picture,
 };
 pub use history::{HistoryRow, history_table};
+pub use hosts::{hosts_sentences, hosts_text};
 pub use imported::imported_rows_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};

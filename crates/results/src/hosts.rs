@@ -74,7 +74,7 @@ pub struct MergedRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stragglers: Vec<String>,
     /// What keeps the total from being higher, as far as the records say.
-    pub limited_by: LimitRecord,
+    pub limited_by: HostsLimit,
     /// The latest minus the earliest start of measuring, clocks corrected as far as
     /// their offsets are known, nanoseconds.
     pub start_skew_ns: u64,
@@ -155,9 +155,9 @@ pub struct HostPoint {
 
 /// What keeps a total from being higher.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LimitRecord {
+pub struct HostsLimit {
     /// What sort of thing.
-    pub kind: LimitKind,
+    pub kind: HostsLimitKind,
     /// The host, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
@@ -168,7 +168,7 @@ pub struct LimitRecord {
 /// Sorts of limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LimitKind {
+pub enum HostsLimitKind {
     /// One host is slower than the others.
     Host,
     /// The rate that was asked for was reached.

@@ -32,7 +32,7 @@ pub use comparison::{
 pub use document::DocumentError;
 pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
 pub use hosts::{
-    GroupRecord, HostPoint, HostRecord, LimitKind, LimitRecord, MergedRecord, StartRecord,
+    GroupRecord, HostPoint, HostRecord, HostsLimit, HostsLimitKind, MergedRecord, StartRecord,
 };
 pub use id::run_id;
 pub use imported::Imported;

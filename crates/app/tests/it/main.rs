@@ -31,6 +31,7 @@ mod interruption;
 mod lab;
 mod last;
 mod limits;
+mod merge;
 mod names;
 mod output;
 mod page_controls;

@@ -4,6 +4,7 @@
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::parts::line_of;
 use crate::steps::subject::subject;
 use std::collections::HashSet;
 use std::error::Error;
@@ -21,6 +22,9 @@ pub enum ExportFormat {
     Jsonl,
     /// A row for each job of each run.
     Csv,
+    /// As [`ExportFormat::Jsonl`], with the histograms of every interval: what merging
+    /// takes.
+    Histograms,
     /// One JSON document.
     Document,
 }
@@ -51,7 +55,7 @@ pub fn export(
 ) -> Outcome<usize> {
     match format {
         ExportFormat::Document => document(context, subjects, out),
-        ExportFormat::Jsonl | ExportFormat::Csv => lines(context, subjects, format, out),
+        _ => lines(context, subjects, format, out),
     }
 }
 
@@ -70,6 +74,7 @@ fn lines(
         records += 1;
         let text = match format {
             ExportFormat::Csv => csv_rows(run),
+            ExportFormat::Histograms => with_histograms(context, run)? + "\n",
             _ => json_of(run)? + "\n",
         };
         out.write_all(text.as_bytes()).map_err(unwritten)
@@ -127,6 +132,23 @@ fn for_each(
         }
     }
     Ok(())
+}
+
+/// A record on one line with the histograms of its intervals, which only the store has
+/// that it was measured into.
+fn with_histograms(context: &Context, run: &RunRecord) -> Outcome<String> {
+    let stored = context.open_store_if_any()?;
+    let stored = stored.filter(|store| store.keeps(&run.id) && run.imported.is_none());
+    let Some(store) = stored else {
+        return Err(Failure::usage(
+            format!(
+                "{} is not a run of this store: its histograms are elsewhere",
+                run.id
+            ),
+            "export it where it was measured; imported results and files have no histograms of intervals",
+        ));
+    };
+    line_of(&store, run)
 }
 
 fn json_of(run: &RunRecord) -> Outcome<String> {

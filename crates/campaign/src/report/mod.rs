@@ -5,7 +5,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::{exit, judge};
 use crate::steps::pages::{
-    EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material, rendered, title_of,
+    EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material,
+    rendered, title_of,
 };
 use crate::steps::subject::{Subject, SubjectKind, subject};
 use stripewise_lab::compare::Requirement;

@@ -11,7 +11,9 @@ use crate::steps::measure::{
 };
 use crate::steps::parallel::simulate_all;
 use crate::steps::planned::{PlannedRuns, span_needed};
+use crate::steps::start::Companion;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
+use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
@@ -30,8 +32,16 @@ pub struct Ran {
     pub ended: Outcome<()>,
 }
 
-/// Runs a request and keeps its records. `faults` are injected between the program and
-/// real files, for tests.
+/// What goes with a request and is no part of it: it decides nothing that is measured.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Faults to inject between the program and real files, for tests.
+    pub faults: Option<FaultPlan>,
+    /// Others that measure at the same time.
+    pub companion: Option<Rc<dyn Companion>>,
+}
+
+/// Runs a request and keeps its records.
 ///
 /// # Errors
 /// Where it cannot begin: nothing was measured.
@@ -40,8 +50,9 @@ pub fn run(
     store: &mut Store,
     request: Request,
     permissions: &Permissions,
-    faults: Option<FaultPlan>,
+    beside: Beside,
 ) -> Outcome<Ran> {
+    let Beside { faults, companion } = beside;
     let mut planned = PlannedRuns::of(&request);
     let engine = engine_of(&request)?;
     // Some cells of a grid may be left out, not all.
@@ -62,6 +73,7 @@ pub fn run(
         skipped,
         series: series_of(context, store, &request, planned.runs.len())?,
         faults,
+        companion,
         ..RunOptions::of(context, request, simulated)
     };
     let mut records = Vec::new();
@@ -253,7 +265,7 @@ fn run_all(
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
-    if simulated && planned.runs.len() > 1 {
+    if simulated && planned.runs.len() > 1 && how.companion.is_none() {
         return simulate_all(context, store, aimed, &planned.runs, how, records);
     }
     let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();

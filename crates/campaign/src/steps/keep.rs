@@ -4,6 +4,7 @@
 use crate::context::{Context, store_failure};
 use crate::failure::Outcome;
 use crate::observer::{Event, JobInterval, Progress};
+use crate::steps::start::{Companion, Started, Waiting};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use stripewise_io_engine::Kind;
@@ -40,6 +41,11 @@ pub struct Keeper<'a, 'scope, 'store> {
     run: String,
     /// Names of its jobs.
     names: Vec<String>,
+    /// What goes along with it.
+    companion: Option<&'a dyn Companion>,
+    is_virtual: bool,
+    /// When its workers started.
+    started: Option<Started>,
 }
 
 /// Where a run stands among others, for the ETA.
@@ -76,7 +82,17 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
             last: String::new(),
             run: String::new(),
             names: Vec::new(),
+            companion: None,
+            is_virtual: false,
+            started: None,
         }
+    }
+
+    /// With a companion; in virtual time or not.
+    #[must_use]
+    pub fn beside(mut self, companion: Option<&'a dyn Companion>, is_virtual: bool) -> Self {
+        (self.companion, self.is_virtual) = (companion, is_virtual);
+        self
     }
 
     /// Stores the final record, with a warning where the store fell behind. What
@@ -93,6 +109,13 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
         }
         self.note_failure();
         record.warnings.extend(store_behind(self.writer.joined()));
+        if let Some(started) = &self.started {
+            record.start = started.record().map(Box::new);
+            record.warnings.extend(started.warning());
+        }
+        if let Some(companion) = self.companion {
+            companion.finish(record);
+        }
         let (context, started_at) = (self.context, record.started_at.clone());
         self.writer
             .finish_under_a_free_id(record, || context.new_id(&started_at))
@@ -130,7 +153,24 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     fn begin(&mut self, skeleton: &RunRecord) {
         self.run.clone_from(&skeleton.id);
         self.names = skeleton.jobs.iter().map(|job| job.name.clone()).collect();
-        self.writer.begin(skeleton);
+        let mut skeleton = skeleton.clone();
+        let waiting = Waiting {
+            context: self.context,
+            progress: self.progress,
+            position: self.before_ns,
+            skeleton: &skeleton,
+            is_virtual: self.is_virtual,
+        };
+        let companion = self.companion;
+        let agreed = companion.map_or_else(Default::default, |other| other.ready(&waiting));
+        // A host may be told to stop while it waits for the others.
+        if self.context.signal().is_some() {
+            self.stop.store(1, Ordering::Relaxed);
+        }
+        let started = Started::now(&waiting, agreed);
+        skeleton.start = started.record().map(Box::new);
+        self.started = Some(started);
+        self.writer.begin(&skeleton);
     }
 
     fn interval(&mut self, summary: &IntervalSummary, intervals: &[Interval]) {
@@ -153,6 +193,9 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
             duration_ns: summary.duration_ns,
             jobs: &jobs,
         });
+        if let Some(companion) = self.companion {
+            companion.interval(summary, intervals);
+        }
         self.note_failure();
     }
 
@@ -170,7 +213,11 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        if self.context.signal().is_some() {
+        if let Some(started) = &mut self.started {
+            started.look(self.context.now_ns(), now_ns);
+        }
+        let is_to_stop = self.companion.is_some_and(Companion::stops);
+        if is_to_stop || self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
         let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns;

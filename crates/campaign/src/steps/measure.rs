@@ -5,7 +5,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
 use crate::observer::Progress;
 use crate::steps::keep::{Keeper, Place};
+use crate::steps::start::Companion;
 use crate::steps::targets::OpenTarget;
+use std::rc::Rc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
@@ -51,6 +53,8 @@ pub struct RunOptions {
     pub skipped: Vec<String>,
     /// Faults to inject, for tests.
     pub faults: Option<FaultPlan>,
+    /// What goes along with the runs: others measure at the same time.
+    pub companion: Option<Rc<dyn Companion>>,
 }
 
 impl RunOptions {
@@ -71,6 +75,7 @@ impl RunOptions {
             earlier: Vec::new(),
             skipped: Vec::new(),
             faults: None,
+            companion: None,
         }
     }
 }
@@ -127,7 +132,8 @@ pub fn measure(
     std::thread::scope(|scope| {
         let writer = RunWriter::start(scope, store, when_full)
             .map_err(|error| no_thread("to keep results", &error))?;
-        let mut keeper = Keeper::new(context, writer, &stop, progress, place);
+        let mut keeper = Keeper::new(context, writer, &stop, progress, place)
+            .beside(how.companion.as_deref(), simulated);
         let mut record = if simulated {
             simulate(aimed, &jobs, &settings, &mut keeper, &stop)
         } else {

@@ -106,6 +106,16 @@ impl Work {
                     "run the workload once with `stripewise run`, and take that as baseline",
                 ));
             }
+            if let Some(merged) = &run.merged {
+                return Err(Failure::usage(
+                    format!(
+                        "{} was merged from the runs of {} hosts: one host alone cannot run it again",
+                        run.id,
+                        merged.hosts.len()
+                    ),
+                    "measure on all hosts again, merge that, and judge it with `stripewise check --run ID`",
+                ));
+            }
             // Preconditioning writes a device over once and ends by a count of operations,
             // which no request holds: it measures nothing that could be compared.
             if run.series_part.as_deref() == Some("precondition") || !seen.insert(signature(run)) {

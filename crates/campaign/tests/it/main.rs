@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
-use stripewise_campaign::run::run;
+use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::{
     Clock, Context, Event, Exit, Interrupt, Observer, Permissions, Surroundings,
 };
@@ -98,7 +98,14 @@ fn a_request_becomes_records_that_answer_it() {
         ..request("sim:nvme", &[1, 4])
     };
     let permissions = Permissions::default();
-    let ran = run(&context, &mut store, asked.clone(), &permissions, None).expect("it begins");
+    let ran = run(
+        &context,
+        &mut store,
+        asked.clone(),
+        &permissions,
+        Beside::default(),
+    )
+    .expect("it begins");
     ran.ended.expect("it ends well");
     assert_eq!(ran.records.len(), 4);
     assert_eq!(desk.heard.of_kind("run"), 4);
@@ -109,7 +116,14 @@ fn a_request_becomes_records_that_answer_it() {
         let kept = store.load(&record.id).expect("it is kept");
         assert_eq!(kept.request, record.request);
         // The same again, to the operation.
-        let again = run(&context, &mut store, answered, &permissions, None).expect("it begins");
+        let again = run(
+            &context,
+            &mut store,
+            answered,
+            &permissions,
+            Beside::default(),
+        )
+        .expect("it begins");
         assert_eq!(again.records[0].jobs, record.jobs);
     }
 }
@@ -138,7 +152,13 @@ fn what_cannot_begin_says_what_kind_of_failure_it_is() {
     ];
     for (request, exit, option) in cases {
         let target = request.jobs[0].targets[0].clone();
-        let Err(failure) = run(&context, &mut store, request, &permissions, None) else {
+        let Err(failure) = run(
+            &context,
+            &mut store,
+            request,
+            &permissions,
+            Beside::default(),
+        ) else {
             panic!("{target} began");
         };
         assert_eq!(

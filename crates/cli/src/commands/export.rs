@@ -33,6 +33,22 @@ pub fn export(context: &Context, arguments: &Export) -> Outcome {
 /// By the switch, else by the file's name, else a record a line; with `--json` and no file
 /// one document.
 fn format(context: &Context, arguments: &Export) -> Outcome<ExportFormat> {
+    let format = format_of_records(context, arguments)?;
+    match (arguments.histograms, format) {
+        (false, format) => Ok(format),
+        (true, ExportFormat::Csv) => Err(Failure::usage(
+            "a row of CSV has no room for histograms",
+            "export them as JSON lines: --format jsonl, and a file that does not end in .csv",
+        )),
+        (true, ExportFormat::Document) => Err(Failure::usage(
+            "histograms go with records one by one, and --json prints one document",
+            "leave --json out, or write the records to a file: -o FILE",
+        )),
+        (true, _) => Ok(ExportFormat::Histograms),
+    }
+}
+
+fn format_of_records(context: &Context, arguments: &Export) -> Outcome<ExportFormat> {
     match (&arguments.output, arguments.format) {
         (None, Some(_)) if context.global.json => Err(Failure::usage(
             "--json prints one document, and --format asks for records one by one",

@@ -14,6 +14,7 @@ pub mod history;
 pub mod import;
 pub mod lab;
 pub mod manual;
+pub mod merge;
 pub mod partition;
 pub mod prepare;
 pub mod probe;

@@ -7,9 +7,11 @@ use crate::request::request_of;
 use crate::show::document::{print_exact, print_text};
 use crate::show::runs;
 use crate::switches::run::Run;
-use stripewise_campaign::run::{requirements as required, run as run_request};
+use std::rc::Rc;
+use stripewise_campaign::run::{Beside, requirements as required, run as run_request};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
+use stripewise_campaign::steps::start::AtInstant;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let request = request_of(context, arguments)?;
@@ -17,11 +19,16 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         print_text(&format!("{}\n", request.to_json()));
         return Ok(Exit::Done);
     }
+    let start = arguments.start_at.as_ref();
+    let start = start.map(|at| at.seen_from(context.wall())).transpose()?;
     let required = required(&request)?;
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
-    let faults = arguments.how.inject.clone();
-    let ran = run_request(context, &mut store, request, &permissions, faults)?;
+    let beside = Beside {
+        faults: arguments.how.inject.clone(),
+        companion: start.map(|first| Rc::new(AtInstant::new(first)) as Rc<_>),
+    };
+    let ran = run_request(context, &mut store, request, &permissions, beside)?;
     let exit = exit_of(context, &ran.records);
     if ran.records.is_empty() {
         return ran.ended.map(|()| exit);

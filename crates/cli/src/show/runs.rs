@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    bench_sentences, caution_text, imported_rows_table, job_details, repetitions_table,
+    bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, repetitions_table,
     requirement_text, run_header, run_rows_table, series_table, warnings_line, warnings_text,
     wrapped,
 };
@@ -69,6 +69,9 @@ fn whole(context: &Context, document: &Document) -> String {
         if !repeated.is_empty() {
             text.push_str(&repeated);
             text.push('\n');
+        }
+        for run in &document.runs {
+            text.push_str(&hosts_text(run));
         }
         if document.runs.len() == 1 {
             for job in &document.runs[0].jobs {

@@ -13,6 +13,9 @@ pub struct Export {
     /// jsonl (a record a line) or csv [default: by the end of the file's name, else jsonl]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
+    /// With the histograms of every interval: what `merge` needs of another host's runs
+    #[arg(long)]
+    pub histograms: bool,
     /// The file to make [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

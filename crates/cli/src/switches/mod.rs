@@ -13,12 +13,14 @@ pub mod format;
 pub mod hints;
 pub mod import;
 pub mod lab;
+pub mod merge;
 pub mod partition;
 pub mod probe;
 pub mod report;
 pub mod run;
 pub mod small;
 pub mod sqlio;
+pub mod start_at;
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -112,6 +114,8 @@ pub enum Command {
     Export(Box<export::Export>),
     /// Turn another tool's workload into a plan
     Convert(Box<convert::Convert>),
+    /// Runs that several hosts made at the same time as one
+    Merge(Box<merge::Merge>),
     /// Drop-in for sqlio.exe: its switches, its output
     Sqlio(Box<sqlio::Sqlio>),
     /// What is stored: list, show, delete

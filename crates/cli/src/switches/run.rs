@@ -1,5 +1,6 @@
 //! The switches of `run`.
 
+use super::start_at::StartAt;
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 use stripewise_campaign::Permissions;
@@ -23,6 +24,9 @@ pub struct Run {
     /// Print the request that these switches or the plan mean as JSON, and run nothing
     #[arg(long)]
     pub show_request: bool,
+    /// Start at this moment, as other hosts do: 14:00:00 (local time), 14:00:00Z, 2026-11-22T14:00:00Z or +30s
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub start_at: Option<StartAt>,
     #[command(flatten)]
     pub load: LoadArguments,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::conditions::named;
 use super::part::HostPart;
-use stripewise_results::{JobRecord, LimitKind, LimitRecord};
+use stripewise_results::{HostsLimit, HostsLimitKind, JobRecord};
 use stripewise_stats::median;
 use stripewise_units::format_iops;
 
@@ -11,30 +11,16 @@ const REACHED: f64 = 0.99;
 /// Warnings that say that a host's processors held it up.
 const PROCESSOR_CODES: [&str; 3] = ["cpu-bound", "cpu-quota", "cpu-steal"];
 
-/// The gravest reason first: a slow host, then processors, then the rate that was asked
-/// for; else what the hosts share.
+/// A slow host first; then the rate that was asked for, where all reached it; then
+/// processors; else what the hosts share.
 pub(super) fn limited_by(
     parts: &[&HostPart],
     names: &[String],
     rates: &[f64],
     slow: &[usize],
-) -> LimitRecord {
+) -> HostsLimit {
     if let Some(limit) = host(names, rates, slow) {
         return limit;
-    }
-    let held_up: Vec<&String> = (parts.iter().zip(names))
-        .filter(|(part, _)| is_held_up(part))
-        .map(|(_, name)| name)
-        .collect();
-    if !held_up.is_empty() {
-        return LimitRecord {
-            kind: LimitKind::Processor,
-            host: (held_up.len() == 1).then(|| held_up[0].clone()),
-            text: format!(
-                "the processors of {} limit, by their own warnings: this is not what the array can do",
-                named(&held_up)
-            ),
-        };
     }
     if let Some(asked) = asked(parts)
         && parts
@@ -42,12 +28,26 @@ pub(super) fn limited_by(
             .zip(rates)
             .all(|(part, rate)| is_reached(part, *rate))
     {
-        return LimitRecord {
-            kind: LimitKind::Rate,
+        return HostsLimit {
+            kind: HostsLimitKind::Rate,
             host: None,
             text: format!(
                 "the rate that was asked for, {} IOPS in all, was reached: the array was not asked for more",
                 format_iops(asked)
+            ),
+        };
+    }
+    let held_up: Vec<&String> = (parts.iter().zip(names))
+        .filter(|(part, _)| is_held_up(part))
+        .map(|(_, name)| name)
+        .collect();
+    if !held_up.is_empty() {
+        return HostsLimit {
+            kind: HostsLimitKind::Processor,
+            host: (held_up.len() == 1).then(|| held_up[0].clone()),
+            text: format!(
+                "the processors of {} limit, by their own warnings: this is not what the array can do",
+                named(&held_up)
             ),
         };
     }
@@ -57,15 +57,15 @@ pub(super) fn limited_by(
             "no host stands out: what they share limits (the array, the way to it), or the load that was asked for"
         }
     };
-    LimitRecord {
-        kind: LimitKind::Shared,
+    HostsLimit {
+        kind: HostsLimitKind::Shared,
         host: None,
         text: text.to_owned(),
     }
 }
 
 /// The slowest of the stragglers.
-fn host(names: &[String], rates: &[f64], slow: &[usize]) -> Option<LimitRecord> {
+fn host(names: &[String], rates: &[f64], slow: &[usize]) -> Option<HostsLimit> {
     let slowest = *slow
         .iter()
         .min_by(|a, b| rates[**a].total_cmp(&rates[**b]))?;
@@ -73,8 +73,8 @@ fn host(names: &[String], rates: &[f64], slow: &[usize]) -> Option<LimitRecord> 
     let total: f64 = rates.iter().sum();
     let lost: f64 = slow.iter().map(|&host| middle - rates[host]).sum();
     let (name, rate) = (&names[slowest], rates[slowest]);
-    Some(LimitRecord {
-        kind: LimitKind::Host,
+    Some(HostsLimit {
+        kind: HostsLimitKind::Host,
         host: Some(name.clone()),
         text: format!(
             "{name} does {} IOPS where the median host does {}; without slow hosts the total of {} would be {}",

@@ -2,7 +2,9 @@
 //!
 //! The line is the record, as every export has it, with a field `histograms`: a list
 //! with an object for each job, whose `intervals` have the fields of an interval and,
-//! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`).
+//! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`). A merged
+//! record has the lines of its hosts beside that, in a list `parts`: what is merged with
+//! it later needs them.
 
 use super::base64::{decode, encode};
 use super::part::{HostPart, Latencies, PartInterval, PartJob};
@@ -22,6 +24,12 @@ pub enum LineError {
     /// A record without histograms.
     #[error("run {run} comes without its histograms")]
     Bare {
+        /// Its id.
+        run: String,
+    },
+    /// A merged record without the parts that it is made of.
+    #[error("run {run} was merged, and comes without the runs of its hosts")]
+    Merged {
         /// Its id.
         run: String,
     },
@@ -64,17 +72,31 @@ struct IntervalLine {
     sync: String,
 }
 
-/// A record with the intervals of its jobs, on one line without a break at its end.
+/// A record with the intervals of its jobs, and where it was merged the parts that it is
+/// made of; on one line without a break at its end.
 ///
 /// # Errors
 /// Where the record cannot be JSON.
-pub fn to_line(run: &RunRecord, jobs: &[PartJob]) -> Result<String, serde_json::Error> {
+pub fn to_line(
+    run: &RunRecord,
+    jobs: &[PartJob],
+    parts: &[HostPart],
+) -> Result<String, serde_json::Error> {
+    let mut value = value_of(run, jobs)?;
+    if let Some(object) = value.as_object_mut().filter(|_| !parts.is_empty()) {
+        let parts = parts.iter().map(|part| value_of(&part.run, &part.jobs));
+        object.insert("parts".to_owned(), parts.collect::<Result<Value, _>>()?);
+    }
+    serde_json::to_string(&value)
+}
+
+fn value_of(run: &RunRecord, jobs: &[PartJob]) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(run)?;
     let jobs: Vec<JobLine> = jobs.iter().map(job_line).collect();
     if let Some(object) = value.as_object_mut() {
         object.insert("histograms".to_owned(), serde_json::to_value(jobs)?);
     }
-    serde_json::to_string(&value)
+    Ok(value)
 }
 
 fn job_line(job: &PartJob) -> JobLine {
@@ -89,17 +111,27 @@ fn job_line(job: &PartJob) -> JobLine {
     }
 }
 
-/// Reads what [`to_line`] wrote.
+/// Reads what [`to_line`] wrote: the part, or those that a merged record is made of.
 ///
 /// # Errors
 /// See [`LineError`].
-pub fn from_line(line: &str) -> Result<HostPart, LineError> {
+pub fn from_line(line: &str) -> Result<Vec<HostPart>, LineError> {
     let mut value: Value = serde_json::from_str(line)?;
+    match value.get_mut("parts").map(Value::take) {
+        Some(Value::Array(parts)) => parts.into_iter().map(part_of).collect(),
+        _ => Ok(vec![part_of(value)?]),
+    }
+}
+
+fn part_of(mut value: Value) -> Result<HostPart, LineError> {
     let histograms = value.get_mut("histograms").map(Value::take);
     let run: RunRecord = serde_json::from_value(value)?;
     let Some(histograms) = histograms else {
         return Err(LineError::Bare { run: run.id });
     };
+    if run.merged.is_some() {
+        return Err(LineError::Merged { run: run.id });
+    }
     let lines: Vec<JobLine> = serde_json::from_value(histograms)?;
     if lines.len() != run.jobs.len() {
         return Err(LineError::Jobs {

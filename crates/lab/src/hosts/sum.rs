@@ -4,7 +4,7 @@
 use super::align::Slot;
 use super::error::MergeError;
 use super::part::{self, HostPart, Latencies, PartInterval};
-use stripewise_results::{Interval, KindParts};
+use stripewise_results::{Interval, KindOutcome, KindParts, Outcome};
 use stripewise_stats::{Histogram, V2Error};
 
 /// Reads, writes and syncs.
@@ -16,14 +16,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, interval: &Interval, block_size_bytes: u64) {
-        let of_reads = interval.read_operations.saturating_mul(block_size_bytes);
-        // A job has one block size; what an edited file may say stays within the bytes
-        // of the interval.
-        let read_bytes = match interval.write_operations {
-            0 => interval.bytes,
-            _ => of_reads.min(interval.bytes),
-        };
+    fn add(&mut self, interval: &Interval, run: &Outcome) {
+        let read_bytes = read_bytes(interval, run);
         let counts = [
             (&mut self.read, interval.read_operations, read_bytes),
             (
@@ -74,7 +68,7 @@ pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeEr
             let mut of_slot = Sums::default();
             let mut errors = 0_u64;
             for (host, part) in parts.iter().enumerate() {
-                let block_size_bytes = part.run.jobs[job].workload.block_size_bytes;
+                let run = &part.run.jobs[job].outcome;
                 for &index in &slot.intervals[host * jobs + job] {
                     let PartInterval {
                         interval,
@@ -85,7 +79,7 @@ pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeEr
                     *operations = operations.saturating_add(interval.operations());
                     let both = [&mut of_slot, &mut summed.hosts[host]];
                     for sums in both {
-                        sums.add(interval, block_size_bytes);
+                        sums.add(interval, run);
                         sums.add_latencies(latencies)
                             .map_err(|error| damaged(part, &error))?;
                     }
@@ -96,6 +90,25 @@ pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeEr
         }
     }
     Ok(summed)
+}
+
+/// Bytes that were read of an interval's bytes: by the mean sizes of a read and of a write
+/// of the whole run, which are exact where all blocks are of one size.
+fn read_bytes(interval: &Interval, run: &Outcome) -> u64 {
+    let weight = |operations: u64, of: &KindOutcome, other: &KindOutcome| {
+        let sizes = u128::from(of.bytes).saturating_mul(u128::from(other.operations.max(1)));
+        sizes.saturating_mul(u128::from(operations))
+    };
+    match (interval.read_operations, interval.write_operations) {
+        (0, _) => 0,
+        (_, 0) => interval.bytes,
+        (reads, writes) => {
+            let of_reads = weight(reads, &run.read, &run.write);
+            let both = of_reads.saturating_add(weight(writes, &run.write, &run.read));
+            let read = u128::from(interval.bytes).saturating_mul(of_reads) / both.max(1);
+            u64::try_from(read).unwrap_or(u64::MAX).min(interval.bytes)
+        }
+    }
 }
 
 fn damaged(part: &HostPart, error: &V2Error) -> MergeError {

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use stripewise_results::{
-    GroupRecord, Interval, JobRecord, KindParts, LimitKind, Outcome, OutcomeParts, RunRecord,
+    GroupRecord, HostsLimitKind, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord,
     StartRecord, Status, TargetFacts,
 };
 use stripewise_stats::Histogram;
@@ -177,9 +177,9 @@ proptest! {
     #[test]
     fn a_part_comes_back_from_its_line(seconds in seconds()) {
         let part = part("a", FROM, &seconds);
-        let line = to_line(&part.run, &part.jobs).unwrap();
+        let line = to_line(&part.run, &part.jobs, &[]).unwrap();
         prop_assert!(!line.contains('\n'));
-        prop_assert_eq!(from_line(&line).unwrap(), part);
+        prop_assert_eq!(from_line(&line).unwrap(), [part]);
     }
 }
 
@@ -234,7 +234,7 @@ fn a_slow_host_is_named_and_limits() {
     let merged = total(parts.collect()).unwrap();
     let facts = merged.run.merged.as_deref().unwrap();
     assert_eq!(facts.stragglers, ["host3"]);
-    assert_eq!(facts.limited_by.kind, LimitKind::Host);
+    assert_eq!(facts.limited_by.kind, HostsLimitKind::Host);
     assert_eq!(facts.limited_by.host.as_deref(), Some("host3"));
     assert!(
         facts.limited_by.text.contains("360 would be 400"),
@@ -264,7 +264,7 @@ fn a_rate_that_all_reach_is_the_limit() {
     }
     let merged = total(parts).unwrap();
     let facts = merged.run.merged.as_deref().unwrap();
-    assert_eq!(facts.limited_by.kind, LimitKind::Rate);
+    assert_eq!(facts.limited_by.kind, HostsLimitKind::Rate);
     assert_eq!(merged.run.jobs[0].workload.rate.unwrap().iops, 300.0);
 }
 
@@ -433,7 +433,7 @@ fn ranks_of_one_host_are_told_apart() {
 #[test]
 fn lines_that_nobody_exported_are_refused() {
     let part = steady("a", FROM, &[3; 2]);
-    let line = to_line(&part.run, &part.jobs).unwrap();
+    let line = to_line(&part.run, &part.jobs, &[]).unwrap();
     let plain = serde_json::to_string(&part.run).unwrap();
     assert!(matches!(from_line(&plain), Err(LineError::Bare { .. })));
     assert!(matches!(from_line("{"), Err(LineError::Malformed(_))));
@@ -441,7 +441,7 @@ fn lines_that_nobody_exported_are_refused() {
     assert_ne!(cut, line);
     let cut = from_line(&cut).unwrap_err().to_string();
     assert!(cut.contains("job 0, interval 0 are damaged"), "{cut}");
-    let other = to_line(&part.run, &[]).unwrap();
+    let other = to_line(&part.run, &[], &[]).unwrap();
     assert!(matches!(
         from_line(&other),
         Err(LineError::Jobs {
@@ -450,4 +450,18 @@ fn lines_that_nobody_exported_are_refused() {
             ..
         })
     ));
+}
+
+/// What was merged and exported is merged with others as its hosts are.
+#[test]
+fn a_merged_line_brings_its_parts() {
+    let [a, b, c] = ["a", "b", "c"].map(|host| steady(host, FROM, &[100; 4]));
+    let merged = total(vec![a.clone(), b.clone()]).unwrap();
+    let line = to_line(&merged.run, &merged.jobs, &[a.clone(), b.clone()]).unwrap();
+    let parts = from_line(&line).unwrap();
+    assert_eq!(parts, [a.clone(), b.clone()]);
+    let all = total(parts.into_iter().chain([c.clone()]).collect());
+    assert_eq!(all, total(vec![a, b, c]));
+    let without = to_line(&merged.run, &merged.jobs, &[]).unwrap();
+    assert!(matches!(from_line(&without), Err(LineError::Merged { .. })));
 }

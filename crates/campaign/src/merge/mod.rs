@@ -1,0 +1,137 @@
+//! Runs of several hosts as one: from stores and exported files.
+
+mod source;
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::keep::finished;
+use crate::steps::parts::keep_merged;
+use source::Source;
+use stripewise_lab::hosts::{HostPart, Merge, MergeError, Merged, Missing};
+use stripewise_results::RunRecord;
+use stripewise_store::Store;
+use stripewise_units::counted;
+
+/// What is to be merged.
+#[derive(Clone, Debug)]
+pub struct MergeRequest {
+    /// Stores, `STORE#ID`, exported files, or ids of the own store; as typed.
+    pub sources: Vec<String>,
+    /// Hosts may be missing or have broken off.
+    pub partial: bool,
+    /// The user's words.
+    pub label: Option<String>,
+}
+
+/// Merges, and keeps what came of it: a record for each run that all hosts made, in
+/// their order.
+///
+/// # Errors
+/// Where a source cannot be read, or what they hold are not runs of several hosts that
+/// did the same at the same time.
+pub fn merge(
+    context: &Context,
+    store: &mut Store,
+    request: &MergeRequest,
+) -> Outcome<Vec<RunRecord>> {
+    let mut sources: Vec<Source> = Vec::new();
+    for text in &request.sources {
+        sources.extend(source::read(context, store, text)?);
+    }
+    let runs = side_by_side(context, sources, request.partial)?;
+    let missing = match request.partial {
+        true => Missing::Allowed,
+        false => Missing::Refused,
+    };
+    let all: Vec<(Merge, Merged)> = runs
+        .into_iter()
+        .map(|parts| {
+            let merge: Merge = parts.into_iter().collect();
+            let merged = merge.total(missing).map_err(merge_failure)?;
+            Ok((merge, merged))
+        })
+        .collect::<Outcome<_>>()?;
+    keep(context, store, request, all)
+}
+
+fn keep(
+    context: &Context,
+    store: &mut Store,
+    request: &MergeRequest,
+    all: Vec<(Merge, Merged)>,
+) -> Outcome<Vec<RunRecord>> {
+    let series = match all.len() {
+        0 | 1 => None,
+        _ => Some(context.free_id(store, &context.timestamp())?),
+    };
+    let mut records = Vec::with_capacity(all.len());
+    for (merge, mut merged) in all {
+        let run = &mut merged.run;
+        run.id = context.free_id(store, &run.started_at)?;
+        run.command = context.command().to_vec();
+        let first = merge.parts().next().map(|part| &part.run);
+        run.label = request.label.clone().or_else(|| common_label(&merge));
+        if let (Some(series), Some(first)) = (&series, first) {
+            run.series = Some(series.clone());
+            run.series_part = first
+                .series_part
+                .clone()
+                .or_else(|| Some("merge".to_owned()));
+            run.answer_block = first.answer_block;
+        }
+        let parts: Vec<&HostPart> = merge.parts().collect();
+        keep_merged(context, store, &merged, &parts)?;
+        finished(context, &merged.run);
+        records.push(merged.run);
+    }
+    Ok(records)
+}
+
+/// The label that all hosts gave.
+fn common_label(merge: &Merge) -> Option<String> {
+    let mut labels = merge.parts().map(|part| part.run.label.as_deref());
+    let first = labels.next()??;
+    labels
+        .all(|label| label == Some(first))
+        .then(|| first.to_owned())
+}
+
+/// The runs that were made at once: the first of each host, the second of each...
+fn side_by_side(
+    context: &Context,
+    sources: Vec<Source>,
+    partial: bool,
+) -> Outcome<Vec<Vec<HostPart>>> {
+    let counts = || sources.iter().map(|source| source.runs.len());
+    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    if fewest != most {
+        let each = sources.iter().map(|source| {
+            format!(
+                "{} has {}",
+                source.name,
+                counted(source.runs.len(), "run", "runs")
+            )
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        if !partial || fewest == 0 {
+            return Err(Failure::usage(
+                format!("the hosts did not make as many runs each: {each}"),
+                "name the runs that were made together: STORE#ID; or merge the first ones with --partial",
+            ));
+        }
+        context.note(format!(
+            "only the first {fewest} of each host are merged: {each}"
+        ));
+    }
+    let mut runs: Vec<Vec<HostPart>> = (0..fewest).map(|_| Vec::new()).collect();
+    for source in sources {
+        for (run, parts) in runs.iter_mut().zip(source.runs) {
+            run.extend(parts);
+        }
+    }
+    Ok(runs)
+}
+
+fn merge_failure(error: MergeError) -> Failure {
+    Failure::usage(error.to_string(), error.hint())
+}

@@ -1,0 +1,163 @@
+//! What `merge` is pointed at: a store, a run of one, or an exported file.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::input::{RESULTS_BYTES_MAX, read_text};
+use crate::steps::parts::{line_failure, parts_of};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use stripewise_lab::hosts::{HostPart, from_line};
+use stripewise_store::{ErrorKind, Filter, Owner, Store};
+use stripewise_units::path_of;
+
+/// How every store begins.
+const STORE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HINT: &str = "name a host's store (its last thing done is taken), STORE#ID, or a file that \
+                    `stripewise export --histograms` made";
+
+/// The runs of one host, or of hosts that were merged before, in order.
+pub(super) struct Source {
+    pub(super) name: String,
+    /// Of each run the parts that were made at once.
+    pub(super) runs: Vec<Vec<HostPart>>,
+}
+
+/// Reads one; a file may hold several hosts.
+pub(super) fn read(context: &Context, own: &Store, text: &str) -> Outcome<Vec<Source>> {
+    let path = path_of(text);
+    if path.is_file() {
+        return match is_store(&path) {
+            true => of_store(context, text, &path, "last").map(|source| vec![source]),
+            false => of_file(context, text, &path),
+        };
+    }
+    if let Some((store, name)) = text.rsplit_once('#') {
+        let path = path_of(store);
+        if path.is_file() && is_store(&path) {
+            return of_store(context, text, &path, name).map(|source| vec![source]);
+        }
+        if !path.exists() {
+            return Err(Failure::usage(format!("there is no store {store}"), HINT));
+        }
+        return Err(Failure::usage(format!("{store} is not a store"), HINT));
+    }
+    if path.exists() {
+        return Err(Failure::usage(
+            format!("{text} is neither a store nor a file"),
+            HINT,
+        ));
+    }
+    // The store at hand holds what was merged or imported here.
+    let is_known = own
+        .full_name(text)
+        .and_then(|name| own.resolve(&name))
+        .is_ok();
+    match is_known || is_series(own, text)? {
+        true => runs_of(own, text, text).map(|source| vec![source]),
+        false => Err(Failure::usage(
+            format!("there is no file or run `{text}`"),
+            HINT,
+        )),
+    }
+}
+
+fn is_series(store: &Store, name: &str) -> Outcome<bool> {
+    let filter = Filter {
+        series: Some(name.to_owned()),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    Ok(!store.list(&filter).map_err(store_failure)?.is_empty())
+}
+
+fn is_store(path: &Path) -> bool {
+    let mut head = [0; STORE_MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *STORE_MAGIC
+}
+
+/// Runs that a killed process left behind in it become partial ones, as whenever a store
+/// is opened; one that cannot be written to will do.
+fn of_store(context: &Context, text: &str, path: &Path, name: &str) -> Outcome<Source> {
+    let owner = Owner::of_this_process(&context.host().name);
+    let store = Store::open(path, owner).or_else(|error| match error.kind() {
+        ErrorKind::ReadOnly { .. } | ErrorKind::Full => Store::open_read_only(path),
+        _ => Err(error),
+    });
+    runs_of(&store.map_err(store_failure)?, text, name)
+}
+
+fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
+    let name = store.full_name(name).map_err(store_failure)?;
+    let filter = Filter {
+        series: Some(name.clone()),
+        ..Filter::default()
+    };
+    let listed = store.list(&filter).map_err(store_failure)?;
+    // Preconditioning writes a device over: it measures nothing.
+    let measured = listed
+        .into_iter()
+        .rev()
+        .filter(|run| run.series_part.as_deref() != Some("precondition"));
+    let mut ids: Vec<String> = measured.map(|run| run.id).collect();
+    if ids.is_empty() {
+        ids.push(name);
+    }
+    let runs = ids.iter().map(|id| {
+        let run = store.load(id).map_err(store_failure)?;
+        if let Some(imported) = &run.imported {
+            return Err(Failure::usage(
+                format!(
+                    "{} is a result of {}, without intervals",
+                    run.id, imported.tool
+                ),
+                HINT,
+            ));
+        }
+        parts_of(store, run)
+    });
+    Ok(Source {
+        name: text.to_owned(),
+        runs: runs.collect::<Outcome<_>>()?,
+    })
+}
+
+/// Lines of one host are runs one after the other; hosts go side by side.
+fn of_file(context: &Context, text: &str, path: &Path) -> Outcome<Vec<Source>> {
+    let content = read_text(context, path, RESULTS_BYTES_MAX, HINT)?;
+    let mut hosts: BTreeMap<(Option<u32>, String), Vec<Vec<HostPart>>> = BTreeMap::new();
+    for (number, line) in content.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let parts = from_line(line).map_err(|error| line_failure(text, number + 1, error))?;
+        let host = match parts.as_slice() {
+            [one] => {
+                let start = one.run.start.as_ref();
+                let group = start.and_then(|start| start.group.as_ref());
+                (group.map(|group| group.rank), one.run.host.name.clone())
+            }
+            // Merged before.
+            _ => (None, String::new()),
+        };
+        hosts.entry(host).or_default().push(parts);
+    }
+    if hosts.is_empty() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{text} holds no runs"),
+            HINT,
+        ));
+    }
+    let sources = hosts.into_iter().map(|((_, host), runs)| Source {
+        name: match host.is_empty() {
+            true => text.to_owned(),
+            false => format!("{host} in {text}"),
+        },
+        runs,
+    });
+    Ok(sources.collect())
+}

@@ -1,0 +1,155 @@
+//! Stored runs with the latencies of their intervals: what is exported for other hosts,
+//! and what is merged.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use stripewise_lab::hosts::{
+    HostPart, Latencies, LineError, Merged, PartInterval, PartJob, from_line, to_line,
+};
+use stripewise_results::RunRecord;
+use stripewise_stats::Histogram;
+use stripewise_store::{IntervalHistograms, KeptDocument, Store};
+
+/// Kind of the document that holds the parts of a merged run, by the run's id.
+const MERGED: &str = "merged";
+/// Parts that take more are not kept beside the merged run.
+const PARTS_BYTES_MAX: usize = 128 << 20;
+
+/// The intervals of a stored run with their latencies.
+fn jobs_of(store: &Store, run: &RunRecord) -> Outcome<Vec<PartJob>> {
+    let of_job = |index: usize| {
+        let stored = store
+            .load_intervals(&run.id, index)
+            .map_err(store_failure)?;
+        let intervals = stored.into_iter().map(|stored| {
+            let latencies = &stored.histograms;
+            PartInterval {
+                interval: stored.interval,
+                latencies: Latencies::pack(
+                    latencies.read.as_ref(),
+                    latencies.write.as_ref(),
+                    latencies.sync.as_ref(),
+                ),
+            }
+        });
+        Ok(PartJob {
+            intervals: intervals.collect(),
+        })
+    };
+    (0..run.jobs.len()).map(of_job).collect()
+}
+
+/// A stored run as what merging takes: itself, or the runs that it was merged from.
+///
+/// # Errors
+/// Where the store cannot be read, or does not hold those runs any more.
+pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
+    if run.merged.is_none() {
+        let jobs = jobs_of(store, &run)?;
+        return Ok(vec![HostPart::new(run, jobs)]);
+    }
+    let kept = store.document(MERGED, &run.id).map_err(store_failure)?;
+    let Some(kept) = kept else {
+        return Err(Failure::usage(
+            format!(
+                "run {} was merged, and the runs of its hosts are not kept with it",
+                run.id
+            ),
+            "merge the hosts' own stores",
+        ));
+    };
+    let mut parts = Vec::new();
+    for line in kept.json.lines() {
+        let found = from_line(line).map_err(|error| Failure::of(Exit::Store, error))?;
+        parts.extend(found);
+    }
+    Ok(parts)
+}
+
+/// A stored run as a line of `export --histograms`.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn line_of(store: &Store, run: &RunRecord) -> Outcome<String> {
+    let parts = match run.merged {
+        Some(_) => parts_of(store, run.clone())?,
+        None => Vec::new(),
+    };
+    let jobs = jobs_of(store, run)?;
+    to_line(run, &jobs, &parts).map_err(|error| Failure::of(Exit::Store, error))
+}
+
+/// What is wrong with a line that somebody named.
+pub fn line_failure(source: &str, number: usize, error: LineError) -> Failure {
+    let hint = match &error {
+        LineError::Bare { .. } => {
+            "export it again with its histograms: `stripewise export --histograms ID -o FILE`"
+        }
+        LineError::Merged { .. } => "merge the hosts' own stores or exports",
+        _ => "name a store, or a file that `stripewise export --histograms` made",
+    };
+    Failure::usage(format!("{source}, line {number}: {error}"), hint)
+}
+
+/// Keeps a merged run with its intervals, and beside it the parts that it was made of,
+/// so that others can be merged with them.
+///
+/// # Errors
+/// The failure of the store.
+pub fn keep_merged(
+    context: &Context,
+    store: &mut Store,
+    merged: &Merged,
+    parts: &[&HostPart],
+) -> Outcome<()> {
+    let mut handle = store.begin_run(&merged.run).map_err(store_failure)?;
+    for (index, job) in merged.jobs.iter().enumerate() {
+        for part in &job.intervals {
+            let unpacked = |packed: &[u8]| {
+                let filled = (!packed.is_empty()).then(|| Histogram::from_v2(packed));
+                filled
+                    .transpose()
+                    .map_err(|error| Failure::of(Exit::Store, error))
+            };
+            let latencies = &part.latencies;
+            let (read, write) = (unpacked(&latencies.read)?, unpacked(&latencies.write)?);
+            let sync = unpacked(&latencies.sync)?;
+            let histograms = IntervalHistograms {
+                read: read.as_ref(),
+                write: write.as_ref(),
+                sync: sync.as_ref(),
+            };
+            store
+                .append_interval(&mut handle, index, &part.interval, histograms)
+                .map_err(store_failure)?;
+        }
+    }
+    store
+        .finish_run(handle, &merged.run)
+        .map_err(store_failure)?;
+    keep_parts(context, store, &merged.run.id, parts)
+}
+
+fn keep_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPart]) -> Outcome<()> {
+    let lines = parts.iter().map(|part| to_line(&part.run, &part.jobs, &[]));
+    let lines: Vec<String> = lines
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::of(Exit::Store, error))?;
+    let json = lines.join("\n");
+    if json.len() > PARTS_BYTES_MAX {
+        context.note(format!(
+            "the runs of the hosts are too large to be kept beside {id}: to merge it with others, \
+             merge the hosts' own stores again"
+        ));
+        return Ok(());
+    }
+    let document = KeptDocument {
+        name: id.to_owned(),
+        kept_at: context.timestamp(),
+        json,
+    };
+    store
+        .keep_document(MERGED, &document)
+        .map_err(store_failure)
+}

@@ -1,0 +1,27 @@
+//! `merge`: runs of several hosts as one.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::document::print_exact;
+use crate::show::runs;
+use crate::switches::merge::Merge;
+use stripewise_campaign::merge::{MergeRequest, merge as merge_runs};
+use stripewise_campaign::steps::documents;
+
+pub fn merge(context: &Context, arguments: &Merge) -> Outcome {
+    let request = MergeRequest {
+        sources: arguments.sources.clone(),
+        partial: arguments.partial,
+        label: arguments.label.clone(),
+    };
+    let mut store = context.open_store()?;
+    let records = merge_runs(context, &mut store, &request)?;
+    let document = documents::document(records);
+    if context.global.json {
+        print_exact(&document.to_json());
+    } else {
+        runs::print_made(context, &store, &document);
+    }
+    Ok(Exit::Done)
+}

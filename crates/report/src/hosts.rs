@@ -1,0 +1,227 @@
+//! Several hosts as one: a row and a small curve for each, and what they say together.
+
+use crate::number::{latency, rate};
+use crate::table::{draw, number, words};
+use crate::warnings::wrapped;
+use std::fmt::Write;
+use stripewise_results::{HostPoint, HostRecord, MergedRecord, RunRecord, Status};
+use stripewise_units::{counted, format_duration, format_iops};
+
+/// Letters of a curve, from nothing to the highest rate of all hosts.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Letters of a curve at most.
+const CURVE_WIDTH: usize = 16;
+/// Longest name of a target in the table.
+const TARGET_WIDTH: usize = 24;
+
+/// The hosts of a merged run as a table, and sentences about them; empty for other runs.
+#[must_use]
+pub fn hosts_text(run: &RunRecord) -> String {
+    let Some(merged) = &run.merged else {
+        return String::new();
+    };
+    let sentences = hosts_sentences(run, merged);
+    let sentences = sentences.iter().map(|sentence| wrapped(sentence, "  "));
+    format!("{}\n{}", hosts_table(merged), sentences.collect::<String>())
+}
+
+fn hosts_table(merged: &MergedRecord) -> String {
+    let columns = [
+        words("Host"),
+        words("Target"),
+        number("IOPS"),
+        number("MiB/s"),
+        number("Share"),
+        number("p99 read"),
+        number("p99 write"),
+        number("Start"),
+        number("Errors"),
+        words("Over time"),
+        words(""),
+    ];
+    let highest = merged
+        .hosts
+        .iter()
+        .flat_map(|host| &host.curve)
+        .map(|point| point.iops)
+        .fold(0.0, f64::max);
+    let rows: Vec<Vec<String>> = (merged.hosts.iter())
+        .map(|host| row(host, merged, highest))
+        .collect();
+    draw(&columns, &rows)
+}
+
+fn row(host: &HostRecord, merged: &MergedRecord, highest: f64) -> Vec<String> {
+    let target = match host.targets.as_slice() {
+        [] => String::new(),
+        [one] => crate::history::shorten(one, TARGET_WIDTH),
+        [first, more @ ..] => {
+            let first = crate::history::shorten(first, TARGET_WIDTH - 4);
+            format!("{first} +{}", more.len())
+        }
+    };
+    let p99 = |kind: &stripewise_results::KindOutcome| match &kind.latency_ns {
+        Some(summary) => latency(Some(summary.p99)),
+        None => String::new(),
+    };
+    let mut state: Vec<&str> = Vec::new();
+    if merged.stragglers.contains(&host.host) {
+        state.push("slow");
+    }
+    if host.status != Status::Complete {
+        state.push("partial");
+    }
+    vec![
+        host.host.clone(),
+        target,
+        rate(host.iops),
+        rate(host.mib_per_s),
+        format!("{:.1} %", host.share * 100.0),
+        p99(&host.read),
+        p99(&host.write),
+        format!("+{}", format_duration(host.start_ns)),
+        match host.errors {
+            0 => String::new(),
+            errors => errors.to_string(),
+        },
+        curve(&host.curve, highest),
+        state.join(", "),
+    ]
+}
+
+/// A letter for each of at most [`CURVE_WIDTH`] groups of points.
+fn curve(points: &[HostPoint], highest: f64) -> String {
+    let each = points.len().div_ceil(CURVE_WIDTH).max(1);
+    let level = |points: &[HostPoint]| {
+        let sum: f64 = points.iter().map(|point| point.iops).sum();
+        let share = sum / points.len() as f64 / highest;
+        // 0 of nothing is no number; the cast makes it the lowest level.
+        let index = (share * LEVELS.len() as f64).ceil() as usize;
+        LEVELS[index.clamp(1, LEVELS.len()) - 1]
+    };
+    points.chunks(each).map(level).collect()
+}
+
+/// What several hosts come to, in sentences: total, fairness, limit, starts and clocks.
+#[must_use]
+pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
+    let hosts = counted(merged.hosts.len(), "host", "hosts");
+    let total: f64 = run.jobs.iter().map(|job| job.outcome.iops).sum();
+    let mut sentence = format!("{hosts} together: {} IOPS", format_iops(total));
+    if let Some(interval) = merged.iops {
+        let (low, high) = (
+            format_iops(interval.low.max(0.0)),
+            format_iops(interval.high),
+        );
+        let level = interval.level * 100.0;
+        let _ = write!(sentence, " ({level:.0} % interval {low} to {high})");
+    }
+    let intervals = usize::try_from(merged.intervals).unwrap_or(usize::MAX);
+    let _ = write!(
+        sentence,
+        ", over {} in which all were measuring",
+        counted(intervals, "interval", "intervals")
+    );
+    let mut sentences = vec![sentence + "."];
+    if let Some(fairness) = merged.fairness {
+        sentences.push(format!(
+            "Fairness {fairness:.3} by Jain's index (1: all hosts get the same)."
+        ));
+    }
+    sentences.push(format!("Limit: {}.", merged.limited_by.text));
+    sentences.push(clocks(merged));
+    sentences
+}
+
+fn clocks(merged: &MergedRecord) -> String {
+    let skew = format_duration(merged.start_skew_ns);
+    let errors = merged.hosts.iter().filter_map(|host| host.clock_error_ns);
+    let drifts = merged.hosts.iter().filter_map(|host| host.clock_drift_ns);
+    let mut text = match (merged.clocks_measured, errors.max()) {
+        (true, Some(error_ns)) => {
+            let error = format_duration(error_ns);
+            format!("Measuring began within {skew}; clocks were compared to within {error}")
+        }
+        (true, None) => format!("Measuring began within {skew}"),
+        (false, _) => {
+            format!(
+                "Measuring began within {skew} by the hosts' own clocks, which were not compared"
+            )
+        }
+    };
+    if let Some(drift_ns) = drifts.map(i64::unsigned_abs).max() {
+        let _ = write!(
+            text,
+            ", and drifted by at most {}",
+            format_duration(drift_ns)
+        );
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::HostsLimit;
+
+    fn points(rates: &[f64]) -> Vec<HostPoint> {
+        let point = |(number, iops): (usize, &f64)| HostPoint {
+            start_ns: number as u64,
+            duration_ns: 1,
+            iops: *iops,
+        };
+        rates.iter().enumerate().map(point).collect()
+    }
+
+    #[test]
+    fn curves_share_one_scale() {
+        assert_eq!(curve(&points(&[0.0, 50.0, 100.0]), 100.0), "▁▄█");
+        assert_eq!(curve(&points(&[100.0; 40]), 200.0).chars().count(), 14);
+        assert_eq!(curve(&points(&[0.0]), 0.0), "▁");
+        assert_eq!(curve(&[], 1.0), "");
+    }
+
+    #[test]
+    fn a_row_for_each_host_and_what_they_say_together() {
+        let host = |name: &str, iops: f64| HostRecord {
+            host: name.to_owned(),
+            targets: vec!["/dev/sdb".to_owned()],
+            iops,
+            share: iops / 150.0,
+            clock_error_ns: Some(40_000),
+            curve: points(&[iops]),
+            ..HostRecord::default()
+        };
+        let merged = MergedRecord {
+            hosts: vec![host("alpha", 100.0), host("beta", 50.0)],
+            stragglers: vec!["beta".to_owned()],
+            fairness: Some(0.9),
+            intervals: 5,
+            start_skew_ns: 250_000,
+            clocks_measured: true,
+            limited_by: HostsLimit {
+                text: "beta does little".to_owned(),
+                ..HostsLimit::default()
+            },
+            ..MergedRecord::default()
+        };
+        let run = RunRecord {
+            merged: Some(Box::new(merged)),
+            ..RunRecord::empty()
+        };
+        let text = hosts_text(&run);
+        for words in [
+            "alpha  /dev/sdb",
+            "66.7 %",
+            "slow",
+            "2 hosts together",
+            "over 5 intervals in which all were measuring.",
+            "Fairness 0.900",
+            "Limit: beta does little.",
+            "within 250 us; clocks were compared to within 40.0 us.",
+        ] {
+            assert!(text.contains(words), "{words}\n{text}");
+        }
+        assert!(hosts_text(&RunRecord::empty()).is_empty());
+    }
+}
