@@ -139,7 +139,7 @@ pub struct HostRecord {
     pub curve: Vec<HostPoint>,
     /// Codes of the warnings of its own record, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    pub warning_codes: Vec<String>,
 }
 
 /// A point of a host's curve.

@@ -1,16 +1,32 @@
 //! Several hosts as one: `run --start-at`, `export --histograms`, `merge`. The hosts are
 //! stores of one machine; what depends on clocks is tested as functions in `lab`.
 
-use crate::support::{Desk, Json, codes, only_job};
+use crate::support::{Answer, Desk, Json, Running, codes, only_job, program};
 use rustix::process::Signal;
+use std::process::{Command, Stdio};
 
-/// A store of its own, as another host has it.
+/// The program with a store of another host.
+fn at(store: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command
+        .args(arguments)
+        .args(["--store", store])
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null());
+    command
+}
+
+/// A store of its own, as another host has it that has done this.
 fn host(desk: &Desk, name: &str, arguments: &[&str]) -> String {
     let store = desk.file(name);
-    let mut all = arguments.to_vec();
-    all.extend(["--store", &store]);
-    desk.run(&all).done();
+    Answer::of(&mut at(&store, arguments)).done();
     store
+}
+
+/// The last thing done in a store.
+fn last(store: &str) -> Json {
+    let shown = ["history", "show", "last", "--json"];
+    Answer::of(&mut at(store, &shown)).done().json()
 }
 
 fn simulated<'a>(threads: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -49,7 +65,7 @@ fn stores_of_several_hosts_become_one_record_with_a_row_for_each() {
     assert_eq!(only_job(&document).at("workload.threads").count(), 5);
     // Each row is what its own store says.
     for (row, store) in [(first, &a), (second, &b)] {
-        let own = desk.json(&["history", "show", "last", "--store", store]);
+        let own = last(store);
         let own = only_job(&own).at("outcome");
         assert_eq!(row.at("iops").number(), own.at("iops").number());
         let reads = |of: &Json| of.at("read").json();
@@ -79,15 +95,10 @@ fn an_exported_file_says_the_same_as_its_store() {
         &simulated("2", &["--read-percent", "70", "--seed", "9"]),
     );
     let exported = desk.file("b.jsonl");
-    desk.run(&[
-        "export",
-        "--histograms",
-        "last",
-        "-o",
-        &exported,
-        "--store",
+    Answer::of(&mut at(
         &b,
-    ])
+        &["export", "--histograms", "last", "-o", &exported],
+    ))
     .done();
     let of_stores = desk.json(&["merge", &a, &b]);
     let of_file = desk.json(&["merge", &exported, &a]);
@@ -95,8 +106,7 @@ fn an_exported_file_says_the_same_as_its_store() {
     assert_eq!(merged(&of_stores).json(), merged(&of_file).json());
     // An export without them says why it will not do.
     let plain = desk.file("plain.jsonl");
-    desk.run(&["export", "last", "-o", &plain, "--store", &b])
-        .done();
+    Answer::of(&mut at(&b, &["export", "last", "-o", &plain])).done();
     desk.run(&["merge", &a, &plain]).failed(
         2,
         &[
@@ -105,15 +115,10 @@ fn an_exported_file_says_the_same_as_its_store() {
             "export --histograms",
         ],
     );
-    desk.run(&[
-        "export",
-        "--histograms",
-        "--format",
-        "csv",
-        "last",
-        "--store",
+    Answer::of(&mut at(
         &b,
-    ])
+        &["export", "--histograms", "--format", "csv", "last"],
+    ))
     .failed(2, &["CSV has no room"]);
 }
 
@@ -186,15 +191,15 @@ fn grids_are_merged_run_by_run() {
         .done()
         .warned(&["only the first 1 of each host"]);
     // The second cell of one, by its id.
-    let second = runs_of(&desk, &a)[1].clone();
-    let other = runs_of(&desk, &b)[1].clone();
+    let second = runs_of(&a)[1].clone();
+    let other = runs_of(&b)[1].clone();
     let document = desk.json(&["merge", &format!("{a}#{second}"), &format!("{b}#{other}")]);
     assert_eq!(only_job(&document).at("workload.threads").count(), 4);
 }
 
 /// Ids of the runs of the last thing done in a store.
-fn runs_of(desk: &Desk, store: &str) -> Vec<String> {
-    let shown = desk.json(&["history", "show", "last", "--store", store]);
+fn runs_of(store: &str) -> Vec<String> {
+    let shown = last(store);
     let runs = shown.at("runs").items();
     runs.iter().map(|run| run.at("id").text()).collect()
 }
@@ -250,22 +255,22 @@ fn a_moment_that_has_passed_is_refused_before_anything_is_done() {
 #[test]
 fn hosts_start_at_the_agreed_instant_and_record_by_how_much_they_missed_it() {
     let desk = Desk::new();
-    let at = (whole_second_in(4)).to_string();
+    let moment = whole_second_in(4).to_string();
     let mut running = Vec::new();
     for name in ["a", "b"] {
         let file = desk.file(&format!("{name}.data"));
         let store = desk.file(&format!("{name}.db"));
-        let _ = desk.run(&["prepare", &file, "--size", "1M"]).done();
+        Answer::of(&mut at(&store, &["prepare", &file, "--size", "1M"])).done();
         let mut arguments = vec!["run", &file, "--engine", "threads", "--cache", "buffered"];
         arguments.extend(["--rate", "40", "--duration", "2s", "--interval", "250ms"]);
-        arguments.extend(["--start-at", &at, "--store", &store, "--json"]);
-        running.push((desk.start(&arguments), store));
+        arguments.extend(["--start-at", &moment, "--json"]);
+        running.push((Running::start(at(&store, &arguments)), store));
     }
     let mut stores = Vec::new();
     for (process, store) in running {
         let answer = process.wait().done();
         let start = answer.json().at("runs.0.start");
-        assert_eq!(start.at("agreed").text()[..19], at[..19]);
+        assert_eq!(start.at("agreed").text()[..19], moment[..19]);
         // Never before the instant; how long after is the machine's business.
         assert!(start.at("skew_ns").number() >= 0.0);
         stores.push(store);

@@ -186,9 +186,17 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
             "take a run that was completed",
         ));
     }
-    // Said now, not when it is to be run again.
-    Work::of_records(&runs, None)?;
+    // Said now, not when it is to be run again. What several hosts measured is only held
+    // against what they measure later.
+    if !of_several_hosts(&runs) {
+        Work::of_records(&runs, None)?;
+    }
     Ok((found.name, runs))
+}
+
+/// All of them were merged.
+fn of_several_hosts(runs: &[RunRecord]) -> bool {
+    runs.iter().all(|run| run.merged.is_some())
 }
 
 /// Of a bench the runs that its answers rest on: several of each load. The steps of a climb
@@ -295,6 +303,14 @@ impl<'a> RemovedDocument<'a> {
 /// # Errors
 /// Where its runs cannot be run again.
 pub fn line(kept: &KeptBaseline) -> Outcome<String> {
+    if of_several_hosts(&kept.runs) {
+        return Ok(format!(
+            "{}: {} of several hosts, from {}; `stripewise check --run ID` holds a later one against it",
+            kept.name,
+            counted(kept.runs.len(), "run", "runs"),
+            kept.from
+        ));
+    }
     let work = Work::of_records(&kept.runs, None)?;
     let targets: Vec<&str> = work
         .targets

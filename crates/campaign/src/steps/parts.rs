@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use stripewise_lab::hosts::{
     HostPart, Latencies, LineError, Merged, PartInterval, PartJob, from_line, to_line,
 };
-use stripewise_results::RunRecord;
+use stripewise_results::{Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{IntervalHistograms, KeptDocument, Store};
 
@@ -33,11 +33,41 @@ fn jobs_of(store: &Store, run: &RunRecord) -> Outcome<Vec<PartJob>> {
                 ),
             }
         });
-        Ok(PartJob {
-            intervals: intervals.collect(),
-        })
+        let mut intervals: Vec<PartInterval> = intervals.collect();
+        if intervals.is_empty() {
+            intervals.extend(whole_run(&run.jobs[index]));
+        }
+        Ok(PartJob { intervals })
     };
     (0..run.jobs.len()).map(of_job).collect()
+}
+
+/// The cells of a grid on simulated arrays are kept without the latencies of their
+/// intervals: the whole run is one interval then.
+fn whole_run(job: &JobRecord) -> Option<PartInterval> {
+    let outcome = &job.outcome;
+    let histogram = |kind: &KindOutcome| kind.histogram.clone().unwrap_or_default();
+    let (read, write) = (histogram(&outcome.read), histogram(&outcome.write));
+    let counts = (read.count(), write.count());
+    if counts != (outcome.read.operations, outcome.write.operations) || outcome.duration_ns == 0 {
+        return None;
+    }
+    let mut both = read.clone();
+    both.merge(&write);
+    let interval = Interval {
+        start_ns: 0,
+        duration_ns: outcome.duration_ns,
+        read_operations: outcome.read.operations,
+        write_operations: outcome.write.operations,
+        bytes: outcome.bytes,
+        errors: outcome.errors.total,
+        ..Interval::default()
+    };
+    let sync = outcome.sync.as_ref().map(histogram);
+    Some(PartInterval {
+        interval: interval.with_latencies_of(Some(&both)),
+        latencies: Latencies::pack(Some(&read), Some(&write), sync.as_ref()),
+    })
 }
 
 /// A stored run as what merging takes: itself, or the runs that it was merged from.

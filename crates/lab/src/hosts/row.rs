@@ -91,7 +91,7 @@ pub(super) fn row(of: &RowParts<'_>) -> HostRecord {
         write: KindOutcome::from(of.sums.write.clone()),
         errors: errors.fold(0, u64::saturating_add),
         curve: curve(of.operations, of.slots),
-        warnings: codes(of.part),
+        warning_codes: codes(of.part),
     }
 }
 
