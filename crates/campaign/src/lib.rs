@@ -34,6 +34,7 @@ pub mod report;
 pub mod run;
 pub mod sqlio;
 pub mod steps;
+pub mod verify;
 
 pub use context::{Clock, Context, Surroundings};
 pub use exit::Exit;

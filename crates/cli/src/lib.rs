@@ -65,6 +65,7 @@ fn dispatch(mut cli: Cli) -> Outcome {
         Command::Run(arguments) => commands::run::run(&context, arguments),
         Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
         Command::Compare(arguments) => commands::compare::compare(&context, arguments),
+        Command::Verify(arguments) => commands::verify::verify(&context, arguments),
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),
         Command::Probe(arguments) => commands::probe::probe(&context, arguments),

@@ -78,8 +78,8 @@ pub enum Next {
 
 /// The worker's side: owns all policy, never blocks, never reads a clock.
 pub trait Source {
-    /// Whether [`Source::look`] wants to be called. A constant, so that workers
-    /// who do not look pay nothing.
+    /// Whether [`Source::before_read`] and [`Source::look`] want to be called. A
+    /// constant, so that workers who do not look pay nothing.
     const LOOKS: bool = false;
 
     /// What to issue at `now_ns`. Called until it answers something else than
@@ -89,7 +89,8 @@ pub trait Source {
     /// byte offset), to be issued at `now_ns`: at most `room` of them, and none where
     /// anything else may be due. Returns how many; [`Source::next`] is asked for what
     /// follows. What is asked for most often is so handed over without passing through
-    /// memory one by one. Those who have no such shortcut leave it out.
+    /// memory one by one. Those who have no such shortcut leave it out, and so do those who
+    /// look: [`Source::before_read`] is not called for these.
     fn reads(&mut self, now_ns: u64, room: u32, take: impl FnMut(u32, u64)) -> u32 {
         let _ = (now_ns, room, take);
         0
@@ -103,6 +104,12 @@ pub trait Source {
     /// never for reads and syncs, which are issued when they are asked for.
     fn ready(&mut self, slot: u32, now_ns: u64) {
         let _ = (slot, now_ns);
+    }
+    /// May fill the buffer of a read, which has its length, before the read is issued:
+    /// what is still there afterwards was never read. Engines that move no data do not
+    /// call it.
+    fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        let _ = (operation, buffer);
     }
     /// Takes a completion. Its slot is free again.
     fn complete(&mut self, done: Completion);

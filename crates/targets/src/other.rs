@@ -18,6 +18,8 @@ impl Opened {
         match *self {}
     }
 
+    pub(crate) fn drop_cache(&self) {}
+
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         match *self {}
     }

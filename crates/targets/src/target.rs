@@ -137,6 +137,13 @@ impl Target {
         self.opened.watch().map(FileWatch)
     }
 
+    /// Lets go of what the page cache holds of it, as far as that is on the disk already:
+    /// what is read next comes from there. Asks only; where the system does not follow,
+    /// reads may still come from memory.
+    pub fn drop_cache(&self) {
+        self.opened.drop_cache();
+    }
+
     /// What the filling did; `None` where nothing was filled.
     #[must_use]
     pub fn fill_report(&self) -> Option<&FillReport> {

@@ -49,3 +49,4 @@ mod terminals;
 mod threads;
 mod trust;
 mod trust_caps;
+mod verify;

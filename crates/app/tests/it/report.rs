@@ -136,7 +136,8 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 24] = [
+    let volume = desk.volume();
+    let cases: [(&str, &[&str]); 25] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -173,6 +174,20 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("export", &["export", "-o", "written.csv"]),
         ("lab-init", &["lab", "init", "written.toml"]),
         ("baseline-remove", &["baseline", "remove", "baseline"]),
+        (
+            "verify",
+            &[
+                "verify",
+                &volume,
+                "--busy-ok",
+                "--size",
+                "8M",
+                "--duration",
+                "300ms",
+                "--inject",
+                "torn=4096@every=40 write",
+            ],
+        ),
         ("man", &["man", "."]),
         ("completions", &["completions", "zsh"]),
         ("version", &["--version"]),

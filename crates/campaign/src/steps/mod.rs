@@ -22,3 +22,4 @@ pub mod simulated;
 pub mod start;
 pub mod subject;
 pub mod targets;
+pub mod verification;

@@ -22,3 +22,4 @@ pub mod report;
 pub mod run;
 pub mod sim;
 pub mod sqlio;
+pub mod verify;

@@ -13,3 +13,4 @@ pub mod provision;
 pub mod runs;
 pub mod style;
 pub mod terminal;
+pub mod verified;

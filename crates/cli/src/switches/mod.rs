@@ -21,6 +21,7 @@ pub mod run;
 pub mod small;
 pub mod sqlio;
 pub mod start_at;
+pub mod verify;
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -90,6 +91,8 @@ pub enum Command {
     Prepare(small::Prepare),
     /// A against B: runs, series, experiments, imported files, published tables
     Compare(Box<compare::Compare>),
+    /// Does it keep what it was given? Writes, reads, and compares every byte
+    Verify(Box<verify::Verify>),
     /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks

@@ -79,6 +79,10 @@ impl<S: Source> Source for Injector<'_, S> {
         self.source.data(operation, buffer);
     }
 
+    fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        self.source.before_read(operation, buffer);
+    }
+
     fn ready(&mut self, slot: u32, now_ns: u64) {
         self.source.ready(slot, now_ns);
     }

@@ -77,9 +77,9 @@ impl Intake {
 }
 
 /// Fills an engine: [`Engine::fill`].
-pub(super) fn fill<E: Batches>(
+pub(super) fn fill<E: Batches, S: Source>(
     engine: &mut E,
-    source: &mut impl Source,
+    source: &mut S,
     mut now_ns: u64,
 ) -> Filled {
     let mut taken = 0;
@@ -95,6 +95,8 @@ pub(super) fn fill<E: Batches>(
         engine.intake().claim(&operation);
         if operation.kind == Kind::Write {
             now_ns = make_data(engine, source, &operation, now_ns);
+        } else if S::LOOKS && operation.kind == Kind::Read {
+            source.before_read(&operation, buffer_of(engine, &operation));
         }
         let intake = engine.intake();
         intake.filled.push(operation);
@@ -116,15 +118,20 @@ fn make_data<E: Batches>(
     if !intake.filled.is_empty() && intake.pace.is_too_slow(now_ns) {
         engine.submit_early();
     }
-    let address = engine.buffers().address(operation.slot).as_ptr();
-    // SAFETY: the slot's own bytes, at least so many; nothing else was in flight on it
-    // (both were checked when the slot was claimed).
-    let data = unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) };
-    source.data(operation, data);
+    source.data(operation, buffer_of(engine, operation));
     let ready_ns = engine.now_ns();
     source.ready(operation.slot, ready_ns);
     let intake = engine.intake();
     let first = intake.filled.is_empty();
     intake.pace.made(now_ns, ready_ns, first);
     ready_ns
+}
+
+/// The buffer of an operation whose slot is claimed, in its length.
+fn buffer_of<'a>(engine: &'a mut impl Batches, operation: &Operation) -> &'a mut [u8] {
+    let address = engine.buffers().address(operation.slot).as_ptr();
+    // SAFETY: the slot's own bytes, at least so many; nothing else was in flight on it
+    // (both were checked when the slot was claimed), and it is submitted only when the
+    // engine is borrowed again.
+    unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) }
 }

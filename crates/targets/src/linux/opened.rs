@@ -80,6 +80,12 @@ impl Opened {
         stripewise_disk_inspect::placement_of(self.file())
     }
 
+    /// Lets go of its pages in the page cache.
+    pub(crate) fn drop_cache(&self) {
+        // Advice: what the kernel makes of it changes no byte.
+        let _ = rustix::fs::fadvise(self.file(), 0, None, rustix::fs::Advice::DontNeed);
+    }
+
     /// Opens it again in a cache mode.
     pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
         let access_flags = match access {

@@ -107,6 +107,10 @@ impl Opened {
         }
     }
 
+    /// Windows has no call for it; files opened without buffering do not need one.
+    #[expect(clippy::unused_self, reason = "as on other systems")]
+    pub(crate) fn drop_cache(&self) {}
+
     /// Where a file's bytes lie on its volume.
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         stripewise_disk_inspect::placement_of(self.guard())

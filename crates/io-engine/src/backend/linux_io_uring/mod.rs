@@ -96,7 +96,7 @@ impl Uring {
     /// here, any other in [`Uring::push_other`].
     /// Returns the time, which was `now_ns` before.
     #[inline]
-    fn push(&mut self, operation: Operation, source: &mut impl Source, now_ns: u64) -> u64 {
+    fn push<S: Source>(&mut self, operation: Operation, source: &mut S, now_ns: u64) -> u64 {
         let slot = operation.slot;
         match self.states.get_mut(slot as usize) {
             Some(state)
@@ -120,6 +120,9 @@ impl Uring {
         // look-up above has checked the range; nothing was in flight.
         let entry = unsafe { self.ring.push(slot) };
         entry.offset_bytes = operation.offset_bytes;
+        if S::LOOKS {
+            source.before_read(&operation, self.buffer_of(&operation));
+        }
         now_ns
     }
 
@@ -155,9 +158,9 @@ impl Uring {
 
     /// Writes any operation into its slot's entry; returns the time.
     #[inline(never)]
-    fn push_other(
+    fn push_other<S: Source>(
         &mut self,
-        source: &mut impl Source,
+        source: &mut S,
         slot: u32,
         file: u16,
         kind: Kind,
@@ -172,7 +175,7 @@ impl Uring {
         assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
         let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
         *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
-        if kind == Kind::Write {
+        if kind == Kind::Write || (S::LOOKS && kind == Kind::Read) {
             let operation = Operation {
                 slot,
                 file,
@@ -180,7 +183,10 @@ impl Uring {
                 offset_bytes,
                 length_bytes,
             };
-            self.make_data(&operation, source);
+            match kind {
+                Kind::Write => self.make_data(&operation, source),
+                _ => source.before_read(&operation, self.buffer_of(&operation)),
+            }
         }
         let file = self.file_numbers.get(usize::from(file));
         // SAFETY: the slot exists and had nothing in flight, as just checked.
@@ -211,17 +217,21 @@ impl Uring {
                 self.ring.took(count);
             }
         }
-        let address = self.buffers.address(operation.slot).as_ptr();
-        // SAFETY: the slot's own bytes, at least `length_bytes` of them, of which
-        // the kernel has none, as nothing was in flight on this slot.
-        source.data(operation, unsafe {
-            std::slice::from_raw_parts_mut(address, operation.length_bytes as usize)
-        });
+        source.data(operation, self.buffer_of(operation));
         let ready_ns = self.clock.now_ns();
         source.ready(operation.slot, ready_ns);
         let first = self.ring.untaken() == 0;
         self.pace.made(start_ns, ready_ns, first);
         self.seen_ns = Some(ready_ns);
+    }
+
+    /// The buffer of an operation that is being pushed, in its length.
+    fn buffer_of(&mut self, operation: &Operation) -> &mut [u8] {
+        let address = self.buffers.address(operation.slot).as_ptr();
+        // SAFETY: the slot's own bytes, at least `length_bytes` of them (a slot has room
+        // for every length that is pushed), of which the kernel has none, as nothing was
+        // in flight on this slot.
+        unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) }
     }
 
     /// How long until `until_ns`. Far from it the time of the last `fill` is good

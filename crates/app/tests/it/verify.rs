@@ -1,0 +1,306 @@
+//! `verify`: what passes, what is found, and what is refused.
+
+use crate::support::{Desk, Json, Loop, can_run, names, text};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const SECTOR: u64 = 512;
+
+/// A short burn-in of a test file.
+fn burn_in<'a>(volume: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["verify", volume, "--busy-ok", "--size", "16M"];
+    if !more.contains(&"--duration") {
+        all.extend(["--duration", "300ms"]);
+    }
+    all.extend(more);
+    all
+}
+
+fn classes(document: &Json) -> BTreeSet<String> {
+    let faults = document.at("faults").items();
+    faults
+        .iter()
+        .map(|fault| fault.at("class").text())
+        .collect()
+}
+
+#[test]
+fn what_keeps_what_it_was_given_passes_and_nothing_is_left() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for cache in ["direct", "buffered", "mixed"] {
+        let document = desk.json(&burn_in(&volume, &["--cache", cache]));
+        assert_eq!(document.at("verdict").text(), "passed", "{cache}");
+        assert_eq!(document.at("faults").items().len(), 0);
+        assert_eq!(document.at("faults_by_class").json(), "{}");
+        // Everything was read once more at the end, at least.
+        assert!(document.at("verified_bytes").count() >= 16 << 20, "{cache}");
+        assert!(document.at("operations").count() > 32);
+        let phases = document.at("phases").items();
+        assert_eq!(phases.last().expect("phases").at("cache").text(), "direct");
+    }
+    assert_eq!(names(&volume), Vec::<String>::new());
+}
+
+#[test]
+fn torn_writes_are_found_and_end_with_1() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    // The first pass has fewer operations than the first that is struck.
+    let answer = desk.run(&burn_in(
+        &volume,
+        &["--inject", "torn=4096@every=50 write", "--json"],
+    ));
+    let answer = answer.ended(1);
+    let document = answer.json();
+    assert_eq!(document.at("verdict").text(), "faults");
+    let found = classes(&document);
+    assert!(found.contains("torn"), "{found:?}");
+    // Where the part that arrived was overwritten since, the rest looks lost; where the rest
+    // was, what a scan saw before looks old.
+    let allowed = ["torn", "lost-write", "stale-read"];
+    assert!(
+        found.iter().all(|class| allowed.contains(&class.as_str())),
+        "{found:?}"
+    );
+    for fault in document.at("faults").items() {
+        for field in ["target_name", "expected.what", "found.what", "message"] {
+            assert!(!fault.at(field).text().is_empty(), "{field}");
+        }
+        assert!(fault.at("length_bytes").count() >= SECTOR);
+    }
+    let by_class = document.at("faults_by_class.torn").count();
+    assert!(by_class >= 1 && by_class <= document.at("faults").items().len() as u64);
+}
+
+#[test]
+fn failed_writes_are_no_faults() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for inject in ["fail=5@every=50 write", "short=512@every=50 write"] {
+        let answer = desk.run(&burn_in(&volume, &["--inject", inject, "--json"]));
+        let document = answer.ended(4).json();
+        assert_eq!(document.at("verdict").text(), "errors", "{inject}");
+        assert!(document.at("errors.total").count() > 0);
+        assert_eq!(classes(&document), BTreeSet::new(), "{inject}");
+    }
+}
+
+#[test]
+fn it_stops_after_so_many_faults() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let more = [
+        "--inject",
+        "torn=4096@every=50 write",
+        "--stop-after",
+        "1",
+        "--duration",
+        "60s",
+    ];
+    let document = desk.run(&[&burn_in(&volume, &more)[..], &["--json"]].concat());
+    let document = document.ended(1).json();
+    assert!(!document.at("faults").items().is_empty());
+    let work = document.at("phases").items()[1].at("duration_ns").count();
+    assert!(work < 50_000_000_000, "{work}");
+}
+
+#[test]
+fn what_cannot_be_verified_is_refused_before_anything_is_written() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let theirs = desk.write("theirs.txt", &"somebody's work\n".repeat(4096));
+    let before = std::fs::read(&theirs).expect("readable");
+    desk.run(&["verify", "sim:nvme"])
+        .failed(2, &["no data", "hint:"]);
+    desk.run(&["verify", &volume, "--engine", "null"])
+        .failed(2, &["null engine", "hint:"]);
+    desk.run(&["verify", &volume, &volume])
+        .failed(2, &["named twice", "hint:"]);
+    desk.run(&["verify", "dataset:oja-nisula-2007-offset"])
+        .failed(2, &["published table"]);
+    desk.run(&["verify", &theirs, "--busy-ok"])
+        .failed(3, &["--overwrite"]);
+    desk.run(&["verify", &volume, "--capacity"])
+        .failed(2, &["is no device", "hint:"]);
+    desk.run(&["verify", &theirs, "--image", "--busy-ok"])
+        .failed(3, &["has a stamp", "hint:"]);
+    desk.run(&["verify"]).failed(2, &["hint:"]);
+    assert_eq!(std::fs::read(&theirs).expect("readable"), before);
+    assert_eq!(names(&volume), Vec::<String>::new());
+}
+
+/// The file that a burn-in left in this directory.
+fn kept(desk: &Desk, volume: &str) -> String {
+    let document = desk.json(&burn_in(volume, &["--keep"]));
+    let found = names(volume);
+    assert_eq!(found.len(), 1, "{}", document.json());
+    text(&Path::new(volume).join(&found[0])).to_owned()
+}
+
+/// Changes one byte in each of `count` different sectors, at places that a small generator
+/// draws; returns where the sectors begin.
+fn change_bytes(path: &Path, size_bytes: u64, count: usize) -> BTreeSet<u64> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .expect("it opens");
+    let mut word = 0x2545_f491_4f6c_dd1d_u64;
+    let mut struck = BTreeSet::new();
+    while struck.len() < count {
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        let at = word % size_bytes;
+        if !struck.insert(at / SECTOR * SECTOR) {
+            continue;
+        }
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).expect("read");
+        file.write_all_at(&[byte[0] ^ (1 + (word >> 40) as u8 % 255)], at)
+            .expect("written");
+    }
+    file.sync_all().expect("synced");
+    struck
+}
+
+/// The places of all faults of a document, in sectors.
+fn places(document: &Json) -> BTreeSet<u64> {
+    let faults = document.at("faults").items();
+    let of = |fault: &Json| {
+        let start = fault.at("offset_bytes").count();
+        (start..start + fault.at("length_bytes").count()).step_by(SECTOR as usize)
+    };
+    faults.iter().flat_map(of).collect()
+}
+
+#[test]
+fn an_image_tells_its_age_and_every_changed_byte() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let path = kept(&desk, &volume);
+    let whole = desk.json(&["verify", "--image", &path, "--busy-ok"]);
+    assert_eq!(whole.at("verdict").text(), "passed");
+    let left = &whole.at("left").items()[0];
+    assert_eq!(left.at("bytes").count(), 16 << 20);
+    assert!(!left.at("id").text().is_empty(), "the store knows the run");
+    assert!(left.at("oldest_age_ns").count() >= left.at("newest_age_ns").count());
+    // A copy, elsewhere.
+    let copy = desk.file("copy");
+    std::fs::copy(&path, &copy).expect("copied");
+    let struck = change_bytes(Path::new(&copy), 16 << 20, 1000);
+    let answer = desk.run(&["verify", "--image", &copy, "--busy-ok", "--json"]);
+    let document = answer.ended(1).json();
+    assert_eq!(places(&document), struck);
+    assert_eq!(classes(&document), BTreeSet::from(["damaged".to_owned()]));
+}
+
+#[test]
+fn bytes_changed_behind_a_loop_device_are_all_found() {
+    if !can_run(
+        "bytes_changed_behind_a_loop_device_are_all_found",
+        &["losetup"],
+    ) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(24 << 20, &[]);
+    let path = text(device.path()).to_owned();
+    desk.run(&["verify", &path, "--duration", "200ms"])
+        .failed(3, &["--destroy"]);
+    let burn_in = [
+        "verify",
+        &path,
+        "--destroy",
+        device.name(),
+        "--busy-ok",
+        "--duration",
+        "200ms",
+    ];
+    let document = desk.json(&burn_in);
+    assert_eq!(document.at("verdict").text(), "passed");
+    assert_eq!(
+        document.at("targets").items()[0].at("kind").text(),
+        "device"
+    );
+    let struck = change_bytes(device.path(), 24 << 20, 1000);
+    let answer = desk.run(&["verify", "--image", &path, "--busy-ok", "--json"]);
+    let document = answer.ended(1).json();
+    assert_eq!(places(&document), struck);
+    let lba = document.at("faults").items()[0].at("lba").count();
+    assert_eq!(Some(&(lba * SECTOR)), struck.first());
+}
+
+#[test]
+fn a_whole_device_is_written_and_read_once_and_goes_on_where_it_was_stopped() {
+    if !can_run("a_whole_device_goes_on_where_it_was_stopped", &["losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let device = Loop::dense(40 << 20, &[]);
+    let path = text(device.path()).to_owned();
+    let whole = [
+        "verify",
+        &path,
+        "--capacity",
+        "--destroy",
+        device.name(),
+        "--busy-ok",
+    ];
+    // Each write takes a tenth of a second, two at a time.
+    let slowly = [
+        &whole[..],
+        &[
+            "--inject",
+            "delay=100000000@every=1",
+            "--outstanding",
+            "2",
+            "--json",
+        ],
+    ]
+    .concat();
+    let mut running = desk.start(&slowly);
+    running.until("Writing everything once");
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    running.signal(rustix::process::Signal::INT);
+    let answer = running.wait().ended(130);
+    assert_eq!(answer.json().at("verdict").text(), "interrupted");
+    let written = answer.json().at("phases").items()[0]
+        .at("write.bytes")
+        .count();
+    assert!(written < 40 << 20, "{written}");
+    let answer = desk
+        .run(&[&whole[..], &["--json"]].concat())
+        .warned(&["Goes on with the pass"]);
+    let document = answer.ended(0).json();
+    assert_eq!(document.at("verdict").text(), "passed");
+    assert_eq!(document.at("capacity.real_bytes").count(), 40 << 20);
+    let rest = document.at("phases").items()[0].at("write.bytes").count();
+    assert!(
+        rest + written >= 40 << 20 && rest <= 40 << 20,
+        "{written} and {rest}"
+    );
+    assert_eq!(document.at("verified_bytes").count(), 40 << 20);
+    // And the next one begins anew.
+    let answer = desk.run(&[&whole[..], &["--json"]].concat()).ended(0);
+    assert!(!answer.stderr.contains("Goes on"), "{}", answer.stderr);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_verified() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mut running = desk.start(&burn_in(&volume, &["--duration", "60s", "--json"]));
+    running.until("Working");
+    running.signal(rustix::process::Signal::INT);
+    let document = running.wait().ended(130).json();
+    assert_eq!(document.at("verdict").text(), "interrupted");
+    assert_eq!(
+        document.at("phases").items()[0].at("write.bytes").count(),
+        16 << 20
+    );
+    assert_eq!(names(&volume), Vec::<String>::new());
+}

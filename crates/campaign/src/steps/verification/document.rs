@@ -1,0 +1,259 @@
+//! What a verification came to, as JSON and in the store.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use stripewise_results::KindOutcome;
+use stripewise_verify::Fault;
+
+/// The document's version; raised when a field changes its meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// How a verification ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Everything that was read was right.
+    Passed,
+    /// Faults were found.
+    Faults,
+    /// Operations failed, and nothing that was read was wrong.
+    Errors,
+    /// Stopped before its end, and nothing that was read until then was wrong.
+    Interrupted,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Load, with everything that is read compared.
+    BurnIn,
+    /// The whole device once.
+    Capacity,
+    /// What an earlier run left was read.
+    Image,
+    /// Writes and flushes until the power goes.
+    PowerCut,
+    /// What survived was read.
+    AfterCut,
+}
+
+/// One verification.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerifyDocument {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Its id.
+    pub id: String,
+    /// What was done.
+    pub mode: Mode,
+    /// The number that every stamp of it carries, hexadecimal.
+    pub run: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Host name.
+    pub host: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What was verified.
+    pub targets: Vec<VerifiedTarget>,
+    /// The engine.
+    pub engine: String,
+    /// Why no better one was got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Length of all phases.
+    pub duration_ns: u64,
+    /// Bytes that were compared with what was expected, in all phases.
+    pub verified_bytes: u64,
+    /// Operations that completed, in all phases.
+    pub operations: u64,
+    /// Failed operations, which are no faults.
+    pub errors: VerifyErrors,
+    /// Memory of the expectations.
+    pub map_bytes: u64,
+    /// What was done one after the other, with its speed.
+    pub phases: Vec<PhaseOutcome>,
+    /// Operations that took very long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stuck: Vec<StuckOperation>,
+    /// Of `--capacity`: how much room the device has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityFound>,
+    /// Of `--image`: what each run left there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftByRun>,
+    /// Of `--image`: bytes without a stamp, which Stripewise never wrote or somebody wiped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstamped_bytes: Option<u64>,
+    /// The faults.
+    pub faults: Vec<FaultRecord>,
+    /// How many there are of each class.
+    pub faults_by_class: BTreeMap<String, u64>,
+}
+
+/// How much room a device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapacityFound {
+    /// What it reports.
+    pub reported_bytes: u64,
+    /// What it has, as far as that could be found out.
+    pub real_bytes: u64,
+    /// It begins again from its start there.
+    pub wraps: bool,
+    /// Written and read to here.
+    pub checked_bytes: u64,
+}
+
+/// What one run left on a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftByRun {
+    /// Its number, hexadecimal.
+    pub run: String,
+    /// Its id, where the store has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Bytes of whole sectors.
+    pub bytes: u64,
+    /// When the oldest was written, nanoseconds since 1970.
+    pub oldest_unix_ns: u64,
+    /// When the newest was written.
+    pub newest_unix_ns: u64,
+    /// How long ago that was, by this machine's clock.
+    pub oldest_age_ns: u64,
+    /// The mean of all ages.
+    pub mean_age_ns: u64,
+    /// And of the newest.
+    pub newest_age_ns: u64,
+    /// The largest generation of a block.
+    pub generation_max: u32,
+}
+
+/// One target of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerifiedTarget {
+    /// As the user named it.
+    pub name: String,
+    /// `file`, `test-file` or `device`.
+    pub kind: stripewise_results::TargetKind,
+    /// Bytes that were used of it.
+    pub size_bytes: u64,
+    /// Its sector: what a stamp is of.
+    pub sector_bytes: u32,
+    /// The device below, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Model of that device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where the target begins on the bottom disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_offset_bytes: Option<u64>,
+    /// The file that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_at: Option<String>,
+    /// The cache modes that were used, in order.
+    pub cache: Vec<String>,
+}
+
+/// Failed operations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyErrors {
+    /// Their number, short ones included.
+    pub total: u64,
+    /// Byte offset and reason of the first of each worker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<String>,
+}
+
+/// What one phase did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseOutcome {
+    /// `fill`, `work`, `check`.
+    pub name: String,
+    /// The cache mode.
+    pub cache: String,
+    /// Its length.
+    pub duration_ns: u64,
+    /// Reads and writes a second.
+    pub iops: f64,
+    /// MiB a second, both ways.
+    pub mib_per_s: f64,
+    /// Reads.
+    pub read: KindOutcome,
+    /// Writes.
+    pub write: KindOutcome,
+}
+
+impl PhaseOutcome {
+    /// Of these reads and writes.
+    #[must_use]
+    pub fn of(
+        name: &str,
+        cache: &str,
+        duration_ns: u64,
+        read: KindOutcome,
+        write: KindOutcome,
+    ) -> PhaseOutcome {
+        let seconds = (duration_ns as f64 / 1e9).max(1e-9);
+        PhaseOutcome {
+            name: name.to_owned(),
+            cache: cache.to_owned(),
+            duration_ns,
+            iops: (read.operations + write.operations) as f64 / seconds,
+            mib_per_s: (read.bytes + write.bytes) as f64 / 1_048_576.0 / seconds,
+            read,
+            write,
+        }
+    }
+}
+
+/// An operation that took more than 15 s.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StuckOperation {
+    /// Number of the target.
+    pub target: u16,
+    /// `read` or `write`.
+    pub kind: String,
+    /// Where.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u64,
+    /// How long it had taken when it was last looked at.
+    pub for_ns: u64,
+    /// What the device had in flight when it was first named: reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_reads: Option<u32>,
+    /// And writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_writes: Option<u32>,
+}
+
+/// A fault with what the program knows of its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// The fault.
+    #[serde(flatten)]
+    pub fault: Fault,
+    /// Name of its target.
+    pub target_name: String,
+    /// The first logical block address on the device that the target is or is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lba: Option<u64>,
+    /// The piece of the file that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<ExtentRecord>,
+    /// All of it in a sentence.
+    pub message: String,
+}
+
+/// A piece of a file on its file system's device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtentRecord {
+    /// Its first byte in the file.
+    pub file_bytes: u64,
+    /// Its first byte on the device.
+    pub device_bytes: u64,
+    /// Its length.
+    pub length_bytes: u64,
+}

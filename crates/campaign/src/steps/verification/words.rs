@@ -1,0 +1,129 @@
+//! Faults in sentences, and times as stamps hold them.
+
+use super::document::{ExtentRecord, FaultRecord};
+use stripewise_targets::Target;
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_verify::{Class, Fault};
+
+/// Nanoseconds since 1970 of an RFC 3339 time, as `Clock::timestamp` gives it; 0 for
+/// anything else.
+#[must_use]
+pub fn unix_ns(timestamp: &str) -> u64 {
+    let time: Result<jiff::Timestamp, _> = timestamp.parse();
+    time.map_or(0, |time| u64::try_from(time.as_nanosecond()).unwrap_or(0))
+}
+
+/// Where on the device a byte of the target lies, and in which piece of the file.
+pub fn place_of(target: &Target, fault: &Fault) -> (Option<u64>, Option<ExtentRecord>) {
+    let facts = target.facts();
+    let sector = u64::from(facts.logical_sector_bytes.max(1));
+    let start = facts.partition_offset_bytes;
+    if facts.kind == stripewise_results::TargetKind::Device {
+        let at = fault.offset_bytes + start.unwrap_or(0);
+        return (Some(at / sector), None);
+    }
+    let Some(placement) = target.placement() else {
+        return (None, None);
+    };
+    let extent = placement.extents.iter().find(|extent| {
+        let end = extent.logical_bytes.saturating_add(extent.length_bytes);
+        (extent.logical_bytes..end).contains(&fault.offset_bytes)
+    });
+    let found = extent.and_then(|extent| Some((extent, extent.physical_bytes?)));
+    let Some((extent, physical_bytes)) = found else {
+        return (None, None);
+    };
+    let record = ExtentRecord {
+        file_bytes: extent.logical_bytes,
+        device_bytes: physical_bytes,
+        length_bytes: extent.length_bytes,
+    };
+    let at = physical_bytes + (fault.offset_bytes - extent.logical_bytes) + start.unwrap_or(0);
+    (Some(at / sector), Some(record))
+}
+
+/// A fault as it is recorded. `now_ns`: nanoseconds since 1970.
+pub fn record_of(fault: Fault, name: &str, target: Option<&Target>, now_ns: u64) -> FaultRecord {
+    let (lba, extent) = target.map_or((None, None), |target| place_of(target, &fault));
+    let message = sentence(&fault, name, lba, now_ns);
+    FaultRecord {
+        fault,
+        target_name: name.to_owned(),
+        lba,
+        extent,
+        message,
+    }
+}
+
+/// All of a fault in a sentence or two.
+fn sentence(fault: &Fault, name: &str, lba: Option<u64>, now_ns: u64) -> String {
+    let mut text = format!(
+        "{}: {name}, byte {}",
+        fault.class.meaning(),
+        fault.offset_bytes
+    );
+    if let Some(lba) = lba {
+        text.push_str(&format!(" (LBA {lba})"));
+    }
+    text.push_str(&format!(", {}", format_bytes(fault.length_bytes)));
+    if let Some(meant_for) = fault.meant_for_bytes {
+        text.push_str(&format!(", meant for byte {meant_for}"));
+    }
+    text.push_str(&format!(
+        "; expected {}, found {}",
+        fault.expected.what, fault.found.what
+    ));
+    if let (Some(operation), Some(offset), Some(length)) = (
+        &fault.found.operation,
+        fault.found.operation_offset_bytes,
+        fault.found.operation_length_bytes,
+    ) {
+        text.push_str(&format!(
+            ", written by a {operation} of {} at byte {offset}",
+            format_bytes(length)
+        ));
+        if let Some(worker) = fault.found.worker {
+            text.push_str(&format!(
+                " (worker {worker}, write {})",
+                fault.found.sequence.unwrap_or(0)
+            ));
+        }
+        if let Some(written_ns) = fault.found.written_unix_ns {
+            let seen_ns = fault.seen_unix_ns.unwrap_or(now_ns);
+            if let Some(age_ns) = seen_ns.checked_sub(written_ns) {
+                text.push_str(&format!(" {} before", format_duration(age_ns)));
+            }
+        }
+    }
+    if let Some(at) = fault.first_difference_bytes
+        && !matches!(fault.class, Class::NotRead)
+    {
+        text.push_str(&format!(
+            "; from byte {at} of it {} instead of {}",
+            fault.found.bytes, fault.expected.bytes
+        ));
+    }
+    if !fault.rereads.is_empty() {
+        text.push_str(&format!("; read again: {}", fault.rereads.join(", ")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_nanoseconds_since_1970() {
+        let cases = [
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("1970-01-02T00:00:01.500Z", 86_401_500_000_000),
+            ("2000-02-29T12:00:00Z", 951_825_600_000_000_000),
+            ("2026-11-22T20:15:30.123Z", 1_795_378_530_123_000_000),
+            ("yesterday", 0),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(unix_ns(text), expected, "{text}");
+        }
+    }
+}

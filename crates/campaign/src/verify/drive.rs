@@ -1,0 +1,382 @@
+//! Threads and engines under the workers of `stripewise_verify`.
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, no_thread};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use stripewise_io_engine::backend::{
+    faulty::Faulty, linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
+};
+use stripewise_io_engine::{
+    Clock, Completion, Engine, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
+};
+use stripewise_stats::Histogram;
+use stripewise_verify::{Phase, Step, Worker};
+
+/// No wait of a worker is longer, so that a stop is seen although nothing completes.
+const WAIT_NS_MAX: u64 = 50_000_000;
+/// How long operations in flight are waited for when a phase is over; then they count
+/// as failed, and their blocks as unclear.
+const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
+/// What the coordinator grants beyond that.
+const GRACE_NS: u64 = 5_000_000_000;
+/// How often the coordinator looks around.
+const TICK: Duration = Duration::from_millis(50);
+const STACK_BYTES: usize = 1 << 20;
+/// A slot without an operation, as a time of issue.
+const IDLE: u64 = 0;
+
+/// What is in flight on one slot, for whoever looks from another thread.
+#[derive(Debug, Default)]
+pub(super) struct Gauge {
+    /// When it was issued, plus one; 0: nothing is in flight.
+    issued_ns: AtomicU64,
+    offset_bytes: AtomicU64,
+    /// Length, and whether it writes in the lowest bit.
+    length_bytes: AtomicU64,
+}
+
+/// An operation that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InFlight {
+    pub issued_ns: u64,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+    pub writes: bool,
+}
+
+impl Gauge {
+    fn issued(&self, operation: &Operation, now_ns: u64) {
+        let writes = u64::from(operation.kind == Kind::Write);
+        self.offset_bytes
+            .store(operation.offset_bytes, Ordering::Relaxed);
+        let length = u64::from(operation.length_bytes) << 1 | writes;
+        self.length_bytes.store(length, Ordering::Relaxed);
+        self.issued_ns.store(now_ns + 1, Ordering::Release);
+    }
+
+    fn completed(&self) {
+        self.issued_ns.store(IDLE, Ordering::Release);
+    }
+
+    pub(super) fn in_flight(&self) -> Option<InFlight> {
+        let issued_ns = self.issued_ns.load(Ordering::Acquire).checked_sub(1)?;
+        let length = self.length_bytes.load(Ordering::Relaxed);
+        Some(InFlight {
+            issued_ns,
+            offset_bytes: self.offset_bytes.load(Ordering::Relaxed),
+            length_bytes: length >> 1,
+            writes: length & 1 == 1,
+        })
+    }
+}
+
+/// What a worker measured in a phase.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub read: Histogram,
+    pub write: Histogram,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+impl Measured {
+    pub(super) fn merge(&mut self, other: &Measured) {
+        self.read.merge(&other.read);
+        self.write.merge(&other.write);
+        self.read_bytes += other.read_bytes;
+        self.write_bytes += other.write_bytes;
+    }
+}
+
+/// A worker with what it needs to be driven.
+pub(super) struct Post {
+    pub worker: Worker,
+    /// Which of the run's targets it works on.
+    pub target: usize,
+    pub gauges: Arc<[Gauge]>,
+    pub measured: Measured,
+}
+
+impl Post {
+    pub(super) fn new(worker: Worker, target: usize) -> Post {
+        let slots = worker.crew().slots;
+        Post {
+            gauges: (0..slots).map(|_| Gauge::default()).collect(),
+            worker,
+            target,
+            measured: Measured::default(),
+        }
+    }
+}
+
+/// What all threads of a phase look at.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    /// Begin nothing new.
+    pub stop: AtomicBool,
+    /// Bytes that were transferred, for the progress.
+    pub bytes: AtomicU64,
+}
+
+/// The worker as engines see it.
+struct Operator {
+    post: Post,
+    signals: Arc<Signals>,
+    now_ns: u64,
+    /// Whether the operation on a slot is still in flight.
+    open: Vec<Option<Operation>>,
+}
+
+impl Source for Operator {
+    const LOOKS: bool = true;
+
+    fn next(&mut self, now_ns: u64) -> Next {
+        self.now_ns = now_ns;
+        if self.signals.stop.load(Ordering::Relaxed) {
+            self.post.worker.stop();
+        }
+        match self.post.worker.next_step() {
+            Step::Full => Next::Full,
+            Step::Finished => Next::Finished,
+            Step::Operation(step) => {
+                let operation = Operation {
+                    slot: step.slot,
+                    // The second file is the one whose writes are durable.
+                    file: u16::from(step.durable),
+                    kind: step.kind,
+                    offset_bytes: step.offset_bytes,
+                    length_bytes: step.length_bytes,
+                };
+                self.open[step.slot as usize] = Some(operation);
+                self.post.gauges[step.slot as usize].issued(&operation, now_ns);
+                Next::Operation(operation)
+            }
+        }
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        self.post.worker.data(operation.slot, self.now_ns, buffer);
+    }
+
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        self.now_ns = now_ns;
+        if let Some(operation) = &self.open[slot as usize] {
+            self.post.gauges[slot as usize].issued(operation, now_ns);
+        }
+    }
+
+    fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        self.post.worker.before_read(operation.slot, buffer);
+    }
+
+    fn look(&mut self, slot: u32, transferred: &[u8]) {
+        self.post.worker.look(slot, self.now_ns, transferred);
+    }
+
+    fn complete(&mut self, done: Completion) {
+        self.now_ns = done.at_ns;
+        let slot = done.slot as usize;
+        let gauge = &self.post.gauges[slot];
+        let issued_ns = gauge.in_flight().map_or(done.at_ns, |one| one.issued_ns);
+        gauge.completed();
+        if let Some(operation) = self.open[slot].take()
+            && let Ok(bytes) = u32::try_from(done.result)
+            && bytes == operation.length_bytes
+        {
+            let latency_ns = done.at_ns.saturating_sub(issued_ns);
+            let measured = &mut self.post.measured;
+            if operation.kind == Kind::Write {
+                measured.write.record(latency_ns);
+                measured.write_bytes += u64::from(bytes);
+            } else {
+                measured.read.record(latency_ns);
+                measured.read_bytes += u64::from(bytes);
+            }
+            (self.signals.bytes).fetch_add(u64::from(bytes), Ordering::Relaxed);
+        }
+        self.post.worker.complete(done.slot, done.result);
+    }
+}
+
+/// What a phase is driven with.
+pub(super) struct Drive {
+    pub engine: EngineName,
+    pub faults: Option<FaultPlan>,
+    pub clock: Clock,
+}
+
+/// A thread's last word.
+enum Word {
+    Done(Box<Post>, Vec<String>, Option<stripewise_io_engine::Error>),
+    NotOpened(stripewise_io_engine::Error),
+}
+
+/// A phase under way.
+pub(super) struct Crowd {
+    words: Receiver<Word>,
+    threads: usize,
+    pub signals: Arc<Signals>,
+    /// By post: its target and what it has in flight.
+    pub gauges: Vec<(usize, Arc<[Gauge]>)>,
+    posts: Vec<Post>,
+    /// Why no better engine was got.
+    pub fallbacks: Vec<String>,
+    failure: Option<stripewise_io_engine::Error>,
+}
+
+impl Crowd {
+    /// Starts a phase: each post with its files, on a thread of its own.
+    pub(super) fn start(
+        posts: Vec<(Post, Vec<Arc<File>>)>,
+        phase: Phase,
+        drive: &Drive,
+    ) -> Outcome<Crowd> {
+        let (sender, words) = channel();
+        let mut crowd = Crowd {
+            words,
+            threads: 0,
+            signals: Arc::default(),
+            gauges: Vec::new(),
+            posts: Vec::new(),
+            fallbacks: Vec::new(),
+            failure: None,
+        };
+        for (mut post, files) in posts {
+            post.worker.begin(phase);
+            post.measured = Measured::default();
+            crowd.gauges.push((post.target, Arc::clone(&post.gauges)));
+            let crew = *post.worker.crew();
+            let mut plan = OpenPlan::new(files, crew.slots, crew.slot_bytes, drive.clock);
+            plan.faults.clone_from(&drive.faults);
+            let operator = Operator {
+                open: vec![None; crew.slots as usize],
+                post,
+                signals: Arc::clone(&crowd.signals),
+                now_ns: 0,
+            };
+            let sender = sender.clone();
+            let (engine, faulty) = (drive.engine, drive.faults.is_some());
+            std::thread::Builder::new()
+                .name(format!("verify-{}", crew.id))
+                .stack_size(STACK_BYTES)
+                .spawn(move || {
+                    let work = match (engine, faulty) {
+                        (EngineName::Uring, false) => work::<Uring>,
+                        (EngineName::Uring, true) => work::<Faulty<Uring>>,
+                        (EngineName::Iocp, false) => work::<Iocp>,
+                        (EngineName::Iocp, true) => work::<Faulty<Iocp>>,
+                        (_, false) => work::<Threads>,
+                        (_, true) => work::<Faulty<Threads>>,
+                    };
+                    work(operator, &plan, &sender);
+                })
+                .map_err(|error| {
+                    crowd.signals.stop.store(true, Ordering::Relaxed);
+                    no_thread("to verify with", &error)
+                })?;
+            crowd.threads += 1;
+        }
+        Ok(crowd)
+    }
+
+    /// Waits for a tick, or until all are done: then it is true.
+    pub(super) fn wait(&mut self) -> bool {
+        while self.threads > 0 {
+            match self.words.recv_timeout(TICK) {
+                Ok(Word::Done(post, fallbacks, failure)) => {
+                    self.threads -= 1;
+                    self.posts.push(*post);
+                    for fallback in fallbacks {
+                        if !self.fallbacks.contains(&fallback) {
+                            self.fallbacks.push(fallback);
+                        }
+                    }
+                    self.failure = self.failure.take().or(failure);
+                }
+                Ok(Word::NotOpened(error)) => {
+                    self.threads -= 1;
+                    self.stop();
+                    self.failure.get_or_insert(error);
+                }
+                Err(RecvTimeoutError::Timeout) => return false,
+                // A thread that panicked has printed why.
+                Err(RecvTimeoutError::Disconnected) => self.threads = 0,
+            }
+        }
+        true
+    }
+
+    /// Begins nothing new.
+    pub(super) fn stop(&self) {
+        self.signals.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How long after a stop the coordinator waits for the threads.
+    pub(super) const fn patience_ns() -> u64 {
+        DRAIN_LIMIT_NS + GRACE_NS
+    }
+
+    /// The workers, and how many threads never came back.
+    pub(super) fn finish(mut self) -> Outcome<(Vec<Post>, usize)> {
+        if let Some(error) = self.failure.take() {
+            let hint = error.hint;
+            return Err(Failure::of(Exit::Target, error).hinted(hint));
+        }
+        self.posts.sort_by_key(|post| post.worker.crew().id);
+        Ok((self.posts, self.threads))
+    }
+}
+
+/// The whole life of a thread.
+fn work<E: Engine>(mut operator: Operator, plan: &OpenPlan, sender: &Sender<Word>) {
+    let mut engine = match E::open(plan) {
+        Ok(engine) => engine,
+        Err(error) => {
+            let _ = sender.send(Word::NotOpened(error));
+            return;
+        }
+    };
+    let fallbacks = engine.capabilities().fallbacks.clone();
+    let failure = turn(&mut engine, &mut operator).err();
+    // What never came back may still arrive: its blocks are unclear from here on.
+    let left: Vec<u32> = (operator.open.iter().flatten())
+        .map(|operation| operation.slot)
+        .collect();
+    engine.close(0);
+    for slot in left {
+        operator.post.gauges[slot as usize].completed();
+        operator.post.worker.complete(slot, -NEVER_CAME_BACK);
+    }
+    let _ = sender.send(Word::Done(Box::new(operator.post), fallbacks, failure));
+}
+
+/// The error number of operations that were given up: `ETIMEDOUT`.
+pub(super) const NEVER_CAME_BACK: i32 = 110;
+
+/// Fills, waits and reaps until there is nothing left to do.
+fn turn<E: Engine>(engine: &mut E, operator: &mut Operator) -> stripewise_io_engine::Result<()> {
+    let mut in_flight = 0;
+    let mut stopped_ns = None;
+    loop {
+        let now_ns = engine.now_ns();
+        let filled = engine.fill(operator, now_ns);
+        in_flight += filled.taken;
+        if filled.then == Next::Finished {
+            if in_flight == 0 {
+                return Ok(());
+            }
+            let since_ns = *stopped_ns.get_or_insert(now_ns);
+            if now_ns.saturating_sub(since_ns) > DRAIN_LIMIT_NS {
+                return Ok(());
+            }
+        } else {
+            stopped_ns = None;
+        }
+        engine.submit_and_wait(1, Some(now_ns + WAIT_NS_MAX))?;
+        in_flight -= engine.reap(operator);
+    }
+}

@@ -1,0 +1,534 @@
+//! Does a disk keep what it was given? The burn-in: everything is written once, then worked
+//! on as SQL Server would, and read once more at the end.
+
+mod capacity;
+mod drive;
+mod ground;
+mod image;
+mod stuck;
+
+use crate::context::{Context, keep_document};
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::targets::{OpenTarget, prepare, target_failure};
+use crate::steps::verification::document::{
+    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
+};
+use crate::steps::verification::{
+    DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
+};
+
+use drive::{Crowd, Drive, Measured, NEVER_CAME_BACK, Post};
+use ground::{Staff, staff};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
+use stripewise_results::{KindOutcome, KindParts};
+use stripewise_store::Store;
+use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_verify::{Field, Ledger, Phase, run_text};
+use stripewise_workload::CacheMode;
+use stuck::Watch;
+
+pub use image::judge_image;
+
+/// How much of a device or a file is used where nobody says how much.
+const SIZE_BYTES_USUAL: u64 = 8 << 30;
+/// Rounds of a mixed burn-in: direct and buffered in turn.
+const ROUNDS_MIXED: u64 = 4;
+
+/// Through which caches a burn-in goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caching {
+    /// Past the page cache.
+    #[default]
+    Direct,
+    /// Through it.
+    Buffered,
+    /// In turn: never both at once on one file.
+    Mixed,
+}
+
+/// What is asked of a burn-in.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// Files, directories, devices.
+    pub targets: Vec<String>,
+    /// How long it works, after everything was written once.
+    pub duration_ns: u64,
+    /// How much of each target.
+    pub size_bytes: Option<u64>,
+    /// The whole device once, and nothing else.
+    pub capacity: bool,
+    /// Through which caches.
+    pub caching: Caching,
+    /// Threads for pages on each target.
+    pub threads: u32,
+    /// Operations that each of them has in flight.
+    pub outstanding: u32,
+    /// The load was given by number.
+    pub load_by_number: bool,
+    /// Share of reads among its page operations.
+    pub read_percent: u8,
+    /// What is written where follows from it.
+    pub seed: u64,
+    /// The engine.
+    pub engine: EngineName,
+    /// Stops after this many faults.
+    pub stop_after: u64,
+    /// Faults to inject between the program and the target, for tests.
+    pub faults: Option<FaultPlan>,
+}
+
+/// Runs a burn-in, and keeps its document.
+///
+/// # Errors
+/// Where it cannot begin, or the engine breaks. Faults are no errors: they are in the
+/// document.
+pub fn verify(
+    context: &Context,
+    store: &mut Store,
+    options: &VerifyOptions,
+    permissions: &Permissions,
+) -> Outcome<VerifyDocument> {
+    check(options)?;
+    let started_at = context.timestamp();
+    let id = context.free_id(store, &started_at)?;
+    let targets = open_all(context, store, options, permissions)?;
+    let begun = match (options.capacity, targets.first()) {
+        (true, Some(target)) => capacity::position(context, store, target)?,
+        _ => None,
+    };
+    let id = begun.as_ref().map_or(id, |position| position.id.clone());
+    let clock = Clock::start();
+    let run = run_number(&id);
+    let Staff { field, mut posts } = staff(&targets, options, run, words::unix_ns(&started_at))?;
+    announce(context, options, &targets, &field);
+    let mut ledger = Ledger::default();
+    if let Some(position) = &begun {
+        ledger.take(position.faults.clone());
+        for (post, block) in posts.iter_mut().zip(&position.blocks) {
+            post.worker.go_on_from(position.phase(), *block);
+        }
+    }
+    let choice = options.engine.choose();
+    let mut burn_in = BurnIn {
+        context,
+        options,
+        targets: &targets,
+        field: &field,
+        posts,
+        drive: Drive {
+            engine: choice.engine,
+            faults: options.faults.clone(),
+            clock,
+        },
+        notes: choice.because.into_iter().collect(),
+        phases: Vec::new(),
+        ledger,
+        watch: Watch::new(&targets),
+        lost_threads: 0,
+        flush_errors: Vec::new(),
+    };
+    let whole = match options.capacity {
+        true => burn_in.capacity()?,
+        false => burn_in.run()?,
+    };
+    if let (true, Some(target)) = (options.capacity, targets.first()) {
+        let stopped = burn_in.stopped_at(&id).filter(|_| !whole);
+        capacity::remember(context, store, target, stopped.as_ref())?;
+    }
+    let document = burn_in.document(id, started_at, whole);
+    for target in targets {
+        target.finish().map_err(target_failure)?;
+    }
+    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    Ok(document)
+}
+
+fn check(options: &VerifyOptions) -> Outcome<()> {
+    if options.capacity {
+        capacity::refuse_what_is_no_device(options)?;
+    }
+    for target in &options.targets {
+        let parsed: TargetName = target.parse().map_err(target_failure)?;
+        refuse_what_holds_no_data(&parsed, target)?;
+    }
+    if options.engine == EngineName::Null {
+        return Err(Failure::usage(
+            "the null engine moves no data, so there is nothing to verify",
+            "choose --engine auto, uring or threads",
+        ));
+    }
+    let mut names: Vec<&String> = options.targets.iter().collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::usage(
+            format!("{} is named twice", pair[0]),
+            "name each target once",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn open_all(
+    context: &Context,
+    store: &mut Store,
+    options: &VerifyOptions,
+    permissions: &Permissions,
+) -> Outcome<Vec<Target>> {
+    let mut targets = Vec::new();
+    for name in &options.targets {
+        let is_directory_or_file =
+            std::fs::metadata(name).map_or(true, |found| found.is_dir() || found.is_file());
+        let size = match options.size_bytes {
+            Some(bytes) => Size::Exactly(bytes),
+            None if is_directory_or_file || options.capacity => Size::Auto,
+            None => Size::AtMost(SIZE_BYTES_USUAL),
+        };
+        let intent = Intent {
+            reads: true,
+            writes: true,
+            size,
+            overwrite: permissions.overwrite,
+            destroy: permissions.destroy.clone(),
+            busy_ok: permissions.busy_ok,
+            keep: permissions.keep,
+            outstanding_total: (options.threads)
+                .saturating_mul(options.outstanding)
+                .saturating_mul(u32::try_from(options.targets.len()).unwrap_or(u32::MAX)),
+            outstanding_by_number: options.load_by_number,
+            cache: match options.caching {
+                Caching::Buffered => CacheMode::Buffered,
+                _ => CacheMode::Direct,
+            },
+            seed: options.seed,
+            ..Intent::default()
+        };
+        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
+            targets.push(*target);
+        }
+    }
+    Ok(targets)
+}
+
+/// What will be done, before the first byte.
+fn announce(context: &Context, options: &VerifyOptions, targets: &[Target], field: &Field) {
+    let bytes: u64 = targets.iter().map(Target::size_bytes).sum();
+    let work = match options.capacity {
+        true => String::new(),
+        false => format!(", worked on for {}", format_duration(options.duration_ns)),
+    };
+    context.plan(format!(
+        "Verification: {} are written once{work}, and read once more\n\
+         Memory: {} for what each block must hold",
+        format_bytes(bytes),
+        format_bytes(field.map_bytes())
+    ));
+}
+
+/// A burn-in under way.
+struct BurnIn<'a> {
+    context: &'a Context,
+    options: &'a VerifyOptions,
+    targets: &'a [Target],
+    field: &'a Arc<Field>,
+    posts: Vec<Post>,
+    drive: Drive,
+    notes: Vec<String>,
+    phases: Vec<PhaseOutcome>,
+    ledger: Ledger,
+    watch: Watch,
+    /// Threads that are blocked in the operating system for good.
+    lost_threads: usize,
+    flush_errors: Vec<String>,
+}
+
+impl BurnIn<'_> {
+    /// All phases; false where it was stopped before the end.
+    fn run(&mut self) -> Outcome<bool> {
+        let rounds: Vec<CacheMode> = match self.options.caching {
+            Caching::Direct => vec![CacheMode::Direct],
+            Caching::Buffered => vec![CacheMode::Buffered],
+            Caching::Mixed => (0..ROUNDS_MIXED)
+                .map(|round| match round % 2 {
+                    0 => CacheMode::Direct,
+                    _ => CacheMode::Buffered,
+                })
+                .collect(),
+        };
+        if !self.phase(Phase::Fill, rounds[0], None)? {
+            return Ok(false);
+        }
+        let each_ns = self.options.duration_ns / rounds.len() as u64;
+        for cache in rounds {
+            self.settle();
+            if !self.phase(Phase::Work, cache, Some(each_ns))? {
+                return Ok(false);
+            }
+        }
+        self.settle();
+        // Past the page cache: what is compared is what the device has.
+        self.phase(Phase::Check, CacheMode::Direct, None)
+    }
+
+    /// The two passes over a whole device.
+    fn capacity(&mut self) -> Outcome<bool> {
+        if !self.phase(Phase::Fill, CacheMode::Direct, None)? {
+            return Ok(false);
+        }
+        self.settle();
+        self.phase(Phase::Check, CacheMode::Direct, None)
+    }
+
+    /// Where a pass over a whole device was stopped by whoever asked for it; one that found
+    /// enough is over.
+    fn stopped_at(&self, id: &str) -> Option<capacity::Position> {
+        self.context.signal()?;
+        let reading = self.phases.last()?.name == name_of(Phase::Check);
+        Some(capacity::Position {
+            id: id.to_owned(),
+            reading,
+            blocks: (self.posts.iter())
+                .map(|post| post.worker.reached())
+                .collect(),
+            faults: self.ledger.clone().settled(),
+        })
+    }
+
+    /// How far the targets were read in the last pass, in bytes, where that was in order.
+    fn read_to_bytes(&self) -> u64 {
+        let reached = self.posts.iter().map(|post| {
+            let crew = post.worker.crew();
+            let region = &self.field.grounds[post.target].regions[crew.region];
+            (region.start_bytes, region.offset_of(post.worker.reached()))
+        });
+        // The rest behind the last MiB is read beside the first: it tells nothing of the way.
+        reached
+            .filter(|(start, _)| *start == 0)
+            .map(|(_, to)| to)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Makes everything durable and drops what is cached.
+    fn settle(&mut self) {
+        for target in self.targets {
+            let flushed = (target.open(CacheMode::Buffered, Access::ReadWrite))
+                .map_err(|error| error.to_string())
+                .and_then(|file| file.sync_all().map_err(|error| error.to_string()));
+            if let Err(error) = flushed {
+                let text = format!("{}: the flush failed: {error}", target.facts().name);
+                self.context.note(&text);
+                self.flush_errors.push(text);
+            }
+            target.drop_cache();
+        }
+    }
+
+    /// One phase; false where it was stopped before its end.
+    fn phase(&mut self, phase: Phase, cache: CacheMode, limit_ns: Option<u64>) -> Outcome<bool> {
+        let mut posts = Vec::new();
+        for post in std::mem::take(&mut self.posts) {
+            let files = self.files(post.target, cache)?;
+            posts.push((post, files));
+        }
+        let title = title_of(phase);
+        let total = limit_ns.unwrap_or_else(|| self.targets.iter().map(Target::size_bytes).sum());
+        let progress = Progress::begin(self.context.observer(), false, total, title);
+        let started_ns = self.drive.clock.now_ns();
+        let mut crowd = Crowd::start(posts, phase, &self.drive)?;
+        let mut stopped_ns = None;
+        let mut cut_short = false;
+        while !crowd.wait() {
+            let now_ns = self.drive.clock.now_ns();
+            let passed_ns = now_ns - started_ns;
+            self.watch.look(self.context, &crowd.gauges, now_ns);
+            let enough = self.field.faults() >= self.options.stop_after;
+            if self.context.signal().is_some() || enough || self.watch.is_cut(self.context) {
+                cut_short = true;
+                crowd.stop();
+            }
+            if limit_ns.is_some_and(|limit| passed_ns >= limit) {
+                crowd.stop();
+            }
+            self.show(&progress, title, &crowd, limit_ns, total, passed_ns);
+            if crowd.signals.stop.load(Ordering::Relaxed) {
+                let since_ns = *stopped_ns.get_or_insert(now_ns);
+                if now_ns - since_ns > Crowd::patience_ns() {
+                    break;
+                }
+            }
+        }
+        drop(progress);
+        let duration_ns = self.drive.clock.now_ns() - started_ns;
+        // Short phases end before anybody looked around.
+        let enough = self.field.faults() >= self.options.stop_after;
+        cut_short |= self.context.signal().is_some() || enough;
+        self.notes.append(&mut crowd.fallbacks);
+        self.notes.dedup();
+        let (posts, lost) = crowd.finish()?;
+        self.posts = posts;
+        self.lost_threads += lost;
+        self.take_stock(phase, cache, duration_ns);
+        Ok(!cut_short && lost == 0)
+    }
+
+    fn show(
+        &self,
+        progress: &Progress<'_>,
+        title: &str,
+        crowd: &Crowd,
+        limit_ns: Option<u64>,
+        total: u64,
+        passed_ns: u64,
+    ) {
+        let bytes = crowd.signals.bytes.load(Ordering::Relaxed);
+        let (position, left_ns) = match limit_ns {
+            Some(limit) => (passed_ns.min(total), Some(limit.saturating_sub(passed_ns))),
+            None => {
+                let left = u128::from(total.saturating_sub(bytes));
+                let left_ns = u128::from(passed_ns) * left / u128::from(bytes.max(1));
+                (bytes.min(total), (bytes > 0).then_some(left_ns as u64))
+            }
+        };
+        let faults = self.field.faults();
+        let title = format!("{title}: {}, {faults} faults", format_bytes(bytes));
+        progress.update(position, &title, left_ns);
+    }
+
+    fn files(&self, target: usize, cache: CacheMode) -> Outcome<Vec<Arc<File>>> {
+        let durable = match cache {
+            CacheMode::Direct | CacheMode::DirectSync => CacheMode::DirectSync,
+            CacheMode::Buffered | CacheMode::BufferedSync => CacheMode::BufferedSync,
+        };
+        let open = |cache| {
+            let file = self.targets[target].open(cache, Access::ReadWrite);
+            file.map(Arc::new).map_err(target_failure)
+        };
+        Ok(vec![open(cache)?, open(durable)?])
+    }
+
+    /// Books what a phase came to.
+    fn take_stock(&mut self, phase: Phase, cache: CacheMode, duration_ns: u64) {
+        let mut measured = Measured::default();
+        for post in &mut self.posts {
+            measured.merge(&post.measured);
+            self.ledger.take(post.worker.take_faults());
+        }
+        let kind = |histogram: stripewise_stats::Histogram, bytes| {
+            KindOutcome::from(KindParts {
+                operations: histogram.count(),
+                bytes,
+                histogram,
+            })
+        };
+        self.phases.push(PhaseOutcome::of(
+            name_of(phase),
+            &cache.to_string(),
+            duration_ns,
+            kind(measured.read, measured.read_bytes),
+            kind(measured.write, measured.write_bytes),
+        ));
+    }
+
+    fn document(self, id: String, started_at: String, whole: bool) -> VerifyDocument {
+        let now_ns = words::unix_ns(&self.context.timestamp());
+        let read_to_bytes = self.read_to_bytes();
+        let mut faults = self.ledger.settled();
+        let mut capacity = None;
+        if let (true, Some(target)) = (self.options.capacity, self.targets.first()) {
+            let (explained, found) =
+                capacity::explained(faults, target.size_bytes(), read_to_bytes);
+            faults = explained;
+            capacity = Some(found);
+        }
+        let faults: Vec<_> = (faults.into_iter())
+            .map(|fault| {
+                let target = self.targets.get(usize::from(fault.target));
+                let name = target.map_or("?", |target| target.facts().name.as_str());
+                words::record_of(fault, name, target, now_ns)
+            })
+            .collect();
+        let each = self.posts.iter().map(|post| post.worker.counts());
+        let mut errors = VerifyErrors {
+            total: each.clone().map(|counts| counts.errors).sum::<u64>()
+                + self.flush_errors.len() as u64,
+            first: self.posts.iter().filter_map(first_error).collect(),
+        };
+        errors.first.extend(self.flush_errors);
+        let mut notes = self.notes;
+        if self.lost_threads > 0 {
+            notes.push(format!(
+                "{} threads are blocked in the operating system; what they counted is not in here",
+                self.lost_threads
+            ));
+        }
+        VerifyDocument {
+            schema_version: SCHEMA_VERSION,
+            verdict: match (faults.is_empty(), errors.total, whole) {
+                (false, ..) => Verdict::Faults,
+                (true, 1.., _) => Verdict::Errors,
+                (true, 0, false) => Verdict::Interrupted,
+                (true, 0, true) => Verdict::Passed,
+            },
+            mode: match self.options.capacity {
+                true => Mode::Capacity,
+                false => Mode::BurnIn,
+            },
+            run: run_text(run_number(&id)),
+            id,
+            started_at,
+            host: self.context.host().name,
+            targets: self
+                .targets
+                .iter()
+                .map(|target| verified(target, &self.phases))
+                .collect(),
+            engine: self.drive.engine.to_string(),
+            notes,
+            duration_ns: self.phases.iter().map(|phase| phase.duration_ns).sum(),
+            verified_bytes: each.clone().map(|counts| counts.verified_bytes).sum(),
+            operations: each.map(|counts| counts.operations).sum(),
+            errors,
+            map_bytes: self.field.map_bytes(),
+            phases: self.phases,
+            stuck: self.watch.into_found(),
+            capacity,
+            left: Vec::new(),
+            unstamped_bytes: None,
+            faults_by_class: counts_of(&faults),
+            faults,
+        }
+    }
+}
+
+fn first_error(post: &Post) -> Option<String> {
+    let (offset_bytes, number) = post.worker.counts().first_error?;
+    let reason = match number {
+        0 => "short transfer".to_owned(),
+        NEVER_CAME_BACK => "never came back".to_owned(),
+        number => error_name(number),
+    };
+    Some(format!("{reason} at byte {offset_bytes}"))
+}
+
+fn name_of(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Fill => "fill",
+        Phase::Work => "work",
+        Phase::Check => "check",
+    }
+}
+
+fn title_of(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Fill => "Writing everything once",
+        Phase::Work => "Working",
+        Phase::Check => "Reading everything once more",
+    }
+}

@@ -1,0 +1,122 @@
+//! A verification on the terminal.
+
+use crate::show::document::print_text;
+use stripewise_campaign::steps::verification::document::{PhaseOutcome, Verdict, VerifyDocument};
+use stripewise_results::KindOutcome;
+use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+
+/// Faults that are printed in full; the store has all of them.
+const SHOWN_MAX: usize = 20;
+
+/// Prints what a verification came to.
+pub fn print_verified(document: &VerifyDocument) {
+    let mut text = String::new();
+    for phase in &document.phases {
+        text.push_str(&line_of(phase));
+    }
+    for left in &document.left {
+        text.push_str(&format!(
+            "{} of run {}: written {} ago on average, {} the oldest, {} the newest\n",
+            format_bytes(left.bytes),
+            left.id.as_deref().unwrap_or(&left.run),
+            format_duration(left.mean_age_ns),
+            format_duration(left.oldest_age_ns),
+            format_duration(left.newest_age_ns)
+        ));
+    }
+    if let Some(unstamped @ 1..) = document.unstamped_bytes {
+        text.push_str(&format!(
+            "{} without a stamp: never written by Stripewise, or wiped since\n",
+            format_bytes(unstamped)
+        ));
+    }
+    if let Some(capacity) = document.capacity {
+        text.push_str(&format!(
+            "Capacity: {} reported, {} found{}\n",
+            format_bytes(capacity.reported_bytes),
+            format_bytes(capacity.real_bytes),
+            if capacity.wraps {
+                "; it begins again from its start there"
+            } else {
+                ""
+            }
+        ));
+    }
+    for note in &document.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    for fault in document.faults.iter().take(SHOWN_MAX) {
+        text.push_str(&format!("\n{}\n", fault.message));
+    }
+    if let Some(more) = document.faults.len().checked_sub(SHOWN_MAX + 1) {
+        text.push_str(&format!(
+            "\n... and {} more: `--json` prints all of them\n",
+            more + 1
+        ));
+    }
+    if !document.errors.first.is_empty() {
+        text.push_str(&format!(
+            "\n{} operations failed, which is no fault of the data: {}\n",
+            format_count(document.errors.total),
+            document.errors.first.join("; ")
+        ));
+    }
+    text.push_str(&format!("\n{}\n", verdict(document)));
+    print_text(&text);
+}
+
+fn line_of(phase: &PhaseOutcome) -> String {
+    let name = match phase.name.as_str() {
+        "fill" => "Written once",
+        "work" => "Worked on",
+        _ => "Read once more",
+    };
+    let latency = |kind: &KindOutcome| {
+        kind.latency_ns.map_or_else(
+            || "-".to_owned(),
+            |latency| {
+                format!(
+                    "p99 {}, max {}",
+                    format_duration(latency.p99),
+                    format_duration(latency.max)
+                )
+            },
+        )
+    };
+    format!(
+        "{name} ({}): {}, {} IOPS, {:.0} MiB/s; reads {}; writes {}\n",
+        phase.cache,
+        format_duration(phase.duration_ns),
+        format_iops(phase.iops),
+        phase.mib_per_s,
+        latency(&phase.read),
+        latency(&phase.write)
+    )
+}
+
+fn verdict(document: &VerifyDocument) -> String {
+    let verified = format!(
+        "{} verified in {} operations",
+        format_bytes(document.verified_bytes),
+        format_count(document.operations)
+    );
+    let classes: Vec<String> = (document.faults_by_class.iter())
+        .map(|(class, count)| format!("{count} {class}"))
+        .collect();
+    match document.verdict {
+        Verdict::Passed => format!("PASSED: no fault in {verified}. Kept as {}.", document.id),
+        Verdict::Faults => format!(
+            "FAULTS: {}; {verified}. Kept as {}.",
+            classes.join(", "),
+            document.id
+        ),
+        Verdict::Errors => format!(
+            "NOT PASSED: operations failed; what could be read was right, {verified}. Kept as {}.",
+            document.id
+        ),
+        Verdict::Interrupted => format!(
+            "NOT FINISHED: no fault until it was stopped, {verified}. Kept as {}.",
+            document.id
+        ),
+    }
+}

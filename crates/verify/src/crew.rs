@@ -1,0 +1,88 @@
+//! Who a worker is, what it may be told to do, and what it answers.
+
+use stripewise_units::Kind;
+
+/// What a worker is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Pages at random places, and bursts of larger writes as checkpoints make them.
+    Pages {
+        /// Share of reads, in percent.
+        read_percent: u32,
+        /// Writes are gathered from pages all over memory, and reads scattered.
+        gathers: bool,
+    },
+    /// Appends to a log that begins again at its start, each of them durable.
+    Log,
+    /// Reads everything in order: read-ahead and audit.
+    Scan,
+}
+
+/// What all workers are doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Owners write all that is theirs once.
+    Fill,
+    /// Each does what its role says, until it is stopped.
+    Work,
+    /// Owners read all that is theirs once.
+    Check,
+}
+
+/// Who a worker is.
+#[derive(Clone, Copy, Debug)]
+pub struct Crew {
+    /// Its number, below that of the field's workers.
+    pub id: u16,
+    /// The target it works on.
+    pub target: u16,
+    /// The region that it owns a part of; of a scan, where it begins.
+    pub region: usize,
+    /// What it is for.
+    pub role: Role,
+    /// Operations in flight.
+    pub slots: u32,
+    /// Bytes of its largest operation, a multiple of all blocks.
+    pub slot_bytes: u32,
+    /// What its choices follow from.
+    pub seed: u64,
+}
+
+/// An operation for an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Below [`Crew::slots`].
+    pub slot: u32,
+    /// It must be durable when it completes.
+    pub durable: bool,
+    /// What to do.
+    pub kind: Kind,
+    /// Absolute on the target.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u32,
+}
+
+/// What a worker answers to "what next?".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Issue this.
+    Operation(Operation),
+    /// Something has to complete first.
+    Full,
+    /// There is no more to do, once everything in flight is home and it says so again.
+    Finished,
+}
+
+/// What a worker has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Bytes that were compared with what was expected.
+    pub verified_bytes: u64,
+    /// Operations that completed whole.
+    pub operations: u64,
+    /// Operations that failed or were short.
+    pub errors: u64,
+    /// The error number of the first that failed; 0 for a short one.
+    pub first_error: Option<(u64, i32)>,
+}

@@ -1,0 +1,35 @@
+//! Does a disk keep what it was given?
+//!
+//! Pure: no file, no clock, no thread. Whoever has an engine asks a [`Worker`] what to do
+//! next, lets it make the data of its writes and look at what its reads brought, and tells
+//! it what completed. What a worker makes of it are [`Fault`]s.
+//!
+//! Every logical sector says for itself what it is ([`stamp`]), so that no verdict rests on
+//! which random number should have come next. A [`map::Map`] holds what each block must
+//! hold. What came wrong is read again before anything is called by a name.
+#![forbid(unsafe_code)]
+
+mod capacity;
+mod crew;
+pub mod cut;
+pub mod field;
+mod inquest;
+mod judge;
+mod ledger;
+pub mod map;
+pub mod see;
+pub mod stamp;
+pub mod stream;
+mod survey;
+pub mod witness;
+mod work;
+mod worker;
+
+pub use capacity::{Capacity, capacity_of};
+pub use crew::{Counts, Crew, Operation, Phase, Role, Step};
+pub use field::{Field, Ground, Region};
+pub use judge::{Class, damage_in_words};
+pub use ledger::{Content, Fault, Ledger, hex, run_text};
+pub use survey::{RunLeft, Survey};
+pub use work::Dice;
+pub use worker::Worker;

@@ -1,0 +1,288 @@
+//! What a role does next, as SQL Server's kinds of I/O are: pages of 8 KiB, checkpoint
+//! bursts, log appends, read-ahead.
+
+use crate::crew::{Crew, Phase, Role};
+use crate::field::Ground;
+use crate::map::Map;
+use crate::stamp::Origin;
+use crate::stream::mix;
+
+use std::ops::Range;
+
+/// Numbers that follow from a seed.
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// Of this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Dice(seed)
+    }
+
+    /// The next number.
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// An operation that was not issued yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draft {
+    /// Of a write.
+    pub origin: Option<Origin>,
+    pub durable: bool,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+}
+
+impl Draft {
+    pub(crate) fn read(offset_bytes: u64, length_bytes: u32) -> Draft {
+        Draft {
+            origin: None,
+            durable: false,
+            offset_bytes,
+            length_bytes,
+        }
+    }
+}
+
+/// Page operations between two checkpoints.
+const CHECKPOINT_EVERY: u32 = 512;
+/// Writes of a checkpoint.
+const CHECKPOINT_WRITES: u32 = 32;
+/// Bytes of a checkpoint's largest write.
+const CHECKPOINT_BYTES_MAX: u64 = 256 << 10;
+/// Log appends between two reads of what was appended.
+const LOG_READ_EVERY: u32 = 64;
+/// Bytes of such a read.
+const LOG_READ_BYTES: u64 = 120 << 10;
+/// How often a place is drawn before a part counts as used up by faults.
+const TRIES: u32 = 256;
+
+/// What one worker works through.
+#[derive(Debug)]
+pub(crate) struct Plot {
+    role: Role,
+    /// Its own blocks.
+    part: Range<u64>,
+    cursor: u64,
+    region: usize,
+    since: u32,
+    burst: u32,
+    /// Where the log ends.
+    log_end: u64,
+    /// What the first and the last pass begin with.
+    fill_from: u64,
+    check_from: u64,
+}
+
+impl Plot {
+    pub(crate) fn new(role: Role, part: Range<u64>) -> Self {
+        Plot {
+            role,
+            cursor: part.start,
+            log_end: part.start,
+            fill_from: part.start,
+            check_from: part.start,
+            part,
+            region: 0,
+            since: 0,
+            burst: 0,
+        }
+    }
+
+    pub(crate) fn begin(&mut self, phase: Phase) {
+        self.region = 0;
+        self.cursor = match (self.role, phase) {
+            (Role::Scan, _) => 0,
+            (_, Phase::Fill) => self.fill_from,
+            (_, Phase::Check) => self.check_from,
+            (_, Phase::Work) => self.part.start,
+        };
+    }
+
+    /// A pass begins here.
+    pub(crate) fn skip_to(&mut self, phase: Phase, block: u64) {
+        let block = block.clamp(self.part.start, self.part.end);
+        match phase {
+            Phase::Fill => self.fill_from = block,
+            Phase::Work => {}
+            Phase::Check => {
+                self.fill_from = self.part.end;
+                self.check_from = block;
+            }
+        }
+    }
+
+    /// The block that a pass has come to.
+    pub(crate) fn reached(&self) -> u64 {
+        self.cursor
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        ground: &Ground,
+        crew: &Crew,
+        phase: Phase,
+        dice: &mut Dice,
+    ) -> Option<Draft> {
+        match (phase, self.role) {
+            (Phase::Work, Role::Scan) => Some(self.scan(ground, crew, dice)),
+            (_, Role::Scan) => None,
+            (Phase::Fill, _) => self.in_order(ground, crew, Some(Origin::Fill)),
+            (Phase::Check, _) => self.in_order(ground, crew, None),
+            (Phase::Work, Role::Log) => self.log(ground, crew, dice),
+            (
+                Phase::Work,
+                Role::Pages {
+                    read_percent,
+                    gathers,
+                },
+            ) => self.page(ground, crew, read_percent, gathers, dice),
+        }
+    }
+
+    /// All of its own, in the largest operations, around what is used no more.
+    fn in_order(&mut self, ground: &Ground, crew: &Crew, origin: Option<Origin>) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        while self.cursor < self.part.end && region.map.is_retired(self.cursor) {
+            self.cursor += 1;
+        }
+        let most = u64::from(crew.slot_bytes / region.block_bytes);
+        let blocks = free_run(
+            &region.map,
+            self.cursor,
+            most.min(self.part.end - self.cursor),
+        );
+        if blocks == 0 {
+            return None;
+        }
+        let offset_bytes = region.offset_of(self.cursor);
+        self.cursor += blocks;
+        Some(Draft {
+            origin,
+            durable: false,
+            offset_bytes,
+            length_bytes: (blocks * u64::from(region.block_bytes)) as u32,
+        })
+    }
+
+    fn page(
+        &mut self,
+        ground: &Ground,
+        crew: &Crew,
+        read_percent: u32,
+        gathers: bool,
+        dice: &mut Dice,
+    ) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        self.since += 1;
+        if self.since >= CHECKPOINT_EVERY {
+            self.since = 0;
+            self.burst = CHECKPOINT_WRITES;
+        }
+        let block = u64::from(region.block_bytes);
+        let most = (u64::from(crew.slot_bytes).min(CHECKPOINT_BYTES_MAX) / block).max(1);
+        let (origin, blocks) = if self.burst > 0 {
+            self.burst -= 1;
+            (Some(Origin::Checkpoint), 1 + dice.below(most))
+        } else if dice.below(100) < u64::from(read_percent) {
+            (None, 1)
+        } else {
+            (Some(Origin::Page), 1)
+        };
+        let (origin, blocks) = match (gathers, origin) {
+            (true, Some(_)) => (Some(Origin::Gather), 1 + dice.below(most)),
+            (true, None) => (None, 1 + dice.below(most)),
+            (false, origin) => (origin, blocks),
+        };
+        for _ in 0..TRIES {
+            let first = self.part.start + dice.below(self.part.end - self.part.start);
+            let blocks = free_run(&region.map, first, blocks.min(self.part.end - first));
+            if blocks > 0 {
+                return Some(Draft {
+                    origin,
+                    durable: false,
+                    offset_bytes: region.offset_of(first),
+                    length_bytes: (blocks * block) as u32,
+                });
+            }
+        }
+        None
+    }
+
+    fn log(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        let block = u64::from(region.block_bytes);
+        self.since += 1;
+        if self.since >= LOG_READ_EVERY {
+            self.since = 0;
+            let most = (LOG_READ_BYTES.min(u64::from(crew.slot_bytes)) / block).max(1);
+            let from = self.log_end.saturating_sub(most).max(self.part.start);
+            let blocks = free_run(&region.map, from, self.log_end - from);
+            if blocks > 0 {
+                let length_bytes = (blocks * block) as u32;
+                return Some(Draft::read(region.offset_of(from), length_bytes));
+            }
+        }
+        // Shares of log record sizes: assumed, within the limits that SQL Server states.
+        let bytes: u64 = match dice.below(100) {
+            0..30 => 512,
+            30..70 => 4 << 10,
+            70..85 => 16 << 10,
+            _ => 60 << 10,
+        };
+        let wanted = bytes.min(u64::from(crew.slot_bytes)).div_ceil(block);
+        for _ in 0..self.part.end - self.part.start {
+            if self.log_end >= self.part.end {
+                self.log_end = self.part.start;
+            }
+            let blocks = free_run(
+                &region.map,
+                self.log_end,
+                wanted.min(self.part.end - self.log_end),
+            );
+            let first = self.log_end;
+            self.log_end += blocks.max(1);
+            if blocks > 0 {
+                return Some(Draft {
+                    origin: Some(Origin::Log),
+                    durable: true,
+                    offset_bytes: region.offset_of(first),
+                    length_bytes: (blocks * block) as u32,
+                });
+            }
+        }
+        None
+    }
+
+    /// Read-ahead of 64 KiB to 1 MiB through all regions, again and again.
+    fn scan(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Draft {
+        let mut region = &ground.regions[self.region];
+        if self.cursor >= region.map.blocks() {
+            self.region = (self.region + 1) % ground.regions.len();
+            self.cursor = 0;
+            region = &ground.regions[self.region];
+        }
+        let bytes = (64 << 10 << dice.below(5)).min(u64::from(crew.slot_bytes));
+        let block = u64::from(region.block_bytes);
+        let blocks = (bytes / block).clamp(1, region.map.blocks() - self.cursor);
+        let offset_bytes = region.offset_of(self.cursor);
+        self.cursor += blocks;
+        Draft::read(offset_bytes, (blocks * block) as u32)
+    }
+}
+
+/// How many of `most` blocks from `first` on are in use, up to the first that is not.
+fn free_run(map: &Map, first: u64, most: u64) -> u64 {
+    (first..first + most)
+        .take_while(|block| !map.is_retired(*block))
+        .count() as u64
+}

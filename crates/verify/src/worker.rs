@@ -1,0 +1,446 @@
+//! One worker of a burn-in: what it does next, what it writes, what it makes of what it
+//! reads. A state machine without clock, thread or file.
+//!
+//! A worker owns a part of a region: it alone writes there, with one write in flight a
+//! block, so that it knows for certain what a read must bring. Scans own nothing. They read
+//! what others write meanwhile, and accept everything from what was sure when the read was
+//! issued to what may have been in flight when it came back; what looks wrong to them they
+//! hand to its owner.
+//!
+//! Whatever looks wrong is not judged at once. The worker lets its operations in flight
+//! come home and issues nothing but the inquest's reads (see `inquest`) until
+//! there is a verdict.
+
+use crate::crew::{Counts, Crew, Operation, Phase, Role, Step};
+use crate::field::{Field, Region};
+use crate::inquest::Inquest;
+use crate::ledger::Fault;
+use crate::see::{Suspect, fill_with_poison, poison};
+use crate::stamp::{Origin, Stamp, read_sector, write_sector};
+use crate::stream::mix;
+use crate::work::{Dice, Draft, Plot};
+use std::ops::Range;
+use std::sync::Arc;
+use stripewise_units::Kind;
+
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    pub busy: bool,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+    kind: Option<Kind>,
+    origin: Option<Origin>,
+    /// Of a write: each block's new generation. Of a scan: what was sure of each.
+    generations: Vec<u32>,
+    pub poison: u64,
+    sequence: u64,
+}
+
+impl Slot {
+    fn span(&self) -> Range<u64> {
+        self.offset_bytes..self.offset_bytes + u64::from(self.length_bytes)
+    }
+}
+
+/// Not simple: there is more about the block in the side table.
+const UNSURE: u32 = u32::MAX;
+
+/// One worker.
+#[derive(Debug)]
+pub struct Worker {
+    pub(crate) field: Arc<Field>,
+    pub(crate) crew: Crew,
+    pub(crate) slots: Vec<Slot>,
+    free: Vec<u32>,
+    phase: Phase,
+    stopped: bool,
+    plot: Plot,
+    dice: Dice,
+    held: Option<Draft>,
+    sequence: u64,
+    reads: u64,
+    suspects: Vec<Suspect>,
+    inquest: Option<Inquest>,
+    faults: Vec<Fault>,
+    counts: Counts,
+}
+
+impl Worker {
+    /// A worker that has done nothing yet.
+    #[must_use]
+    pub fn new(field: Arc<Field>, crew: Crew) -> Self {
+        let region = &field.grounds[usize::from(crew.target)].regions[crew.region];
+        let plot = Plot::new(crew.role, region.part_of(crew.id));
+        Worker {
+            slots: (0..crew.slots).map(|_| Slot::default()).collect(),
+            free: (0..crew.slots).rev().collect(),
+            phase: Phase::Fill,
+            stopped: false,
+            plot,
+            dice: Dice::new(mix(crew.seed) ^ u64::from(crew.id)),
+            held: None,
+            sequence: 0,
+            reads: 0,
+            suspects: Vec::new(),
+            inquest: None,
+            faults: Vec::new(),
+            counts: Counts::default(),
+            field,
+            crew,
+        }
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn crew(&self) -> &Crew {
+        &self.crew
+    }
+
+    /// A phase begins; nothing is in flight.
+    pub fn begin(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.stopped = false;
+        self.held = None;
+        self.plot.begin(phase);
+    }
+
+    /// An earlier attempt of the same run has come to this block in this phase: everything
+    /// of its own before it was written, and is not written again (or read).
+    pub fn go_on_from(&mut self, phase: Phase, block: u64) {
+        let part = self.region().part_of(self.crew.id);
+        let written = match phase {
+            Phase::Fill => block.min(part.end),
+            Phase::Work | Phase::Check => part.end,
+        };
+        for block in part.start..written {
+            self.region().map.succeeded(block, 1);
+        }
+        self.plot.skip_to(phase, block);
+    }
+
+    /// The block that a pass has come to; exact once nothing is in flight.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.plot.reached()
+    }
+
+    /// Nothing new is to be begun; an inquest still comes to its verdict.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// What it counted.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The faults that it found since it was asked last.
+    #[must_use]
+    pub fn take_faults(&mut self) -> Vec<Fault> {
+        std::mem::take(&mut self.faults)
+    }
+
+    pub(crate) fn region(&self) -> &Region {
+        &self.field.grounds[usize::from(self.crew.target)].regions[self.crew.region]
+    }
+
+    pub(crate) fn sector_bytes(&self) -> u32 {
+        self.field.grounds[usize::from(self.crew.target)].sector_bytes
+    }
+
+    fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// What to do next.
+    pub fn next_step(&mut self) -> Step {
+        if self.inquest.is_none() && self.crew.role != Role::Scan {
+            if self.field.is_accused(self.crew.id) {
+                self.suspects.extend(self.field.accused(self.crew.id));
+            }
+            if !self.suspects.is_empty() {
+                if self.in_flight() > 0 {
+                    return Step::Full;
+                }
+                let suspects = std::mem::take(&mut self.suspects);
+                // It may be meant for blocks that are used no more after the verdict.
+                self.held = None;
+                self.inquest = Inquest::begin(&self.field, &self.crew, suspects);
+            }
+        }
+        if let Some(inquest) = &self.inquest {
+            if self.in_flight() > 0 {
+                return Step::Full;
+            }
+            let (offset_bytes, length_bytes) = inquest.next();
+            let draft = Draft::read(offset_bytes, length_bytes);
+            return self.issue(draft);
+        }
+        if self.stopped {
+            return Step::Finished;
+        }
+        if self.free.is_empty() {
+            return Step::Full;
+        }
+        let Some(draft) = self.held.take().or_else(|| self.draft()) else {
+            return Step::Finished;
+        };
+        // One write in flight a block, and no read of a block that is being written.
+        if self.crew.role != Role::Scan && self.conflicts(&draft) {
+            self.held = Some(draft);
+            return Step::Full;
+        }
+        self.issue(draft)
+    }
+
+    fn draft(&mut self) -> Option<Draft> {
+        let field = Arc::clone(&self.field);
+        let ground = &field.grounds[usize::from(self.crew.target)];
+        self.plot
+            .next(ground, &self.crew, self.phase, &mut self.dice)
+    }
+
+    fn conflicts(&self, draft: &Draft) -> bool {
+        let end = draft.offset_bytes + u64::from(draft.length_bytes);
+        self.slots.iter().any(|slot| {
+            slot.busy
+                && (draft.origin.is_some() || slot.origin.is_some())
+                && slot.offset_bytes < end
+                && slot.span().end > draft.offset_bytes
+        })
+    }
+
+    fn issue(&mut self, draft: Draft) -> Step {
+        let Some(number) = self.free.pop() else {
+            return Step::Full;
+        };
+        let mut generations = std::mem::take(&mut self.slots[number as usize].generations);
+        generations.clear();
+        if draft.origin.is_some() {
+            self.sequence += 1;
+            let (region, blocks) = self.blocks(draft.offset_bytes, draft.length_bytes);
+            generations.extend(blocks.map(|block| region.map.next_generation(block)));
+        } else if self.crew.role == Role::Scan {
+            let ground = &self.field.grounds[usize::from(self.crew.target)];
+            if let Some(region) = ground.region_at(draft.offset_bytes) {
+                let end = draft.offset_bytes + u64::from(draft.length_bytes);
+                let blocks = region.block_at(draft.offset_bytes)..=region.block_at(end - 1);
+                generations
+                    .extend(blocks.map(|block| region.map.sure(block).map_or(UNSURE, u32::from)));
+            }
+        }
+        let kind = if draft.origin.is_some() {
+            Kind::Write
+        } else {
+            Kind::Read
+        };
+        self.slots[number as usize] = Slot {
+            busy: true,
+            offset_bytes: draft.offset_bytes,
+            length_bytes: draft.length_bytes,
+            kind: Some(kind),
+            origin: draft.origin,
+            generations,
+            poison: 0,
+            sequence: self.sequence,
+        };
+        Step::Operation(Operation {
+            slot: number,
+            durable: draft.durable,
+            kind,
+            offset_bytes: draft.offset_bytes,
+            length_bytes: draft.length_bytes,
+        })
+    }
+
+    /// The blocks of an operation in this worker's own region.
+    fn blocks(&self, offset_bytes: u64, length_bytes: u32) -> (&Region, Range<u64>) {
+        let region = self.region();
+        let first = region.block_at(offset_bytes);
+        let count = u64::from(length_bytes) / u64::from(region.block_bytes);
+        (region, first..first + count)
+    }
+
+    /// Makes the data of a write, at `now_ns` of the workers' clock.
+    pub fn data(&mut self, slot: u32, now_ns: u64, buffer: &mut [u8]) {
+        let slot = &self.slots[slot as usize];
+        let Some(origin) = slot.origin else { return };
+        let sector_bytes = self.sector_bytes() as usize;
+        let per_block = self.region().block_bytes as usize / sector_bytes;
+        let mut stamp = Stamp {
+            run: self.field.run,
+            target: self.crew.target,
+            origin,
+            generation: 0,
+            offset_bytes: slot.offset_bytes,
+            worker: self.crew.id,
+            sequence: slot.sequence,
+            before: 0,
+            sectors: slot.length_bytes / sector_bytes as u32,
+            written_ns: self.field.epoch_ns.saturating_add(now_ns),
+        };
+        for (number, sector) in buffer.chunks_exact_mut(sector_bytes).enumerate() {
+            stamp.generation = slot.generations[number / per_block];
+            write_sector(&stamp, sector);
+            stamp.offset_bytes += sector_bytes as u64;
+            stamp.before += 1;
+        }
+    }
+
+    /// Fills the buffer of a read with what no disk holds.
+    pub fn before_read(&mut self, slot: u32, buffer: &mut [u8]) {
+        self.reads += 1;
+        let word = match &self.inquest {
+            Some(inquest) => inquest.poison(),
+            None => poison(self.field.run, self.crew.id, self.reads),
+        };
+        self.slots[slot as usize].poison = word;
+        fill_with_poison(word, buffer);
+    }
+
+    /// Sees what a read brought; what was written is of no interest.
+    pub fn look(&mut self, slot: u32, now_ns: u64, bytes: &[u8]) {
+        let slot = slot as usize;
+        if self.slots[slot].kind != Some(Kind::Read) {
+            return;
+        }
+        if let Some(inquest) = &mut self.inquest {
+            inquest.take(self.slots[slot].offset_bytes, bytes);
+            return;
+        }
+        self.counts.verified_bytes += match self.crew.role {
+            Role::Scan => self.look_at_others(slot, now_ns, bytes),
+            _ => self.look_at_own(slot, now_ns, bytes),
+        };
+    }
+
+    fn suspect(&self, slot: usize, offset_bytes: u64, now_ns: u64, sector: &[u8]) -> Suspect {
+        Suspect {
+            offset_bytes,
+            bytes: sector.into(),
+            poison: self.slots[slot].poison,
+            seen_ns: self.field.epoch_ns.saturating_add(now_ns),
+            by_scan: self.crew.role == Role::Scan,
+        }
+    }
+
+    fn look_at_own(&mut self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
+        let start = self.slots[slot].offset_bytes;
+        let sector_bytes = self.sector_bytes() as usize;
+        let (run, target) = (self.field.run, self.crew.target);
+        let (region, blocks) = self.blocks(start, bytes.len() as u32);
+        let mut verified = 0;
+        let mut suspects = Vec::new();
+        for (block, bytes) in blocks.zip(bytes.chunks(region.block_bytes as usize)) {
+            let expected = region.map.expected(block);
+            if expected.is_unknown() {
+                continue;
+            }
+            verified += bytes.len() as u64;
+            let mut offset_bytes = region.offset_of(block);
+            for sector in bytes.chunks_exact(sector_bytes) {
+                let right = read_sector(sector).is_some_and(|stamp| {
+                    stamp.run == run
+                        && stamp.target == target
+                        && stamp.offset_bytes == offset_bytes
+                        && expected.accepts(stamp.generation)
+                });
+                if !right {
+                    suspects.push(self.suspect(slot, offset_bytes, now_ns, sector));
+                }
+                offset_bytes += sector_bytes as u64;
+            }
+        }
+        self.suspects.append(&mut suspects);
+        verified
+    }
+
+    fn look_at_others(&self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
+        let start = self.slots[slot].offset_bytes;
+        let ground = &self.field.grounds[usize::from(self.crew.target)];
+        let sector_bytes = ground.sector_bytes as usize;
+        let Some(region) = ground.region_at(start) else {
+            return 0;
+        };
+        let mut verified = 0;
+        let first = region.block_at(start);
+        for (number, bytes) in bytes.chunks(region.block_bytes as usize).enumerate() {
+            let block = first + number as u64;
+            let before = self.slots[slot].generations[number];
+            let after = region.map.sure(block).map_or(UNSURE, u32::from);
+            if before == UNSURE || after == UNSURE || before == 0 {
+                continue;
+            }
+            verified += bytes.len() as u64;
+            let mut offset_bytes = region.offset_of(block);
+            for sector in bytes.chunks_exact(sector_bytes) {
+                let right = read_sector(sector).is_some_and(|stamp| {
+                    stamp.run == self.field.run
+                        && stamp.target == self.crew.target
+                        && stamp.offset_bytes == offset_bytes
+                        && (before..=after + 1).contains(&stamp.generation)
+                });
+                if !right {
+                    let suspect = self.suspect(slot, offset_bytes, now_ns, sector);
+                    self.field.accuse(self.crew.target, suspect);
+                }
+                offset_bytes += sector_bytes as u64;
+            }
+        }
+        verified
+    }
+
+    /// An operation is over, with so many bytes or a negated error number. One that never
+    /// came back is over with an error as well.
+    pub fn complete(&mut self, slot: u32, result: i32) {
+        let whole = result == self.slots[slot as usize].length_bytes as i32;
+        self.count(slot, result, whole);
+        let slot_number = slot;
+        let slot = &mut self.slots[slot as usize];
+        slot.busy = false;
+        let (offset_bytes, length_bytes) = (slot.offset_bytes, slot.length_bytes);
+        let write = slot.origin.take().is_some();
+        let generations = std::mem::take(&mut slot.generations);
+        self.free.push(slot_number);
+        if write {
+            let (region, blocks) = self.blocks(offset_bytes, length_bytes);
+            for (block, generation) in blocks.zip(&generations) {
+                match whole {
+                    true => region.map.succeeded(block, *generation),
+                    false => region.map.unclear(block, *generation),
+                }
+            }
+        } else if let Some(mut inquest) = self.inquest.take() {
+            if !whole {
+                inquest.failed(offset_bytes, length_bytes);
+            }
+            self.inquest = self.go_on_with(inquest);
+        }
+        self.slots[slot_number as usize].generations = generations;
+    }
+
+    fn count(&mut self, slot: u32, result: i32, whole: bool) {
+        if whole {
+            self.counts.operations += 1;
+        } else {
+            self.counts.errors += 1;
+            let offset_bytes = self.slots[slot as usize].offset_bytes;
+            let first = (offset_bytes, result.min(0).saturating_neg());
+            self.counts.first_error.get_or_insert(first);
+        }
+    }
+
+    /// After a reread: the next one, or the verdict.
+    fn go_on_with(&mut self, mut inquest: Inquest) -> Option<Inquest> {
+        if !inquest.advance() {
+            return Some(inquest);
+        }
+        let (faults, left) = inquest.verdict(&self.field, &self.crew);
+        self.field.found(faults.len());
+        self.faults.extend(faults);
+        // What lay too far away is judged next.
+        self.suspects.extend(left);
+        None
+    }
+}

@@ -1,0 +1,6 @@
+//! The verifying workers against a model disk that does what real ones do, in order or not,
+//! and goes wrong where a test wants it to.
+
+mod clean;
+mod injected;
+mod model;
