@@ -34,6 +34,19 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== property tests, many cases");
     let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
     shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+    println!("== ten thousand faults of each sort, and a million crashes of a model disk");
+    let verify = [
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-verify",
+        "--test",
+        "it",
+        "--",
+        "--ignored",
+    ];
+    shell::run(&mut cargo(root, &verify))?;
     println!("== parsers, under the address sanitizer");
     crate::fuzz::in_nightly(root)?;
     println!("== benches, small");

@@ -192,9 +192,10 @@ impl Survey {
         self.unstamped_sectors
     }
 
-    /// The faults, and how many more there were than are kept.
+    /// The faults by their place, and how many more there were than are kept.
     #[must_use]
-    pub fn into_faults(self) -> (Vec<Fault>, u64) {
+    pub fn into_faults(mut self) -> (Vec<Fault>, u64) {
+        self.faults.sort_by_key(|fault| fault.offset_bytes);
         (self.faults, self.faults_more)
     }
 }

@@ -2,5 +2,6 @@
 //! and goes wrong where a test wants it to.
 
 mod clean;
+mod cut;
 mod injected;
 mod model;

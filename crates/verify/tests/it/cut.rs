@@ -1,0 +1,235 @@
+//! Power cuts of a model disk with a volatile cache: whatever an honest disk may leave
+//! raises no alarm, and what a lying one loses is found.
+//!
+//! Some thousands of crash states here; a million in the ignored test, which
+//! `cargo xtask nightly` runs.
+
+use stripewise_verify::cut::{Aftermath, CutWorker, Durability, Prefix};
+use stripewise_verify::witness::{Covered, Record};
+use stripewise_verify::{Class, Dice};
+
+const RUN: u64 = 0xc0_ffee;
+const SECTOR: usize = 512;
+const SECTORS: usize = 48;
+const OUTSTANDING: usize = 8;
+
+fn worker() -> CutWorker {
+    CutWorker {
+        worker: 3,
+        target: 0,
+        durability: Durability::Flush,
+        start_bytes: 0,
+        length_bytes: (SECTORS * SECTOR) as u64,
+        sector_bytes: SECTOR as u32,
+        write_bytes_max: 4096,
+    }
+}
+
+/// What a disk does with a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flush {
+    Honest,
+    /// Reports it as done, and does nothing.
+    Lies,
+}
+
+/// A disk with a cache, and what the witness was told.
+struct Model {
+    worker: CutWorker,
+    dice: Dice,
+    flush: Flush,
+    /// By sector: the write that is on the medium for certain.
+    durable: Vec<u64>,
+    /// By sector: all later writes that were sent to it, done or not.
+    cached: Vec<Vec<u64>>,
+    issued: u64,
+    in_flight: Vec<u64>,
+    done: Vec<u64>,
+    prefix: Prefix,
+    covered: Covered,
+}
+
+impl Model {
+    fn new(seed: u64, flush: Flush) -> Model {
+        Model {
+            worker: worker(),
+            dice: Dice::new(seed),
+            flush,
+            durable: vec![0; SECTORS],
+            cached: vec![Vec::new(); SECTORS],
+            issued: 0,
+            in_flight: Vec::new(),
+            done: Vec::new(),
+            prefix: Prefix::default(),
+            covered: Covered::default(),
+        }
+    }
+
+    fn sectors(&self, sequence: u64) -> std::ops::Range<usize> {
+        let (offset_bytes, length_bytes) = self.worker.place(RUN, sequence);
+        let first = offset_bytes as usize / SECTOR;
+        first..first + length_bytes as usize / SECTOR
+    }
+
+    /// One write is in flight a sector: a disk may do two of them in any order.
+    fn conflicts(&self, sequence: u64) -> bool {
+        let sectors = self.sectors(sequence);
+        let mut others = self.in_flight.iter().map(|other| self.sectors(*other));
+        others.any(|other| other.start < sectors.end && sectors.start < other.end)
+    }
+
+    fn step(&mut self) {
+        match self.dice.below(5) {
+            0 | 1 if self.in_flight.len() < OUTSTANDING && !self.conflicts(self.issued + 1) => {
+                self.issued += 1;
+                self.in_flight.push(self.issued);
+                for sector in self.sectors(self.issued) {
+                    self.cached[sector].push(self.issued);
+                }
+            }
+            2 | 3 if !self.in_flight.is_empty() => {
+                let at = self.dice.below(self.in_flight.len() as u64) as usize;
+                let sequence = self.in_flight.swap_remove(at);
+                self.done.push(sequence);
+                self.prefix.completed(sequence);
+            }
+            4 if self.dice.below(4) == 0 => self.flush(),
+            _ => {}
+        }
+    }
+
+    /// A flush that completes: it covers what had completed when it was issued, which is
+    /// now.
+    fn flush(&mut self) {
+        let promised = self.prefix.all_to();
+        if self.flush == Flush::Honest {
+            for sequence in std::mem::take(&mut self.done) {
+                for sector in self.sectors(sequence) {
+                    self.durable[sector] = self.durable[sector].max(sequence);
+                }
+            }
+        }
+        let record = Record {
+            run: RUN as u16,
+            target: self.worker.target,
+            worker: self.worker.worker,
+            kind: self.worker.durability,
+            sequence: promised,
+        };
+        self.covered.take(RUN, &record.bytes());
+    }
+
+    /// The power goes: of what is not durable any sector may be there, in any version.
+    fn crash(&mut self) -> Vec<u64> {
+        (0..SECTORS)
+            .map(|sector| {
+                let durable = self.durable[sector];
+                let mut may = vec![durable];
+                may.extend(self.cached[sector].iter().filter(|later| **later > durable));
+                may[self.dice.below(may.len() as u64) as usize]
+            })
+            .collect()
+    }
+
+    fn image(&self, left: &[u64]) -> Vec<u8> {
+        let mut bytes = vec![0x11; SECTORS * SECTOR];
+        for (sector, sequence) in left.iter().enumerate().filter(|(_, one)| **one > 0) {
+            let (_, length_bytes) = self.worker.place(RUN, *sequence);
+            let mut data = vec![0; length_bytes as usize];
+            self.worker
+                .data(RUN, *sequence, 1_000 + sequence, &mut data);
+            let from = (sector - self.sectors(*sequence).start) * SECTOR;
+            let to = sector * SECTOR;
+            bytes[to..to + SECTOR].copy_from_slice(&data[from..from + SECTOR]);
+        }
+        bytes
+    }
+}
+
+/// Crashes so many disks and judges what is left.
+fn crashes(count: u64, flush: Flush) {
+    let mut lost = 0;
+    for seed in 0..count {
+        let mut model = Model::new(seed, flush);
+        for _ in 0..40 + seed % 160 {
+            model.step();
+        }
+        let covered = model.covered.sequence(0, 3);
+        let left = model.crash();
+        let mut aftermath = Aftermath::new(RUN, worker(), covered);
+        aftermath.take(0, &model.image(&left));
+        let (survival, faults) = aftermath.judge(OUTSTANDING as u64, 0);
+        // By the model's own account: what was promised and is older than promised.
+        let mut promised = vec![0; SECTORS];
+        for sequence in 1..=covered {
+            for sector in model.sectors(sequence) {
+                promised[sector] = sequence;
+            }
+        }
+        let really_lost = (0..SECTORS).filter(|at| left[*at] < promised[*at]).count() as u64;
+        let found: u64 = (faults.iter())
+            .filter(|fault| fault.class == Class::FlushedWriteLost)
+            .map(|fault| fault.length_bytes / SECTOR as u64)
+            .sum();
+        let beside: u64 = (faults.iter())
+            .filter(|fault| fault.class == Class::Neighbour)
+            .map(|fault| fault.length_bytes / SECTOR as u64)
+            .sum();
+        assert_eq!(found + beside, really_lost, "seed {seed}: {faults:#?}");
+        if flush == Flush::Honest {
+            assert_eq!((found, beside), (0, 0), "seed {seed}");
+            assert_eq!(survival.lost_writes, 0);
+        }
+        assert_eq!(survival.covered_writes, covered);
+        lost += u64::from(found > 0);
+    }
+    if flush == Flush::Lies {
+        assert!(lost > count / 2, "{lost} of {count} lies were seen");
+    }
+}
+
+#[test]
+fn no_crash_of_an_honest_disk_raises_an_alarm() {
+    crashes(3_000, Flush::Honest);
+}
+
+#[test]
+fn what_a_lying_flush_loses_is_found() {
+    crashes(1_000, Flush::Lies);
+}
+
+#[test]
+#[ignore = "a million crash states: `cargo xtask nightly`"]
+fn a_million_crashes_of_an_honest_disk_raise_no_alarm() {
+    crashes(1_000_000, Flush::Honest);
+}
+
+/// With several writes in flight the highest that has completed says nothing of the others.
+#[test]
+fn a_flush_covers_only_what_has_no_gap_before_it() {
+    let mut prefix = Prefix::default();
+    for sequence in [2, 3, 5] {
+        prefix.completed(sequence);
+    }
+    assert_eq!(prefix.all_to(), 0);
+    prefix.completed(1);
+    assert_eq!(prefix.all_to(), 3);
+    prefix.completed(4);
+    assert_eq!(prefix.all_to(), 5);
+}
+
+/// The map dies with the power: places follow from the numbers alone.
+#[test]
+fn places_are_within_the_part_and_the_same_each_time() {
+    let worker = CutWorker {
+        start_bytes: 1 << 20,
+        ..worker()
+    };
+    for sequence in 1..5_000 {
+        let (offset_bytes, length_bytes) = worker.place(RUN, sequence);
+        assert_eq!((offset_bytes, length_bytes), worker.place(RUN, sequence));
+        assert!(offset_bytes >= 1 << 20 && offset_bytes.is_multiple_of(512));
+        assert!(offset_bytes + u64::from(length_bytes) <= (1 << 20) + worker.length_bytes);
+        assert!((512..=4096).contains(&length_bytes) && length_bytes.is_multiple_of(512));
+    }
+}
