@@ -91,6 +91,8 @@ pub(crate) struct Pauses {
     found: Mutex<Vec<Gap>>,
     /// As much of them as the thread that touches no disk waited for a processor.
     starved_ns: AtomicU64,
+    /// Once it has waited so long, no more is cut out.
+    starved_ns_max: AtomicU64,
 }
 
 impl Default for Pauses {
@@ -99,13 +101,18 @@ impl Default for Pauses {
             last_ns: AtomicU64::new(u64::MAX),
             found: Mutex::new(Vec::new()),
             starved_ns: AtomicU64::new(0),
+            starved_ns_max: AtomicU64::new(u64::MAX),
         }
     }
 }
 
 impl Pauses {
-    /// Watches from `now_ns` on. Without this call no pause is ever found.
-    pub(crate) fn watch(&self, now_ns: u64) {
+    /// Watches from `now_ns` on. Without this call no pause is ever found. What is cut out
+    /// makes a run longer: a machine that gives the program no processor for
+    /// `starved_ns_max` in all would let it take for ever, so that what is missing from
+    /// then on stays in, as shorter waits for a processor do.
+    pub(crate) fn watch(&self, now_ns: u64, starved_ns_max: u64) {
+        self.starved_ns_max.store(starved_ns_max, Ordering::Relaxed);
         self.last_ns.store(now_ns, Ordering::Relaxed);
     }
 
@@ -128,7 +135,8 @@ impl Pauses {
     pub(crate) fn look(&self, now_ns: u64, seen: usize) -> Vec<Gap> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let from_ns = self.last_ns.load(Ordering::Relaxed);
-        if now_ns.saturating_sub(from_ns) >= PAUSE_NS_MIN {
+        let is_starved = self.starved_ns() >= self.starved_ns_max.load(Ordering::Relaxed);
+        if now_ns.saturating_sub(from_ns) >= PAUSE_NS_MIN && !is_starved {
             found.push(Gap {
                 from_ns,
                 to_ns: now_ns,
@@ -166,7 +174,7 @@ mod tests {
         let pauses = Pauses::default();
         assert!(!pauses.are_watched());
         assert_eq!(pauses.look(900 * MS, 0), [], "nobody watches");
-        pauses.watch(1_000 * MS);
+        pauses.watch(1_000 * MS, u64::MAX);
         pauses.beat(1_040 * MS);
         pauses.beat(1_020 * MS);
         let gap = Gap {
@@ -188,7 +196,7 @@ mod tests {
         // (waited, of which it is starved) in a sleep of two seconds with a pause of 1.9
         for (waited_ms, starved_ms) in [(0, 0), (900, 0), (1_000, 1_900), (1_990, 1_900)] {
             let pauses = Pauses::default();
-            pauses.watch(0);
+            pauses.watch(0, u64::MAX);
             pauses.beat(1_100 * MS);
             pauses.look_after_sleep(1_000 * MS, 3_000 * MS, waited_ms * MS);
             assert_eq!(pauses.starved_ns(), starved_ms * MS, "{waited_ms}");
@@ -196,12 +204,32 @@ mod tests {
         }
         // Others had a processor meanwhile.
         let pauses = Pauses::default();
-        pauses.watch(0);
+        pauses.watch(0, u64::MAX);
         for beat in 0..60 {
             pauses.beat(beat * 50 * MS);
         }
         pauses.look_after_sleep(0, 3_000 * MS, 2_900 * MS);
         assert_eq!(pauses.starved_ns(), 0);
+    }
+
+    #[test]
+    fn a_machine_that_gives_no_processor_does_not_make_a_run_endless() {
+        let pauses = Pauses::default();
+        pauses.watch(0, 5_000 * MS);
+        let mut cut_out_ns = 0;
+        for second in 1..100 {
+            let (from_ns, to_ns) = ((second - 1) * 1_000 * MS, second * 1_000 * MS);
+            pauses.look_after_sleep(from_ns, to_ns, 990 * MS);
+            let gaps = pauses.look(to_ns, 0);
+            cut_out_ns = gaps.iter().map(Gap::length_ns).sum();
+        }
+        assert_eq!(cut_out_ns, 5_000 * MS);
+        // Pauses that somebody made are cut out however long they are.
+        let pauses = Pauses::default();
+        pauses.watch(0, 5_000 * MS);
+        pauses.look_after_sleep(0, 80_000 * MS, 0);
+        pauses.look_after_sleep(80_000 * MS, 90_000 * MS, 0);
+        assert_eq!(pauses.look(90_000 * MS, 0).len(), 2);
     }
 
     #[test]
@@ -230,7 +258,7 @@ mod tests {
     #[test]
     fn a_thread_that_a_disk_held_up_finds_no_pause_while_others_give_signs_of_life() {
         let pauses = Pauses::default();
-        pauses.watch(0);
+        pauses.watch(0, u64::MAX);
         for beat in 0..1_000 {
             pauses.beat(beat * 20 * MS);
         }

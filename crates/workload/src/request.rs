@@ -87,6 +87,9 @@ pub struct Request {
     /// have completed.
     #[serde(default)]
     pub simulated_operations_min: u64,
+    /// Each thread stops once it has issued that many, even if time is left; 1 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_max_per_thread: Option<u64>,
     /// Size of the device's or controller's cache, where the user says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_size_bytes: Option<u64>,
@@ -137,6 +140,7 @@ impl Default for Request {
             cpus: Vec::new(),
             interval_ns: interval_ns(),
             simulated_operations_min: 0,
+            operations_max_per_thread: None,
             cache_size_bytes: None,
             requirements: Vec::new(),
             cache_by_name: yes(),
@@ -229,6 +233,7 @@ impl Request {
             )
         })?;
         refuse_unknown(&value)?;
+        refuse_keys_of_other_patterns(&value, &request)?;
         request.check()?;
         Ok(request)
     }
@@ -249,6 +254,12 @@ impl Request {
             return Err(RequestError::new(
                 format!("engine `{}` is unknown", self.engine),
                 format!("give one of {}", ENGINE_NAMES.join(", ")),
+            ));
+        }
+        if self.operations_max_per_thread == Some(0) {
+            return Err(RequestError::new(
+                "operations_max_per_thread 0 would measure nothing",
+                "give at least 1, or leave it out",
             ));
         }
         if self.jobs.is_empty() {
@@ -332,6 +343,7 @@ impl Request {
             cpus: self.cpus.clone(),
             interval_ns: self.interval_ns,
             simulated_operations_min: self.simulated_operations_min,
+            operations_max_per_thread: self.operations_max_per_thread,
             cache_size_bytes: self.cache_size_bytes,
             requirements: self.requirements.clone(),
             cache_by_name: self.cache_by_name,
@@ -423,6 +435,32 @@ fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
     ))
 }
 
+/// Refuses what belongs to another pattern: a stride beside random positions would be
+/// ignored without a word.
+fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), RequestError> {
+    let given = value.get("jobs").and_then(Value::as_array);
+    for (given, job) in given.into_iter().flatten().zip(&request.jobs) {
+        let Some(Value::Object(given)) = given.get("workload") else {
+            continue;
+        };
+        let own = serde_json::to_value(job.workload.pattern).unwrap_or_default();
+        for key in ["distribution", "cursor", "stride_bytes"] {
+            if given.contains_key(key) && own.get(key).is_none() {
+                let pattern = own.get("pattern").and_then(Value::as_str);
+                return Err(RequestError::new(
+                    format!(
+                        "job `{}`: `{key}` does not belong to the pattern `{}`",
+                        job.name,
+                        pattern.unwrap_or_default()
+                    ),
+                    format!("leave `{key}` out, or give the pattern that has it"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The path of every key: `jobs.workload.seed`.
 fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str)) {
     match value {
@@ -480,6 +518,7 @@ fn samples() -> Vec<Request> {
         label: Some(String::new()),
         jobs: vec![job(pattern)],
         cpus: vec![0],
+        operations_max_per_thread: Some(1),
         cache_size_bytes: Some(0),
         requirements: vec![String::new()],
         ..Request::default()

@@ -59,6 +59,8 @@ struct Stream {
 pub(crate) struct Streams {
     window_bytes: u64,
     unit_bytes: u64,
+    /// The end of the array: nothing is fetched beyond it.
+    end_bytes: u64,
     streams: Vec<Stream>,
     uses: u64,
     /// Fetches that the array has to send.
@@ -70,12 +72,13 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// A window of 0 follows no streams.
-    pub(crate) fn new(window_bytes: u64, unit_bytes: u64) -> Self {
+    /// On an array of `end_bytes`. A window of 0 follows no streams.
+    pub(crate) fn new(window_bytes: u64, unit_bytes: u64, end_bytes: u64) -> Self {
         let streams = if window_bytes == 0 { 0 } else { STREAMS };
         Streams {
             window_bytes,
             unit_bytes: unit_bytes.max(512),
+            end_bytes,
             streams: vec![Stream::default(); streams],
             uses: 0,
             fetches: Vec::new(),
@@ -126,9 +129,10 @@ impl Streams {
     /// Asks for what is missing of the window.
     fn top_up(&mut self, number: usize) {
         let stream = &mut self.streams[number];
-        let wanted = stream.next + self.window_bytes;
+        let wanted = (stream.next + self.window_bytes).min(self.end_bytes);
         while stream.to < wanted {
             let end = (stream.to / self.unit_bytes + 1) * self.unit_bytes;
+            let end = end.min(self.end_bytes);
             self.fetches.push(Fetch {
                 offset_bytes: stream.to,
                 length_bytes: end - stream.to,
@@ -158,8 +162,9 @@ impl Streams {
             return;
         }
         let end = fetch.offset_bytes + fetch.length_bytes;
-        if let Some(entry) = stream.fetches.iter_mut().find(|entry| entry.0 == end) {
-            entry.1 = true;
+        let place = stream.fetches.partition_point(|entry| entry.0 < end);
+        if let Some(entry) = stream.fetches.get_mut(place) {
+            entry.1 |= entry.0 == end;
         }
         while let Some(&(end, true)) = stream.fetches.front() {
             stream.fetches.pop_front();
@@ -203,7 +208,7 @@ mod tests {
     const UNIT: u64 = 65_536;
 
     fn followed() -> Streams {
-        let mut streams = Streams::new(2 * UNIT, UNIT);
+        let mut streams = Streams::new(2 * UNIT, UNIT, 64 * UNIT);
         assert_eq!(streams.read(0, 0, 8_192), Read::Drives);
         assert!(streams.fetches.is_empty(), "one read is no stream");
         assert_eq!(streams.read(1, 8_192, 8_192), Read::Drives);
@@ -263,8 +268,24 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_fetched_beyond_the_end_of_the_array() {
+        let end = 3 * UNIT + 4_096;
+        let mut streams = Streams::new(4 * UNIT, UNIT, end);
+        for at in [0, 8_192] {
+            assert_eq!(streams.read(0, at, 8_192), Read::Drives);
+        }
+        let last = streams.fetches.last().expect("a stream");
+        assert_eq!(last.offset_bytes + last.length_bytes, end);
+        for fetch in std::mem::take(&mut streams.fetches) {
+            streams.fetched(fetch);
+        }
+        assert_eq!(streams.read(1, end - 4_096, 4_096), Read::Ready);
+        assert!(streams.fetches.is_empty());
+    }
+
+    #[test]
     fn random_reads_fetch_nothing() {
-        let mut streams = Streams::new(UNIT, UNIT);
+        let mut streams = Streams::new(UNIT, UNIT, 1 << 40);
         for number in 0..100u64 {
             let offset = number * 7_919 % 101 * (1 << 20);
             assert_eq!(streams.read(number as u32, offset, 8_192), Read::Drives);

@@ -86,7 +86,7 @@ struct Waiting {
     /// Revolutions that one sector takes.
     sector_turns: f64,
     sector: u64,
-    sectors: u64,
+    sectors: u32,
     arrived_ns: u64,
     /// Number of its arrival at this drive: settles equal costs.
     order: u64,
@@ -94,9 +94,9 @@ struct Waiting {
     streams: bool,
 }
 
-/// What is served next.
+/// How what is served next was chosen.
+#[derive(Clone, Copy, Default)]
 struct Choice {
-    next: Waiting,
     /// Where among the cylinders of the window it was.
     rank: usize,
     /// The arm's time and the rotational wait, if they are known already.
@@ -104,12 +104,8 @@ struct Choice {
 }
 
 impl Choice {
-    fn of(next: Waiting) -> Self {
-        Choice {
-            next,
-            rank: 0,
-            way: None,
-        }
+    fn at(rank: usize) -> Self {
+        Choice { rank, way: None }
     }
 }
 
@@ -190,7 +186,7 @@ impl RotatingDrive {
         self.awaited = (arrives, self.cylinder);
         let mut waiting = self.waiting(now_ns, access);
         waiting.streams = self.may_stream(&waiting);
-        self.start(now_ns, &Choice::of(waiting), stretch)
+        self.start(now_ns, &waiting, Choice::default(), stretch)
     }
 
     /// An access comes while another one is served.
@@ -222,7 +218,7 @@ impl RotatingDrive {
             angle: position.angle,
             sector_turns: 1.0 / position.sectors_per_track,
             sector: self.model.sector(access.offset_bytes),
-            sectors: u64::from(access.length_bytes).div_ceil(SECTOR_BYTES),
+            sectors: access.length_bytes.div_ceil(SECTOR_BYTES as u32),
             arrived_ns,
             streams: false,
         }
@@ -237,11 +233,18 @@ impl RotatingDrive {
         {
             self.enter(item);
         }
-        let next = self.choose(now_ns);
-        (
-            finished,
-            next.map(|choice| self.start(now_ns, &choice, stretch)),
-        )
+        let next = match self.model.scheduling {
+            Scheduling::FirstCome => self.first_come.pop_front().map(|mut next| {
+                next.streams = self.may_stream(&next);
+                (next, Choice::default())
+            }),
+            Scheduling::Blend => {
+                let choice = self.choose(now_ns);
+                choice.map(|choice| (self.leave(choice.rank), choice))
+            }
+        };
+        let next_ns = next.map(|(next, choice)| self.start(now_ns, &next, choice, stretch));
+        (finished, next_ns)
     }
 
     pub(crate) fn is_serving(&self) -> bool {
@@ -277,24 +280,11 @@ impl RotatingDrive {
         self.busy_ns
     }
 
-    /// What an idle drive takes up next.
-    fn choose(&mut self, now_ns: u64) -> Option<Choice> {
-        match self.model.scheduling {
-            Scheduling::FirstCome => {
-                let mut next = self.first_come.pop_front()?;
-                next.streams = self.may_stream(&next);
-                Some(Choice::of(next))
-            }
-            Scheduling::Blend => self.take_best(now_ns),
-        }
-    }
-
     /// Starts an access; returns when it will be done.
-    fn start(&mut self, now_ns: u64, choice: &Choice, stretch: f64) -> u64 {
-        let next = &choice.next;
+    fn start(&mut self, now_ns: u64, next: &Waiting, choice: Choice, stretch: f64) -> u64 {
         let service_ns = match self.hit(now_ns, next) {
-            Some(hit) => self.buffered_ns(now_ns, choice, hit),
-            None => self.mechanical_ns(now_ns, choice),
+            Some(hit) => self.buffered_ns(now_ns, next, choice, hit),
+            None => self.mechanical_ns(now_ns, next, choice),
         };
         let busy_ns = (service_ns * stretch) as u64;
         self.serving = Some(next.index);
@@ -303,26 +293,23 @@ impl RotatingDrive {
     }
 
     /// The window's cheapest access, or the oldest if it has waited too long.
-    fn take_best(&mut self, now_ns: u64) -> Option<Choice> {
+    fn choose(&mut self, now_ns: u64) -> Option<Choice> {
+        if self.by_cylinder.len() <= 1 {
+            return (!self.by_cylinder.is_empty()).then_some(Choice::at(0));
+        }
         if self.model.wait_limit_ns < u64::MAX
             && let Some(rank) = self.starving(now_ns)
         {
-            return Some(self.leave(rank));
-        }
-        if self.by_cylinder.len() == 1 {
-            return Some(self.leave(0));
+            return Some(Choice::at(rank));
         }
         let streaming = self.best_hit(now_ns);
         match (streaming, self.cheapest(now_ns)) {
-            (Some((rank, hit_cost)), Some(best)) if hit_cost <= best.cost => Some(self.leave(rank)),
-            (_, Some(best)) => {
-                let way = Some((best.arm_ns, best.wait_ns));
-                Some(Choice {
-                    way,
-                    ..self.leave(best.rank)
-                })
-            }
-            (Some((rank, _)), None) => Some(self.leave(rank)),
+            (Some((rank, hit_cost)), Some(best)) if hit_cost <= best.cost => Some(Choice::at(rank)),
+            (_, Some(best)) => Some(Choice {
+                rank: best.rank,
+                way: Some((best.arm_ns, best.wait_ns)),
+            }),
+            (Some((rank, _)), None) => Some(Choice::at(rank)),
             (None, None) => None,
         }
     }
@@ -362,7 +349,7 @@ impl RotatingDrive {
         }
         let pace = self.pace(next);
         self.ahead
-            .find(now_ns as f64, next.sector, next.sectors, pace)
+            .find(now_ns as f64, next.sector, u64::from(next.sectors), pace)
     }
 
     /// How fast sectors pass where an access lies.
@@ -376,8 +363,7 @@ impl RotatingDrive {
     }
 
     /// Marks what waits in the window and lies in the newest stream's.
-    fn mark_streaming(&mut self, from: &Choice) {
-        let (rank, from) = (from.rank, &from.next);
+    fn mark_streaming(&mut self, from: &Waiting, rank: usize) {
         let limit = self.ahead.active_limit();
         let same = |entry: &&(u32, u32)| entry.0 == from.cylinder;
         let before = self.by_cylinder[..rank].iter().rev().take_while(same);
@@ -417,14 +403,11 @@ impl RotatingDrive {
 
     /// Out of the window, by the rank among the cylinders.
     #[inline]
-    fn leave(&mut self, rank: usize) -> Choice {
+    fn leave(&mut self, rank: usize) -> Waiting {
         let (_, item) = self.by_cylinder.remove(rank);
         let next = self.waiting.remove(item);
         self.streaming -= usize::from(next.streams);
-        Choice {
-            rank,
-            ..Choice::of(next)
-        }
+        next
     }
 
     /// The least seek + w * rotational wait from the medium; of the access that came
@@ -536,8 +519,7 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
-    fn mechanical_ns(&mut self, now_ns: u64, choice: &Choice) -> f64 {
-        let next = &choice.next;
+    fn mechanical_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice) -> f64 {
         let (arm_ns, wait_ns) = choice.way.unwrap_or_else(|| {
             let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.cylinder), next);
             (arm_ns, self.wait_ns(self.turned(now_ns), arm_ns, next))
@@ -546,11 +528,12 @@ impl RotatingDrive {
         if self.ahead.enabled() {
             self.ahead.leave(now_ns as f64, self.pace(next));
             if next.write {
-                self.ahead.forget(next.sector, next.sectors);
+                self.ahead.forget(next.sector, u64::from(next.sectors));
             } else {
                 let end_ns = now_ns as f64 + service_ns;
-                self.ahead.begin(next.sector, next.sectors, end_ns);
-                self.mark_streaming(choice);
+                self.ahead
+                    .begin(next.sector, u64::from(next.sectors), end_ns);
+                self.mark_streaming(next, choice.rank);
             }
         }
         service_ns
@@ -574,7 +557,7 @@ impl RotatingDrive {
     #[inline]
     fn transfer(&self, next: &Waiting) -> (f64, u32) {
         let geometry = &self.model.geometry;
-        let turns = next.sectors as f64 * next.sector_turns;
+        let turns = f64::from(next.sectors) * next.sector_turns;
         // The angle within the track, the skew taken out again.
         let skewed = fraction(f64::from(next.track) * geometry.skew());
         let inside = fraction(next.angle - skewed + 1.0);
@@ -584,14 +567,13 @@ impl RotatingDrive {
     }
 
     /// Service from the buffer; the head follows its stream.
-    fn buffered_ns(&mut self, now_ns: u64, choice: &Choice, hit: Hit) -> f64 {
-        let next = &choice.next;
-        let end = next.sector + next.sectors;
+    fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice, hit: Hit) -> f64 {
+        let end = next.sector + u64::from(next.sectors);
         self.ahead.follow(now_ns as f64, hit, end, self.pace(next));
         // What lies in another segment comes from there, and the arm stays where it is.
         if self.ahead.is_active(hit) {
             self.pass(next);
-            self.mark_streaming(choice);
+            self.mark_streaming(next, choice.rank);
         }
         hit.wait_ns
     }

@@ -50,7 +50,11 @@ impl ArraySpec {
                 },
                 nonvolatile: self.cache.nonvolatile,
             }),
-            streams: Streams::new(self.controller.prefetch_bytes, self.stripe_unit_bytes),
+            streams: Streams::new(
+                self.controller.prefetch_bytes,
+                self.stripe_unit_bytes,
+                layout.size_bytes(),
+            ),
             limiter: Limiter::new(self.limit),
             drive_iops: self.limit.drive_iops,
             faults: Faults::new(self.faults, self.seed),

@@ -422,9 +422,9 @@ impl Steps<'_> {
                 .series
                 .clone()
                 .map(|(id, _)| (id, "precondition".to_owned())),
-            operations_max_per_thread: Some(operations.max(1)),
             request: Request {
                 simulated_operations_min: 0,
+                operations_max_per_thread: Some(operations.max(1)),
                 ..self.how.request.clone()
             },
             ..self.how.clone()

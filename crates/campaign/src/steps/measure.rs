@@ -31,8 +31,6 @@ pub struct RunOptions {
     pub host: HostFacts,
     /// What was asked for; each run has its own jobs in place of these.
     pub request: Request,
-    /// Stop once every thread has issued that many, even if time is left.
-    pub operations_max_per_thread: Option<u64>,
     /// The series that the runs belong to, and their part in it.
     pub series: Option<(String, String)>,
     /// Made for the answer of its series, in this random block.
@@ -64,7 +62,6 @@ impl RunOptions {
         RunOptions {
             host: context.host(),
             request,
-            operations_max_per_thread: None,
             series: None,
             answer_block: None,
             experiment: None,
@@ -258,7 +255,7 @@ fn settings(
             true => request.simulated_operations_min,
             false => 0,
         },
-        operations_max_per_thread: how.operations_max_per_thread,
+        operations_max_per_thread: request.operations_max_per_thread,
         engine: engine_of(request)?,
         cpus: request.cpus.clone(),
         cache_size_bytes: request.cache_size_bytes,

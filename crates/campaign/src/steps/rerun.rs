@@ -116,8 +116,8 @@ impl Work {
                     "measure on all hosts again, merge that, and judge it with `stripewise check --run ID`",
                 ));
             }
-            // Preconditioning writes a device over once and ends by a count of operations,
-            // which no request holds: it measures nothing that could be compared.
+            // Preconditioning writes a device over once: it measures nothing that could be
+            // compared.
             if run.series_part.as_deref() == Some("precondition") || !seen.insert(signature(run)) {
                 continue;
             }

@@ -293,13 +293,22 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         job.time("ramp", ns);
     }
     job.text("cache", &cache(options).to_string());
-    spans(options, files, line, &mut job, plan);
+    spans(options, files, line, &mut job, plan)?;
     further(options, line, &mut job, plan)?;
     Ok(job)
 }
 
 /// Size and offset of each of a job's files.
-fn spans(options: &Options, files: u64, line: u64, job: &mut JobText, plan: &mut PlanText) {
+///
+/// # Errors
+/// Where the job begins at or behind the end of its file: fio does nothing then.
+fn spans(
+    options: &Options,
+    files: u64,
+    line: u64,
+    job: &mut JobText,
+    plan: &mut PlanText,
+) -> Result<(), String> {
     // `size` is what the job does on all files together, `filesize` what each has: where
     // it is given, nothing is done beyond it, however much `size` asks for.
     let (span, shared) = match (options.get("filesize"), options.get("size")) {
@@ -323,7 +332,13 @@ fn spans(options: &Options, files: u64, line: u64, job: &mut JobText, plan: &mut
         match options.get(option).map(|text| (text, size(text))) {
             Some((_, Some(0))) | None => {}
             Some((_, Some(bytes))) if key == "size" => {
-                job.size(key, bytes.saturating_sub(skipped) / shared);
+                if bytes <= skipped {
+                    return Err(
+                        "begins at or behind the end of its file: offset is not below filesize"
+                            .to_owned(),
+                    );
+                }
+                job.size(key, (bytes - skipped) / shared);
             }
             Some((_, Some(bytes))) => job.size(key, bytes),
             Some((text, None)) => plan.note(
@@ -332,6 +347,7 @@ fn spans(options: &Options, files: u64, line: u64, job: &mut JobText, plan: &mut
             ),
         }
     }
+    Ok(())
 }
 
 fn depth(options: &Options, line: u64, plan: &mut PlanText) -> Result<u32, String> {

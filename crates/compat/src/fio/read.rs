@@ -126,7 +126,16 @@ fn stopped_early(
         // Each of its processes does as much; alone, it stands for all of them.
         .and_then(|bytes| bytes.checked_mul(u64::from(processes)))
         .is_some_and(|bytes| done >= bytes / 100 * 99);
-    (options.is_on("time_based") || !at_its_end).then_some(ran)
+    let operations: u64 = sides()
+        .filter_map(|side| side.get("total_ios")?.as_u64())
+        .sum();
+    let all_operations = (options.count("number_ios"))
+        .is_some_and(|each| operations >= u64::from(each) * u64::from(processes));
+    // How much a share of a file is, the result does not say.
+    let amount = options.get("io_size").or_else(|| options.get("size"));
+    let is_share = amount.is_some_and(|amount| amount.contains('%'));
+    let may_be_at_its_end = at_its_end || all_operations || is_share;
+    (options.is_on("time_based") || !may_be_at_its_end).then_some(ran)
 }
 
 /// Whether a document is of a version and kind that is read; else why not.

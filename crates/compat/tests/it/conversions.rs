@@ -319,6 +319,17 @@ fn a_plan_of_fio_never_goes_beyond_the_size_of_its_file() {
 }
 
 #[test]
+fn a_job_of_fio_that_begins_behind_its_file_is_no_job_of_zero_bytes() {
+    for offset in ["1g", "2g"] {
+        let text = format!(
+            "[writers]\nrw=write\nfilename=/d/t\nruntime=5\nfilesize=1g\noffset={offset}\n"
+        );
+        let said = run(Tool::Fio, &text).expect_err(offset);
+        assert!(said.contains("behind the end of its file"), "{said}");
+    }
+}
+
+#[test]
 fn waits_sizes_and_syncs_of_fio_are_carried_over() {
     let text = "[writers]\nrw=write\nfilename=/d/t\nfilesize=1g\nbsrange=4k-4k\nfsync=8\nruntime=5\n\
                 [readers]\nwait_for=writers\nrw=read\nnumjobs=4\nfilename=/d/t\nruntime=5\n";

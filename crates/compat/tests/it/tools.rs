@@ -319,7 +319,22 @@ fn a_fio_that_was_ended_by_a_signal_is_partial_and_says_so() {
     let untimed = longer.replace("\"time_based\": \"1\"", "\"norandommap\": \"1\"");
     let at_its_end = untimed.replace("\"size\": \"1g\"", "\"size\": \"90m\"");
     assert_ne!(untimed, at_its_end);
-    for (text, partial) in [(&longer, true), (&untimed, true), (&at_its_end, false)] {
+    // A share of a file whose size nobody says, and a number of operations.
+    let share = untimed.replace("\"size\": \"1g\"", "\"size\": \"50%\"");
+    let timed_share = longer.replace("\"size\": \"1g\"", "\"size\": \"50%\"");
+    let counted = |number: &str| {
+        let options = format!("\"size\": \"1g\", \"number_ios\": \"{number}\"");
+        untimed.replace("\"size\": \"1g\"", &options)
+    };
+    for (text, partial) in [
+        (&longer, true),
+        (&untimed, true),
+        (&at_its_end, false),
+        (&share, false),
+        (&timed_share, true),
+        (&counted("10"), false),
+        (&counted("4000000000"), true),
+    ] {
         let file = read(text);
         let ran = |note: &stripewise_compat::Note| note.message.contains("it ran for");
         assert!(file.notes.iter().any(ran), "{:?}", file.notes);

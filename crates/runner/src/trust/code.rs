@@ -57,6 +57,8 @@ codes! {
     RemoteFileSystem = "remote-file-system",
     /// Writes were complete when a volatile cache had them.
     VolatileWriteCache = "volatile-write-cache",
+    /// Durable writes ended sooner than any medium can take them.
+    DurableTooFast = "durable-too-fast",
     /// The rate moved during the run.
     NotSteady = "not-steady",
     /// The rate fell once and stayed down.

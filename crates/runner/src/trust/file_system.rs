@@ -1,10 +1,12 @@
 //! Warnings about what the file system and the device's cache do to writes.
 
+use super::cache::in_memory;
 use super::code::Code;
 use super::evidence::Evidence;
-use stripewise_disk_inspect::storage::FileSystem;
+use stripewise_disk_inspect::storage::{BlockDevice, FileSystem};
 use stripewise_results::{Severity, Warning};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, format_duration};
+use stripewise_workload::CacheMode;
 
 fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
     evidence.storage.as_ref()?.file_system.as_ref()
@@ -93,4 +95,42 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
         "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync"
     };
     Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
+}
+
+/// No medium takes a write sooner: an NVMe drive without a protected cache needs several
+/// times as long, a disk a hundred times.
+const DURABLE_NS_MIN: u64 = 20_000;
+/// So many writes make the median a fact.
+const DURABLE_WRITES_MIN: u64 = 1_000;
+
+/// Durable writes that no medium can have taken: something on the way acknowledges
+/// flushes and does not pass them on.
+pub fn durable_too_fast(evidence: &Evidence) -> Option<Warning> {
+    let durable = matches!(
+        evidence.workload.cache,
+        CacheMode::DirectSync | CacheMode::BufferedSync
+    );
+    // Memory has a warning of its own; without devices nothing is known of a medium.
+    let layers = evidence.storage.as_ref()?.layers();
+    if !durable || !evidence.writes() || layers.is_empty() || in_memory(evidence).is_some() {
+        return None;
+    }
+    // Reported by devices that have no volatile cache, or one that outlives the power.
+    let protected = |device: &&BlockDevice| {
+        device.below.is_empty() && device.queue.write_cache.as_deref() == Some("write through")
+    };
+    if layers.iter().any(protected) {
+        return None;
+    }
+    let writes = &evidence.outcome.write;
+    let median_ns = writes.latency_ns.as_ref()?.p50;
+    if writes.operations < DURABLE_WRITES_MIN || median_ns >= DURABLE_NS_MIN {
+        return None;
+    }
+    let message = format!(
+        "half of the durable writes took {} or less, sooner than any medium takes a write: flushes do not reach the disk",
+        format_duration(median_ns)
+    );
+    let hint = "look for a hypervisor or controller that ignores flushes (QEMU: cache=unsafe); what it has acknowledged is lost with the power";
+    Some(Code::DurableTooFast.warning(Severity::Warning, message, hint))
 }

@@ -33,7 +33,8 @@ pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_
 pub use engine::{engine_fallback, faults_injected, null_engine};
 pub use evidence::{Evidence, Moved};
 pub use file_system::{
-    compressed_file_system, copy_on_write, remote_file_system, volatile_write_cache,
+    compressed_file_system, copy_on_write, durable_too_fast, remote_file_system,
+    volatile_write_cache,
 };
 pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
 pub use processor::{cpu_bound, cpu_quota, cpu_steal};
@@ -71,6 +72,7 @@ const JUDGES: &[Judge] = &[
     compressed_file_system,
     remote_file_system,
     volatile_write_cache,
+    durable_too_fast,
     not_steady,
     fell_once,
     quick_run,

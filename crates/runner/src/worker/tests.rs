@@ -148,7 +148,7 @@ fn watched(rate: Option<Rate>, duration_ns: u64) -> (Worker, Arc<Window>) {
     };
     let window = Arc::new(Window::new(run.interval_ns));
     window.begin(0, 0, run.duration_ns);
-    window.pauses.watch(0);
+    window.pauses.watch(0, u64::MAX);
     let mut worker = Worker::new(0, &plan, &streams(&plan), 0, &run, Arc::clone(&window));
     worker.begin();
     (worker, window)

@@ -37,7 +37,12 @@ pub(super) fn judge_write(
         // behind it is not to be warm for the measurement.
         let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
     }
+    let ours = made == Maker::We;
     let made = crate::mark::unless_somebodys(made, file, status.size_bytes);
+    if ours {
+        // What was looked at must not answer the reads to come from memory, either.
+        let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+    }
     let may_write = intent.overwrite || made == Maker::We;
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))

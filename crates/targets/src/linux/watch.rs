@@ -11,6 +11,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stripewise_disk_inspect::layout;
 use stripewise_units::format_bytes;
 
 /// Looks at one file, on any thread and for as long as it likes: it holds the judged
@@ -42,9 +43,13 @@ impl FileWatch {
         judged_bytes: u64,
     ) -> Self {
         // Blocks beyond the end do not count: XFS sets some aside for files that grow, and
-        // takes them back by itself.
-        let judged_allocated_bytes =
-            Status::of(&file).map_or(0, |found| found.allocated_bytes.min(judged_bytes));
+        // takes them back by itself. In a sparse file they would stand for its holes.
+        let holes = || layout(&file).map_or(judged_bytes, |found| found.hole_bytes);
+        let judged_allocated_bytes = match Status::of(&file) {
+            Ok(found) if found.allocated_bytes >= judged_bytes && holes() == 0 => judged_bytes,
+            Ok(found) => (found.allocated_bytes).min(judged_bytes.saturating_sub(holes())),
+            Err(_) => 0,
+        };
         FileWatch {
             writes_in_place: writes_in_place(&file),
             file,

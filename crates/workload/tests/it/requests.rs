@@ -96,6 +96,7 @@ prop_compose! {
         cache_size_bytes in prop::option::of(any::<u64>()),
         (cache_by_name, load_by_number) in (any::<bool>(), any::<bool>()),
         simulated_operations_min in any::<u64>(),
+        operations_max_per_thread in prop::option::of(1..=u64::MAX),
     ) -> Request {
         let ramp_ns = workloads[0].ramp_ns;
         let jobs = workloads.into_iter().enumerate().map(|(number, workload)| RequestJob {
@@ -113,6 +114,7 @@ prop_compose! {
             cpus,
             interval_ns,
             simulated_operations_min,
+            operations_max_per_thread,
             cache_size_bytes,
             requirements: vec!["p99<5ms".to_owned()],
             cache_by_name,
@@ -309,4 +311,31 @@ fn jobs_at_once_have_names_and_times_in_common() {
         };
         assert_eq!(alone.check(), Ok(()));
     }
+}
+
+#[test]
+fn what_belongs_to_another_pattern_is_refused() {
+    let request = Request {
+        jobs: vec![RequestJob {
+            name: "reads".to_owned(),
+            targets: vec!["sim:nvme".to_owned()],
+            workload: Workload::default(),
+        }],
+        ..Request::default()
+    };
+    let mut value: serde_json::Value =
+        serde_json::from_str(&request.to_json()).expect("it is JSON");
+    for (key, given) in [("stride_bytes", "65536"), ("cursor", "\"own\"")] {
+        let mut value = value.clone();
+        value["jobs"][0]["workload"][key] = serde_json::from_str(given).expect("JSON");
+        let error = Request::from_json(&value.to_string()).expect_err(key);
+        let said = format!("job `reads`: `{key}` does not belong to the pattern `random`");
+        assert_eq!(error.to_string(), said);
+    }
+    value["operations_max_per_thread"] = 0.into();
+    let error = Request::from_json(&value.to_string()).expect_err("nothing to do");
+    assert!(
+        error.to_string().contains("would measure nothing"),
+        "{error}"
+    );
 }

@@ -20,6 +20,9 @@ use stripewise_io_engine::{Clock, Engine, OpenPlan};
 
 /// How often the interrupt flag is looked at and the observer's tick called.
 const TICK_NS: u64 = 50_000_000;
+/// A program without a processor makes its run longer by as much as the run was to
+/// take, and by this at least.
+const STARVED_NS_MIN: u64 = 10_000_000_000;
 /// What a worker gets beyond the drain limit before it is left behind.
 const GRACE_NS: u64 = 500_000_000;
 /// Worker threads need little: buffers are the engines'.
@@ -190,7 +193,11 @@ impl Run {
         self.looked_ns = start_ns;
         let watches = self.plan.watches_for_pauses;
         let pulse = watches
-            .then(|| Pulse::start(Arc::clone(&self.shared.window), self.clock, start_ns))
+            .then(|| {
+                let window = Arc::clone(&self.shared.window);
+                let planned_ns = ramp_ns.saturating_add(duration_ns).max(STARVED_NS_MIN);
+                Pulse::start(window, self.clock, start_ns, planned_ns)
+            })
             .flatten();
         if watches && pulse.is_none() {
             self.collector.note(

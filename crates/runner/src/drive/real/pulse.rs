@@ -22,10 +22,16 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    /// Watches for pauses from `start_ns` on, a time of `clock`. `None` where no
-    /// thread can be made: without it a device that blocks all others would look
-    /// like a pause, so nothing is watched for then.
-    pub(super) fn start(window: Arc<Window>, clock: Clock, start_ns: u64) -> Option<Pulse> {
+    /// Watches for pauses from `start_ns` on, a time of `clock`, and cuts out at most
+    /// `starved_ns_max` for want of a processor. `None` where no thread can be made:
+    /// without it a device that blocks all others would look like a pause, so nothing is
+    /// watched for then.
+    pub(super) fn start(
+        window: Arc<Window>,
+        clock: Clock,
+        start_ns: u64,
+        starved_ns_max: u64,
+    ) -> Option<Pulse> {
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         let watched = Arc::clone(&window);
@@ -49,7 +55,7 @@ impl Pulse {
             }
         };
         // Before the thread: its first sign must not be taken for the watch's start.
-        window.pauses.watch(start_ns);
+        window.pauses.watch(start_ns, starved_ns_max);
         let pulse = std::thread::Builder::new()
             .name("pulse".to_owned())
             .stack_size(STACK_BYTES)
@@ -60,7 +66,7 @@ impl Pulse {
                 thread: Some(thread),
             }),
             Err(_) => {
-                window.pauses.watch(u64::MAX);
+                window.pauses.watch(u64::MAX, u64::MAX);
                 None
             }
         }

@@ -27,6 +27,16 @@ fn pause(at: u64, duration: u64) -> Pause {
     }
 }
 
+/// Writes that are durable when they complete, half of them within a time.
+fn durable_writes(e: &mut Evidence, p50_ns: u64) {
+    writing(e);
+    e.workload.cache = CacheMode::DirectSync;
+    device(e).queue.write_cache = Some("write back".into());
+    e.outcome.write.operations = 50_000;
+    let latency = e.outcome.write.latency_ns.get_or_insert_default();
+    latency.p50 = p50_ns;
+}
+
 use Code::*;
 use Severity::{Note, Void, Warning};
 
@@ -342,6 +352,23 @@ pub const CASES: &[Case] = &[
             writing(e);
             device(e).queue.write_cache = Some("write back".into());
             e.workload.sync = Some(SyncPolicy { every: 8 });
+        },
+    },
+    Case {
+        code: DurableTooFast,
+        severity: Warning,
+        says: &["12 us", "flushes do not reach the disk"],
+        fires: |e| durable_writes(e, 12_000),
+        near_miss: |e| durable_writes(e, 20_000),
+    },
+    Case {
+        code: DurableTooFast,
+        severity: Warning,
+        says: &[],
+        fires: |e| durable_writes(e, 12_000),
+        near_miss: |e| {
+            durable_writes(e, 12_000);
+            device(e).queue.write_cache = Some("write through".into());
         },
     },
     Case {
