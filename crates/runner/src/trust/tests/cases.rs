@@ -357,7 +357,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &["12 us", "flushes do not reach the disk"],
+        says: &["12 µs", "flushes do not reach the disk"],
         fires: |e| durable_writes(e, 12_000),
         near_miss: |e| durable_writes(e, 20_000),
     },
