@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod baseline;
+pub mod advise;
 pub mod bench;
 pub mod check;
 pub mod compare;

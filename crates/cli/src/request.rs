@@ -1,13 +1,14 @@
 //! From the switches of `run`, a plan file or a request file to the request that they
 //! mean.
 
+use crate::commands::advise::profile_of;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::switches::run::{BlockWord, LoadArguments, Run};
 use std::path::Path;
 use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::measure::workload_failure;
-use stripewise_units::{ByteSize, NameText};
+use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{
     BlockShare, BlockSizes, Plan, PlanError, PlanOrder, Request, RequestError, RequestJob,
     SIMULATED_OPERATIONS_MIN, Workload, WorkloadOptions, check_interval,
@@ -26,6 +27,9 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
                 "--alone is about the jobs of a plan, and there is none",
                 "leave it out, or give the jobs with --plan FILE.toml",
             ));
+        }
+        (None, Some(target)) if arguments.profile.is_some() || arguments.mix.is_some() => {
+            of_profile(arguments, target)?
         }
         (None, Some(target)) => of_switches(arguments, target)?,
         (None, None) => {
@@ -88,6 +92,32 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
         load_by_number: !load.threads.is_empty() || !load.outstanding.is_empty(),
         ..Request::default()
     })
+}
+
+/// The cells of a profile at once.
+fn of_profile(arguments: &Run, target: &str) -> Outcome<Request> {
+    let how = &arguments.how;
+    let (name, mix) = (arguments.profile.as_deref(), arguments.mix.as_deref());
+    let mut request = profile_of(name, mix, cores())?.request(target);
+    for job in &mut request.jobs {
+        let times = &mut job.workload;
+        times.duration_ns = how.duration.map_or(times.duration_ns, Nanoseconds::ns);
+        times.ramp_ns = how.ramp.map_or(times.ramp_ns, Nanoseconds::ns);
+    }
+    if how.duration.is_some() {
+        request.simulated_operations_min = 0;
+    }
+    Ok(Request {
+        engine: engine(arguments).unwrap_or(request.engine),
+        cpus: cpus(arguments).unwrap_or_default(),
+        ..request
+    })
+}
+
+/// Processors of this machine, which profiles count by.
+fn cores() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(cores).unwrap_or(1)
 }
 
 fn engine(arguments: &Run) -> Option<String> {

@@ -14,6 +14,7 @@ pub mod ladder;
 pub mod layouts;
 pub mod offsets;
 pub mod plan_file;
+pub mod profiles;
 mod sentence;
 mod series;
 mod step;

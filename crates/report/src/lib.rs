@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod advice;
 mod answers;
 mod bench;
 mod card;
@@ -36,6 +37,7 @@ mod warnings;
 mod words;
 
 pub use about::About;
+pub use advice::{advice_charts, advice_html, advice_markdown, advice_text};
 pub use bench::{bench_sentences, series_table};
 pub use card::Card;
 pub use caution::caution_text;

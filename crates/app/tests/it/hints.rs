@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Switches of other programs that texts speak of, and the hidden one.
-const FOREIGN: [&str; 10] = [
+const FOREIGN: [&str; 14] = [
+    // mdadm's.
+    "--create",
+    "--level",
+    "--raid-devices",
+    "--chunk",
     "--add",
     "--find",
     "--getro",

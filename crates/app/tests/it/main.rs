@@ -8,6 +8,7 @@
 
 mod support;
 
+mod advise;
 mod align;
 mod answers;
 mod article;

@@ -36,6 +36,21 @@ impl ArraySpec {
         find(key)?.set(self, value)
     }
 
+    /// The value of a key as a file would say it, without quotes; `None` where there is no
+    /// such key.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<String> {
+        let value = find(key).ok()?.value(self);
+        Some(value.trim_matches('"').to_owned())
+    }
+
+    /// The whole path of a key that may be shortened, `disk.rpm` for `rpm`; `None` where there
+    /// is no such key.
+    #[must_use]
+    pub fn key_path(key: &str) -> Option<&'static str> {
+        find(key).ok().map(|key| key.path)
+    }
+
     /// Applies overrides as they follow a name, `offset=63s&disks=4`, and checks
     /// the result.
     ///

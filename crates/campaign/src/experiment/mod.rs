@@ -5,7 +5,6 @@
 //! | file | what |
 //! |---|---|
 //! | `ground` | where a target starts, and what may be said of it |
-//! | `pilot` | how long a run on a simulated array must be |
 //! | `start` | the first sitting: limits, pilot, what will be done |
 //! | `runner` | makes and keeps the runs |
 //! | `sitting` | one sitting, from open target to answer |
@@ -14,7 +13,6 @@
 //! them too.
 
 pub mod ground;
-pub mod pilot;
 pub mod runner;
 pub mod sitting;
 pub mod start;

@@ -4,11 +4,12 @@
 
 use super::kept::Kept;
 pub use super::kept::plan_failure;
-use super::pilot;
 use super::sitting::{Sitting, announce, how, run_sitting, time_unasked_ns};
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::observer::Event;
+use crate::steps::measure::RunOptions;
+use crate::steps::pilot::{Look, durations};
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
@@ -43,13 +44,32 @@ pub fn start(
     let simulated = aimed.simulated().is_some();
     let how = how(context, &aimed, &kept);
     if simulated && !duration_given && !limits.step_is_given {
-        pilot::set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
+        set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
     }
     limit(&mut kept.plan, limits, simulated);
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
     run_sitting(context, store, aimed, how, kept, Vec::new(), Vec::new())
+}
+
+/// Gives every cell of the plan a duration of its own, found on the baseline.
+fn set_durations(
+    context: &Context,
+    aimed: &[OpenTarget],
+    how: &RunOptions,
+    plan: &mut ExperimentPlan,
+) -> Outcome<()> {
+    let level = &plan.levels[plan.baseline];
+    let looks: Vec<Look> = (plan.cells.iter())
+        .map(|cell| Look::at(&cell.name, level.apply(&cell.workload, plan.seed)))
+        .collect();
+    let found = durations(context, aimed, how, &looks)?;
+    for (cell, (ramp_ns, duration_ns)) in plan.cells.iter_mut().zip(found) {
+        cell.workload.ramp_ns = ramp_ns;
+        cell.workload.duration_ns = duration_ns;
+    }
+    Ok(())
 }
 
 /// What the switches say about stopping.

@@ -59,6 +59,16 @@ impl Simulated {
         &self.facts
     }
 
+    /// The array as it is built.
+    pub fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    /// Bytes of its write-back cache; 0 where it has none.
+    pub fn cache_bytes(&self) -> u64 {
+        self.spec.cache.size_bytes
+    }
+
     /// What a workload must fit into.
     pub fn limits(&self) -> TargetLimits {
         TargetLimits {

@@ -1,5 +1,6 @@
 //! A file per subcommand.
 
+pub mod advise;
 pub mod align;
 pub mod baseline;
 pub mod bench;

@@ -1,5 +1,6 @@
 //! What people see: the plan and progress on stderr, answers on stdout.
 
+pub mod advice;
 pub mod comparisons;
 pub mod disks;
 pub mod disks_like;

@@ -1,6 +1,7 @@
 //! The command line. Each subcommand's switches are in a file of their own;
 //! completions and man pages are generated from these definitions.
 
+pub mod advise;
 pub mod align;
 pub mod baseline;
 pub mod bench;
@@ -93,6 +94,8 @@ pub enum Command {
     Compare(Box<compare::Compare>),
     /// Does it keep what it was given? Writes, reads, and compares every byte
     Verify(Box<verify::Verify>),
+    /// Which layout for which use: measured, with the commands that make it
+    Advise(Box<advise::Advise>),
     /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks

@@ -18,6 +18,12 @@ pub struct Run {
     /// Several named jobs at once, from a file with the same fields as these switches
     #[arg(long, value_name = "FILE.toml")]
     pub plan: Option<PathBuf>,
+    /// The cells of a profile at once, each a job: sqlserver-oltp, postgresql, file-server ...
+    #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["plan", "request", "LoadArguments"])]
+    pub profile: Option<String>,
+    /// The parts of a mix of your own at once: random-read=70,log=10,sequential-read:1M=20
+    #[arg(long, value_name = "PART=SHARE,...", requires = "target", conflicts_with_all = ["profile", "plan", "request", "LoadArguments"])]
+    pub mix: Option<String>,
     /// The request that --show-request printed, as it is; only permissions go beside it
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["target", "plan", "LoadArguments", "HowArguments"])]
     pub request: Option<PathBuf>,

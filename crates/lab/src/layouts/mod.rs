@@ -9,6 +9,7 @@
 //! Pure: whoever makes layouts hands in what was measured. The same numbers give the same
 //! answer. Left out: how layouts are made, and how much of a pass can be made at once.
 
+mod conduct;
 mod effects;
 mod judge;
 mod limits;
@@ -19,6 +20,7 @@ mod set;
 mod slots;
 mod words;
 
+pub use conduct::{LayoutCell, LayoutPlan, PassMaker, PassProgress, PassesEnded, conduct_passes};
 pub use judge::{Question, judge, resolution};
 pub use measured::{CellValue, LayoutPass, Measured, MixCell};
 pub use passes::{

@@ -70,7 +70,10 @@ pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u6
         return Vec::new();
     };
     let best = passes.best(&vec![true; layouts], SCREENING_LEVEL, seed);
-    all.into_iter()
-        .filter(|&layout| !best.kept[layout])
-        .collect()
+    let mut worst_first: Vec<usize> = all;
+    worst_first.sort_by(|&a, &b| passes.means()[a].total_cmp(&passes.means()[b]));
+    // Two at least go on: one alone has nothing to be compared with.
+    worst_first.truncate(layouts - 2);
+    worst_first.retain(|&layout| !best.kept[layout]);
+    worst_first
 }

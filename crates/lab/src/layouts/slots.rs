@@ -42,9 +42,7 @@ pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, S
         let passes = layouts.max(enough);
         Err(PlanProblem::new(
             why,
-            format!(
-                "make {passes} passes, or leave --slots out: each layout is then made in the same place"
-            ),
+            format!("make {passes} passes, or make each layout in the same place"),
         ))
     };
     if layouts < 2 {

@@ -8,6 +8,7 @@ use crate::show::document::{print_json, print_text};
 use crate::switches::lab::LabClean;
 use serde::Serialize;
 use stripewise_campaign::experiment::kept::Kept;
+use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_campaign::steps::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
@@ -79,11 +80,25 @@ fn experiments(
     arguments: &LabClean,
     cleaned: &mut Cleaned,
 ) -> Outcome<()> {
-    let kept: Vec<Kept> = arguments
-        .ids
-        .iter()
-        .map(|id| Kept::load(store, id))
-        .collect::<Outcome<_>>()?;
+    let mut kept: Vec<Kept> = Vec::new();
+    let mut layouts: Vec<KeptLayouts> = Vec::new();
+    for id in &arguments.ids {
+        match KeptLayouts::load(store, id)? {
+            Some(found) => layouts.push(found),
+            None => kept.push(Kept::load(store, id)?),
+        }
+    }
+    for experiment in layouts {
+        let runs = experiment.run_ids(context, store)?;
+        if arguments.yes {
+            store.delete(&runs).map_err(store_failure)?;
+            experiment.forget(store)?;
+        }
+        cleaned.experiments.push(CleanedExperiment {
+            id: experiment.id,
+            runs: runs.len(),
+        });
+    }
     for experiment in kept {
         let runs = experiment.run_ids(context, store)?;
         if arguments.yes {

@@ -6,7 +6,9 @@
 
 use super::run::{check_fit, need};
 use crate::context::{Context, store_failure};
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::advice;
 use crate::show::experiment::{conclude, print};
 use crate::show::terminal::say_part;
 use crate::switches::lab::LabResume;
@@ -15,12 +17,15 @@ use stripewise_campaign::experiment::ground::find;
 use stripewise_campaign::experiment::kept::Kept;
 use stripewise_campaign::experiment::sitting::{announce, how, run_sitting};
 use stripewise_campaign::experiment::start::{plan_failure, say_place};
+use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_campaign::steps::layouts::sitting::{ResumeLimits, resume_layouts};
 use stripewise_campaign::steps::targets::{TargetRequirements, open_target};
 use stripewise_lab::experiment::{
     Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
 use stripewise_lab::offsets::shift;
 use stripewise_report::wrapped;
+use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::{Nanoseconds, counted, format_duration};
 
@@ -29,6 +34,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
     let mut store = context.open_store_there()?;
     let id = store.full_name(&arguments.id).map_err(store_failure)?;
+    if let Some(kept) = KeptLayouts::load(&store, &id)? {
+        return resume_of_layouts(context, &mut store, kept, arguments);
+    }
     let mut kept = Kept::load(&store, &id)?;
     let records = kept.runs(context, &store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
@@ -75,6 +83,31 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
     announce(context, &kept, aimed.simulated().is_some());
     let sitting = run_sitting(context, &mut store, aimed, how, kept, blocks, records)?;
     conclude(context, sitting)
+}
+
+/// The same of an experiment over layouts.
+fn resume_of_layouts(
+    context: &Context,
+    store: &mut Store,
+    kept: KeptLayouts,
+    arguments: &LabResume,
+) -> Outcome {
+    let limits = ResumeLimits {
+        margin_percent: arguments.precision,
+        passes_max: arguments.blocks,
+        time_ns: arguments.time.map(Nanoseconds::ns),
+    };
+    let sitting = resume_layouts(context, store, kept, &limits)?;
+    let record = sitting.kept.answer();
+    let outside = record
+        .as_ref()
+        .is_some_and(|record| record.present_is_outside);
+    let exit = match outside {
+        true => Exit::Finding,
+        false => Exit::Done,
+    };
+    let exit = advice::show(context, &sitting.kept, record.as_ref(), None, exit)?;
+    sitting.ended.map(|()| exit)
 }
 
 /// What the command line says instead of the plan.

@@ -7,7 +7,6 @@ use crate::failure::Outcome;
 use crate::steps::measure::{PlacedJob, RunOptions};
 use crate::steps::parallel::{SimulatedCell, simulate_cells};
 use crate::steps::targets::OpenTarget;
-use stripewise_lab::experiment::ExperimentPlan;
 use stripewise_workload::{Request, Workload};
 
 /// The coefficient of variation of a run's mean is then about 0.7 %.
@@ -18,38 +17,63 @@ const LOOK_NS: u64 = 5_000_000;
 const DURATION_NS_MIN: u64 = 10_000_000;
 const DURATION_NS_MAX: u64 = 600_000_000_000;
 
-/// Gives every cell of the plan a duration of its own, and a ramp of a twentieth.
-pub fn set_durations(
+/// A workload that is looked at, and how many operations a run of it must have.
+pub struct Look {
+    /// Of the cell.
+    pub name: String,
+    /// As it is run on `aimed`; its times are not used.
+    pub workload: Workload,
+    /// Operations of a run; `None`: as many as make its mean steady.
+    pub operations: Option<u64>,
+    /// Operations before measuring, which fill a write cache; 0: a twentieth of the run.
+    pub operations_before: u64,
+}
+
+impl Look {
+    /// At a cell, as many operations as make a run's mean steady.
+    #[must_use]
+    pub fn at(name: &str, workload: Workload) -> Look {
+        Look {
+            name: name.to_owned(),
+            workload,
+            operations: None,
+            operations_before: 0,
+        }
+    }
+}
+
+/// Ramp and duration of each cell.
+///
+/// # Errors
+/// Where a cell does not fit the target.
+pub fn durations(
     context: &Context,
     aimed: &[OpenTarget],
     how: &RunOptions,
-    plan: &mut ExperimentPlan,
-) -> Outcome<()> {
-    let how = RunOptions {
+    looks: &[Look],
+) -> Outcome<Vec<(u64, u64)>> {
+    let how = |look: &Look| RunOptions {
         request: Request {
             interval_ns: LOOK_NS,
-            simulated_operations_min: OPERATIONS_LOOK,
+            simulated_operations_min: OPERATIONS_LOOK.max(look.operations_before),
             ..how.request.clone()
         },
         series: None,
         ..how.clone()
     };
-    let level = &plan.levels[plan.baseline];
-    let cells = plan
-        .cells
+    let cells = looks
         .iter()
-        .map(|cell| {
-            let look = Workload {
-                duration_ns: LOOK_NS,
-                ramp_ns: 0,
-                ..level.apply(&cell.workload, plan.seed)
-            };
+        .map(|look| {
             let wish = PlacedJob {
-                name: cell.name.clone(),
-                workload: look,
+                name: look.name.clone(),
+                workload: Workload {
+                    duration_ns: LOOK_NS,
+                    ramp_ns: 0,
+                    ..look.workload.clone()
+                },
                 targets: vec![0],
             };
-            SimulatedCell::prepare(context, aimed, &[wish], &how)
+            SimulatedCell::prepare(context, aimed, &[wish], &how(look))
         })
         .collect::<Outcome<Vec<_>>>()?;
     let mut rates = Vec::new();
@@ -57,18 +81,23 @@ pub fn set_durations(
         rates.push(record.jobs.first().map_or(0.0, |job| job.outcome.iops));
         Ok(())
     })?;
-    for (cell, iops) in plan.cells.iter_mut().zip(rates) {
-        cell.workload.duration_ns = duration_ns(iops);
-        cell.workload.ramp_ns = cell.workload.duration_ns / 20;
-    }
-    Ok(())
+    let times = looks.iter().zip(rates).map(|(look, iops)| {
+        let operations = look.operations.map_or(OPERATIONS, |count| count as f64);
+        let duration_ns = duration_ns(operations, iops);
+        let ramp_ns = match look.operations_before {
+            0 => duration_ns / 20,
+            before => self::duration_ns(before as f64, iops),
+        };
+        (ramp_ns, duration_ns)
+    });
+    Ok(times.collect())
 }
 
 /// Rounded up to 1, 2 or 5 and zeros: the same for arrays that are nearly alike.
-fn duration_ns(iops: f64) -> u64 {
+fn duration_ns(operations: f64, iops: f64) -> u64 {
     let wanted_ns = if iops > 0.0 {
         // Float to integer saturates.
-        (OPERATIONS / iops * 1e9) as u64
+        (operations / iops * 1e9) as u64
     } else {
         DURATION_NS_MAX
     };
@@ -99,7 +128,7 @@ mod tests {
             (1e9, 10_000_000),
         ];
         for (iops, expected_ns) in cases {
-            assert_eq!(duration_ns(iops), expected_ns, "{iops}");
+            assert_eq!(duration_ns(OPERATIONS, iops), expected_ns, "{iops}");
         }
     }
 }

@@ -1,0 +1,265 @@
+//! The lines that make a layout: mdadm, `stripewise partition` and `format` on Linux,
+//! diskpart and format on Windows, and what to set in a controller's menu. Names of disks
+//! are placeholders where none are known.
+
+use serde::{Deserialize, Serialize};
+use stripewise_array_sim::ArraySpec;
+use stripewise_array_sim::layout::Level;
+use stripewise_results::{CommandRecord, LayoutLevels};
+use stripewise_units::ByteSize;
+
+const PAGE_BYTES: u64 = 4096;
+/// What Microsoft advises for databases on NTFS.
+const NTFS_UNIT_BYTES: u64 = 64 << 10;
+
+/// What is known of the place that the layout is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// RAID level by mdadm's name; none for a single disk.
+    pub level: Option<String>,
+    /// Disks.
+    pub disks: u64,
+    /// Data disks of one stripe.
+    pub data_disks: u64,
+    /// Stripe unit.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Start of the partition.
+    pub offset_bytes: u64,
+}
+
+impl Ground {
+    /// Of a simulated array.
+    #[must_use]
+    pub fn of_array(spec: &ArraySpec) -> Ground {
+        let (level, data_disks) = level(spec.level, spec.disks);
+        let striped = !matches!(spec.level, Level::Single | Level::Linear | Level::Raid1);
+        Ground {
+            level,
+            disks: spec.disks,
+            data_disks,
+            stripe_unit_bytes: striped.then_some(spec.stripe_unit_bytes),
+            offset_bytes: spec.offset_bytes,
+        }
+    }
+}
+
+/// mdadm's name of a level, and how many disks of a stripe hold data.
+fn level(level: Level, disks: u64) -> (Option<String>, u64) {
+    let (name, data) = match level {
+        Level::Single => return (None, 1),
+        Level::Linear => ("linear", disks),
+        Level::Raid0 => ("0", disks),
+        Level::Raid1 => ("1", 1),
+        Level::Raid10 => ("10", disks / 2),
+        Level::Raid5 => ("5", disks.saturating_sub(1)),
+        Level::Raid6 => ("6", disks.saturating_sub(2)),
+    };
+    (Some(name.to_owned()), data.max(1))
+}
+
+/// The ground with the RAID level of the layout, where that was varied.
+fn with_raid(ground: &Ground, levels: &LayoutLevels) -> Ground {
+    let Some(text) = levels.get("raid") else {
+        return ground.clone();
+    };
+    let (name, disks) = text.split_once(':').unwrap_or((text, ""));
+    let disks = disks.trim().parse().unwrap_or(ground.disks);
+    let bare = name.strip_prefix("raid").unwrap_or(name);
+    let known = Level::ALL.iter().find(|(_, known)| *known == bare);
+    known.map_or_else(
+        || ground.clone(),
+        |(kind, _)| {
+            let (name, data_disks) = level(*kind, disks);
+            Ground {
+                level: name,
+                disks,
+                data_disks,
+                ..ground.clone()
+            }
+        },
+    )
+}
+
+/// A layout as the commands need it.
+struct Wanted {
+    ground: Ground,
+    unit_bytes: Option<u64>,
+    offset_bytes: u64,
+    allocation_unit_bytes: Option<u64>,
+    file_system: String,
+}
+
+/// What makes the layout, in order.
+#[must_use]
+pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
+    let ground = with_raid(ground, levels);
+    let size = |factor: &str| {
+        let level: Option<ByteSize> = levels.get(factor)?.parse().ok();
+        level.map(ByteSize::bytes)
+    };
+    let wanted = Wanted {
+        unit_bytes: size("stripe-unit").or(ground.stripe_unit_bytes),
+        offset_bytes: size("offset").unwrap_or(ground.offset_bytes),
+        allocation_unit_bytes: size("allocation-unit").filter(|unit| *unit > 0),
+        file_system: levels
+            .get("file-system")
+            .map_or("xfs", String::as_str)
+            .to_owned(),
+        ground,
+    };
+    let of = |place: &'static str| {
+        move |line: String| CommandRecord {
+            place: place.to_owned(),
+            line,
+            destroys: true,
+        }
+    };
+    let mut commands: Vec<CommandRecord> = wanted.linux().into_iter().map(of("linux")).collect();
+    commands.extend(wanted.windows().into_iter().map(of("windows")));
+    let menu = wanted
+        .unit_bytes
+        .map(|unit| format!("stripe unit (\"strip size\", per disk): {} KB", unit >> 10));
+    commands.extend(menu.map(of("controller")));
+    commands
+}
+
+impl Wanted {
+    fn linux(&self) -> Vec<String> {
+        let (disk, partition) = match self.ground.level {
+            Some(_) => ("md0", "md0p1"),
+            None => ("DISK", "DISK1"),
+        };
+        let mut lines = Vec::new();
+        if let Some(level) = &self.ground.level {
+            let chunk = self
+                .unit_bytes
+                .map(|unit| format!(" --chunk={}K", unit >> 10));
+            let names = (1..=self.ground.disks).map(|number| format!("/dev/DISK{number}"));
+            lines.push(format!(
+                "mdadm --create /dev/{disk} --level={level} --raid-devices={}{} {}",
+                self.ground.disks,
+                chunk.unwrap_or_default(),
+                names.collect::<Vec<_>>().join(" ")
+            ));
+        }
+        lines.push(format!(
+            "stripewise partition /dev/{disk} --align {} --yes --destroy {disk}",
+            ByteSize(self.offset_bytes)
+        ));
+        let stripe = match self.unit_bytes {
+            Some(unit) if self.ground.data_disks > 1 => format!(
+                " --stripe-unit {} --stripe-disks {}",
+                ByteSize(unit),
+                self.ground.data_disks
+            ),
+            _ => String::new(),
+        };
+        // Linux mounts units up to its page size.
+        let unit = ByteSize(
+            self.allocation_unit_bytes
+                .unwrap_or(PAGE_BYTES)
+                .min(PAGE_BYTES),
+        );
+        lines.push(format!(
+            "stripewise format /dev/{partition} --fs {} --allocation-unit {unit}{stripe} --yes --destroy {partition}",
+            self.file_system
+        ));
+        lines
+    }
+
+    fn windows(&self) -> Vec<String> {
+        // diskpart counts in KiB, and rounds an alignment up.
+        let start = match self.offset_bytes.is_multiple_of(1024) {
+            true => format!("align={}", self.offset_bytes >> 10),
+            false => format!("offset={}", self.offset_bytes.div_ceil(1024)),
+        };
+        let unit = self.allocation_unit_bytes.unwrap_or(NTFS_UNIT_BYTES);
+        vec![
+            format!("diskpart: select disk N, then create partition primary {start}"),
+            format!("format X: /FS:NTFS /A:{} /Q", ntfs_unit(unit)),
+        ]
+    }
+}
+
+/// As `format /A` spells it: `4096`, `64K`.
+fn ntfs_unit(bytes: u64) -> String {
+    match bytes {
+        0..=8192 => bytes.to_string(),
+        larger => format!("{}K", larger >> 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(ground: &Ground, levels: &[(&str, &str)]) -> Vec<String> {
+        let levels = levels
+            .iter()
+            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
+        let all = commands(ground, &levels.collect());
+        all.into_iter().map(|command| command.line).collect()
+    }
+
+    #[test]
+    fn an_array_gets_its_chunk_its_partition_and_a_file_system_that_knows_it() {
+        let ground = Ground {
+            level: Some("10".to_owned()),
+            disks: 4,
+            data_disks: 2,
+            stripe_unit_bytes: Some(64 << 10),
+            offset_bytes: 32_256,
+        };
+        let lines = lines(&ground, &[("offset", "1M"), ("stripe-unit", "256K")]);
+        assert_eq!(
+            lines[0],
+            "mdadm --create /dev/md0 --level=10 --raid-devices=4 --chunk=256K /dev/DISK1 /dev/DISK2 /dev/DISK3 /dev/DISK4"
+        );
+        assert_eq!(
+            lines[1],
+            "stripewise partition /dev/md0 --align 1M --yes --destroy md0"
+        );
+        assert_eq!(
+            lines[2],
+            "stripewise format /dev/md0p1 --fs xfs --allocation-unit 4K --stripe-unit 256K --stripe-disks 2 --yes --destroy md0p1"
+        );
+        assert!(lines[3].ends_with("align=1024"), "{}", lines[3]);
+        assert_eq!(lines[4], "format X: /FS:NTFS /A:64K /Q");
+        assert!(lines[5].contains("256 KB"));
+    }
+
+    #[test]
+    fn a_single_disk_gets_no_array() {
+        let ground = Ground {
+            disks: 1,
+            data_disks: 1,
+            offset_bytes: 1 << 20,
+            ..Ground::default()
+        };
+        let lines = lines(&ground, &[]);
+        assert!(
+            lines
+                .iter()
+                .all(|line| !line.contains("mdadm") && !line.contains("strip")
+                    || line.contains("stripewise"))
+        );
+        assert!(lines[0].starts_with("stripewise partition /dev/DISK --align 1M"));
+    }
+
+    #[test]
+    fn a_level_that_was_varied_is_made_with_its_disks() {
+        let lines = lines(
+            &Ground {
+                disks: 4,
+                data_disks: 2,
+                ..Ground::default()
+            },
+            &[("raid", "raid5:6")],
+        );
+        assert!(
+            lines[0].contains("--level=5 --raid-devices=6"),
+            "{}",
+            lines[0]
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! The document of an experiment over layouts: plan and values, so that the answer can be
+//! given again from them alone, or the experiment gone on with.
+
+use super::commands::{Ground, commands};
+use crate::context::{Context, keep_document, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+use stripewise_lab::layouts::{LayoutPlan, Measured, PassesEnded, Question, judge};
+use stripewise_results::{AdviceRecord, EffectRecord, SCHEMA_VERSION};
+use stripewise_store::{Filter, KeptDocument, Store};
+
+/// Kind of these documents in the store.
+const KIND: &str = "layouts";
+
+/// An experiment over layouts as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptLayouts {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// Unique; also the series of its runs.
+    pub id: String,
+    /// `advise` or `lab`; also the part of the series of its runs.
+    pub part: String,
+    /// As typed.
+    pub target: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The command line that made it.
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// The user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What is done.
+    pub plan: LayoutPlan,
+    /// Of each layout: the target that stands for it, and the options of workloads that
+    /// it sets.
+    pub places: Vec<LayoutPlace>,
+    /// What is known of the place, for the commands that make a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Ground>,
+    /// What was measured so far.
+    pub measured: Measured,
+    /// Absent while it runs, and where its process was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<PassesEnded>,
+    /// In all sittings; virtual on simulated arrays.
+    pub elapsed_ns: u64,
+    /// Effects that follow from arithmetic or the model and are not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_arithmetic: Vec<EffectRecord>,
+    /// What must be known to read the answer rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What is not tried, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_tried: Vec<String>,
+}
+
+/// How a layout is had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutPlace {
+    /// A target, as the user would type it.
+    pub target: String,
+    /// Options of a workload with their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
+    /// First byte in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_offset_bytes: Option<u64>,
+}
+
+impl KeptLayouts {
+    /// A document for a new experiment.
+    ///
+    /// # Errors
+    /// Where the store does not answer.
+    pub fn new(
+        context: &Context,
+        store: &Store,
+        part: &str,
+        target: &str,
+        plan: LayoutPlan,
+        places: Vec<LayoutPlace>,
+    ) -> Outcome<KeptLayouts> {
+        let started_at = context.timestamp();
+        Ok(KeptLayouts {
+            schema_version: SCHEMA_VERSION,
+            id: context.free_id(store, &started_at)?,
+            part: part.to_owned(),
+            target: target.to_owned(),
+            started_at,
+            command: context.command().to_vec(),
+            version: context.version().to_owned(),
+            label: None,
+            plan,
+            places,
+            ground: None,
+            measured: Measured::default(),
+            ended: None,
+            elapsed_ns: 0,
+            by_arithmetic: Vec::new(),
+            notes: Vec::new(),
+            not_tried: Vec::new(),
+        })
+    }
+
+    /// Keeps it, in place of what was kept before.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        keep_document(context, store, KIND, &self.id, self)
+    }
+
+    /// The experiment of this id, or of the only id that begins so; `None` where no
+    /// experiment over layouts is called so.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or several ids begin so.
+    pub fn load(store: &Store, id: &str) -> Outcome<Option<KeptLayouts>> {
+        let all = store.documents(KIND).map_err(store_failure)?;
+        let alike = all
+            .iter()
+            .filter(|document| !id.is_empty() && document.name.starts_with(id));
+        let alike: Vec<&KeptDocument> = alike.collect();
+        let exact = alike.iter().find(|document| document.name == id);
+        match (exact, alike.as_slice()) {
+            (Some(one), _) | (None, [one]) => read(one).map(Some),
+            (None, []) => Ok(None),
+            (None, several) => Err(Failure::usage(
+                format!("{} experiments begin with {id}", several.len()),
+                "give more of the id; `stripewise lab plans` lists them",
+            )),
+        }
+    }
+
+    /// All of them, the one that was worked on last first.
+    ///
+    /// # Errors
+    /// Where one cannot be read.
+    pub fn all(store: &Store) -> Outcome<Vec<KeptLayouts>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(read).collect()
+    }
+
+    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = context.stored_runs(store, &filter)?;
+        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+    }
+
+    /// Forgets the document; its runs are deleted apart.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to.
+    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+        store
+            .forget_document(KIND, &self.id)
+            .map(drop)
+            .map_err(store_failure)
+    }
+
+    /// The answer so far; `None` where fewer than two passes were finished.
+    #[must_use]
+    pub fn answer(&self) -> Option<AdviceRecord> {
+        let cells = self.plan.mix();
+        let mut record = judge(&Question {
+            title: &self.plan.title,
+            target: &self.target,
+            profile: self.plan.profile.as_deref(),
+            set: &self.plan.set,
+            cells: &cells,
+            measured: &self.measured,
+            present: self.plan.present,
+            margin_percent: self.plan.margin_percent,
+            seed: self.plan.seed,
+        })?;
+        record.effects.extend(self.by_arithmetic.iter().cloned());
+        record.notes.extend(self.notes.iter().cloned());
+        record.not_tried.extend(self.not_tried.iter().cloned());
+        if let Some((choice, ground)) = record.recommendation.as_ref().zip(self.ground.as_ref()) {
+            record.commands = commands(ground, &choice.layout);
+        }
+        Some(record)
+    }
+}
+
+fn read(document: &KeptDocument) -> Outcome<KeptLayouts> {
+    let newer = "use the version of Stripewise that made it";
+    let kept: KeptLayouts = serde_json::from_str(&document.json).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            format!("experiment {} cannot be read: {error}", document.name),
+            newer,
+        )
+    })?;
+    if kept.schema_version != SCHEMA_VERSION {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.id, kept.schema_version
+            ),
+            newer,
+        ));
+    }
+    Ok(kept)
+}

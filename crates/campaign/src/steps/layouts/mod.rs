@@ -1,0 +1,15 @@
+//! Experiments over layouts: what `advise` and plans with several factors share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `commands` | the lines that make a layout |
+//! | `kept` | the document of the store |
+//! | `factors` | what a factor means on a simulated array |
+//! | `simulated` | makes passes on simulated arrays |
+//! | `sitting` | one sitting, from a plan to the answer |
+
+pub mod commands;
+pub mod factors;
+pub mod kept;
+pub mod simulated;
+pub mod sitting;

@@ -1,0 +1,150 @@
+//! One sitting of an experiment over layouts.
+
+use super::kept::KeptLayouts;
+use super::simulated::{Arrays, Halt, SimulatedPasses};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use stripewise_lab::layouts::{PASSES_MIN, PassesEnded, conduct_passes};
+use stripewise_store::Store;
+use stripewise_units::{counted, format_duration};
+
+/// What one sitting came to.
+pub struct LayoutsSitting {
+    /// With all that was measured.
+    pub kept: KeptLayouts,
+    /// The failure that ended it, if one did; what was found is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// Says what will be done.
+pub fn announce(context: &Context, kept: &KeptLayouts, simulated: bool) {
+    let plan = &kept.plan;
+    let pass_ns = plan.layout_ns().saturating_mul(plan.set.len() as u64);
+    context.plan(format!(
+        "{} of {}; a pass of all of them takes {} and at least {PASSES_MIN} are made, at most {}.",
+        counted(plan.set.len(), "layout", "layouts"),
+        counted(plan.cells.len(), "cell", "cells"),
+        format_duration(pass_ns),
+        plan.passes_max,
+    ));
+    if simulated {
+        context.plan("All times are those of the simulated array.");
+    }
+    if !kept.measured.passes.is_empty() {
+        context.plan(format!(
+            "{} finished; they are not made again.",
+            counted(kept.measured.passes.len(), "pass is", "passes are")
+        ));
+    }
+}
+
+/// Runs what is left of an experiment on simulated arrays.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn simulate_layouts(
+    context: &Context,
+    store: &mut Store,
+    arrays: &Arrays,
+    mut kept: KeptLayouts,
+) -> Outcome<LayoutsSitting> {
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let mut passes = SimulatedPasses::new(context, store, arrays, kept);
+    let conducted = conduct_passes(&plan, &mut measured, &mut passes);
+    let mut kept = passes.into_kept();
+    kept.measured = measured;
+    let failure = match conducted {
+        Ok(ended) => {
+            kept.ended = Some(ended);
+            None
+        }
+        Err(Halt::Interrupted) => {
+            kept.ended = Some(PassesEnded::Interrupted);
+            None
+        }
+        Err(Halt::Failed(failure)) => Some(failure),
+    };
+    let kept_at_end = kept.keep(context, store);
+    let ended = failure.map_or(kept_at_end, Err);
+    Ok(LayoutsSitting {
+        ended: ended.and_then(|()| stopped(context, &kept)),
+        kept,
+    })
+}
+
+/// The exit code of an interruption, and a way to go on; a failure where so little was
+/// measured that nothing can be said.
+fn stopped(context: &Context, kept: &KeptLayouts) -> Outcome<()> {
+    let Some(signal) = context.signal() else {
+        return Ok(());
+    };
+    let passes = kept.measured.passes.len();
+    Err(Failure::new(
+        Exit::Interrupted(signal),
+        format!(
+            "interrupted after {}",
+            counted(passes, "whole pass", "whole passes")
+        ),
+        format!("`stripewise lab resume {}` goes on", kept.id),
+    ))
+}
+
+/// What is left of an experiment, or its answer again where nothing is left to do. A margin
+/// or limits that are given take the place of the plan's.
+///
+/// # Errors
+/// Where it cannot go on.
+pub fn resume_layouts(
+    context: &Context,
+    store: &mut Store,
+    mut kept: KeptLayouts,
+    limits: &ResumeLimits,
+) -> Outcome<LayoutsSitting> {
+    let plan = &mut kept.plan;
+    plan.margin_percent = limits.margin_percent.unwrap_or(plan.margin_percent);
+    plan.passes_max = limits.passes_max.unwrap_or(plan.passes_max);
+    let more = limits
+        .time_ns
+        .map(|time_ns| kept.elapsed_ns.saturating_add(time_ns));
+    plan.time_budget_ns = more.or(plan.time_budget_ns);
+    plan.check().map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })?;
+    let finished = kept
+        .ended
+        .is_some_and(|ended| ended != PassesEnded::Interrupted);
+    if finished && *limits == ResumeLimits::default() {
+        return Ok(LayoutsSitting {
+            kept,
+            ended: Ok(()),
+        });
+    }
+    if !kept.target.starts_with("sim:") {
+        return Err(Failure::usage(
+            format!(
+                "the experiment {} was made on {} and cannot be gone on with",
+                kept.id, kept.target
+            ),
+            "start it again",
+        ));
+    }
+    let arrays = Arrays::open(context, &kept.places)?;
+    announce(context, &kept, true);
+    simulate_layouts(context, store, &arrays, kept)
+}
+
+/// What a resumption says instead of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ResumeLimits {
+    /// Differences up to this do not count.
+    pub margin_percent: Option<f64>,
+    /// Passes at most, earlier ones included.
+    pub passes_max: Option<u32>,
+    /// Time beside what was spent before.
+    pub time_ns: Option<u64>,
+}

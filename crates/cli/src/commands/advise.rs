@@ -1,0 +1,79 @@
+//! `advise`: which layout for which use.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::show::advice::show;
+use crate::show::page::refuse_existing;
+use crate::switches::advise::Advise;
+use stripewise_campaign::advise::{AdviseOptions, advise as run_advise};
+use stripewise_lab::layouts::{Factor, LayoutPlan};
+use stripewise_lab::profiles::{Profile, mix, profile};
+use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_workload::Workload;
+
+pub fn advise(context: &Context, arguments: &Advise) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
+    let options = options(arguments)?;
+    let mut store = context.open_store()?;
+    let advised = run_advise(context, &mut store, &options)?;
+    let exit = advised.exit();
+    let report = arguments.report.as_deref();
+    let exit = show(
+        context,
+        &advised.kept,
+        advised.record.as_ref(),
+        report,
+        exit,
+    )?;
+    // What was measured before a failure is shown; then the failure.
+    advised.ended.map(|()| exit)
+}
+
+fn options(arguments: &Advise) -> Outcome<AdviseOptions> {
+    let vary = arguments.vary.iter().map(|text| factor(text));
+    Ok(AdviseOptions {
+        target: arguments.target.clone(),
+        profile: profile_of(
+            arguments.profile.as_deref(),
+            arguments.mix.as_deref(),
+            arguments.cores,
+        )?,
+        vary: vary.collect::<Outcome<_>>()?,
+        margin_percent: arguments.margin.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: arguments.passes,
+        time_ns: arguments.time.map(Nanoseconds::ns),
+        size_bytes: arguments.size.map(ByteSize::bytes),
+        seed: arguments.seed.unwrap_or(Workload::SEED),
+        label: arguments.label.clone(),
+    })
+}
+
+/// The profile of this name, or the mix.
+pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcome<Profile> {
+    let found = match (name, parts) {
+        (_, Some(parts)) => mix(parts, cores),
+        (name, None) => profile(name.unwrap_or_default(), cores),
+    };
+    found.map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })
+}
+
+/// `stripe-unit=64K,256K`.
+fn factor(text: &str) -> Outcome<Factor> {
+    let (name, levels) = text.split_once('=').ok_or_else(|| {
+        Failure::usage(
+            format!("--vary {text} has no levels"),
+            "write a factor with its levels: --vary stripe-unit=64K,256K",
+        )
+    })?;
+    let levels = levels
+        .split(',')
+        .map(str::trim)
+        .filter(|level| !level.is_empty());
+    Ok(Factor {
+        name: name.trim().to_owned(),
+        levels: levels.map(str::to_owned).collect(),
+    })
+}

@@ -1,0 +1,266 @@
+//! Carries out an experiment over layouts: pass after pass until two layouts within the
+//! margin could be told apart, or the passes or the time are spent.
+
+use super::judge::{Question, resolution};
+use super::measured::{LayoutPass, Measured, MixCell};
+use super::passes::{PASSES_MIN, passes_likely, to_drop};
+use super::set::LayoutSet;
+use crate::experiment::PlanProblem;
+use serde::{Deserialize, Serialize};
+use stripewise_stats::Random;
+use stripewise_workload::Workload;
+
+/// A workload that every layout runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutCell {
+    /// How the mix counts it.
+    #[serde(flatten)]
+    pub mix: MixCell,
+    /// With its ramp and duration. Its seed is not used: every run has its own.
+    pub workload: Workload,
+}
+
+/// What such an experiment does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutPlan {
+    /// In a line, for people.
+    pub title: String,
+    /// The profile or mix by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The layouts.
+    pub set: LayoutSet,
+    /// The workloads.
+    pub cells: Vec<LayoutCell>,
+    /// What is there now, if it is one of the layouts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub present: Option<usize>,
+    /// Differences up to this do not count.
+    pub margin_percent: f64,
+    /// Passes at most; 6 at least.
+    pub passes_max: u32,
+    /// No pass begins that would probably end after this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_budget_ns: Option<u64>,
+    /// Of the order of layouts and of every run's workload.
+    pub seed: u64,
+}
+
+impl LayoutPlan {
+    /// Differences that do not count where nothing else is asked.
+    pub const MARGIN_PERCENT: f64 = 2.0;
+    /// Passes at most where nothing else is asked.
+    pub const PASSES_MAX: u32 = 30;
+
+    /// The cells as the mathematics wants them.
+    #[must_use]
+    pub fn mix(&self) -> Vec<MixCell> {
+        self.cells.iter().map(|cell| cell.mix.clone()).collect()
+    }
+
+    /// Ramps and durations of one layout's cells.
+    #[must_use]
+    pub fn layout_ns(&self) -> u64 {
+        let lengths = self.cells.iter().map(|cell| cell.workload.length_ns());
+        lengths.fold(0, u64::saturating_add)
+    }
+
+    /// Checks what can be checked without a target.
+    ///
+    /// # Errors
+    /// Where there is nothing to score, or the margin or the passes are out of range.
+    pub fn check(&self) -> Result<(), PlanProblem> {
+        if !self.cells.iter().any(|cell| cell.mix.share_percent > 0.0) {
+            return Err(PlanProblem::new(
+                "no cell has a share in the mix: there is nothing to rank layouts by",
+                "give at least one cell a share above 0",
+            ));
+        }
+        if !(self.margin_percent > 0.0 && self.margin_percent < 50.0) {
+            return Err(PlanProblem::new(
+                format!("a margin of {} % is out of range", self.margin_percent),
+                "give above 0 and below 50, such as 2%",
+            ));
+        }
+        if self.passes_max < PASSES_MIN {
+            return Err(PlanProblem::new(
+                format!("{} passes are too few to say anything", self.passes_max),
+                format!("ask for {PASSES_MIN} or more"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The order in which a pass makes its layouts, the same for one plan and pass.
+    #[must_use]
+    pub fn order(&self, pass: u32, layouts: &[usize]) -> Vec<usize> {
+        let mut order = layouts.to_vec();
+        self.random(pass).shuffle(&mut order);
+        order
+    }
+
+    /// The workload of a cell in a pass on a layout, with a seed of its own: layouts that
+    /// shared their positions would have in common what is chance.
+    #[must_use]
+    pub fn workload(&self, pass: u32, layout: usize, cell: usize) -> Workload {
+        let mut random = self.random(pass);
+        let number = (layout * self.cells.len() + cell) as u64;
+        Workload {
+            seed: random.bits() ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03),
+            ..self.cells[cell].workload.clone()
+        }
+    }
+
+    fn random(&self, pass: u32) -> Random {
+        let mut random = Random::new(self.seed);
+        Random::new(random.bits() ^ u64::from(pass + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+/// Makes layouts and measures them.
+pub trait PassMaker {
+    /// Why a pass could not be made.
+    type Error;
+
+    /// Makes these layouts in this order, measures all cells on each, and unmakes them.
+    ///
+    /// # Errors
+    /// Where a layout could not be made or measured; the pass does not count.
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Self::Error>;
+
+    /// Time that has gone by in all sittings; virtual on simulated arrays.
+    fn elapsed_ns(&self) -> u64;
+
+    /// A pass is over and kept.
+    ///
+    /// # Errors
+    /// Where the experiment must not go on.
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Self::Error>;
+}
+
+/// Where an experiment is.
+#[derive(Clone, Copy, Debug)]
+pub struct PassProgress<'a> {
+    /// All that was measured.
+    pub measured: &'a Measured,
+    /// How close two layouts may be and still be told apart, per cent.
+    pub resolution_percent: Option<f64>,
+    /// Passes that it will probably take in all.
+    pub passes_likely: u32,
+}
+
+/// Why no further pass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PassesEnded {
+    /// Two layouts that differ by the margin could be told apart.
+    Precise,
+    /// As many as there may be.
+    PassesMax,
+    /// The next one does not fit into the time.
+    Time,
+    /// Somebody asked for a stop.
+    Interrupted,
+}
+
+/// Goes on from what was measured before. What there is when it ends is in `measured`,
+/// also with an error.
+///
+/// # Errors
+/// What [`PassMaker`] says.
+pub fn conduct_passes<M: PassMaker>(
+    plan: &LayoutPlan,
+    measured: &mut Measured,
+    maker: &mut M,
+) -> Result<PassesEnded, M::Error> {
+    let began_ns = maker.elapsed_ns();
+    let before = measured.passes.len();
+    loop {
+        if let Some(ended) = enough(plan, measured) {
+            return Ok(ended);
+        }
+        let made = measured.passes.len();
+        let here = (made - before) as u64;
+        let spent_ns = maker.elapsed_ns() - began_ns;
+        let next_ns = spent_ns.checked_div(here).unwrap_or(0);
+        let ends_ns = maker.elapsed_ns().saturating_add(next_ns);
+        if plan
+            .time_budget_ns
+            .is_some_and(|budget| ends_ns > budget && made > 0)
+        {
+            return Ok(PassesEnded::Time);
+        }
+        let pass = u32::try_from(made).unwrap_or(u32::MAX);
+        let order = plan.order(pass, &left(plan, measured));
+        measured.passes.push(maker.pass(pass, &order)?);
+        let progress = PassProgress {
+            measured,
+            resolution_percent: resolution_of(plan, measured).map(|log| 100.0 * libm::expm1(log)),
+            passes_likely: likely(plan, measured),
+        };
+        if !maker.after_pass(&progress)? {
+            return Ok(PassesEnded::Interrupted);
+        }
+    }
+}
+
+fn question<'a>(
+    plan: &'a LayoutPlan,
+    cells: &'a [MixCell],
+    measured: &'a Measured,
+) -> Question<'a> {
+    Question {
+        title: &plan.title,
+        target: "",
+        profile: None,
+        set: &plan.set,
+        cells,
+        measured,
+        present: plan.present,
+        margin_percent: plan.margin_percent,
+        seed: plan.seed,
+    }
+}
+
+fn resolution_of(plan: &LayoutPlan, measured: &Measured) -> Option<f64> {
+    resolution(&question(plan, &plan.mix(), measured))
+}
+
+fn enough(plan: &LayoutPlan, measured: &Measured) -> Option<PassesEnded> {
+    let made = measured.passes.len();
+    if made < PASSES_MIN as usize {
+        return None;
+    }
+    let margin = -libm::log1p(-plan.margin_percent / 100.0);
+    if resolution_of(plan, measured).is_some_and(|width| width <= margin) {
+        return Some(PassesEnded::Precise);
+    }
+    (made >= plan.passes_max as usize).then_some(PassesEnded::PassesMax)
+}
+
+fn likely(plan: &LayoutPlan, measured: &Measured) -> u32 {
+    let made = measured.passes.len() as f64;
+    let margin = -libm::log1p(-plan.margin_percent / 100.0);
+    let Some(width) = resolution_of(plan, measured).filter(|_| made >= 3.0) else {
+        return PASSES_MIN;
+    };
+    // The width of so many passes, read back as a spread.
+    let quantile =
+        libm::sqrt(2.0) * libm::sqrt(f64::from(passes_likely(1.0, 1.0, plan.set.len())) / 2.0);
+    let spread = width * libm::sqrt(made) / quantile;
+    let likely = passes_likely(spread, margin, plan.set.len());
+    likely.clamp(PASSES_MIN, plan.passes_max)
+}
+
+/// Layouts that the next pass makes.
+fn left(plan: &LayoutPlan, measured: &Measured) -> Vec<usize> {
+    let all = 0..plan.set.len();
+    let dropped = to_drop(&plan.set, &plan.mix(), measured, plan.seed);
+    let made_last = |layout: &usize| {
+        let last = measured.passes.last();
+        last.is_none_or(|pass| pass.values.get(*layout).is_some_and(Option::is_some))
+    };
+    all.filter(made_last)
+        .filter(|layout| !dropped.contains(layout))
+        .collect()
+}

@@ -1,0 +1,55 @@
+//! Advice on layouts: one screen of text, pictures, and a page.
+
+mod charts;
+mod page;
+mod text;
+
+pub use charts::advice_charts;
+pub use page::advice_html;
+pub use text::{advice_markdown, advice_text};
+
+use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
+
+/// A layout in words, in the order of the factors: `offset 1M, stripe unit 64K`.
+fn layout_words(record: &AdviceRecord, levels: &LayoutLevels) -> String {
+    let each = record.factors.iter().filter_map(|factor| {
+        let level = levels.get(&factor.name)?;
+        Some(format!("{} {level}", factor.name.replace('-', " ")))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// `offset`, `offset x stripe unit`.
+fn effect_name(effect: &EffectRecord) -> String {
+    let names: Vec<String> = effect
+        .factors
+        .iter()
+        .map(|name| name.replace('-', " "))
+        .collect();
+    names.join(" x ")
+}
+
+/// `1M over 63s`; of an interaction `63s to 1M, at 256K against 64K`.
+fn effect_levels(effect: &EffectRecord) -> String {
+    match effect.levels.as_slice() {
+        [[from, to]] => format!("{to} over {from}"),
+        [[from, to], [low, high]] => format!("{from} to {to}, at {high} against {low}"),
+        _ => String::new(),
+    }
+}
+
+/// The largest effect of each factor or pair of factors.
+fn largest(record: &AdviceRecord) -> Vec<&EffectRecord> {
+    let mut largest: Vec<&EffectRecord> = Vec::new();
+    for effect in &record.effects {
+        match largest
+            .iter_mut()
+            .find(|known| known.factors == effect.factors)
+        {
+            Some(known) if effect.percent > known.percent => *known = effect,
+            Some(_) => {}
+            None => largest.push(effect),
+        }
+    }
+    largest
+}
