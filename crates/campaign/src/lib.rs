@@ -26,6 +26,7 @@ pub mod history;
 pub mod import;
 mod interrupt;
 pub mod merge;
+pub mod lab;
 pub mod observer;
 pub mod partition;
 mod permissions;

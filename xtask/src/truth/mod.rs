@@ -9,6 +9,7 @@
 mod answers;
 mod arrays;
 mod curves;
+mod layouts;
 mod parallel;
 mod real;
 mod simulated;

@@ -4,6 +4,7 @@
 
 use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
+use super::layouts::experiments;
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
 use super::trial::Trial;
@@ -75,4 +76,26 @@ fn the_answers_of_benches_are_in_their_intervals() {
     // 95 % of 100 and 2.75 standard deviations.
     assert!(covered >= 89, "{covered}");
     assert!(half_width_percent <= 10.0, "{half_width_percent}");
+}
+
+#[test]
+fn the_best_layout_is_in_the_set_and_effects_are_covered() {
+    for in_slots in [false, true] {
+        let all = experiments(SEED, 60, false, in_slots).expect("experiments");
+        let kept = all.iter().filter(|said| said.has_best).count();
+        // 5 % of 60 and 2.75 standard deviations.
+        assert!(
+            all.len() >= 40 && all.len() - kept <= 7,
+            "{kept} of {}",
+            all.len()
+        );
+        let covered: usize = all.iter().map(|said| said.covered[0]).sum();
+        let effects: usize = all.iter().map(|said| said.covered[1]).sum();
+        assert!(covered * 100 >= effects * 92, "{covered} of {effects}");
+        let false_gains = all.iter().filter(|said| said.false_gain).count();
+        assert!(false_gains <= 7, "{false_gains}");
+    }
+    let equal = experiments(SEED, 60, true, false).expect("experiments");
+    let alarms = equal.iter().filter(|said| said.any_effect).count();
+    assert!(alarms <= 7, "{alarms}");
 }

@@ -35,7 +35,7 @@ const FOREIGN_FILES: [&str; 1] = ["disk-provision/src/file_system/"];
 const PARENTS: [(&str, &[&str]); 4] = [
     ("baseline", &["set", "list", "remove"]),
     ("history", &["show", "delete"]),
-    ("lab", &["run", "resume", "init", "plans", "clean"]),
+    ("lab", &["run", "plan", "resume", "init", "plans", "clean"]),
     ("sim", &["list", "show"]),
 ];
 

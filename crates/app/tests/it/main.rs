@@ -31,6 +31,7 @@ mod import;
 mod interruption;
 mod lab;
 mod last;
+mod layouts;
 mod limits;
 mod merge;
 mod names;

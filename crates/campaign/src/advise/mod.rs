@@ -11,14 +11,13 @@ mod propose;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::steps::layouts::factors;
-use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace};
-use crate::steps::layouts::simulated::Arrays;
+use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::plan::{Asked, prepare, sector_of};
 use crate::steps::layouts::sitting::{announce, simulate_layouts};
-use stripewise_lab::experiment::PlanProblem;
-use stripewise_lab::layouts::{Factor, LayoutCell, LayoutPlan, LayoutSet};
+use stripewise_lab::layouts::Factor;
+use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
-use stripewise_results::{AdviceRecord, LayoutLevels};
+use stripewise_results::AdviceRecord;
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
 
@@ -82,24 +81,32 @@ pub fn advise(context: &Context, store: &mut Store, options: &AdviseOptions) -> 
             "name sim:NAME; `stripewise align TARGET` measures offsets on real targets",
         ));
     }
-    let mut options = options.clone();
-    let proposal = propose::propose(context, &options)?;
-    let set = set_of(context, &options.target, proposal.factors)?;
-    let places = (0..set.len())
-        .map(|layout| factors::place(&options.target, &set.levels(layout)))
-        .collect::<Outcome<Vec<LayoutPlace>>>()?;
-    let arrays = Arrays::open(context, &places)?;
-    let mut notes = options.profile.fit_sector(arrays.sector_bytes());
-    notes.extend(options.profile.notes.iter().map(|note| sentence(note)));
-    let mut plan = plan_of(&options, set, &proposal.present);
-    plan.check().map_err(problem_failure)?;
-    let baseline = plan_baseline(&plan);
-    arrays.fit(context, &mut plan, baseline)?;
-    let mut kept = KeptLayouts::new(context, store, "advise", &options.target, plan, places)?;
-    kept.label = options.label.clone();
-    kept.ground = Some(proposal.ground);
+    let mut profile = options.profile.clone();
+    let proposal = propose::propose(context, options)?;
+    let mut notes: Vec<String> = Vec::new();
+    let sector_bytes = sector_of(context, &options.target)?;
+    notes.extend(profile.fit_sector(sector_bytes));
+    notes.extend(profile.notes.iter().map(|note| sentence(note)));
+    notes.extend(proposal.notes);
+    let asked = Asked {
+        part: "advise",
+        title: format!("Layout of {} for {}", options.target, profile.name),
+        target: options.target.clone(),
+        profile: Some(profile.name.clone()),
+        factors: proposal.factors,
+        cells: cells_of(&profile),
+        durations_given: false,
+        present: proposal.present,
+        margin_percent: Some(options.margin_percent),
+        passes_max: options.passes_max,
+        time_ns: options.time_ns,
+        size_bytes: options.size_bytes,
+        seed: Some(options.seed),
+        label: options.label.clone(),
+    };
+    let (mut kept, arrays) = prepare(context, store, asked)?;
     kept.by_arithmetic = proposal.by_arithmetic;
-    kept.notes = notes.into_iter().chain(proposal.notes).collect();
+    kept.notes = notes;
     kept.not_tried = proposal.not_tried;
     announce(context, &kept, true);
     let sitting = simulate_layouts(context, store, &arrays, kept)?;
@@ -113,60 +120,6 @@ pub fn advise(context: &Context, store: &mut Store, options: &AdviseOptions) -> 
 
 fn sentence(note: &str) -> String {
     format!("{}.", stripewise_units::capitalised(note))
-}
-
-/// All layouts of these factors that can exist on a simulated array.
-fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<LayoutSet> {
-    for factor in &factors {
-        factors::check_levels(context, target, factor)?;
-    }
-    let failure = std::cell::RefCell::new(None);
-    let set = LayoutSet::full(factors, |levels: &LayoutLevels| {
-        factors::cannot(context, target, levels).unwrap_or_else(|error| {
-            let text = error.error.to_string();
-            failure.borrow_mut().get_or_insert(error);
-            Some(text)
-        })
-    });
-    match failure.into_inner() {
-        Some(failure) => Err(failure),
-        None => set.map_err(problem_failure),
-    }
-}
-
-fn plan_of(options: &AdviseOptions, set: LayoutSet, present: &LayoutLevels) -> LayoutPlan {
-    let cells = options
-        .profile
-        .cells()
-        .into_iter()
-        .zip(&options.profile.rows);
-    let cells = cells.map(|(mix, row)| {
-        let mut workload = row.workload.clone();
-        workload.size_bytes = options.size_bytes;
-        LayoutCell { mix, workload }
-    });
-    LayoutPlan {
-        title: format!("Layout of {} for {}", options.target, options.profile.name),
-        profile: Some(options.profile.name.clone()),
-        cells: cells.collect(),
-        present: set.position(present),
-        set,
-        margin_percent: options.margin_percent,
-        passes_max: options.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: options.time_ns,
-        seed: options.seed,
-    }
-}
-
-/// The layout whose rates say how long runs must be.
-fn plan_baseline(plan: &LayoutPlan) -> usize {
-    plan.present.unwrap_or(0)
-}
-
-/// A plan that breaks a rule.
-fn problem_failure(problem: PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
 }
 
 /// What an allocation unit wastes on small files: half of one for each.

@@ -4,8 +4,7 @@
 use super::{AdviseOptions, waste_note};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::steps::layouts::commands::Ground;
-use crate::steps::layouts::factors::{Sets, sets};
+use crate::steps::layouts::plan::{allocation_unit_matters, no_effect, present_levels};
 use crate::steps::simulated::spec;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
@@ -23,7 +22,6 @@ pub struct Proposal {
     pub factors: Vec<Factor>,
     /// What is there now, for these factors.
     pub present: LayoutLevels,
-    pub ground: Ground,
     pub by_arithmetic: Vec<EffectRecord>,
     pub notes: Vec<String>,
     pub not_tried: Vec<String>,
@@ -68,16 +66,9 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
             "name a factor with its levels: --vary offset=63s,1M",
         ));
     }
-    let mut present = LayoutLevels::new();
-    for factor in &mut factors {
-        if let Some(level) = present_level(&spec, &factor.name, &factor.levels)? {
-            put_first(factor, &level);
-            present.insert(factor.name.clone(), level);
-        }
-    }
+    let present = present_levels(&spec, &mut factors)?;
     Ok(Proposal {
         not_tried: not_tried(&spec, asked),
-        ground: Ground::of_array(&spec),
         factors,
         present,
         by_arithmetic,
@@ -116,68 +107,6 @@ fn usual(spec: &ArraySpec) -> Vec<Factor> {
 
 fn is_striped(level: Level) -> bool {
     !matches!(level, Level::Single | Level::Linear | Level::Raid1)
-}
-
-/// The level of a factor that is there now, as the factor spells it; none where that is
-/// not known.
-fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<Option<String>> {
-    let now = match sets(factor)? {
-        Sets::Key(key) => spec.value(key),
-        Sets::Raid => {
-            let name = Level::ALL.iter().find(|(level, _)| *level == spec.level);
-            name.map(|(_, name)| format!("raid{name}:{}", spec.disks))
-        }
-        Sets::Option(_) => None,
-    };
-    let Some(now) = now else {
-        return Ok(None);
-    };
-    // `63s` and `31.5K` are one size, `raid10` and `raid10:4` may be one array.
-    let same = |level: &&String| match (level.parse::<ByteSize>(), now.parse::<ByteSize>()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => {
-            let bare = |text: &str| {
-                let text = text.strip_prefix("raid").unwrap_or(text);
-                text.split(':').next().unwrap_or(text).to_owned()
-            };
-            **level == now
-                || (factor == "raid" && !level.contains(':') && bare(level) == bare(&now))
-        }
-    };
-    Ok(levels.iter().find(same).cloned())
-}
-
-/// The level that is there now is the one that the others are held against.
-fn put_first(factor: &mut Factor, level: &str) {
-    factor.levels.retain(|other| other != level);
-    factor.levels.insert(0, level.to_owned());
-}
-
-/// Whether these allocation units move the data at all.
-fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -> Outcome<bool> {
-    let mut starts = Vec::new();
-    for level in &factor.levels {
-        let joint = if name.contains('?') { '&' } else { '?' };
-        let one = spec(context, &format!("{name}{joint}allocation_unit={level}"))?;
-        starts.push(one.build().facts().file_offset_bytes);
-    }
-    Ok(starts.windows(2).any(|pair| pair[0] != pair[1]))
-}
-
-/// An effect of 0, by the model.
-fn no_effect(factor: &Factor) -> EffectRecord {
-    let first = factor.levels.first().cloned().unwrap_or_default();
-    let last = factor.levels.last().cloned().unwrap_or_default();
-    EffectRecord {
-        factors: vec![factor.name.clone()],
-        levels: vec![[first, last]],
-        percent: 0.0,
-        low: 0.0,
-        high: 0.0,
-        p_value: 1.0,
-        found: false,
-        by_arithmetic: true,
-    }
 }
 
 fn not_tried(spec: &ArraySpec, asked: impl Fn(&str) -> bool) -> Vec<String> {

@@ -12,7 +12,7 @@ use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{
-    advice_charts, advice_html, advice_markdown, advice_text, png, svg_of_all, wrapped,
+    About, advice_charts, advice_html, advice_markdown, advice_text, png, svg_of_all, wrapped,
 };
 use stripewise_results::{AdviceRecord, SCHEMA_VERSION};
 use stripewise_units::{counted, format_duration};
@@ -93,15 +93,18 @@ fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Pa
     );
     let bytes = match format_of(path) {
         Some(ReportFormat::Svg) => svg_of_all(&advice_charts(record)).into_bytes(),
-        Some(ReportFormat::Png) => {
-            png(&svg_of_all(&advice_charts(record)), PNG_SCALE).map_err(|error| {
-                Failure::new(
-                    Exit::Target,
-                    error.to_string(),
-                    "ask for svg, which needs no pixels",
-                )
-            })?
-        }
+        Some(ReportFormat::Png) => png(
+            &svg_of_all(&advice_charts(record)),
+            PNG_SCALE,
+            &About::default(),
+        )
+        .map_err(|error| {
+            Failure::new(
+                Exit::Target,
+                error.to_string(),
+                "ask for svg, which needs no pixels",
+            )
+        })?,
         Some(ReportFormat::Md) => advice_markdown(record, &effects).into_bytes(),
         _ => advice_html(record, &effects, &under).into_bytes(),
     };

@@ -5,7 +5,7 @@ use super::run::Safety;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Experiments: one factor at several levels, randomised blocks, a verdict per row.
+/// Experiments: one factor in randomised blocks with a verdict per row, or several in passes over layouts.
 #[derive(Debug, Args)]
 pub struct Lab {
     #[command(subcommand)]
@@ -17,6 +17,8 @@ pub struct Lab {
 pub enum LabAction {
     /// Run the experiment of a plan file
     Run(LabRun),
+    /// What a plan would do: layouts, passes, bytes written, time to a verdict, what is destroyed; then stops
+    Plan(LabPlanned),
     /// Go on with an experiment that was interrupted, of `lab run` or `align`; finished blocks are not made again
     Resume(LabResume),
     /// Write a commented plan file
@@ -33,10 +35,21 @@ pub struct LabRun {
     /// The plan; `stripewise lab init FILE.toml` writes one to start from
     #[arg(value_name = "PLAN.toml")]
     pub plan: PathBuf,
+    /// Of several factors: write a page or picture: .html, .svg, .png or .md
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub how: ExperimentArguments,
     #[command(flatten)]
     pub safety: Safety,
+}
+
+/// `lab plan`.
+#[derive(Debug, Args)]
+pub struct LabPlanned {
+    /// The plan; `stripewise lab init FILE.toml` writes one to start from
+    #[arg(value_name = "PLAN.toml")]
+    pub plan: PathBuf,
 }
 
 /// `lab resume`.

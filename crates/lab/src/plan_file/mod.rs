@@ -6,6 +6,10 @@
 //! that names the line and the keys there are. Permission to destroy or
 //! overwrite is not in plans. [`TEMPLATE`] shows all keys.
 
+mod layouts;
+
+pub use layouts::{LayoutsFile, cells_of};
+
 use crate::experiment::{Cell, Level, Metric};
 use std::ops::Range;
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -76,6 +80,30 @@ pub struct LabPlan {
     pub duration_given: bool,
     /// A cell says how much is in flight.
     pub load_given: bool,
+}
+
+/// A plan file of either kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LabFile {
+    /// One factor, in randomised blocks.
+    One(Box<LabPlan>),
+    /// Several factors, in passes over layouts.
+    Several(Box<LayoutsFile>),
+}
+
+impl std::str::FromStr for LabFile {
+    type Err = PlanError;
+
+    fn from_str(text: &str) -> Result<Self, PlanError> {
+        let reader = PlanReader::new(text);
+        let hint = "plans are TOML: key = \"value\", [factors], [defaults], [[cell]]";
+        let document = reader.document(hint)?;
+        if layouts::names_several(document.get_ref()) {
+            let file = layouts::read(reader, document.get_ref())?;
+            return Ok(LabFile::Several(Box::new(file)));
+        }
+        text.parse().map(|plan| LabFile::One(Box::new(plan)))
+    }
 }
 
 impl std::str::FromStr for LabPlan {

@@ -5,11 +5,13 @@
 //! | `commands` | the lines that make a layout |
 //! | `kept` | the document of the store |
 //! | `factors` | what a factor means on a simulated array |
+//! | `plan` | from what is asked to a plan, its places and its arrays |
 //! | `simulated` | makes passes on simulated arrays |
 //! | `sitting` | one sitting, from a plan to the answer |
 
 pub mod commands;
 pub mod factors;
 pub mod kept;
+pub mod plan;
 pub mod simulated;
 pub mod sitting;

@@ -88,12 +88,11 @@ impl Arrays {
             .map_err(crate::steps::measure::workload_failure)
     }
 
-    /// Finds ramp and duration of every cell on the layout `on`, and checks all cells on all
-    /// layouts.
+    /// Checks all cells on all layouts.
     ///
     /// # Errors
     /// Where a cell does not fit a layout.
-    pub fn fit(&self, context: &Context, plan: &mut LayoutPlan, on: usize) -> Outcome<()> {
+    pub fn check(&self, context: &Context, plan: &LayoutPlan) -> Outcome<()> {
         let how = options(context, Request::default());
         for (layout, array) in self.arrays.iter().enumerate() {
             let aimed = [OpenTarget::Simulated(Box::new(array.met(0, 0)))];
@@ -102,6 +101,20 @@ impl Arrays {
                 SimulatedCell::prepare(context, &aimed, &[wish], &how)?;
             }
         }
+        Ok(())
+    }
+
+    /// Finds ramp and duration of every cell on the layout `on`.
+    ///
+    /// # Errors
+    /// Where a cell does not fit it.
+    pub fn find_durations(
+        &self,
+        context: &Context,
+        plan: &mut LayoutPlan,
+        on: usize,
+    ) -> Outcome<()> {
+        let how = options(context, Request::default());
         let cache_bytes = self.arrays[on].cache_bytes();
         let looks = plan.cells.iter().map(|cell| {
             let workload = self.workload(on, &cell.workload)?;

@@ -1,6 +1,8 @@
 //! `lab`: experiments from plan files, and what is kept of all experiments.
 
 mod clean;
+mod layouts;
+mod planned;
 mod plans;
 mod resume;
 mod run;
@@ -17,6 +19,7 @@ use stripewise_units::NameText;
 pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
     match &arguments.action {
         LabAction::Run(run) => run::run(context, run),
+        LabAction::Plan(planned) => planned::planned(context, planned),
         LabAction::Resume(resume) => resume::resume(context, resume),
         LabAction::Init(init) => write_template(context, init),
         LabAction::Plans => plans::plans(context),

@@ -1,8 +1,10 @@
 //! `lab run`: the experiment of a plan file.
 
+use super::layouts;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::show::experiment::conclude;
+use crate::switches::align::ExperimentArguments;
 use crate::switches::lab::LabRun;
 use std::path::Path;
 use stripewise_campaign::experiment::ground::find;
@@ -14,7 +16,7 @@ use stripewise_campaign::steps::measure::workload_failure;
 use stripewise_campaign::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::shift;
-use stripewise_lab::plan_file::{LabPlan, OFFSET_FACTOR};
+use stripewise_lab::plan_file::{LabFile, LabPlan, OFFSET_FACTOR};
 use stripewise_targets::Size;
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{Workload, validate};
@@ -22,8 +24,17 @@ use stripewise_workload::{Workload, validate};
 const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
-    let file = read(context, &arguments.plan)?;
-    let mut plan = plan_of(arguments, &file);
+    let file = match read(context, &arguments.plan)? {
+        LabFile::Several(file) => return layouts::run(context, arguments, *file),
+        LabFile::One(file) => *file,
+    };
+    if arguments.report.is_some() {
+        return Err(Failure::usage(
+            "--report belongs to plans with several factors",
+            "`stripewise report ID -o FILE.html` writes a page on this experiment",
+        ));
+    }
+    let mut plan = plan_of(&arguments.how, &file);
     if file.factor == OFFSET_FACTOR {
         // Their places are found when the target is open; names are needed now.
         plan.levels = named(&file.offsets_bytes);
@@ -70,7 +81,7 @@ pub fn run(context: &Context, arguments: &LabRun) -> Outcome {
     conclude(context, sitting)
 }
 
-fn read(context: &Context, path: &Path) -> Outcome<LabPlan> {
+pub(super) fn read(context: &Context, path: &Path) -> Outcome<LabFile> {
     let hint = "`stripewise lab init FILE.toml` writes one to start from";
     let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
     text.parse()
@@ -80,7 +91,7 @@ fn read(context: &Context, path: &Path) -> Outcome<LabPlan> {
 }
 
 /// The plan of the file, with what the command line says instead.
-fn plan_of(arguments: &LabRun, file: &LabPlan) -> ExperimentPlan {
+pub(super) fn plan_of(how: &ExperimentArguments, file: &LabPlan) -> ExperimentPlan {
     let factor = match file.factor.as_str() {
         OFFSET_FACTOR => "partition offset",
         other => other,
@@ -96,9 +107,9 @@ fn plan_of(arguments: &LabRun, file: &LabPlan) -> ExperimentPlan {
     plan.precision_percent = file.precision_percent.unwrap_or(plan.precision_percent);
     plan.time_budget_ns = file.time_ns;
     plan.blocks_max = file.blocks_max.unwrap_or(plan.blocks_max);
-    plan.seed = arguments.how.seed.or(file.seed).unwrap_or(plan.seed);
+    plan.seed = how.seed.or(file.seed).unwrap_or(plan.seed);
     for cell in &mut plan.cells {
-        let step = arguments.how.step.map(Nanoseconds::ns);
+        let step = how.step.map(Nanoseconds::ns);
         if let Some(step_ns) = step.or((!file.duration_given).then_some(SECOND_NS)) {
             cell.workload.duration_ns = step_ns;
             cell.workload.ramp_ns = (step_ns / 10).min(SECOND_NS);
@@ -107,7 +118,7 @@ fn plan_of(arguments: &LabRun, file: &LabPlan) -> ExperimentPlan {
     plan
 }
 
-fn named(offsets_bytes: &[u64]) -> Vec<Level> {
+pub(super) fn named(offsets_bytes: &[u64]) -> Vec<Level> {
     let names = offsets_bytes
         .iter()
         .map(|offset| ByteSize(*offset).to_string());

@@ -1,0 +1,244 @@
+//! From what is asked to a plan, its places and its arrays: everything that can be refused
+//! is refused here, before the first byte.
+
+use super::commands::Ground;
+use super::factors::{self, Sets, sets};
+use super::kept::{KeptLayouts, LayoutPlace};
+use super::simulated::Arrays;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::simulated::spec;
+use stripewise_array_sim::ArraySpec;
+use stripewise_array_sim::layout::Level;
+use stripewise_lab::experiment::PlanProblem;
+use stripewise_lab::layouts::{Factor, LayoutCell, LayoutPlan, LayoutSet};
+use stripewise_results::{EffectRecord, LayoutLevels};
+use stripewise_store::Store;
+use stripewise_units::ByteSize;
+use stripewise_workload::Workload;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// `advise` or `lab`.
+    pub part: &'static str,
+    /// In a line.
+    pub title: String,
+    /// As typed.
+    pub target: String,
+    /// The profile or mix by its name.
+    pub profile: Option<String>,
+    /// What is varied.
+    pub factors: Vec<Factor>,
+    /// The workloads.
+    pub cells: Vec<LayoutCell>,
+    /// Their times are given: no pilot finds them.
+    pub durations_given: bool,
+    /// What is there now.
+    pub present: LayoutLevels,
+    /// Differences up to this do not count.
+    pub margin_percent: Option<f64>,
+    /// Passes at most.
+    pub passes_max: Option<u32>,
+    /// Time for everything.
+    pub time_ns: Option<u64>,
+    /// How much of the target is used.
+    pub size_bytes: Option<u64>,
+    /// Of the order and of all streams.
+    pub seed: Option<u64>,
+    /// The user's words.
+    pub label: Option<String>,
+}
+
+/// The experiment, not yet kept, and its arrays.
+///
+/// # Errors
+/// Where a factor, a level or a cell cannot be.
+pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptLayouts, Arrays)> {
+    let set = set_of(context, &asked.target, asked.factors)?;
+    let places = (0..set.len())
+        .map(|layout| factors::place(&asked.target, &set.levels(layout)))
+        .collect::<Outcome<Vec<LayoutPlace>>>()?;
+    let arrays = Arrays::open(context, &places)?;
+    let mut cells = asked.cells;
+    for cell in &mut cells {
+        let size_bytes = cell.workload.size_bytes;
+        cell.workload.size_bytes = asked.size_bytes.or(size_bytes);
+    }
+    let mut plan = LayoutPlan {
+        title: asked.title,
+        profile: asked.profile,
+        present: set.position(&asked.present),
+        set,
+        cells,
+        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+        time_budget_ns: asked.time_ns,
+        seed: asked.seed.unwrap_or(Workload::SEED),
+    };
+    plan.check().map_err(problem_failure)?;
+    let baseline = plan.present.unwrap_or(0);
+    arrays.check(context, &plan)?;
+    if !asked.durations_given {
+        arrays.find_durations(context, &mut plan, baseline)?;
+    }
+    let array = spec(context, bare(&asked.target))?;
+    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    kept.label = asked.label;
+    kept.ground = Some(Ground::of_array(&array));
+    Ok((kept, arrays))
+}
+
+fn bare(target: &str) -> &str {
+    target.strip_prefix("sim:").unwrap_or(target)
+}
+
+/// The logical sector of a simulated array.
+///
+/// # Errors
+/// Where there is no such array.
+pub fn sector_of(context: &Context, target: &str) -> Outcome<u64> {
+    Ok(spec(context, bare(target))?.sector_bytes)
+}
+
+/// All layouts of these factors that can exist on a simulated array.
+fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<LayoutSet> {
+    // Of one level, or twice the same, the set speaks better.
+    let whole = factors.iter().filter(|factor| factor.levels.len() > 1);
+    for factor in whole {
+        factors::check_levels(context, target, factor)?;
+    }
+    let failure = std::cell::RefCell::new(None);
+    let set = LayoutSet::full(factors, |levels: &LayoutLevels| {
+        factors::cannot(context, target, levels).unwrap_or_else(|error| {
+            let text = error.error.to_string();
+            failure.borrow_mut().get_or_insert(error);
+            Some(text)
+        })
+    });
+    match failure.into_inner() {
+        Some(failure) => Err(failure),
+        None => set.map_err(problem_failure),
+    }
+}
+
+/// A plan that breaks a rule.
+pub fn problem_failure(problem: PlanProblem) -> Failure {
+    let hint = problem.hint().to_owned();
+    Failure::usage(problem.to_string(), hint)
+}
+
+/// The levels that are there now; each becomes the first of its factor, the one that the
+/// others are held against.
+///
+/// # Errors
+/// Where there is no such factor.
+pub fn present_levels(spec: &ArraySpec, factors: &mut [Factor]) -> Outcome<LayoutLevels> {
+    let mut present = LayoutLevels::new();
+    for factor in factors {
+        if let Some(level) = present_level(spec, &factor.name, &factor.levels)? {
+            put_first(factor, &level);
+            present.insert(factor.name.clone(), level);
+        }
+    }
+    Ok(present)
+}
+
+/// The present levels of a target's array.
+///
+/// # Errors
+/// Where there is no such array or factor.
+pub fn present_of(
+    context: &Context,
+    target: &str,
+    factors: &mut [Factor],
+) -> Outcome<LayoutLevels> {
+    present_levels(&spec(context, bare(target))?, factors)
+}
+
+/// Takes the allocation unit out of the factors where it has no effect: its effect by the
+/// model, and a note.
+///
+/// # Errors
+/// Where there is no such array.
+pub fn without_allocation_unit(
+    context: &Context,
+    target: &str,
+    factors: &mut Vec<Factor>,
+) -> Outcome<Option<(EffectRecord, String)>> {
+    let Some(place) = factors
+        .iter()
+        .position(|factor| factor.name == "allocation-unit")
+    else {
+        return Ok(None);
+    };
+    if allocation_unit_matters(context, bare(target), &factors[place])? {
+        return Ok(None);
+    }
+    let factor = factors.remove(place);
+    let note =
+        "The allocation unit has no effect here: the file of a simulated array has no fragments.";
+    Ok(Some((no_effect(&factor), note.to_owned())))
+}
+
+/// The level of a factor that is there now, as the factor spells it; none where that is
+/// not known.
+fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<Option<String>> {
+    let now = match sets(factor)? {
+        Sets::Key(key) => spec.value(key),
+        Sets::Raid => {
+            let name = Level::ALL.iter().find(|(level, _)| *level == spec.level);
+            name.map(|(_, name)| format!("raid{name}:{}", spec.disks))
+        }
+        Sets::Option(_) => None,
+    };
+    let Some(now) = now else {
+        return Ok(None);
+    };
+    // `63s` and `31.5K` are one size, `raid10` and `raid10:4` may be one array.
+    let same = |level: &&String| match (level.parse::<ByteSize>(), now.parse::<ByteSize>()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => {
+            let bare = |text: &str| {
+                let text = text.strip_prefix("raid").unwrap_or(text);
+                text.split(':').next().unwrap_or(text).to_owned()
+            };
+            **level == now
+                || (factor == "raid" && !level.contains(':') && bare(level) == bare(&now))
+        }
+    };
+    Ok(levels.iter().find(same).cloned())
+}
+
+/// The level that is there now is the one that the others are held against.
+fn put_first(factor: &mut Factor, level: &str) {
+    factor.levels.retain(|other| other != level);
+    factor.levels.insert(0, level.to_owned());
+}
+
+/// Whether these allocation units move the data at all.
+pub fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -> Outcome<bool> {
+    let mut starts = Vec::new();
+    for level in &factor.levels {
+        let joint = if name.contains('?') { '&' } else { '?' };
+        let one = spec(context, &format!("{name}{joint}allocation_unit={level}"))?;
+        starts.push(one.build().facts().file_offset_bytes);
+    }
+    Ok(starts.windows(2).any(|pair| pair[0] != pair[1]))
+}
+
+/// An effect of 0, by the model.
+pub fn no_effect(factor: &Factor) -> EffectRecord {
+    let first = factor.levels.first().cloned().unwrap_or_default();
+    let last = factor.levels.last().cloned().unwrap_or_default();
+    EffectRecord {
+        factors: vec![factor.name.clone()],
+        levels: vec![[first, last]],
+        percent: 0.0,
+        low: 0.0,
+        high: 0.0,
+        p_value: 1.0,
+        found: false,
+        by_arithmetic: true,
+    }
+}

@@ -1,0 +1,399 @@
+//! Plan files with several factors.
+//!
+//! ```toml
+//! name = "the new array"
+//! target = "sim:raid10-10k"
+//! profile = "sqlserver-oltp"        # or mix = "random-read=70,log=10", or [[cell]] tables
+//! margin = "2%"                     # differences up to this do not count
+//!
+//! [factors]
+//! offset = ["63s", "1M"]
+//! stripe-unit = ["64K", "256K"]
+//!
+//! [[cell]]                          # in place of a profile
+//! name = "random read"
+//! read = true
+//! outstanding = 32
+//! share = 70                        # of the operations; 0: a limit only
+//! limit = "20ms"                    # that its p99 must not exceed
+//! ```
+
+use crate::layouts::{Factor, LayoutCell, MixCell};
+use crate::profiles::{Profile, mix, profile};
+use std::ops::Range;
+use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_workload::{
+    PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
+};
+use toml::de::{DeTable, DeValue};
+
+const KEYS: [&str; 15] = [
+    "name", "label", "target", "factors", "factor", "profile", "mix", "cores", "margin", "passes",
+    "time", "seed", "size", "defaults", "cell",
+];
+/// Processors where a plan does not say for how many it is.
+const CORES: u32 = 4;
+
+/// An experiment over layouts as its file says it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutsFile {
+    /// In a line, for people.
+    pub name: Option<String>,
+    /// The user's words.
+    pub label: Option<String>,
+    /// As on the command line.
+    pub target: String,
+    /// In the order of the file.
+    pub factors: Vec<Factor>,
+    /// The profile or mix; none where the plan has cells of its own.
+    pub profile: Option<Profile>,
+    /// The plan's own cells, or those of the profile.
+    pub cells: Vec<LayoutCell>,
+    /// Every cell says how long its runs are.
+    pub duration_given: bool,
+    /// Differences up to this do not count.
+    pub margin_percent: Option<f64>,
+    /// Passes at most.
+    pub passes_max: Option<u32>,
+    /// Time for everything.
+    pub time_ns: Option<u64>,
+    /// How much of the target is used.
+    pub size_bytes: Option<u64>,
+    /// Of the order and of all streams.
+    pub seed: Option<u64>,
+}
+
+/// Whether a plan names several factors: a table `[factors]`, or tables `[[factor]]`.
+pub(super) fn names_several(document: &DeTable<'_>) -> bool {
+    let is_several = |(key, value): (&str, &PlanValue<'_>)| {
+        key == "factors" || (key == "factor" && matches!(value.get_ref(), DeValue::Array(_)))
+    };
+    document
+        .iter()
+        .any(|(key, value)| is_several((key.get_ref().as_ref(), value)))
+}
+
+#[derive(Default)]
+struct Head {
+    file_name: Option<String>,
+    label: Option<String>,
+    target: Option<String>,
+    factors: Vec<Factor>,
+    profile: Option<(String, Range<usize>)>,
+    mix: Option<(String, Range<usize>)>,
+    cores: Option<u32>,
+    margin_percent: Option<f64>,
+    passes_max: Option<u32>,
+    time_ns: Option<u64>,
+    size_bytes: Option<u64>,
+    seed: Option<u64>,
+    defaults: PlanOptions,
+    cells: Vec<CellText>,
+}
+
+#[derive(Default)]
+struct CellText {
+    options: PlanOptions,
+    name: Option<String>,
+    share_percent: Option<f64>,
+    limit_ns: Option<u64>,
+    at: Range<usize>,
+}
+
+/// Reads a plan with several factors.
+pub(super) fn read(
+    reader: PlanReader<'_>,
+    document: &DeTable<'_>,
+) -> Result<LayoutsFile, PlanError> {
+    let reader = Reader(reader);
+    let mut head = Head::default();
+    for (key, value) in document {
+        reader.entry(&mut head, key.get_ref().as_ref(), &key.span(), value)?;
+    }
+    let target = head.target.clone().ok_or_else(|| {
+        let hint = "target = \"sim:NAME, a directory or a device\"";
+        reader.0.refuse(0..0, "the plan has no target", hint)
+    })?;
+    let profile = reader.profile(&head)?;
+    let duration_given = reader.says_durations(&head);
+    let cells = match &profile {
+        Some(profile) => cells_of(profile),
+        None => reader.cells(&head)?,
+    };
+    Ok(LayoutsFile {
+        name: head.file_name,
+        label: head.label,
+        target,
+        factors: head.factors,
+        duration_given: duration_given && profile.is_none(),
+        profile,
+        cells,
+        margin_percent: head.margin_percent,
+        passes_max: head.passes_max,
+        time_ns: head.time_ns,
+        size_bytes: head.size_bytes,
+        seed: head.seed,
+    })
+}
+
+/// The cells of a profile.
+#[must_use]
+pub fn cells_of(profile: &Profile) -> Vec<LayoutCell> {
+    let rows = profile.rows.iter();
+    let cells = profile.cells().into_iter().zip(rows);
+    cells
+        .map(|(mix, row)| LayoutCell {
+            mix,
+            workload: row.workload.clone(),
+        })
+        .collect()
+}
+
+struct Reader<'a>(PlanReader<'a>);
+
+impl Reader<'_> {
+    fn entry(
+        &self,
+        head: &mut Head,
+        key: &str,
+        key_at: &Range<usize>,
+        value: &PlanValue<'_>,
+    ) -> Result<(), PlanError> {
+        let at = value.span();
+        match key {
+            "name" => head.file_name = Some(self.0.scalar(key, value)?),
+            "label" => head.label = Some(self.0.scalar(key, value)?),
+            "target" => head.target = Some(self.0.scalar(key, value)?),
+            "factors" => head.factors.extend(self.factors(value)?),
+            "factor" => {
+                for table in self.0.tables(key, value)? {
+                    head.factors.push(self.factor_table(table)?);
+                }
+            }
+            "profile" => head.profile = Some((self.0.scalar(key, value)?, at)),
+            "mix" => head.mix = Some((self.0.scalar(key, value)?, at)),
+            "cores" => head.cores = Some(self.count(key, value)?),
+            "margin" => head.margin_percent = Some(self.percent(key, value)?),
+            "passes" => head.passes_max = Some(self.count(key, value)?),
+            "time" => head.time_ns = Some(self.0.parsed::<Nanoseconds>(key, value)?.ns()),
+            "size" => head.size_bytes = Some(self.0.parsed::<ByteSize>(key, value)?.bytes()),
+            "seed" => head.seed = Some(u64::from(self.count(key, value)?)),
+            "defaults" => head.defaults = self.cell(value, false)?.options,
+            "cell" => {
+                for table in self.0.tables(key, value)? {
+                    head.cells.push(self.cell(table, true)?);
+                }
+            }
+            unknown => {
+                return Err(self.0.unknown(
+                    key_at.clone(),
+                    unknown,
+                    "a plan with several factors",
+                    &KEYS,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `[factors]`: a list of levels under each name, in the order of the file.
+    fn factors(&self, value: &PlanValue<'_>) -> Result<Vec<Factor>, PlanError> {
+        let table = self.0.table(value, "[factors]")?;
+        let mut all: Vec<(usize, Factor)> = Vec::new();
+        for (key, levels) in table {
+            let name = key.get_ref().as_ref();
+            let factor = Factor {
+                name: name.to_owned(),
+                levels: self.levels(name, levels)?,
+            };
+            all.push((key.span().start, factor));
+        }
+        all.sort_by_key(|(place, _)| *place);
+        Ok(all.into_iter().map(|(_, factor)| factor).collect())
+    }
+
+    /// `[[factor]]`: a name and its levels.
+    fn factor_table(&self, value: &PlanValue<'_>) -> Result<Factor, PlanError> {
+        let (mut name, mut levels) = (None, None);
+        for (key, value) in self.0.table(value, "[[factor]]")? {
+            match key.get_ref().as_ref() {
+                "name" => name = Some(self.0.scalar("name", value)?),
+                "levels" => levels = Some(self.levels("levels", value)?),
+                unknown => {
+                    let known = ["name", "levels"];
+                    return Err(self.0.unknown(key.span(), unknown, "a factor", &known));
+                }
+            }
+        }
+        match (name, levels) {
+            (Some(name), Some(levels)) => Ok(Factor { name, levels }),
+            _ => Err(self.0.refuse(
+                value.span(),
+                "a factor needs a name and levels",
+                "name = \"offset\" and levels = [\"63s\", \"1M\"]",
+            )),
+        }
+    }
+
+    fn levels(&self, key: &str, value: &PlanValue<'_>) -> Result<Vec<String>, PlanError> {
+        let Some(items) = value.get_ref().as_array() else {
+            let hint = format!("{key} = [\"first\", \"second\"]");
+            let problem = format!("`{key}` is not a list of levels");
+            return Err(self.0.refuse(value.span(), problem, hint));
+        };
+        items.iter().map(|item| self.0.scalar(key, item)).collect()
+    }
+
+    fn profile(&self, head: &Head) -> Result<Option<Profile>, PlanError> {
+        let cores = head.cores.unwrap_or(CORES);
+        let (found, at) = match (&head.profile, &head.mix) {
+            (Some(_), Some((_, at))) => {
+                let hint = "leave one of them out";
+                return Err(self.0.refuse(
+                    at.clone(),
+                    "a plan has a profile or a mix, not both",
+                    hint,
+                ));
+            }
+            (Some((name, at)), None) => (profile(name, cores), at),
+            (None, Some((text, at))) => (mix(text, cores), at),
+            (None, None) => return Ok(None),
+        };
+        if let Some(cell) = head.cells.first() {
+            return Err(self.0.refuse(
+                cell.at.clone(),
+                "a plan has a profile or cells of its own, not both",
+                "leave the profile out, or the cells",
+            ));
+        }
+        let found = found.map_err(|error| {
+            let hint = error.hint().to_owned();
+            self.0.refuse(at.clone(), error.to_string(), hint)
+        });
+        found.map(Some)
+    }
+
+    fn says_durations(&self, head: &Head) -> bool {
+        let defaults = head.defaults.options.duration.is_some();
+        head.cells
+            .iter()
+            .all(|cell| defaults || cell.options.options.duration.is_some())
+    }
+
+    fn cells(&self, head: &Head) -> Result<Vec<LayoutCell>, PlanError> {
+        if head.cells.is_empty() {
+            let hint = "add profile = \"sqlserver-oltp\", a mix, or a table [[cell]]";
+            return Err(self
+                .0
+                .refuse(0..0, "the plan has no cell and no profile", hint));
+        }
+        let any_share = head.cells.iter().any(|cell| cell.share_percent.is_some());
+        let equal = 100.0 / head.cells.len() as f64;
+        let mut cells: Vec<LayoutCell> = Vec::with_capacity(head.cells.len());
+        for text in &head.cells {
+            let name = text
+                .name
+                .clone()
+                .unwrap_or_else(|| format!("cell {}", cells.len() + 1));
+            if cells.iter().any(|other| other.mix.name == name) {
+                let problem = format!("there are two cells named `{name}`");
+                return Err(self
+                    .0
+                    .refuse(text.at.clone(), problem, "names tell cells apart"));
+            }
+            let options = text.options.options.clone().or(&head.defaults.options);
+            let workload = options.build(&Workload::default()).map_err(|error| {
+                let from = [&text.options, &head.defaults];
+                self.0
+                    .bad_workload(from, &text.at, &format!("cell `{name}`"), &error)
+            })?;
+            cells.push(LayoutCell {
+                mix: MixCell {
+                    what: format!(
+                        "{} {} {}, {}x{}",
+                        workload.pattern.name(),
+                        workload.operation_name(),
+                        workload.block_text(),
+                        workload.threads,
+                        workload.outstanding
+                    ),
+                    name,
+                    share_percent: match any_share {
+                        true => text.share_percent.unwrap_or(0.0),
+                        false => equal,
+                    },
+                    assumed: false,
+                    limit_ns_p99: text.limit_ns,
+                },
+                workload,
+            });
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, table: &PlanValue<'_>, is_cell: bool) -> Result<CellText, PlanError> {
+        let mut cell = CellText {
+            at: table.span(),
+            ..CellText::default()
+        };
+        for (key, value) in self.0.table(table, "[defaults] or [[cell]]")? {
+            let word = key.get_ref().as_ref();
+            match word {
+                "name" if is_cell => cell.name = Some(self.0.scalar(word, value)?),
+                "share" if is_cell => cell.share_percent = Some(self.share(value)?),
+                "limit" if is_cell => {
+                    cell.limit_ns = Some(self.0.parsed::<Nanoseconds>(word, value)?.ns());
+                }
+                "seed" => {
+                    let hint = "seed stands at the top of the plan: every run has its own, derived from it";
+                    return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
+                }
+                _ if self.0.option(&mut cell.options, word, value)? => {}
+                _ => {
+                    let own: &[&str] = if is_cell {
+                        &["name", "share", "limit"]
+                    } else {
+                        &[]
+                    };
+                    let known = [own, &WorkloadOptions::NAMES].concat();
+                    let whose = if is_cell { "a cell" } else { "the defaults" };
+                    return Err(self.0.unknown(key.span(), word, whose, &known));
+                }
+            }
+        }
+        Ok(cell)
+    }
+
+    fn share(&self, value: &PlanValue<'_>) -> Result<f64, PlanError> {
+        let text = self.0.scalar("share", value)?;
+        let share: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
+        share
+            .filter(|share| (0.0..=100.0).contains(share))
+            .ok_or_else(|| {
+                let hint = "share = 70: of the operations, in per cent; 0 for a limit only";
+                self.0
+                    .refuse(value.span(), "`share` is not a percentage", hint)
+            })
+    }
+
+    fn percent(&self, key: &str, value: &PlanValue<'_>) -> Result<f64, PlanError> {
+        let text = self.0.scalar(key, value)?;
+        let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
+        percent
+            .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+            .ok_or_else(|| {
+                let hint = format!("{key} = \"2%\"");
+                self.0
+                    .refuse(value.span(), format!("`{key}` is not a percentage"), hint)
+            })
+    }
+
+    fn count(&self, key: &str, value: &PlanValue<'_>) -> Result<u32, PlanError> {
+        let count = self.0.scalar(key, value)?.parse().ok();
+        count.filter(|count| *count > 0).ok_or_else(|| {
+            let hint = format!("{key} = 12, a whole number above 0");
+            self.0
+                .refuse(value.span(), format!("`{key}` is not a count"), hint)
+        })
+    }
+}

@@ -1,0 +1,323 @@
+//! (f): experiments over layouts whose truth is known: 4 to 24 layouts, noise of makings
+//! and of runs, stopping included, and slots that differ by 30 %.
+
+use super::parallel::trials;
+use super::size::{Size, seed_of};
+use super::table::{Bound, Table};
+use anyhow::Result;
+use std::convert::Infallible;
+use stripewise_lab::layouts::{
+    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, Measured, MixCell, PassMaker,
+    PassProgress, Question, SlotPlan, conduct_passes, judge, slot_effects, slot_plan,
+};
+use stripewise_results::AdviceRecord;
+use stripewise_stats::Random;
+use stripewise_workload::Workload;
+
+/// Standard deviation of a making, and of a run, on the scale of logs.
+const MAKING: f64 = 0.01;
+const RUN: f64 = 0.01;
+/// What slots differ by from the first to the last.
+const SLOTS: f64 = 0.3;
+
+/// What one experiment said, beside what is true.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    /// The truly best is in the set.
+    pub has_best: bool,
+    /// Layouts in the set.
+    pub set: f64,
+    /// Layouts in the set of somebody who knows the noise.
+    pub oracle: f64,
+    /// Effects whose interval holds the truth, and all of them.
+    pub covered: [usize; 2],
+    /// The stated gain over the present layout leaves the true one out.
+    pub false_gain: bool,
+    /// Something is called an effect.
+    pub any_effect: bool,
+}
+
+/// A made-up bench: rates of exp(truth + noise).
+struct Made {
+    truth: Vec<f64>,
+    random: Random,
+    slots: Option<SlotPlan>,
+    /// Logs of rates by pass, for the slots.
+    seen: Vec<Vec<f64>>,
+}
+
+impl PassMaker for Made {
+    type Error = Infallible;
+
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Infallible> {
+        let mut values = vec![None; self.truth.len()];
+        let common = 0.05 * self.random.normal();
+        let mut logs = vec![0.0; self.truth.len()];
+        for &layout in order {
+            let noise = MAKING * self.random.normal() + RUN * self.random.normal();
+            let slot = self.slots.as_ref().map_or(0.0, |plan| {
+                let slots = plan.slots[0].len() as f64;
+                let slot = plan.slots[pass as usize % plan.slots.len()][layout] as f64;
+                SLOTS * slot / (slots - 1.0)
+            });
+            logs[layout] = self.truth[layout] + common + noise + slot;
+            values[layout] = Some(vec![CellValue {
+                iops: 1_000.0 * logs[layout].exp(),
+                latency_ns_p99: None,
+            }]);
+        }
+        self.seen.push(logs);
+        Ok(LayoutPass { values })
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        0
+    }
+
+    fn after_pass(&mut self, _progress: &PassProgress<'_>) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+}
+
+/// Factors of 2 to 4 levels whose combinations are 4 to 24, and the truth of each layout:
+/// main effects and one interaction, up to about 10 % in all; or nothing at all.
+fn ground(random: &mut Random, equal: bool) -> Result<(LayoutSet, Vec<f64>)> {
+    const SHAPES: [&[usize]; 6] = [&[2, 2], &[2, 3], &[2, 4], &[3, 4], &[2, 2, 3], &[2, 3, 4]];
+    let shape = SHAPES[random.below(SHAPES.len())];
+    let factors = shape.iter().enumerate().map(|(number, &levels)| Factor {
+        name: format!("factor{number}"),
+        levels: (0..levels).map(|level| format!("level{level}")).collect(),
+    });
+    let set = LayoutSet::full(factors.collect(), |_| None)?;
+    let mut effects: Vec<Vec<f64>> = Vec::new();
+    for &levels in shape {
+        effects.push((0..levels).map(|_| 0.06 * random.uniform()).collect());
+    }
+    let together = 0.02 * random.uniform();
+    let truth = set.layouts.iter().map(|levels| {
+        let mains: f64 = levels
+            .iter()
+            .zip(&effects)
+            .map(|(&level, of)| of[level])
+            .sum();
+        let both = levels[0] == 1 && levels[1] == 1;
+        if equal {
+            0.0
+        } else {
+            mains + if both { together } else { 0.0 }
+        }
+    });
+    let truth = truth.collect();
+    Ok((set, truth))
+}
+
+/// One experiment.
+pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>> {
+    let mut random = Random::new(seed);
+    let (set, truth) = ground(&mut random, equal)?;
+    let layouts = set.len();
+    let passes_max = if in_slots {
+        12u32.max(layouts as u32)
+    } else {
+        12
+    };
+    let slots = match in_slots {
+        true => match slot_plan(layouts, passes_max as usize, seed) {
+            Ok(plan) => Some(plan),
+            // A refusal is as good as an answer.
+            Err(_) => return Ok(None),
+        },
+        false => None,
+    };
+    let plan = LayoutPlan {
+        title: "truth".to_owned(),
+        profile: None,
+        set,
+        cells: vec![LayoutCell {
+            mix: MixCell {
+                name: "cell".to_owned(),
+                what: String::new(),
+                share_percent: 100.0,
+                assumed: false,
+                limit_ns_p99: None,
+            },
+            workload: Workload::default(),
+        }],
+        present: Some(random.below(layouts)),
+        // Slots need all their passes; else it stops as the program does.
+        margin_percent: if in_slots { 0.01 } else { 2.0 },
+        passes_max,
+        time_budget_ns: None,
+        seed,
+    };
+    let mut made = Made {
+        truth: truth.clone(),
+        random,
+        slots,
+        seen: Vec::new(),
+    };
+    let mut measured = Measured::default();
+    let Ok(_) = conduct_passes(&plan, &mut measured, &mut made);
+    if let Some(slots) = &made.slots {
+        take_off_slots(slots, &made.seen, &mut measured);
+    }
+    let cells = plan.mix();
+    let record = judge(&Question {
+        title: "truth",
+        target: "",
+        profile: None,
+        set: &plan.set,
+        cells: &cells,
+        measured: &measured,
+        present: plan.present,
+        margin_percent: 2.0,
+        seed,
+    });
+    Ok(record.map(|record| said(&plan, &truth, &measured, &record)))
+}
+
+fn take_off_slots(plan: &SlotPlan, seen: &[Vec<f64>], measured: &mut Measured) {
+    let Some(effects) = slot_effects(plan, seen) else {
+        return;
+    };
+    for (pass, values) in measured.passes.iter_mut().enumerate() {
+        for (layout, cells) in values.values.iter_mut().enumerate() {
+            let slot = plan.slots[pass % plan.slots.len()][layout];
+            for value in cells.iter_mut().flatten() {
+                value.iops *= (-effects[slot]).exp();
+            }
+        }
+    }
+}
+
+fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRecord) -> Said {
+    let best = (0..truth.len()).max_by(|&a, &b| truth[a].total_cmp(&truth[b]));
+    let best = plan.set.levels(best.unwrap_or(0));
+    let kept = |levels| {
+        record
+            .layouts
+            .iter()
+            .any(|one| one.layout == levels && one.among_best)
+    };
+    let set = record.layouts.iter().filter(|one| one.among_best).count();
+    let true_log = |levels| {
+        plan.set
+            .position(levels)
+            .map_or(0.0, |layout| truth[layout])
+    };
+    let present = plan.present.map_or(0.0, |layout| truth[layout]);
+    let percent = |log: f64| 100.0 * log.exp_m1();
+    let false_gain = record.recommendation.as_ref().is_some_and(|choice| {
+        let gain = percent(true_log(&choice.layout) - present);
+        let holds = choice.gain_percent_low.zip(choice.gain_percent_high);
+        holds.is_some_and(|(low, high)| !choice.is_present && !(low..=high).contains(&gain))
+    });
+    let covered = record.effects.iter().filter(|effect| {
+        let truth = percent(true_effect(plan, truth, effect));
+        (effect.low - 1e-9..=effect.high + 1e-9).contains(&truth)
+    });
+    Said {
+        has_best: kept(best),
+        set: set as f64,
+        oracle: oracle(record, measured.passes.len()),
+        covered: [covered.count(), record.effects.len()],
+        false_gain,
+        any_effect: record.effects.iter().any(|effect| effect.found),
+    }
+}
+
+/// Of the full set of combinations: differences of plain means of the truth.
+fn true_effect(plan: &LayoutPlan, truth: &[f64], effect: &stripewise_results::EffectRecord) -> f64 {
+    let mean = |wanted: &[(&String, &String)]| {
+        let of = (0..truth.len()).filter(|&layout| {
+            let levels = plan.set.levels(layout);
+            wanted
+                .iter()
+                .all(|(factor, level)| levels.get(*factor) == Some(level))
+        });
+        let values: Vec<f64> = of.map(|layout| truth[layout]).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let factors = &effect.factors;
+    match effect.levels.as_slice() {
+        [[from, to]] => mean(&[(&factors[0], to)]) - mean(&[(&factors[0], from)]),
+        [[a, b], [c, d]] => {
+            let at = |x, y| mean(&[(&factors[0], x), (&factors[1], y)]);
+            at(b, d) - at(b, c) - at(a, d) + at(a, c)
+        }
+        _ => 0.0,
+    }
+}
+
+/// The size of the set of one who knows the noise: Dunnett's one-sided quantile with
+/// infinitely many degrees of freedom.
+fn oracle(record: &AdviceRecord, passes: usize) -> f64 {
+    let quantile = match record.layouts.len() {
+        0..=4 => 2.06,
+        5..=8 => 2.34,
+        9..=12 => 2.46,
+        _ => 2.68,
+    };
+    let noise = (MAKING * MAKING + RUN * RUN).sqrt();
+    let limit = quantile * noise * (2.0 / passes as f64).sqrt();
+    let logs: Vec<f64> = record.layouts.iter().map(|one| one.score.ln()).collect();
+    let most = logs.iter().copied().fold(f64::MIN, f64::max);
+    logs.iter().filter(|log| most - *log <= limit).count() as f64
+}
+
+/// `count` experiments with an answer.
+pub fn experiments(seed: u64, count: usize, equal: bool, in_slots: bool) -> Result<Vec<Said>> {
+    let study = 80 + u64::from(equal) + 2 * u64::from(in_slots);
+    let all = trials(count, |number| {
+        experiment(seed_of(seed, study, number), equal, in_slots)
+    })?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// The share of experiments for which something holds, per cent.
+fn share(all: &[Said], holds: impl Fn(&Said) -> bool) -> f64 {
+    100.0 * all.iter().filter(|said| holds(said)).count() as f64 / all.len().max(1) as f64
+}
+
+/// (f): sets, effects and gains of layouts.
+pub fn layouts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    for (in_slots, what) in [(false, "remade"), (true, "in slots 30 % apart")] {
+        let all = experiments(seed, size.coverage, false, in_slots)?;
+        let mut state = |claim: &str, value: f64, decimals: usize, bound: Bound| {
+            table.state(&format!("(f) {what}: {claim}"), value, decimals, bound);
+        };
+        state(
+            "best in the set, %",
+            share(&all, |said| said.has_best),
+            1,
+            Bound::AtLeast(93.0),
+        );
+        let sum = |of: fn(&Said) -> f64| all.iter().map(of).sum::<f64>();
+        let ratio = sum(|said| said.set) / sum(|said| said.oracle);
+        state(
+            "size of the set over an oracle's",
+            ratio,
+            2,
+            Bound::AtMost(1.3),
+        );
+        let covered: usize = all.iter().map(|said| said.covered[0]).sum();
+        let effects: usize = all.iter().map(|said| said.covered[1]).sum();
+        let covered = 100.0 * covered as f64 / effects.max(1) as f64;
+        state("effects covered, %", covered, 1, Bound::AtLeast(93.0));
+        state(
+            "false gains, %",
+            share(&all, |said| said.false_gain),
+            1,
+            Bound::AtMost(6.0),
+        );
+        let equal = experiments(seed, size.coverage, true, in_slots)?;
+        let alarms = share(&equal, |said| said.any_effect);
+        state(
+            "equal layouts: any effect found, %",
+            alarms,
+            1,
+            Bound::AtMost(6.0),
+        );
+    }
+    Ok(())
+}
