@@ -8,8 +8,8 @@
 //! A use case is a folder and imports no other one; what several need is a step.
 #![forbid(unsafe_code)]
 
-pub mod baseline;
 pub mod advise;
+pub mod baseline;
 pub mod bench;
 pub mod check;
 pub mod compare;
@@ -25,8 +25,8 @@ pub mod format;
 pub mod history;
 pub mod import;
 mod interrupt;
-pub mod merge;
 pub mod lab;
+pub mod merge;
 pub mod observer;
 pub mod partition;
 mod permissions;

@@ -5,11 +5,11 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
-use crate::show::page::{format_of, say_written};
-use crate::switches::report::ReportFormat;
+use crate::show::page::say_written;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_campaign::steps::pages::ReportFormat;
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{
     About, advice_charts, advice_html, advice_markdown, advice_text, png, svg_of_all, wrapped,
@@ -91,7 +91,7 @@ fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Pa
         "{}, {}; Stripewise {}",
         kept.id, kept.started_at, kept.version
     );
-    let bytes = match format_of(path) {
+    let bytes = match ReportFormat::of_file(path) {
         Some(ReportFormat::Svg) => svg_of_all(&advice_charts(record)).into_bytes(),
         Some(ReportFormat::Png) => png(
             &svg_of_all(&advice_charts(record)),
