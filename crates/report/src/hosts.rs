@@ -25,30 +25,46 @@ pub fn hosts_text(run: &RunRecord) -> String {
     format!("{}\n{}", hosts_table(merged), sentences.collect::<String>())
 }
 
+/// Columns of the table of hosts; the last but one is the curve.
+const COLUMNS: [(&str, bool); 11] = [
+    ("Host", false),
+    ("Target", false),
+    ("IOPS", true),
+    ("MiB/s", true),
+    ("Share", true),
+    ("p99 read", true),
+    ("p99 write", true),
+    ("Start", true),
+    ("Errors", true),
+    ("Over time", false),
+    ("", false),
+];
+
+/// The table for other forms than the terminal: headings, which columns are numbers, and
+/// a row for each host.
+pub(crate) fn hosts_rows(merged: &MergedRecord) -> (Vec<String>, [bool; 11], Vec<Vec<String>>) {
+    let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
+    let numbers = COLUMNS.map(|(_, is_number)| is_number);
+    (headings.collect(), numbers, rows(merged))
+}
+
 fn hosts_table(merged: &MergedRecord) -> String {
-    let columns = [
-        words("Host"),
-        words("Target"),
-        number("IOPS"),
-        number("MiB/s"),
-        number("Share"),
-        number("p99 read"),
-        number("p99 write"),
-        number("Start"),
-        number("Errors"),
-        words("Over time"),
-        words(""),
-    ];
+    let columns = COLUMNS.map(|(heading, is_number)| match is_number {
+        true => number(heading),
+        false => words(heading),
+    });
+    draw(&columns, &rows(merged))
+}
+
+fn rows(merged: &MergedRecord) -> Vec<Vec<String>> {
     let highest = merged
         .hosts
         .iter()
         .flat_map(|host| &host.curve)
         .map(|point| point.iops)
         .fold(0.0, f64::max);
-    let rows: Vec<Vec<String>> = (merged.hosts.iter())
-        .map(|host| row(host, merged, highest))
-        .collect();
-    draw(&columns, &rows)
+    let hosts = merged.hosts.iter();
+    hosts.map(|host| row(host, merged, highest)).collect()
 }
 
 fn row(host: &HostRecord, merged: &MergedRecord, highest: f64) -> Vec<String> {
@@ -106,7 +122,8 @@ fn curve(points: &[HostPoint], highest: f64) -> String {
 #[must_use]
 pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
     let hosts = counted(merged.hosts.len(), "host", "hosts");
-    let total: f64 = run.jobs.iter().map(|job| job.outcome.iops).sum();
+    let rates = run.jobs.iter().map(|job| job.outcome.iops);
+    let total = rates.fold(0.0, |sum, rate| sum + rate);
     let mut sentence = format!("{hosts} together: {} IOPS", format_iops(total));
     if let Some(interval) = merged.iops {
         let (low, high) = (
@@ -218,10 +235,18 @@ mod tests {
             "over 5 intervals in which all were measuring.",
             "Fairness 0.900",
             "Limit: beta does little.",
-            "within 250 us; clocks were compared to within 40.0 us.",
+            "within 250 µs; clocks were compared to within 40 µs.",
         ] {
             assert!(text.contains(words), "{words}\n{text}");
         }
         assert!(hosts_text(&RunRecord::empty()).is_empty());
+        // The same in a file.
+        let document = stripewise_results::Document::new(vec![run]);
+        let material = crate::Material::new("Two hosts", document);
+        for text in [crate::html(&material), crate::markdown(&material)] {
+            for words in ["alpha", "66.7 %", "Fairness 0.900", "Over time"] {
+                assert!(text.contains(words), "{words}");
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! repeat it. Text of users cannot break out of its cell or become a link, an
 //! image or HTML.
 
+use crate::hosts::{hosts_rows, hosts_sentences};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::{count, metric_value, size};
@@ -52,6 +53,7 @@ pub fn markdown(material: &Material) -> String {
     if document.series.is_empty() && document.comparisons.is_empty() {
         of_rows(&mut text, &material.rows().collect::<Vec<_>>());
     }
+    of_hosts(&mut text, material);
     of_warnings(&mut text, material);
     let mut commands: Vec<String> = Vec::new();
     for run in &document.runs {
@@ -122,6 +124,20 @@ fn of_series(text: &mut String, named: &NamedSeries<'_>) {
     table(text, &words, &numbers, &rows);
     if let Some(answer) = crate::bench::answer_line(named.series) {
         let _ = writeln!(text, "{}\n", safe(&answer));
+    }
+}
+
+/// A row for each host of merged runs, and what they come to together.
+fn of_hosts(text: &mut String, material: &Material) {
+    for run in &material.document.runs {
+        let Some(merged) = &run.merged else { continue };
+        for sentence in hosts_sentences(run, merged) {
+            let _ = writeln!(text, "- {}", safe(&sentence));
+        }
+        let (headings, numbers, rows) = hosts_rows(merged);
+        text.push('\n');
+        table(text, &headings, &numbers, &rows);
+        text.push('\n');
     }
 }
 

@@ -68,6 +68,7 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
         }
         page.push_str("</section>\n");
     }
+    page.push_str(&tables::hosts(material));
     page.push_str(&tables::section(material));
     page.push_str(&conditions::repeat(material));
     page.push_str(&records::section(material, records));

@@ -2,6 +2,7 @@
 
 use super::escaped;
 use crate::chart::Chart;
+use crate::hosts::{hosts_rows, hosts_sentences};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::{count, metric_value, size};
@@ -17,6 +18,25 @@ pub(super) const ROWS_MAX: usize = 400;
 
 /// Series that have tables of their own.
 const SERIES_MAX: usize = 50;
+
+/// A row and a small curve for each host of merged runs, and what they come to together.
+pub(super) fn hosts(material: &Material) -> String {
+    let mut section = String::new();
+    for run in &material.document.runs {
+        let Some(merged) = &run.merged else { continue };
+        let sentences = hosts_sentences(run, merged);
+        for sentence in sentences {
+            let _ = writeln!(section, "<p>{}</p>", escaped(&sentence));
+        }
+        let (headings, _, rows) = hosts_rows(merged);
+        let caption = format!("Hosts of {}", run.id);
+        section.push_str(&table(&caption, &headings, &rows, 2));
+    }
+    match section.is_empty() {
+        true => section,
+        false => format!("<section id=\"hosts\"><h2>Hosts</h2>\n{section}</section>\n"),
+    }
+}
 
 /// A table with a heading row. Columns from `numbers_from` on are numbers.
 pub(super) fn table(
