@@ -22,16 +22,10 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     let words = squeezed(line.text.get(..4_096).unwrap_or(line.text));
     let begins = |start: &str| words.starts_with(start);
     let has = |part: &str| words.contains(part);
-    if is_terse(&words) {
+    if begins("3;") && has("fio-") || has(": (g=") && has("ioengine=") {
         return Some((
-            "is fio's terse output, which is not read",
-            "run fio with --output-format=json, and import that",
-        ));
-    }
-    if has(": (groupid=") || (has("IOPS=") && has("BW=")) || has(": (g=") && has("ioengine=") {
-        return Some((
-            "is fio's normal output, which is not read",
-            "run fio with --output-format=json, and import that",
+            "is fio's output without a result in it",
+            "give all that fio printed, up to its `Run status`, or its JSON (--output-format=json)",
         ));
     }
     if begins("fio: ") {
@@ -40,22 +34,26 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
             "run fio with --output-format=json, and import that",
         ));
     }
-    if has("Vdbench") || has("vdbench") || begins("tod timestamp") || has("MB/sec mb/sec") {
+    if has("Vdbench") || has("vdbench") || has("MB/sec mb/sec") {
         return Some((
-            "is output of vdbench, which is not read",
-            "run the load with `stripewise run`; results of SQLIO, DiskSpd and fio are read",
+            "is output of vdbench without an average in it",
+            "give flatfile.html or summary.html of its folder of output",
         ));
     }
     if has("elbencho") || begins("OPERATION RESULT TYPE") {
         return Some((
-            "is output of elbencho, which is not read",
-            "run the load with `stripewise run`; results of SQLIO, DiskSpd and fio are read",
+            "is what elbencho prints, which is not read",
+            "run it with --csvfile or --jsonfile, and import that",
         ));
     }
-    if has("Iometer") || begins("'Access specifications") || begins("'Time Stamp") {
+    if has("Iometer")
+        || begins("'Access specifications")
+        || begins("'Time Stamp")
+        || begins("'Test Type")
+    {
         return Some((
-            "is output of Iometer, which is not read",
-            "run the load with `stripewise run`; results of SQLIO, DiskSpd and fio are read",
+            "is a file of Iometer without results in it",
+            "give its results.csv; a configuration (.icf) has no results",
         ));
     }
     if begins("actual test time:") || words == "Total IO" {
@@ -65,16 +63,4 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
         ));
     }
     None
-}
-
-/// `3;fio-3.33;job;0;0;...`: the version of the format, then dozens of values.
-fn is_terse(words: &str) -> bool {
-    let mut cells = words.split(';');
-    let version = cells
-        .next()
-        .is_some_and(|cell| ["2", "3", "4", "5"].contains(&cell));
-    version
-        && cells.next().is_some_and(|cell| {
-            cell.starts_with("fio-") || cell.is_empty() || cells.clone().count() > 40
-        })
 }

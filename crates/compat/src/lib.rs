@@ -1,15 +1,18 @@
-//! Other tools' languages, in and out: results and workloads of SQLIO, DiskSpd
-//! and fio are read, SQLIO's output is printed. Runs no I/O.
+//! Other tools' languages, in and out: results of SQLIO, DiskSpd, fio, Iometer, vdbench,
+//! elbencho, CrystalDiskMark and KDiskMark and workloads of the first three are read,
+//! SQLIO's output is printed. Runs no I/O.
 //!
 //! [`import`] is the door for results: bytes of any of these tools in, records
 //! of ours out. What a source does not say is left out of its records, see
 //! [`stripewise_results::Imported::absent`]; nothing is invented. A source is
-//! read whole or not at all.
+//! read whole or not at all, unless [`import_whole_results`] is asked.
 #![forbid(unsafe_code)]
 
 mod absent;
 pub mod convert;
+mod crystal;
 mod diskspd;
+mod elbencho;
 mod elsewhere;
 mod error;
 mod fio;
@@ -17,11 +20,15 @@ mod fio;
 pub mod fuzz;
 mod import;
 mod imported_id;
+mod iometer;
+mod marks;
 pub mod sqlio;
 mod text;
 mod time;
+mod told;
+mod vdbench;
 
 pub use error::{Error, LineProblem};
-pub use import::{Format, ImportedFile, Note, import, recognise};
+pub use import::{Format, ImportedFile, Note, import, import_whole_results, recognise};
 
 pub mod dataset;

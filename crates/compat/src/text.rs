@@ -60,6 +60,66 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
     Ok(text)
 }
 
+/// A text of results, whatever encodings it is in.
+pub(crate) struct Decoded<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// Lines at which the encoding changes.
+    pub(crate) changes: Vec<u64>,
+}
+
+/// Changes of encoding in one file at most.
+const CHANGES_MAX: usize = 64;
+
+/// The text of a file that several shells may have written to: where it changes between
+/// UTF-16 and 8-bit text, each part is read in its own encoding.
+///
+/// # Errors
+/// As [`decode`], but for the changes.
+pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Decoded<'a>, Error> {
+    let Some(first) = mixed_at(bytes).filter(|_| bytes.len() <= SIZE_MAX) else {
+        let text = decode(bytes, source_name)?;
+        return Ok(Decoded {
+            text,
+            changes: Vec::new(),
+        });
+    };
+    let mut text = decode(&bytes[..first], source_name)?.into_owned();
+    let mut changes = Vec::new();
+    let mut is_wide = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    let mut rest = &bytes[first..];
+    while !rest.is_empty() {
+        if changes.len() >= CHANGES_MAX {
+            let hint = "save it as UTF-8";
+            return Err(Error::new(
+                source_name,
+                "changes its encoding too often",
+                hint,
+            ));
+        }
+        let line = text.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
+        changes.push(line);
+        is_wide = !is_wide;
+        // Shells of Windows append UTF-16 with its low byte first, with a mark or without.
+        let marked: Cow<'_, [u8]> = match (is_wide, rest) {
+            (true, [0xff, 0xfe, ..]) | (false, _) => Cow::Borrowed(rest),
+            (true, _) => Cow::Owned([&[0xff, 0xfe], rest].concat()),
+        };
+        let added = marked.len() - rest.len();
+        let length = mixed_at(&marked)
+            .filter(|at| *at > added)
+            .unwrap_or(marked.len());
+        let part = &marked[..length];
+        if !part.iter().all(u8::is_ascii_whitespace) {
+            text.push_str(&decode(part, source_name)?);
+        }
+        rest = &rest[length - added..];
+    }
+    Ok(Decoded {
+        text: Cow::Owned(text),
+        changes,
+    })
+}
+
 /// Whether the bytes are in one of the old code pages: neither UTF-16 nor UTF-8.
 pub(crate) fn is_of_a_code_page(bytes: &[u8]) -> bool {
     !matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) && std::str::from_utf8(bytes).is_err()

@@ -32,6 +32,55 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// Days since 1970-01-01 of a date (Howard Hinnant, `days_from_civil`).
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let of_era = year - era * 400;
+    let shifted_month = (month + 9) % 12;
+    let of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// `2026-11-22T20:15:30.123+0200` in UTC.
+pub(crate) fn from_offset(text: &str) -> Option<String> {
+    let text = text.trim();
+    let at = |from: usize, to: usize| -> Option<i64> {
+        let digits = text.get(from..to)?;
+        let sound = digits.bytes().all(|byte| byte.is_ascii_digit());
+        sound.then(|| digits.parse().ok())?
+    };
+    let marks = [
+        (4, '-'),
+        (7, '-'),
+        (10, 'T'),
+        (13, ':'),
+        (16, ':'),
+        (19, '.'),
+    ];
+    let sound = text.len() == 28
+        && marks
+            .iter()
+            .all(|(at, mark)| text.as_bytes()[*at] == *mark as u8);
+    if !sound {
+        return None;
+    }
+    let (month, day) = (at(5, 7)?, at(8, 10)?);
+    let (hour, minute, second) = (at(11, 13)?, at(14, 16)?, at(17, 19)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
+        return None;
+    }
+    let sign = match text.as_bytes()[23] {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let offset = sign * (at(24, 26)? * 3600 + at(26, 28)? * 60);
+    let days = days_of(at(0, 4)?, month, day);
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    rfc3339(seconds, u32::try_from(at(20, 23)?).ok()?)
+}
+
 /// `2018/10/08 15:43:09 UTC`, as DiskSpd writes it.
 pub(crate) fn from_slashes(text: &str) -> Option<String> {
     let text = text.trim().strip_suffix(" UTC")?;
@@ -58,6 +107,29 @@ pub(crate) fn from_slashes(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_with_an_offset_are_read_in_utc() {
+        for (text, utc) in [
+            (
+                "2026-11-22T20:15:30.123+0200",
+                Some("2026-11-22T18:15:30.123Z"),
+            ),
+            (
+                "2024-03-01T00:10:00.000+0100",
+                Some("2024-02-29T23:10:00.000Z"),
+            ),
+            (
+                "1999-12-31T23:59:59.999-0001",
+                Some("2000-01-01T00:00:59.999Z"),
+            ),
+            ("2026-11-22 20:15:30.123+0200", None),
+            ("2026-13-22T20:15:30.123+0200", None),
+            ("2026-11-22T20:15:30.123\u{fc}020", None),
+        ] {
+            assert_eq!(from_offset(text).as_deref(), utc, "{text}");
+        }
+    }
 
     #[test]
     fn dates_of_other_tools_become_rfc_3339() {

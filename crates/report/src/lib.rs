@@ -32,6 +32,7 @@ mod quantity_text;
 mod repetitions;
 mod rows;
 mod run;
+mod sqlio_histogram;
 mod table;
 mod warnings;
 mod words;

@@ -9,6 +9,7 @@ use crate::number::{count, metric_value, size};
 use crate::plain::plain;
 use crate::quantity_text::classic;
 use crate::rows::{Room, rows_table};
+use crate::sqlio_histogram::{CAPTION, histograms};
 use crate::warnings::{collected, of_runs, severity_word};
 use crate::words::{Said, requirement_words};
 use std::fmt::Write;
@@ -148,6 +149,11 @@ fn of_rows(text: &mut String, rows: &[JobRow<'_>]) {
     let of = rows_table(rows, ROWS_MAX, Room::Narrow);
     table(text, &headings(&of.headings), &of.numbers, &of.cells);
     left_out(text, rows.len());
+    if let Some((words, cells)) = histograms(rows, ROWS_MAX) {
+        let _ = writeln!(text, "{CAPTION}:\n");
+        let numbers: Vec<bool> = (0..words.len()).map(|at| at > 0).collect();
+        table(text, &words, &numbers, &cells);
+    }
 }
 
 fn of_comparison<'a>(text: &mut String, comparison: &'a ComparisonRecord, said: &mut Said<'a>) {

@@ -34,17 +34,111 @@ fn a_directory_gives_the_results_in_it() {
     let other = GOOD.replace("812.50", "999.99").replace("6.34", "7.81");
     desk.write("results/b.txt", &other);
     desk.write("results/notes.md", "nothing here");
-    std::fs::create_dir(desk.path().join("results/older")).unwrap();
-    desk.write("results/fio.txt", "a: (groupid=0, jobs=1): err= 0: pid=7\n");
+    std::fs::create_dir_all(desk.path().join("results/older/still")).unwrap();
+    let older = GOOD.replace("812.50", "750.00").replace("6.34", "5.85");
+    desk.write("results/older/still/c.txt", &older);
+    // A link that leads back is not followed.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(
+        desk.path().join("results"),
+        desk.path().join("results/older/back"),
+    )
+    .unwrap();
     let answer = import(&desk, &["results"]).done();
-    assert!(answer.stdout.contains("2 results kept"));
-    for said in [
-        "notes.md: was not written by a tool that is known here; passed over",
-        "fio.txt: is fio's normal output, which is not read; passed over",
-        "results holds 1 directory, whose files are not read",
-    ] {
+    assert!(
+        answer.stdout.contains("3 results kept"),
+        "{}",
+        answer.stdout
+    );
+    for said in ["notes.md: was not written by a tool that is known here; passed over"] {
         assert!(answer.stderr.contains(said), "{said}: {}", answer.stderr);
     }
+}
+
+#[test]
+fn results_that_are_whole_are_taken_where_that_is_asked_for() {
+    let desk = Desk::new();
+    let broken = GOOD.replace("MBs/sec:     6.34", "MBs/sec:   999.99");
+    let slower = GOOD.replace("812.50", "750.00").replace("6.34", "5.85");
+    desk.write("three.txt", &[GOOD, broken.as_str(), &slower].concat());
+    let refused = import(&desk, &["three.txt"]);
+    refused.failed(2, &["999.99", "hint:", "--whole-results takes the others"]);
+    desk.run(&["history"]).failed(5, &["there is no store at"]);
+    let taken = import(&desk, &["three.txt", "--whole-results"]).done();
+    assert!(taken.stdout.contains("2 results kept"), "{}", taken.stdout);
+    for said in ["line 10", "is left out", "999.99"] {
+        assert!(taken.stderr.contains(said), "{said}: {}", taken.stderr);
+    }
+    desk.write("bad.txt", &broken);
+    import(&desk, &["bad.txt", "--whole-results"]).failed(2, &["999.99"]);
+}
+
+#[test]
+fn results_of_every_tool_that_is_read_are_kept_shown_and_compared() {
+    let desk = Desk::new();
+    for (name, text, results) in [
+        (
+            "normal.txt",
+            include_str!("../../../compat/tests/data/fio-normal.txt"),
+            3,
+        ),
+        (
+            "terse.txt",
+            include_str!("../../../compat/tests/data/fio-terse-3.txt"),
+            3,
+        ),
+        (
+            "client.json",
+            include_str!("../../../compat/tests/data/fio-client.json"),
+            1,
+        ),
+        (
+            "iometer.csv",
+            include_str!("../../../compat/tests/data/iometer.csv"),
+            2,
+        ),
+        (
+            "flatfile.html",
+            include_str!("../../../compat/tests/data/vdbench-flatfile.html"),
+            2,
+        ),
+        (
+            "summary.html",
+            include_str!("../../../compat/tests/data/vdbench-summary.html"),
+            2,
+        ),
+        (
+            "elbencho.csv",
+            include_str!("../../../compat/tests/data/elbencho.csv"),
+            3,
+        ),
+        (
+            "elbencho.json",
+            include_str!("../../../compat/tests/data/elbencho.json"),
+            3,
+        ),
+        (
+            "cdm.txt",
+            include_str!("../../../compat/tests/data/crystaldiskmark.txt"),
+            12,
+        ),
+        (
+            "kdm.txt",
+            include_str!("../../../compat/tests/data/kdiskmark.txt"),
+            8,
+        ),
+    ] {
+        desk.write(name, text);
+        let json = desk.json(&["import", name]);
+        assert_eq!(json.at("files.0.results").count(), results, "{name}");
+        assert_eq!(json.at("imported").items().len() as u64, results, "{name}");
+        let shown = desk.run(&["report", name, "--format", "md"]).done();
+        assert!(shown.stdout.contains("IOPS"), "{name}: {}", shown.stdout);
+        // Of itself nothing differs, and nothing is invented on the way.
+        let exported = desk.run(&["export", name]).done();
+        assert_eq!(exported.stdout.lines().count() as u64, results, "{name}");
+    }
+    desk.run(&["compare", "iometer.csv", "iometer.csv"]).done();
 }
 
 #[test]

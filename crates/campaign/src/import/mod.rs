@@ -1,15 +1,14 @@
-//! `import`: other tools' results into the store, all or nothing.
+//! `import`: other tools' results into the store, all or nothing unless what is whole is asked for.
 
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
-use crate::observer::Event;
 use crate::steps::input::{RESULTS_BYTES_MAX, read as read_input};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::{ImportedFile, recognise};
+use stripewise_compat::{ImportedFile, import_whole_results, recognise};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_units::{NameText, counted};
+use stripewise_units::NameText;
 
 const UNREADABLE: &str = "check the name, and who may read it";
 
@@ -43,19 +42,21 @@ pub struct FileLine {
     pub notes: Vec<String>,
 }
 
-/// Reads all of these files, and directories of them, then keeps what they hold.
+/// Reads all of these files, and directories of them, then keeps what they hold; with
+/// `whole`, what is whole of it.
 ///
 /// # Errors
 /// Where one of them cannot be read; then nothing is kept.
 pub fn import(
     context: &Context,
     paths: &[PathBuf],
+    whole: bool,
     label: Option<&str>,
 ) -> Outcome<ImportDocument> {
     let mut runs = Vec::new();
     let mut files = Vec::new();
     for path in paths {
-        for (path, file) in read(context, path)? {
+        for (path, file) in read(context, path, whole)? {
             files.push(FileLine {
                 source: path.as_text(),
                 format: file.format.to_string(),
@@ -92,40 +93,27 @@ pub fn import(
     })
 }
 
-fn remark(context: &Context, text: &str) {
-    context.observer().hear(&Event::Remark { text });
-}
+/// Directories below one that is named, at most: deeper ones are a loop, or no results.
+const DEPTH_MAX: usize = 32;
+/// Files in all directories that are named together.
+const FILES_MAX: usize = 100_000;
 
-/// The results of a file, or of each file of a directory that has some.
-fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
+/// The results of a file, or of each file of a directory, and of those in it, that has
+/// some.
+fn read(context: &Context, path: &Path, whole: bool) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
     if !path.is_dir() {
         let bytes = bytes_of(context, path)?;
-        return Ok(vec![(path.to_owned(), parse(path, &bytes)?)]);
+        return Ok(vec![(path.to_owned(), parse(path, &bytes, whole)?)]);
     }
-    let entries = std::fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
-    let mut paths = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| unreadable(path, &error))?;
-    paths.sort();
-    let inner = paths.iter().filter(|path| path.is_dir()).count();
-    if inner > 0 {
-        remark(
-            context,
-            &format!(
-                "{} holds {}, whose files are not read; name them to import what is in them",
-                path.as_text(),
-                counted(inner, "directory", "directories")
-            ),
-        );
-    }
+    let mut paths = Vec::new();
+    files_below(path, 0, &mut paths)?;
     let mut files = Vec::new();
-    for path in paths.into_iter().filter(|path| path.is_file()) {
+    for path in paths {
         let bytes = bytes_of(context, &path)?;
-        match parse(&path, &bytes) {
+        match parse(&path, &bytes, whole) {
             Ok(file) => files.push((path, file)),
             // Whatever else lies there; what is of a known tool must be readable.
-            Err(failure) if recognise(&bytes).is_none() => {
+            Err(failure) if whole || recognise(&bytes).is_none() => {
                 context.note(format!("{}; passed over", failure.error));
             }
             Err(failure) => return Err(failure),
@@ -140,9 +128,46 @@ fn read(context: &Context, path: &Path) -> Outcome<Vec<(PathBuf, ImportedFile)>>
     Ok(files)
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Outcome<ImportedFile> {
-    stripewise_compat::import(bytes, &path.as_text()).map_err(|error| {
-        let hint = error.hint().to_owned();
+/// The files of a directory and of those in it, by name. Links to directories are not
+/// followed: they may lead back.
+fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome<()> {
+    if depth > DEPTH_MAX || found.len() > FILES_MAX {
+        return Err(Failure::usage(
+            format!(
+                "{} has more files, or directories in directories, than results have",
+                folder.as_text()
+            ),
+            "name the directory that the results lie in",
+        ));
+    }
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let mut paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| unreadable(folder, &error))?;
+    paths.sort();
+    for path in paths {
+        if path.is_file() {
+            found.push(path);
+        } else if path.is_dir() && !path.is_symlink() {
+            files_below(&path, depth + 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn parse(path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
+    let name = path.as_text();
+    let file = match whole {
+        true => import_whole_results(bytes, &name),
+        false => stripewise_compat::import(bytes, &name),
+    };
+    file.map_err(|error| {
+        let hint = match error.lines() {
+            [] => error.hint().to_owned(),
+            _ if whole => error.hint().to_owned(),
+            _ => format!("{}; --whole-results takes the others", error.hint()),
+        };
         Failure::usage(error.to_string(), hint)
     })
 }

@@ -1,4 +1,5 @@
-//! `import`: other tools' results into the store, all or nothing.
+//! `import`: other tools' results into the store, all or nothing unless the user asks
+//! for what is whole.
 
 use crate::context::Context;
 use crate::exit_codes::Exit;
@@ -10,7 +11,8 @@ use stripewise_report::imported_rows_table;
 use stripewise_units::counted;
 
 pub fn import(context: &Context, arguments: &Import) -> Outcome {
-    let done = keep(context, &arguments.files, arguments.label.as_deref())?;
+    let label = arguments.label.as_deref();
+    let done = keep(context, &arguments.files, arguments.whole_results, label)?;
     if context.global.json {
         print_json(&done)?;
         return Ok(Exit::Done);

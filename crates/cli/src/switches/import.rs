@@ -3,15 +3,20 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Keep other tools' results: SQLIO, DiskSpd, fio
+/// Keep other tools' results: SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Read are output of SQLIO, DiskSpd's text and XML (-Rxml), and fio's JSON and json+. What a result does not\n\
-say stays empty. All files are read before the first is kept: one that cannot be read stops everything.")]
+Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --client too), normal and terse\n\
+output, Iometer's CSV, vdbench's flatfile.html and summary.html, elbencho's CSV and JSON, and the text of\n\
+CrystalDiskMark and KDiskMark. What a result does not say stays empty. All files are read before the first\n\
+is kept: one that cannot be read stops everything, unless --whole-results is given.")]
 pub struct Import {
-    /// Files of results, or directories of them
+    /// Files of results, or directories of them, with the directories in those
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Take the results that are whole, and name those that are not
+    #[arg(long)]
+    pub whole_results: bool,
     /// Your words for these results
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,

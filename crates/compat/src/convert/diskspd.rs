@@ -107,7 +107,8 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
         );
     }
     // DiskSpd reads the block size first: other switches count in blocks.
-    for word in &words.words {
+    let is_size = |word: &&String| !switch_of(word).is_some_and(|switch| switch.starts_with("bs"));
+    for word in words.words.iter().filter(is_size) {
         if let Some(size) = switch_of(word).and_then(|switch| switch.strip_prefix('b')) {
             load.block = sized(size, 1).ok_or_else(|| format!("has no size in {word}"))?;
         }
@@ -121,6 +122,10 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
             None => load.targets.push(word.clone()),
             Some((letter, switch)) => {
                 let value = &switch[letter.len_utf8()..];
+                if let Some(what) = of_2_3(letter, value) {
+                    plan.note(line, format!("{word} {what}"));
+                    continue;
+                }
                 one(&mut load, letter, value, word, line, plan)?;
             }
         }
@@ -177,7 +182,7 @@ fn one(
         'r' => {
             load.random = true;
             if !value.is_empty() && size(value)? != load.block {
-                plan.note(line, format!("{word}: random positions are aligned to the block size here"));
+                return Err(format!("{word}: random positions of a plan are multiples of the block size"));
             }
         }
         's' => {
@@ -197,12 +202,11 @@ fn one(
         }
         'f' => match sized(value, load.block) {
             Some(bytes) => load.end = Some(bytes),
-            None => plan.note(line, format!("{word} is left out")),
+            None => return Err(format!("{word} has no size")),
         },
         'O' => load.requests_of_thread = Some(number()?),
         'T' => {
             load.apart = true;
-            plan.note(line, format!("{word}: DiskSpd starts its threads this far apart, here each starts at a share of its own"));
         }
         'X' => {
             return Err(format!("{word} reads a profile in XML, which is not converted: write its load as a command line"));
@@ -210,12 +214,28 @@ fn one(
         'z' if !value.is_empty() => load.seed = Some(number()?),
         'c' => plan.note(line, format!("{word}: files are not made by a plan; `stripewise prepare PATH --size {}` makes one", value.trim_end_matches('b'))),
         'a' | 'n' => plan.note(line, format!("{word}: give processors to the run with --cpus")),
-        'g' => plan.note(line, format!("{word}: a limit on each thread's throughput is left out; `rate` is an open loop, which is another thing")),
-        'i' | 'j' | 'p' | 'P' | 'I' => plan.note(line, format!("{word} has no counterpart, left out: the load differs")),
-        'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is printed, or how it is done, not the load")),
+        'g' => return Err(format!("{word} limits each thread's throughput; the `rate` of a plan is an open loop, which is another thing")),
+        'i' | 'j' => return Err(format!("{word} is a burst or a pause between bursts, which a plan cannot say")),
+        'p' => return Err(format!("{word} issues operations at the same place side by side, which a plan cannot say")),
+        'I' => plan.note(line, format!("{word}: run stripewise under ionice instead")),
+        'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is printed, or how it is done, not the load")),
         _ => return Err(format!("{word} is no switch of DiskSpd that is known")),
     }
     Ok(())
+}
+
+/// Switches that came with version 2.3, which change how it is done.
+fn of_2_3(letter: char, value: &str) -> Option<&'static str> {
+    let digits = |text: &str| text.starts_with(|sign: char| sign.is_ascii_digit());
+    match letter {
+        'b' if value.starts_with('s') => Some("is left out: buffers are apart by pages here"),
+        'o' if value.starts_with('c') => Some("is left out: it is how completions are taken"),
+        'u' if value.is_empty() || digits(value.trim_start_matches('n')) => {
+            Some("is left out: the engine is chosen by the run (--engine)")
+        }
+        'S' if value.starts_with(['y', 'Y']) => Some("is left out: it is how a volume is reached"),
+        _ => None,
+    }
 }
 
 /// `8K`, `1M`, `2G`, `64b` (blocks), `4096`.
@@ -281,9 +301,16 @@ fn job_of(
     }
     if load.shared && !load.random {
         job.text("cursor", "shared");
-    } else if !load.random && !load.apart && load.threads.max(load.threads_in_all.unwrap_or(1)) > 1
-    {
-        plan.note(line, "-s: DiskSpd starts every thread at the first byte, here each starts at a share of its own");
+    } else if !load.random && load.threads_in_all.unwrap_or(load.threads) > 1 {
+        let from = if load.apart {
+            "this far apart (-T)"
+        } else {
+            "at the first byte"
+        };
+        return Err(format!(
+            "-s with {} threads: DiskSpd starts them {from}, a plan's start at shares of their own; give -si, which both have, or -t1",
+            load.threads_in_all.unwrap_or(load.threads)
+        ));
     }
     job.size("block", load.block);
     job.number("threads", load.threads_in_all.unwrap_or(load.threads));

@@ -1,80 +1,13 @@
 //! A fio job file: sections, `[global]` before them. Options that a plan has no
 //! key for are named.
 
+use super::fio_options::{Fate, fate, gap, name_of, refused, split};
 use super::plan::{JobText, PlanText};
 use crate::fio::{Options, cache, names, size};
 use crate::text::lines;
 use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
-
-/// Options that are carried over, or need nothing said.
-const KNOWN: [&str; 41] = [
-    "rw",
-    "bs",
-    "iodepth",
-    "numjobs",
-    "size",
-    "runtime",
-    "ramp_time",
-    "direct",
-    "buffered",
-    "sync",
-    "fsync",
-    "fdatasync",
-    "filename",
-    "directory",
-    "offset",
-    "rwmixread",
-    "rwmixwrite",
-    "rate_iops",
-    "rate_process",
-    "random_distribution",
-    "randseed",
-    "name",
-    "thread",
-    "group_reporting",
-    "stonewall",
-    "wait_for_previous",
-    "ioengine",
-    "time_based",
-    "buffer_compress_percentage",
-    "dedupe_percentage",
-    "refill_buffers",
-    "norandommap",
-    "randrepeat",
-    "invalidate",
-    "description",
-    "loops",
-    "new_group",
-    "bsrange",
-    "bssplit",
-    "wait_for",
-    "filesize",
-];
-
-/// Other names of the same options: the one that is given last counts, whichever
-/// name it has.
-const ALIASES: [(&str, &str); 3] = [
-    ("readwrite", "rw"),
-    ("blocksize", "bs"),
-    ("blocksize_range", "bsrange"),
-];
-
-/// Engines that read and write files and block devices. Others work on something
-/// else (clusters, networks, memory, nothing), and so would not be what they were.
-const ENGINES: [&str; 11] = [
-    "sync",
-    "psync",
-    "vsync",
-    "pvsync",
-    "pvsync2",
-    "libaio",
-    "posixaio",
-    "io_uring",
-    "windowsaio",
-    "solarisaio",
-    "mmap",
-];
+use stripewise_units::ByteSize;
 
 struct Section {
     name: String,
@@ -121,19 +54,45 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
         .jobs
         .windows(2)
         .all(|two| times(&two[0]) == times(&two[1]));
-    plan.alone = walls > 0 || !same_times;
-    if walls > 0 && walls + 1 < plan.jobs.len() {
-        plan.note(
-            1,
-            "some jobs ran at once and some waited for others (stonewall, wait_for); here all run one after the other",
-        );
-    } else if walls == 0 && plan.jobs.len() > 1 && !same_times {
-        plan.note(
-            1,
-            "jobs that ran at once have different times, so here they run one after the other",
-        );
+    if let Some(section) = groups_wait(&sections) {
+        return Err(Error::of_lines(
+            source_name,
+            vec![LineProblem {
+                line: section.line,
+                reason: format!(
+                    "begins [{}], which runs beside another job while others wait (stonewall, wait_for): jobs of a plan run all at once, or one after the other",
+                    section.name
+                ),
+            }],
+            "make a file for each group of jobs that run at once",
+        ));
+    }
+    plan.alone = walls > 0;
+    if walls == 0 && plan.jobs.len() > 1 && !same_times {
+        return Err(Error::new(
+            source_name,
+            "has jobs that run at once for different times (runtime, ramp_time), which a plan cannot say",
+            "give them the same times, or let them wait for each other (stonewall)",
+        ));
     }
     Ok(())
+}
+
+/// The first job that runs at once with another one in a file in which jobs wait.
+fn groups_wait(sections: &[Section]) -> Option<&Section> {
+    let waits = |section: &Section| {
+        ["stonewall", "wait_for_previous", "wait_for"]
+            .iter()
+            .any(|option| section.options.is_on(option))
+    };
+    let any = sections.iter().skip(1).any(waits);
+    // `wait_for` names a job: those behind that one may still run.
+    let right = |at: usize| match sections[at].options.get("wait_for") {
+        Some(name) if !name.is_empty() => sections[at - 1].name == name,
+        _ => waits(&sections[at]),
+    };
+    let mut behind = (1..sections.len()).filter(|_| any);
+    behind.find(|at| !right(*at)).map(|at| &sections[at])
 }
 
 fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Section>, Error> {
@@ -143,7 +102,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     let mut problems = Vec::new();
     for line in lines(text) {
         let words = line.text.trim();
-        if words.is_empty() || words.starts_with([';', '#']) {
+        if words.is_empty() || words.starts_with([';', '#']) || problems.len() > 100 {
             continue;
         }
         if let Some(name) = words
@@ -158,7 +117,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
                 sections.push(Section {
                     name: name.to_owned(),
                     line: line.number,
-                    options: Options(global.clone()),
+                    options: Options::from(global.clone()),
                 });
             }
             continue;
@@ -174,7 +133,6 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             continue;
         }
         let (key, value) = option_in(words);
-
         let sound = !key.is_empty()
             && key
                 .bytes()
@@ -184,17 +142,18 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
                 line: line.number,
                 reason: "is neither an option nor a section, or has a variable".to_owned(),
             });
-            if problems.len() > 100 {
-                break;
-            }
             continue;
         }
-        if !KNOWN.contains(&key.as_str()) {
-            plan.note(line.number, format!("{key} has no counterpart, left out"));
-            continue;
+        match is_carried(&key, line.number, plan) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
         }
         let options = match sections.last_mut() {
-            Some(section) if !in_global => &mut section.options.0,
+            Some(section) if !in_global => &mut section.options.all,
             _ => &mut global,
         };
         options.insert(key, value.to_owned());
@@ -207,33 +166,31 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     }
 }
 
+/// Whether an option is one that jobs are made from; one that changes nothing of the load
+/// is passed over.
+fn is_carried(key: &str, line: u64, plan: &mut PlanText) -> Result<bool, LineProblem> {
+    match fate(key) {
+        Fate::Carried => Ok(true),
+        Fate::Left(None) => Ok(false),
+        Fate::Left(Some(instead)) => {
+            plan.note(line, format!("{key}: {instead}"));
+            Ok(false)
+        }
+        Fate::Refused => Err(LineProblem {
+            line,
+            reason: format!(
+                "has {key}, which a plan cannot say: without it the load would be another"
+            ),
+        }),
+    }
+}
+
 /// The name and the value of an option. As fio does it, a value ends before the
 /// first `;` or `#` in it.
 fn option_in(words: &str) -> (String, &str) {
     let words = words.split([';', '#']).next().unwrap_or_default();
     let (key, value) = words.split_once('=').unwrap_or((words, ""));
-    let key = key.trim().to_ascii_lowercase();
-    let known = ALIASES.iter().find(|(alias, _)| *alias == key);
-    let key = known.map_or(key, |(_, name)| (*name).to_owned());
-    (key, value.trim())
-}
-
-/// What would make another load of a job.
-fn refused(options: &Options) -> Result<(), String> {
-    if let Some(engine) = options
-        .get("ioengine")
-        .filter(|name| !ENGINES.contains(name))
-    {
-        return Err(format!(
-            "uses the engine {engine}, which does not read and write files and block devices as a plan does"
-        ));
-    }
-    if let Some(rw) = options.get("rw").filter(|rw| rw.contains(':')) {
-        return Err(format!(
-            "has rw={rw}: a plan cannot say what stands behind the colon (steps back, gaps, or how often a new position is drawn)"
-        ));
-    }
-    Ok(())
+    (name_of(key), value.trim())
 }
 
 fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
@@ -257,24 +214,17 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         0 => job.flag("write"),
         percent => job.number("read-percent", u64::from(percent)),
     }
-    job.flag(if rw.random { "random" } else { "sequential" });
-    let block = options
-        .block_size()
-        .ok_or("has several block sizes: make a job for each")?;
-    job.size("block", block);
+    blocks(options, line, &mut job, plan)?;
     let threads = options
         .get("numjobs")
         .map_or(Some(1), |_| options.count("numjobs"));
     let threads = threads.ok_or("has no number in numjobs")?;
     if !rw.random && threads > 1 {
-        plan.note(line, "fio starts every process of a sequential job at the first byte, here each thread starts at a share of its own");
+        return Err("has numjobs of a sequential job: fio starts every process at the first byte, a plan's threads start at shares of their own; give each a job with an offset".to_owned());
     }
     job.number("threads", u64::from(threads));
     let files = job.targets.len() as u64;
     let depth = u64::from(depth(options, line, plan)?);
-    if files > 1 && depth > 1 {
-        plan.note(line, format!("fio's iodepth of {depth} is for its {files} files together; here `outstanding` is for each of them"));
-    }
     job.number("outstanding", (depth / files).max(1));
     match options.time_ns("runtime") {
         Some(ns) => job.time("duration", ns),
@@ -298,10 +248,55 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     Ok(job)
 }
 
+/// Where operations go, and how large they are.
+fn blocks(
+    options: &Options,
+    line: u64,
+    job: &mut JobText,
+    plan: &mut PlanText,
+) -> Result<(), String> {
+    let random = options.rw().is_some_and(|rw| rw.random);
+    let sizes = split(options)?;
+    let one = match &sizes {
+        Some(sizes) if sizes.len() == 1 => Some(sizes[0].0),
+        Some(_) => None,
+        None => Some(options.block_size().ok_or(
+            "has bs or bsrange with several sizes: give bssplit with their shares, or a job for each",
+        )?),
+    };
+    match (gap(options), one) {
+        _ if random => job.flag("random"),
+        (None, _) => job.flag("sequential"),
+        (Some(gap), Some(block)) => {
+            job.size("stride", block.saturating_add(gap));
+            plan.note(line, "at the end of its file fio begins again where it began; a plan's next pass begins one block later, until all blocks were touched");
+        }
+        (Some(_), None) => {
+            return Err("has bssplit and an rw with a gap: a stride has one block size".to_owned());
+        }
+    }
+    match (one, sizes) {
+        (Some(block), _) => job.size("block", block),
+        (None, sizes) => {
+            let text: Vec<String> = sizes
+                .iter()
+                .flatten()
+                .map(|(bytes, share)| format!("{}:{share}", ByteSize(*bytes)))
+                .collect();
+            job.text("block", &text.join(","));
+            if random {
+                plan.note(line, "bssplit: fio's positions are multiples of the smallest size, a plan's of the power of two in each size");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Size and offset of each of a job's files.
 ///
 /// # Errors
-/// Where the job begins at or behind the end of its file: fio does nothing then.
+/// Where the job begins at or behind the end of its file, where fio does nothing, and where
+/// a size is a share or a range.
 fn spans(
     options: &Options,
     files: u64,
@@ -324,6 +319,12 @@ fn spans(
         (None, _) => ("size", files),
     };
     // A file's size counts from its first byte, a plan's from the offset.
+    if options.get("io_size").is_some() {
+        plan.note(
+            line,
+            "io_size is how much the job does in all, which plans do not say: left out",
+        );
+    }
     let skipped = match span {
         "filesize" => options.get("offset").and_then(size).unwrap_or(0),
         _ => 0,
@@ -341,10 +342,11 @@ fn spans(
                 job.size(key, (bytes - skipped) / shared);
             }
             Some((_, Some(bytes))) => job.size(key, bytes),
-            Some((text, None)) => plan.note(
-                line,
-                format!("{option}={text} is left out: shares and ranges are no sizes here"),
-            ),
+            Some((text, None)) => {
+                return Err(format!(
+                    "has {option}={text}: shares and ranges are no sizes in a plan"
+                ));
+            }
         }
     }
     Ok(())
@@ -403,13 +405,14 @@ fn further(
     match options.get("random_distribution") {
         None | Some("random") => {}
         Some(zipf) if zipf.starts_with("zipf:") => job.text("distribution", zipf),
-        Some(other) => plan.note(
-            line,
-            format!("random_distribution={other} is left out: positions are uniform"),
-        ),
+        // Refused before.
+        Some(_) => {}
     }
     if let Some(seed) = options.get("randseed").and_then(|seed| seed.parse().ok()) {
         job.number("seed", seed);
+    }
+    if options.is_on("zero_buffers") {
+        job.number("compressible", 100);
     }
     for (option, key) in [
         ("buffer_compress_percentage", "compressible"),

@@ -1,7 +1,8 @@
 //! Other tools' workloads as a plan of ours: a batch file that calls SQLIO,
 //! DiskSpd's command lines, fio's job files.
 //!
-//! What a plan cannot say is said in notes, never dropped in silence. The plan is
+//! What would make another load is refused by its name; what only changes how long a
+//! job runs, or how it is done, is said in notes. Nothing is dropped in silence. The plan is
 //! read back before it is handed out, so it is one that `run --plan` takes. What
 //! lies outside of the text (parameter files, drive letters) is asked of the
 //! caller: this crate opens nothing.
@@ -9,6 +10,7 @@
 mod calls;
 mod diskspd;
 mod fio;
+mod fio_options;
 mod plan;
 mod sqlio;
 

@@ -2,7 +2,7 @@
 //! all versions from 2.0.11 to 2.2.
 
 use super::record::{COUNT_MAX, Target, TimeSpan, cache, random, seconds_ns, steps};
-use stripewise_workload::{CacheMode, CursorKind, Pattern};
+use stripewise_workload::{CacheMode, Pattern};
 
 /// Lines about caches. One that says of write-through alone changes what an
 /// earlier line said; of a cache that is switched off on the near side only, no
@@ -79,7 +79,13 @@ pub(super) fn count(text: &str) -> Option<u32> {
 
 /// Parameters of the target whose `path:` came last.
 pub(super) fn target_parameter(target: &mut Target, words: &str) {
+    if words.contains("writethrough o") {
+        target.cache_by_default = false;
+    }
     if let Some((_, said)) = CACHES.iter().find(|(line, _)| words.starts_with(line)) {
+        // Since 2.0.17 two lines say of both caches.
+        let of_one = ["using software cache", "software cache disabled"];
+        target.cache_by_default |= of_one.contains(&words);
         match said {
             Said::Mode(mode) => target.cache = Some(*mode),
             Said::WriteThrough => {
@@ -109,11 +115,11 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         let step = words
             .split_once("stride:")
             .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
-        target.pattern = Some(walk(target, step, shared));
+        target.pattern = walk(target, step, shared);
     } else if let Some(step) = words.strip_prefix("stride size:") {
         // Up to 2.0.14 this line alone says that positions are not random.
         if target.pattern.is_none() {
-            target.pattern = Some(walk(target, bytes(step), false));
+            target.pattern = walk(target, bytes(step), false);
         }
     } else if words.starts_with("number of outstanding I/O operations") {
         target.outstanding = words.rsplit(':').next().and_then(count);
@@ -125,20 +131,12 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
 }
 
 /// Steps of a target whose block size was said before.
-fn walk(target: &Target, step: Option<u64>, shared: bool) -> Pattern {
-    match step.filter(|step| *step > 0) {
-        // Sizes with decimals are rounded: whether it is the block is not known.
-        None => steps(None, target.block_bytes, shared),
-        Some(step) if target.block_bytes.is_none() => Pattern::Stride {
-            stride_bytes: step,
-            cursor: if shared {
-                CursorKind::Shared
-            } else {
-                CursorKind::Own
-            },
-        },
-        step => steps(step, target.block_bytes, shared),
-    }
+fn walk(target: &Target, step: Option<u64>, shared: bool) -> Option<Pattern> {
+    let step = step.filter(|step| *step > 0);
+    // Sizes with decimals are rounded; without the block nobody knows whether a step is
+    // one of it.
+    (step.is_none() || target.block_bytes.is_some())
+        .then(|| steps(step, target.block_bytes, shared))
 }
 
 /// `70/30)`.

@@ -25,6 +25,8 @@ pub(super) struct Target {
     /// Only what is before this byte was used (`-f`).
     pub(super) end_bytes: Option<u64>,
     pub(super) cache: Option<CacheMode>,
+    /// What would say of write-through is not there.
+    pub(super) cache_by_default: bool,
 }
 
 /// Reads, writes, or both.

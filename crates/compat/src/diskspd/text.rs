@@ -151,6 +151,14 @@ impl Reader {
         if let Some(command) = words.strip_prefix("Command Line:") {
             self.begin(line.number);
             self.frame.command = command.split_whitespace().map(str::to_owned).collect();
+            // Its text does not name the version; some switches do.
+            if let Some(switch) = self.frame.command.iter().find(|word| is_of_2_3(word)) {
+                self.notes.push(Note {
+                    line: Some(line.number),
+                    message: format!("has {switch}, a switch of DiskSpd 2.3, which puts threads on fast cores first and separates buffers: compare with results of the same version only"),
+                });
+                self.frame.version = Some("2.3+".to_owned());
+            }
             return;
         }
         if words == "Input parameters:" {
@@ -241,6 +249,17 @@ impl Reader {
         let mut frame = self.frame.clone();
         frame.line = line;
         frame.content = fingerprint(&self.content);
+        let silent = open
+            .span
+            .targets
+            .iter()
+            .any(|target| target.cache_by_default);
+        if silent {
+            self.notes.push(Note {
+                line: Some(line),
+                message: "begins results whose parameters say of the software cache and nothing of write-through, as versions before 2.0.17 did: it counts as off".to_owned(),
+            });
+        }
         self.runs.push(record(&frame, &open.span, self.number));
         self.number += 1;
     }
@@ -274,8 +293,6 @@ impl Reader {
             }
             span.targets.push(Target {
                 path: path.trim().trim_matches('\'').to_owned(),
-                // What nothing is said of is 0.
-                base_offset_bytes: Some(0),
                 ..Target::default()
             });
         } else if !span_parameter(span, words)
@@ -420,6 +437,26 @@ impl Reader {
             message: "begins a second `Total IO` table in one result: passed over with what follows, as no heading says which run it belongs to".to_owned(),
         });
     }
+}
+
+/// Whether a switch came with version 2.3: `IoRing`, bypass, affinity by kind of core,
+/// separation of buffers, depth of the completion port, facts of the system.
+fn is_of_2_3(word: &str) -> bool {
+    let Some(switch) = word.strip_prefix(['-', '/']) else {
+        return false;
+    };
+    let exact = ["Sy", "SY", "ac", "as", "ap", "aP", "ae", "aE", "aup", "Rs"];
+    let numbered = |name: &str| {
+        switch
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == 'n'))
+    };
+    exact.contains(&switch)
+        || switch.starts_with("bs")
+        || numbered("u")
+        || numbered("oc")
+        || switch.starts_with("Sy")
+        || switch.starts_with("SY")
 }
 
 /// Whether a result has everything that it announces, and agrees with itself.

@@ -54,6 +54,7 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
                     message: "the profile has no target for this time span".to_owned(),
                 });
             }
+            notes.extend(said_nothing_of(span, line));
             runs.push(record(&frame, span, number as u64));
         }
         from_line = line + feeds(&text[start..end]);
@@ -72,6 +73,34 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
         runs,
         notes,
     })
+}
+
+/// What DiskSpd leaves out of its profile, and a line that was cut out looks the same.
+fn said_nothing_of(span: &TimeSpan, line: u64) -> Vec<Note> {
+    let note = |message: String| Note {
+        line: Some(line),
+        message,
+    };
+    let mut notes = Vec::new();
+    let silent = span.targets.iter().filter(|target| target.cache_by_default);
+    let modes: Vec<String> = silent
+        .map(|target| match target.cache {
+            Some(mode) => format!("{} ({mode})", target.path),
+            None => target.path.clone(),
+        })
+        .collect();
+    if !modes.is_empty() {
+        notes.push(note(format!(
+            "begins a profile that does not say of both caches: DiskSpd leaves out what is not switched off: {}",
+            modes.join(", ")
+        )));
+    }
+    if span.threads_in_all.is_some() && span.requests_of_thread.is_none() {
+        notes.push(note(
+            "begins a profile of a pool of threads without a number of outstanding I/Os of its own: those of its targets are taken".to_owned(),
+        ));
+    }
+    notes
 }
 
 fn frame(node: &Node, source_name: &str, line: u64, content: u64) -> Frame {
@@ -225,6 +254,7 @@ fn target(node: &Node) -> Target {
         block_bytes,
         outstanding: count("RequestCount"),
         threads: count("ThreadsPerFile"),
+        cache_by_default: off.is_none() || through.is_none(),
         base_offset_bytes: node.number("BaseFileOffset"),
         end_bytes: node.number("MaxFileSize"),
         // Neither is said where the cache is left on. One that is off on the near
@@ -235,12 +265,31 @@ fn target(node: &Node) -> Target {
     }
 }
 
+/// Threads in all: of a pool, or of each target.
+fn asked_threads(span: &TimeSpan) -> Option<u64> {
+    match span.threads_in_all {
+        Some(threads) => Some(u64::from(threads)),
+        None => span
+            .targets
+            .iter()
+            .map(|target| Some(u64::from(target.threads?)))
+            .sum::<Option<u64>>()
+            .filter(|sum| *sum > 0),
+    }
+}
+
 fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
     let seconds = node.text("TestTimeSeconds").and_then(seconds_ns);
     span.measured_ns = Some(seconds.ok_or("begins a document whose TestTimeSeconds is no time")?);
     let threads: Vec<&Node> = node.each("Thread").collect();
     if threads.is_empty() {
         return Err("begins a document whose result has no threads".to_owned());
+    }
+    if let Some(asked) = asked_threads(span).filter(|asked| *asked != threads.len() as u64) {
+        return Err(format!(
+            "begins a document whose result has {} threads of {asked} that were asked for: one was cut out or doubled",
+            threads.len()
+        ));
     }
     for of_thread in threads.iter().flat_map(|thread| thread.each("Target")) {
         let number = |name: &str| {

@@ -5,7 +5,7 @@
 //! results of several runs, or one run again and again.
 
 use super::json::Document;
-use super::read::{JOBS_MAX, NOTES_MAX, document};
+use super::read::{JOBS_MAX, NOTES_MAX, document, must_be_readable};
 use super::snapshots::continues;
 use crate::text::fingerprint;
 use crate::{Error, Format, ImportedFile, LineProblem, Note};
@@ -13,7 +13,9 @@ use serde_json::Value;
 use stripewise_results::{RunRecord, Status};
 
 const MARK: &str = "\"fio version\"";
-const DOCUMENTS_MAX: usize = 10_000;
+pub(super) const DOCUMENTS_MAX: usize = 10_000;
+/// Said of all results of fio.
+pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
 
 /// A document with where it stands.
 struct Found {
@@ -83,8 +85,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             "{what} left out (snapshots at an interval): the last one of each run has all that it counted"
         )));
     }
-    let latencies = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
-    notes.push(note(latencies.to_owned()));
+    notes.push(note(COMPLETION_LATENCIES.to_owned()));
     Ok(ImportedFile {
         format: Format::FioJson,
         runs,
@@ -152,6 +153,13 @@ impl Taken<'_> {
             return too_much("has too many results".to_owned());
         }
         let first = self.runs.len();
+        must_be_readable(&found.value).map_err(|reason| {
+            let problem = LineProblem {
+                line: found.line,
+                reason,
+            };
+            Error::of_lines(self.source_name, vec![problem], "nothing was taken")
+        })?;
         document(
             &found.value,
             found.content,
@@ -181,7 +189,7 @@ fn signal_in(text: &str) -> Option<&str> {
     lines.find(|line| line.starts_with("fio: terminating on signal"))
 }
 
-fn interrupted(run: &mut RunRecord, words: &str) {
+pub(super) fn interrupted(run: &mut RunRecord, words: &str) {
     run.status = Status::Partial;
     let because = run.partial_because.get_or_insert_with(String::new);
     if !because.is_empty() {

@@ -39,12 +39,14 @@ static DOCUMENT: Keep = Fields(&[
     ("time", Scalar),
     ("global options", Options),
     ("jobs", Each(&JOB)),
-    ("client_stats", Scalar),
+    ("client_stats", Each(&JOB)),
     ("disk_util", Any),
 ]);
 
 static JOB: Keep = Fields(&[
     ("jobname", Scalar),
+    ("hostname", Scalar),
+    ("port", Scalar),
     ("groupid", Scalar),
     ("error", Scalar),
     ("total_err", Scalar),

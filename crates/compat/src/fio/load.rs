@@ -26,7 +26,7 @@ pub(super) fn workload(
     let mut workload = Workload::default();
     // Without options (versions before 2.12 give none, and later ones can be told
     // to leave them out) nothing is known but what was done.
-    if options.0.is_empty() {
+    if options.all.is_empty() {
         if let Some(percent) = only_kind(outcome) {
             workload.read_percent = percent;
             absent.give("jobs.workload.read_percent");
@@ -55,6 +55,10 @@ pub(super) fn workload(
     if let Some(bytes) = options.get("size").and_then(size) {
         workload.size_bytes = Some(bytes);
         absent.give("jobs.workload.size_bytes");
+    }
+    // What is not in a header may have been asked for all the same.
+    if options.of_header {
+        return workload;
     }
     if let Some(bytes) = options.get("offset").map_or(Some(0), size) {
         workload.base_offset_bytes = bytes;
@@ -86,7 +90,8 @@ fn does_other_things(options: &Options, outcome: &Outcome) -> bool {
 fn mixes_otherwise(options: &Options, outcome: &Outcome) -> bool {
     let (reads, writes) = (outcome.read.operations, outcome.write.operations);
     let all = reads as f64 + writes as f64;
-    let Some(asked) = options.read_percent().filter(|_| all > 0.0) else {
+    let known = all > 0.0 && !options.of_header;
+    let Some(asked) = options.read_percent().filter(|_| known) else {
         return false;
     };
     let off = (100.0 * reads as f64 / all - f64::from(asked)).abs();
@@ -102,7 +107,11 @@ fn what(
     absent: &mut Absent,
     doubts: &mut Vec<&'static str>,
 ) {
-    if let Some(percent) = options.read_percent() {
+    let both = options.rw().is_some_and(|rw| rw.reads && rw.writes);
+    if let Some(percent) = options
+        .read_percent()
+        .filter(|_| !(both && options.of_header))
+    {
         workload.read_percent = percent;
         absent.give("jobs.workload.read_percent");
     }
@@ -115,10 +124,10 @@ fn what(
             workload.pattern = Pattern::Random {
                 distribution: Distribution::Uniform,
             };
-            if options
+            let uniform = options
                 .get("random_distribution")
-                .is_none_or(|name| name == "random")
-            {
+                .is_none_or(|name| name == "random");
+            if uniform && !options.of_header {
                 absent.give("jobs.workload.distribution");
             }
         } else {
@@ -180,6 +189,12 @@ fn how_many(
     if asked.is_some_and(more) {
         doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given");
         return;
+    }
+    let one = options
+        .get("ioengine")
+        .filter(|engine| ONE_IN_FLIGHT.contains(engine));
+    if one.is_some() && options.count("iodepth").is_some_and(|asked| asked > 1) {
+        doubts.push("its engine has one operation in flight, whatever its iodepth says");
     }
     if let Some(threads) = threads {
         workload.threads = threads;

@@ -14,11 +14,26 @@ pub(crate) struct Rw {
 
 /// Options of one job: its own over the global ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Options(pub(crate) BTreeMap<String, String>);
+pub(crate) struct Options {
+    /// By name.
+    pub(crate) all: BTreeMap<String, String>,
+    /// They are only the few that fio prints in its normal output: that another one
+    /// is missing does not say that it has its default.
+    pub(crate) of_header: bool,
+}
+
+impl From<BTreeMap<String, String>> for Options {
+    fn from(all: BTreeMap<String, String>) -> Self {
+        Options {
+            all,
+            of_header: false,
+        }
+    }
+}
 
 impl Options {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.all.get(name).map(String::as_str)
     }
 
     /// An option that is on: without a value, or with one that means yes.
@@ -78,7 +93,7 @@ impl Options {
     /// The one block size of reads and writes; `None` where there are several.
     pub(crate) fn block_size(&self) -> Option<u64> {
         let varied = ["bssplit", "bs_unaligned"];
-        if varied.iter().any(|name| self.0.contains_key(*name)) {
+        if varied.iter().any(|name| self.all.contains_key(*name)) {
             return None;
         }
         let range = self.get("bsrange").or_else(|| self.get("blocksize_range"));
@@ -196,7 +211,7 @@ mod tests {
         let owned = pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Options(owned.collect())
+        Options::from(owned.collect::<BTreeMap<_, _>>())
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::imported_id::imported_id;
 use crate::time::rfc3339;
 use crate::{Error, LineProblem, Note};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
 pub(super) const JOBS_MAX: usize = 10_000;
@@ -34,10 +34,11 @@ pub(super) fn document(
         let problem = LineProblem { line, reason };
         Error::of_lines(source_name, vec![problem], "nothing was taken")
     };
-    must_be_readable(value).map_err(at_line)?;
-    let jobs = value.get("jobs").and_then(Value::as_array);
-    let jobs = jobs.filter(|jobs| !jobs.is_empty() && jobs.len() <= JOBS_MAX);
-    let jobs = jobs.ok_or_else(|| at_line("begins a document without `jobs`".to_owned()))?;
+    let jobs = jobs_of(value, notes).map_err(at_line)?;
+    let jobs = jobs.as_slice();
+    if jobs.is_empty() || jobs.len() > JOBS_MAX {
+        return Err(at_line("begins a document without `jobs`".to_owned()));
+    }
     let global = value.get("global options").and_then(Value::as_object);
     let named = names_of(jobs);
     let mut copies = 0;
@@ -45,9 +46,11 @@ pub(super) fn document(
     let mut previous: Option<&Value> = None;
     let mut start = None;
     let mut troubles = Vec::new();
-    for job in jobs {
-        let name = text_of(job, "jobname").unwrap_or("fio").to_owned();
-        let options = options(global, job.get("job options").and_then(Value::as_object));
+    let mut defaults = Defaults::default();
+    for &job in jobs {
+        let name = name_of(job);
+        let mut options = options(global, job.get("job options").and_then(Value::as_object));
+        options.of_header = job.get(OF_HEADER).is_some();
         let alone = named.get(name.as_str()).is_none_or(|count| *count == 1);
         if previous.is_some_and(|previous| waited(previous, job, &options)) {
             let group = std::mem::take(&mut group);
@@ -65,6 +68,7 @@ pub(super) fn document(
         if start.is_none() {
             start = job.get("job_start").and_then(Value::as_u64);
         }
+        defaults.of(&name, &options, alone, notes);
         let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
         if error != 0 {
             troubles.push(format!("job {name} ended with error {error}"));
@@ -79,6 +83,7 @@ pub(super) fn document(
         group.push(read);
         previous = Some(job);
     }
+    defaults.note(notes);
     runs.push(finish(
         group,
         value,
@@ -89,6 +94,66 @@ pub(super) fn document(
         &mut troubles,
     ));
     Ok(())
+}
+
+/// What the options of jobs do not name, so that fio's defaults are taken: a line that
+/// was cut out of them looks the same.
+#[derive(Default)]
+struct Defaults(BTreeMap<String, Vec<String>>);
+
+impl Defaults {
+    /// Names of one kind that are said in one note.
+    const NAMED_MAX: usize = 8;
+
+    fn of(&mut self, name: &str, options: &Options, alone: bool, notes: &mut Vec<Note>) {
+        if options.all.is_empty() {
+            let message = format!(
+                "job {name}: its options are not there: what it was asked to do is not given"
+            );
+            return note_once(notes, message);
+        }
+        let mut missing = Vec::new();
+        for (option, others) in [
+            ("rw", ["rw", "readwrite"].as_slice()),
+            (
+                "bs",
+                &["bs", "blocksize", "bsrange", "blocksize_range", "bssplit"],
+            ),
+            ("iodepth", &["iodepth"]),
+            ("ioengine", &["ioengine"]),
+            ("numjobs", &["numjobs"]),
+            ("direct", &["direct", "buffered"]),
+        ] {
+            let asked = match option {
+                "numjobs" => alone,
+                "direct" => !options.of_header,
+                _ => true,
+            };
+            if asked && !others.iter().any(|name| options.get(name).is_some()) {
+                missing.push(option);
+            }
+        }
+        if !missing.is_empty() {
+            let jobs = self.0.entry(missing.join(", ")).or_default();
+            jobs.push(name.to_owned());
+        }
+    }
+
+    fn note(self, notes: &mut Vec<Note>) {
+        for (missing, jobs) in self.0 {
+            let shown = jobs[..jobs.len().min(Self::NAMED_MAX)].join(", ");
+            let more = match jobs.len().saturating_sub(Self::NAMED_MAX) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            note_once(
+                notes,
+                format!(
+                    "jobs {shown}{more}: options that do not name {missing} have fio's defaults for them"
+                ),
+            );
+        }
+    }
 }
 
 /// Why a job counts as stopped: it ran for less than its options say, and its data did
@@ -139,7 +204,7 @@ fn stopped_early(
 }
 
 /// Whether a document is of a version and kind that is read; else why not.
-fn must_be_readable(value: &Value) -> Result<(), String> {
+pub(super) fn must_be_readable(value: &Value) -> Result<(), String> {
     let version = text_of(value, "fio version").unwrap_or_default();
     if !["fio-2", "fio-3", "fio-4"]
         .iter()
@@ -149,12 +214,68 @@ fn must_be_readable(value: &Value) -> Result<(), String> {
             "begins a result of `{version}`: of fio, versions 2 to 4 are read"
         ));
     }
-    if value.get("client_stats").is_some() {
+    Ok(())
+}
+
+/// What marks a job whose options are those of fio's normal output.
+pub(super) const OF_HEADER: &str = "options of header";
+
+/// The sum that fio's client mode puts behind the jobs of several hosts.
+const ALL_CLIENTS: &str = "All clients";
+
+/// The jobs of a document; of fio's client mode, those of all hosts without their sum,
+/// which must be what they add up to.
+fn jobs_of<'a>(value: &'a Value, notes: &mut Vec<Note>) -> Result<Vec<&'a Value>, String> {
+    let each = |name: &str| value.get(name).and_then(Value::as_array);
+    let Some(of_clients) = each("client_stats") else {
+        return Ok(each("jobs").into_iter().flatten().collect());
+    };
+    if of_clients
+        .iter()
+        .any(|job| text_of(job, "jobname").is_none())
+    {
         return Err(
-            "begins a result of fio's client mode (`client_stats`), in which several hosts are added up: run fio on each host with --output-format=json".to_owned(),
+            "begins a result of fio's client mode with a job without a name: a line was cut out"
+                .to_owned(),
         );
     }
-    Ok(())
+    let is_sum = |job: &&Value| text_of(job, "jobname") == Some(ALL_CLIENTS);
+    let (sums, jobs): (Vec<&Value>, Vec<&Value>) = of_clients.iter().partition(is_sum);
+    for side in ["read", "write"] {
+        let count = |job: &&Value| job.get(side)?.get("total_ios")?.as_u64();
+        let sum: Option<u64> = jobs.iter().map(count).sum();
+        if let [all] = sums.as_slice()
+            && count(all) != sum
+        {
+            return Err(format!(
+                "begins a result of fio's client mode whose `{ALL_CLIENTS}` is not the sum of the {side}s of its jobs: one was cut out or changed"
+            ));
+        }
+    }
+    let hosts: HashSet<_> = jobs.iter().map(|job| address_of(job)).collect();
+    if hosts.len() > 1 {
+        let message = format!(
+            "the jobs of {} hosts (fio's client mode) are one run; their sum, `{ALL_CLIENTS}`, is checked and left out",
+            hosts.len()
+        );
+        note_once(notes, message);
+    }
+    Ok(jobs)
+}
+
+/// Host and port of a job of fio's client mode.
+fn address_of(job: &Value) -> Option<(&str, u64)> {
+    let port = job.get("port").and_then(Value::as_u64).unwrap_or(0);
+    Some((text_of(job, "hostname")?, port))
+}
+
+/// The name of a job; with its host where it ran on another one.
+fn name_of(job: &Value) -> String {
+    let name = text_of(job, "jobname").unwrap_or("fio");
+    match text_of(job, "hostname") {
+        Some(host) => format!("{name}@{host}"),
+        None => name.to_owned(),
+    }
 }
 
 /// # Errors
@@ -203,11 +324,10 @@ fn overlap(first: &Value, second: &Value) -> bool {
 }
 
 /// How many jobs have each name.
-fn names_of(jobs: &[Value]) -> HashMap<&str, usize> {
+fn names_of(jobs: &[&Value]) -> HashMap<String, usize> {
     let mut named = HashMap::new();
-    for job in jobs {
-        let name = text_of(job, "jobname").unwrap_or("fio");
-        *named.entry(name).or_default() += 1;
+    for &job in jobs {
+        *named.entry(name_of(job)).or_default() += 1;
     }
     named
 }
@@ -290,7 +410,7 @@ fn options(global: Option<&Map<String, Value>>, own: Option<&Map<String, Value>>
             Value::Number(number) => number.to_string(),
             _ => String::new(),
         };
-        options.0.insert(name.clone(), text);
+        options.all.insert(name.clone(), text);
     }
     options
 }
@@ -314,6 +434,14 @@ fn job_record(
         note_once(notes, message);
     }
     let outcome = outcome(job, read, write, &mut absent)?;
+    // Since version 3.2 both are printed.
+    let in_kib = |side: &Value| side.get("io_kbytes").is_some() && side.get("bw_bytes").is_none();
+    if in_kib(read) || in_kib(write) {
+        note_once(
+            notes,
+            format!("job {name}: its rate of bytes is known in KiB/s only"),
+        );
+    }
     let mut doubts = Vec::new();
     let workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
     for doubt in doubts {

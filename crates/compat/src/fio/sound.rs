@@ -10,6 +10,10 @@ use serde_json::Value;
 
 /// How far a rate may be from what follows from its count, as a share of it.
 const RATE_OFF: f64 = 0.05;
+/// What marks latencies that are printed in another unit than they are given in here:
+/// what their last digit stands for.
+pub(super) const RESOLUTION: &str = "resolution";
+
 /// How far a percentile may be above the maximum: fio gives the middle of a
 /// bucket of its histogram, which is up to 1/64 of its value wide.
 const BUCKET_OFF: f64 = 0.02;
@@ -80,9 +84,10 @@ fn latencies(of: &Value, side: &str) -> Option<String> {
         }
         let number = |field: &str| values.get(field).and_then(Value::as_f64);
         let (min, mean, max) = (number("min"), number("mean"), number("max"));
+        let step = number(RESOLUTION).unwrap_or(1.0);
         // Minimum and maximum are whole numbers, the mean is not.
         let above = |low: Option<f64>, high: Option<f64>| {
-            low.zip(high).is_some_and(|(low, high)| low > high * (1.0 + 1e-6) + 1.0)
+            low.zip(high).is_some_and(|(low, high)| low > high * (1.0 + 1e-6) + step)
         };
         if above(min, mean) || above(mean, max) || above(min, max) {
             let shown = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
@@ -93,11 +98,11 @@ fn latencies(of: &Value, side: &str) -> Option<String> {
                 shown(max),
             ));
         }
-        percentiles(values, max).map(|what| format!("says {name} of its {side}s with {what}"))
+        percentiles(values, max, step).map(|what| format!("says {name} of its {side}s with {what}"))
     })
 }
 
-fn percentiles(values: &Value, max: Option<f64>) -> Option<String> {
+fn percentiles(values: &Value, max: Option<f64>, step: f64) -> Option<String> {
     let all = values.get("percentile").and_then(Value::as_object)?;
     let mut before: Option<(f64, f64)> = None;
     for percent in PERCENTS {
@@ -109,7 +114,7 @@ fn percentiles(values: &Value, max: Option<f64>) -> Option<String> {
                 "{least} at {lower} percent and less, {value}, at {percent} percent"
             ));
         }
-        if let Some(max) = max.filter(|max| value > max * (1.0 + BUCKET_OFF) + 1.0) {
+        if let Some(max) = max.filter(|max| value > max * (1.0 + BUCKET_OFF) + step) {
             return Some(format!(
                 "{value} at {percent} percent, above its max of {max}"
             ));

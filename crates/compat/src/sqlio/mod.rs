@@ -28,7 +28,7 @@ pub(crate) use words::words_of_call;
 /// What `sqlio -?` prints; in our words.
 pub const USAGE: &str = include_str!("usage.txt");
 
-use crate::{Error, Format, ImportedFile};
+use crate::{Error, Format, ImportedFile, Note};
 use stripewise_workload::CacheMode;
 
 /// The words for `-BH`, the only ones that results show.
@@ -63,9 +63,40 @@ fn cache_of_words(words: &str) -> Option<CacheMode> {
     found.map(|(cache, _)| *cache)
 }
 
+/// SQLIO prints nothing of what was not asked for, and a line that was cut out looks the
+/// same: how many results are taken to have its defaults.
+fn defaults(results: &[read::Found]) -> Vec<Note> {
+    let count = |is_silent: fn(&Report) -> bool| {
+        let silent = results.iter().filter(|found| is_silent(&found.report));
+        silent.count()
+    };
+    let of = |silent: usize, what: &str| {
+        (silent > 0).then(|| Note {
+            line: None,
+            message: format!(
+                "{silent} of {} results say nothing of {what}",
+                results.len()
+            ),
+        })
+    };
+    let outstanding = count(|report| report.outstanding.is_none());
+    let buffering = count(|report| report.buffering.is_none());
+    [
+        of(
+            outstanding,
+            "outstanding I/Os, which is SQLIO's default: one of each thread",
+        ),
+        of(buffering, "buffering, which is SQLIO's default: none (-BN)"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 /// Reads output of SQLIO.
 pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let (results, notes) = read::read(text, source_name)?;
+    let (results, mut notes) = read::read(text, source_name)?;
+    notes.extend(defaults(&results));
     Ok(ImportedFile {
         format: Format::Sqlio,
         runs: record::records(results, source_name),

@@ -87,7 +87,7 @@ fn a_batch_file_becomes_a_job_for_each_call() {
 fn command_lines_of_diskspd_keep_its_defaults_and_meanings() {
     let (plan, notes) = plan(
         Tool::Diskspd,
-        "diskspd.exe -c10G -b8K -d60 -W10 -t8 -o4 -r -w25 -Sh -L -a0,1 L:\\t.dat\ndiskspd -si64K -t2 -B1M -z7 L:\\t.dat\ndiskspd -s128K -g100 L:\\t.dat\n",
+        "diskspd.exe -c10G -b8K -d60 -W10 -t8 -o4 -r -w25 -Sh -L -a0,1 L:\\t.dat\ndiskspd -si64K -t2 -B1M -z7 L:\\t.dat\ndiskspd -s128K -I1 L:\\t.dat\n",
     );
     let [random, sequential, stride] = plan.jobs.as_slice() else {
         panic!()
@@ -120,7 +120,7 @@ fn command_lines_of_diskspd_keep_its_defaults_and_meanings() {
             ..
         }
     ));
-    for said in ["-c10G", "--cpus", "-g100"] {
+    for said in ["-c10G", "--cpus", "-I1"] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
 }
@@ -131,7 +131,7 @@ fn a_job_file_of_fio_keeps_its_common_options() {
         Tool::Fio,
         "; a comment\n[global]\ndirect=1\nioengine=libaio\nruntime=1m\ntime_based\nramp_time=5\ndirectory=/data\n\
          [data]\nfilename=a.dat:b.dat\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=16\nnumjobs=4\nsize=10g\nrandom_distribution=zipf:1.1\n\
-         [log]\nrw=write\nbs=64k\nfdatasync=1\nsync=dsync\nverify=crc32c\n",
+         [log]\nrw=write\nbs=64k\nfdatasync=1\nsync=dsync\ngroup_reporting\ncpus_allowed=0-3\n",
     );
     assert_eq!(plan.order, PlanOrder::Together, "no stonewall");
     let [data, log] = plan.jobs.as_slice() else {
@@ -155,16 +155,13 @@ fn a_job_file_of_fio_keeps_its_common_options() {
         Some(5 << 30),
         "fio's size is for both files"
     );
-    assert!(
-        notes.contains("iodepth of 16 is for its 2 files"),
-        "{notes}"
-    );
     assert_eq!(log.targets, ["/data"]);
     assert_eq!(
         (log.workload.cache, log.workload.sync.unwrap().every),
         (CacheMode::DirectSync, 1)
     );
-    assert!(notes.contains("verify has no counterpart"), "{notes}");
+    assert!(notes.contains("cpus_allowed: give processors"), "{notes}");
+    assert!(!notes.contains("group_reporting"), "{notes}");
     let (walled, _) = self::plan(
         Tool::Fio,
         "[a]\nrw=read\nruntime=5\n[b]\nstonewall\nrw=write\nruntime=9\n",
@@ -187,7 +184,7 @@ fn lines_that_cannot_be_understood_are_named() {
         (Tool::Diskspd, "diskspd -b8K\n", "names no target"),
         (Tool::Diskspd, "x\n", "calls no diskspd"),
         (Tool::Fio, "[a]\nbs=4k\nsize=${SIZE}\n", "line 3"),
-        (Tool::Fio, "[a]\nbsrange=4k-8k\n", "several block sizes"),
+        (Tool::Fio, "[a]\nbsrange=4k-8k\n", "several sizes"),
         (Tool::Fio, "rw=read\n", "has no job"),
         (
             Tool::Diskspd,
@@ -199,7 +196,7 @@ fn lines_that_cannot_be_understood_are_named() {
         (Tool::Diskspd, "diskspd -O4 t.dat\n", "goes with -F"),
         (
             Tool::Diskspd,
-            "diskspd -O3 -F2 a.dat b.dat\n",
+            "diskspd -r -O3 -F2 a.dat b.dat\n",
             "2 targets together",
         ),
         (
@@ -207,16 +204,20 @@ fn lines_that_cannot_be_understood_are_named() {
             "diskspd -B64M -f16M t.dat\n",
             "nothing is between",
         ),
-        (Tool::Fio, "[a]\nioengine=rbd\nrw=randwrite\n", "engine rbd"),
+        (
+            Tool::Fio,
+            "[a]\nioengine=rbd\nrw=randwrite\n",
+            "ioengine=rbd",
+        ),
         (
             Tool::Fio,
             "[global]\nioengine=net\n[a]\nrw=read\n",
-            "engine net",
+            "ioengine=net",
         ),
         (
             Tool::Fio,
             "[a]\nioengine=io_uring_cmd\n",
-            "engine io_uring_cmd",
+            "ioengine=io_uring_cmd",
         ),
         (Tool::Fio, "[a]\nrw=read:-8k\n", "rw=read:-8k"),
         (Tool::Fio, "[a]\nreadwrite=randread:8\n", "rw=randread:8"),
@@ -249,7 +250,7 @@ fn spans_and_pools_of_diskspd_are_what_its_switches_mean() {
         ("-f64M", 0, Some(64 << 20), 1, 2),
         ("-B16M:8M -f64M", 16 << 20, Some(8 << 20), 1, 2),
         ("-B10b -b8K", 81_920, None, 1, 2),
-        ("-O4 -F2 -o1", 0, None, 2, 4),
+        ("-r -O4 -F2 -o1", 0, None, 2, 4),
         ("/b4K /o8 /w0", 0, None, 1, 8),
     ] {
         let (plan, _) = plan(Tool::Diskspd, &format!("diskspd {switches} L:\\t.dat\n"));
@@ -266,12 +267,7 @@ fn spans_and_pools_of_diskspd_are_what_its_switches_mean() {
             "{switches}"
         );
     }
-    let (_, notes) = plan(Tool::Diskspd, "diskspd -s -t4 -T1M -b64K L:\\t.dat\n");
-    assert!(
-        notes.contains("-T1M") && !notes.contains("first byte"),
-        "{notes}"
-    );
-    let (plan, _) = plan(Tool::Diskspd, "diskspd -O8 -F3 L:\\a.dat L:\\b.dat\n");
+    let (plan, _) = plan(Tool::Diskspd, "diskspd -r -O8 -F3 L:\\a.dat L:\\b.dat\n");
     assert_eq!(plan.jobs[0].workload.outstanding, 4);
 }
 
@@ -332,7 +328,7 @@ fn a_job_of_fio_that_begins_behind_its_file_is_no_job_of_zero_bytes() {
 #[test]
 fn waits_sizes_and_syncs_of_fio_are_carried_over() {
     let text = "[writers]\nrw=write\nfilename=/d/t\nfilesize=1g\nbsrange=4k-4k\nfsync=8\nruntime=5\n\
-                [readers]\nwait_for=writers\nrw=read\nnumjobs=4\nfilename=/d/t\nruntime=5\n";
+                [readers]\nwait_for=writers\nrw=randread\nnumjobs=4\nfilename=/d/t\nruntime=5\n";
     let (plan, notes) = plan(Tool::Fio, text);
     assert_eq!(plan.order, PlanOrder::Alone);
     let load = &plan.jobs[0].workload;
@@ -341,7 +337,5 @@ fn waits_sizes_and_syncs_of_fio_are_carried_over() {
         (Some(1 << 30), 4096)
     );
     assert_eq!(load.sync.unwrap().every, 8);
-    for said in ["starts every process", "fsync: a plan syncs"] {
-        assert!(notes.contains(said), "{said}: {notes}");
-    }
+    assert!(notes.contains("fsync: a plan syncs"), "{notes}");
 }

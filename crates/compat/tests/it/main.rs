@@ -1,9 +1,12 @@
 //! Other tools' formats, on examples of our own in the same form.
 
 mod arithmetic;
+mod carried;
 mod commands;
 mod contradictions;
 mod conversions;
+mod forms;
+mod line_damage;
 mod mutations;
 mod parsers;
 mod sources;

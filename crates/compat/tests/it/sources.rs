@@ -3,25 +3,25 @@
 
 use crate::sqlio_output::{GROW, PLAIN};
 use crate::tools::{DISKSPD_TEXT, DISKSPD_XML, FIO};
-use stripewise_compat::{import, recognise};
+use stripewise_compat::{ImportedFile, import, import_whole_results, recognise};
 
 #[test]
 fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
     for (text, problem, hint) in [
         (
             "reads: (g=0): rw=randread, bs=(R) 8192B-8192B, ioengine=libaio, iodepth=4\nfio-3.33\n",
-            "fio's normal output",
+            "without a result",
             "--output-format=json",
         ),
         (
             "reads: (groupid=0, jobs=1): err= 0: pid=7\n  read: IOPS=4000, BW=31.2MiB/s\n",
-            "fio's normal output",
+            "it was cut off",
             "--output-format=json",
         ),
         (
             "3;fio-3.33;reads;0;0;1000;2000;500;10;0;0\n",
-            "fio's terse output",
-            "--output-format=json",
+            "fewer values than a line of fio's terse output",
+            "as they were written",
         ),
         (
             "fio: engine x not loadable\n",
@@ -30,18 +30,18 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
         ),
         (
             "Copyright (c) 2000, 2018.\nVdbench summary report, created 10:11:12\n",
-            "vdbench",
-            "stripewise run",
+            "vdbench without an average",
+            "summary.html",
         ),
         (
             "OPERATION   RESULT TYPE         FIRST DONE  LAST DONE\nREAD  IOPS : 1 2\n",
-            "elbencho",
-            "stripewise run",
+            "what elbencho prints",
+            "--csvfile",
         ),
         (
             "'Test Type,Test Description\n'Version\n'Time Stamp\n",
-            "Iometer",
-            "stripewise run",
+            "Iometer without results",
+            "results.csv",
         ),
         (
             "Results for timespan 1:\n***\nactual test time:\t30.00s\nTotal IO\n",
@@ -62,42 +62,81 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
         let error = import(text.as_bytes(), "x.txt").unwrap_err();
         assert!(error.to_string().contains(problem), "{problem}: {error}");
         assert!(error.hint().contains(hint), "{hint}: {}", error.hint());
-        assert_eq!(recognise(text.as_bytes()), None);
+        let is_known = problem.contains("cut off") || problem.contains("terse");
+        assert_eq!(recognise(text.as_bytes()).is_some(), is_known);
     }
-    let client = FIO.replace("\"jobs\":", "\"client_stats\":");
-    let error = import(client.as_bytes(), "x").unwrap_err();
-    assert!(error.to_string().contains("client mode"), "{error}");
 }
 
 #[test]
-fn results_of_several_tools_in_one_file_are_refused_with_both_names() {
-    for (first, second, names) in [
+fn results_of_several_tools_in_one_file_are_all_read() {
+    for (first, second, names, runs) in [
         (
             DISKSPD_TEXT,
             PLAIN,
-            ["DiskSpd text from line 4", "SQLIO output from line 7"],
+            ["DiskSpd text from line 1", "SQLIO output from line 71"],
+            2,
         ),
         (
             PLAIN,
             FIO,
             ["SQLIO output from line 1", "fio JSON from line"],
+            3,
         ),
         (
             FIO,
             DISKSPD_XML,
             ["fio JSON from line", "DiskSpd XML from line"],
+            3,
         ),
     ] {
-        let error = import([first, second].concat().as_bytes(), "x").unwrap_err();
-        let said = error.to_string();
+        let file = import([first, second].concat().as_bytes(), "x").unwrap();
+        let said = file.notes[0].message.clone();
         for name in names {
             assert!(said.contains(name), "{name}: {said}");
         }
-        assert!(error.hint().contains("each tool"));
+        assert_eq!(file.runs.len(), runs, "{said}");
+        // Lines are those of the file, in records and in what is said of them.
+        let alone = import(second.as_bytes(), "x").unwrap();
+        let line = |file: &ImportedFile| file.runs.last()?.imported.as_ref()?.line;
+        let above = first.matches('\n').count() as u64;
+        assert_eq!(line(&file), line(&alone).map(|line| line + above));
     }
+    let broken = DISKSPD_TEXT.replace("2000.00 |   16", "2000.00");
+    let error = import([PLAIN, &broken].concat().as_bytes(), "x").unwrap_err();
+    let above = PLAIN.matches('\n').count() as u64;
+    assert!(error.lines()[0].line > above, "{error}");
     // A tool's name in a batch's message is no result of it.
     let quoted = format!("echo now diskspd, Input parameters: none\n{PLAIN}");
     assert_eq!(import(quoted.as_bytes(), "x").unwrap().runs.len(), 1);
+}
+
+#[test]
+fn what_is_whole_can_be_taken_and_the_rest_is_named() {
+    let broken = PLAIN.replace("MBs/sec:", "MBs:");
+    assert_ne!(broken, PLAIN);
+    let text = [GROW, broken.as_str(), DISKSPD_TEXT].concat();
+    assert!(import(text.as_bytes(), "x").is_err());
+    let file = import_whole_results(text.as_bytes(), "x").unwrap();
+    assert_eq!(file.runs.len(), 2);
+    let note = &file.notes[0];
+    let line = GROW.matches('\n').count() as u64 + 1;
+    assert!(note.message.contains("is left out"), "{note}");
+    assert!((line..line + 3).contains(&note.line.unwrap()), "{note}");
+    // What is left is read with its own lines.
+    let lines: Vec<u64> = file
+        .runs
+        .iter()
+        .map(|run| run.imported.as_ref().unwrap().line.unwrap())
+        .collect();
+    let whole = import([GROW, PLAIN, DISKSPD_TEXT].concat().as_bytes(), "x").unwrap();
+    let of_whole = |at: usize| whole.runs[at].imported.as_ref().unwrap().line.unwrap();
+    assert_eq!(lines, [of_whole(0), of_whole(2)]);
+    // One that is not whole alone is an error, as ever; a whole file is the same.
+    assert!(import_whole_results(broken.as_bytes(), "x").is_err());
+    assert_eq!(
+        import_whole_results(FIO.as_bytes(), "x").unwrap(),
+        import(FIO.as_bytes(), "x").unwrap()
+    );
 }
 
 fn utf16(text: &str) -> Vec<u8> {
@@ -112,23 +151,29 @@ fn nothing_is_lost_where_two_shells_wrote_to_one_file() {
         [marked(PLAIN), GROW.as_bytes().to_vec()].concat(),
         [PLAIN.as_bytes().to_vec(), utf16(GROW)].concat(),
     ] {
-        let error = import(&mixed, "x").unwrap_err();
-        let said = error.to_string();
-        assert!(said.contains("changes its encoding"), "{said}");
-        assert!(error.hint().contains("UTF-8"));
-    }
-    // A tail too short to be a result, and a byte too many behind which every sign is
-    // another one.
-    let short = [marked(PLAIN), b"C:\\>".to_vec()].concat();
-    let shifted = [marked(PLAIN), vec![0], utf16(GROW)].concat();
-    let odd = [marked(PLAIN), b"x".to_vec(), utf16(GROW)].concat();
-    for mixed in [short, shifted, odd] {
-        let error = import(&mixed, "x").unwrap_err();
-        assert!(
-            error.to_string().contains("changes its encoding"),
-            "{error}"
+        let file = import(&mixed, "x").unwrap();
+        assert_eq!(file.runs.len(), 2);
+        let said = file.notes[0].message.clone();
+        assert!(said.contains("changes its encoding at line"), "{said}");
+        assert_eq!(
+            file.runs[1].jobs,
+            import(GROW.as_bytes(), "x").unwrap().runs[0].jobs
         );
     }
+    // A tail too short to be a result; and to and fro.
+    let short = [marked(PLAIN), b"C:\\>".to_vec()].concat();
+    let file = import(&short, "x").unwrap();
+    assert_eq!(file.runs.len(), 1);
+    assert!(file.notes[0].message.contains("changes its encoding"));
+    // A byte too many, behind which every sign is another one.
+    let shifted = [marked(PLAIN), vec![0], utf16(GROW)].concat();
+    let odd = [marked(PLAIN), b"x".to_vec(), utf16(GROW)].concat();
+    for mixed in [shifted, odd] {
+        let error = import(&mixed, "x").unwrap_err();
+        assert!(!error.hint().is_empty(), "{error}");
+    }
+    let thrice = [marked(PLAIN), DISKSPD_TEXT.as_bytes().to_vec(), utf16(GROW)].concat();
+    assert_eq!(import(&thrice, "x").unwrap().runs.len(), 3);
     let blank = [marked(PLAIN), b"\r\n".to_vec()].concat();
     assert_eq!(import(&blank, "x").unwrap().runs.len(), 1);
     // Two files of PowerShell in one: the second mark stands in the middle.

@@ -31,7 +31,8 @@ fn a_result_is_printed_back_byte_for_byte_from_its_record() {
     for text in [PLAIN, GROW, ONE_THREAD, SEVERAL] {
         let file = read(text);
         assert_eq!((file.format, file.runs.len()), (Format::Sqlio, 1));
-        assert!(file.notes.is_empty(), "{:?}", file.notes);
+        let silent = |note: &stripewise_compat::Note| note.message.contains("say nothing of");
+        assert!(file.notes.iter().all(silent), "{:?}", file.notes);
         assert_eq!(printed(&file.runs[0]), text);
     }
 }

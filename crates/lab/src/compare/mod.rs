@@ -18,6 +18,7 @@ mod judge;
 mod notes;
 mod reference;
 mod requirement;
+mod tools;
 mod words;
 
 #[cfg(test)]

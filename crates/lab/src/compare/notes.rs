@@ -4,6 +4,7 @@
 use super::cells::{Cell, Matched, copies_in};
 use super::conditions::differing_conditions;
 use super::judge::{How, Judged};
+use super::tools::tools;
 use super::words::some_cells;
 use super::{CompareOptions, Side, Sides};
 use stripewise_results::{RunRecord, Severity, Status};
@@ -24,6 +25,7 @@ pub(super) fn notes(
         notes.extend(void_warnings(side, used));
     }
     notes.extend(loads(rows, options.sides));
+    notes.extend(tools(&used_a, &used_b, options.sides));
     if !options.of_levels {
         notes.extend(conditions(&used_a, &used_b, options.sides));
     }

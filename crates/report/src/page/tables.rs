@@ -8,6 +8,7 @@ use crate::material::Material;
 use crate::number::{count, metric_value, size};
 use crate::quantity_text::classic;
 use crate::rows::{Room, RowsTable, rows_table};
+use crate::sqlio_histogram::{CAPTION, histograms};
 use crate::words::Said;
 use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, Verdict};
@@ -129,6 +130,10 @@ pub(super) fn section(material: &Material) -> String {
     if !rows.is_empty() {
         html.push_str("<h3>Runs</h3>\n");
         html.push_str(&of_rows(&rows, ROWS_MAX));
+    }
+    if let Some((words, cells)) = histograms(&rows, ROWS_MAX) {
+        let _ = writeln!(html, "<h3>{}</h3>", escaped(CAPTION));
+        html.push_str(&table(CAPTION, &words, &cells, 1));
     }
     html.push_str("</section>\n");
     html

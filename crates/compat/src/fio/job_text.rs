@@ -1,0 +1,404 @@
+//! A job in fio's normal output: from its line with `groupid=` on.
+
+use super::header::Header;
+use super::outcome::ROUNDED;
+use super::printed::{self, Printed};
+use super::read::OF_HEADER;
+use super::sound::RESOLUTION;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Directions of which records are made.
+pub(super) const SIDES: [&str; 2] = ["read", "write"];
+
+/// What is printed of a job.
+pub(super) struct JobText {
+    pub(super) line: u64,
+    pub(super) name: String,
+    pub(super) group: u64,
+    pub(super) pid: String,
+    processes: u64,
+    error: i64,
+    pub(super) sides: [Option<Side>; 2],
+    /// Reads, writes, trims.
+    issued: Option<[u64; 3]>,
+    /// Nothing was cut short or dropped.
+    whole: bool,
+    at: At,
+}
+
+/// Reads or writes of a job.
+pub(super) struct Side {
+    pub(super) runtime_ms: u64,
+    pub(super) bytes: Printed,
+    iops: Printed,
+    bandwidth: Printed,
+    /// By kind: `clat`, `lat`.
+    latencies: BTreeMap<&'static str, Latencies>,
+}
+
+#[derive(Default)]
+struct Latencies {
+    /// Of minimum, maximum and mean, nanoseconds.
+    values: Option<[f64; 3]>,
+    percentiles: Map<String, Value>,
+    /// Nanoseconds of the last digit.
+    step_ns: f64,
+}
+
+/// What the next lines are about.
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    /// Nothing that is needed.
+    Nothing,
+    Side(usize),
+    /// Percentiles of a direction: which kind, and nanoseconds of their unit.
+    Percentiles(usize, &'static str, f64),
+    /// Percentiles that no record is made from.
+    Others,
+}
+
+/// Kinds of latency that records are made from: of completion, and in all.
+const KINDS: [&str; 2] = ["clat", "lat"];
+
+impl JobText {
+    /// `name: (groupid=0, jobs=1): err= 0: pid=18430: Sun Nov 22 19:59:45 2026`.
+    pub(super) fn begin(line: u64, words: &str) -> Option<JobText> {
+        let (name, rest) = words.split_once(": (groupid=")?;
+        let (group, rest) = rest.split_once(", jobs=")?;
+        let (processes, rest) = rest.split_once("): err=")?;
+        let error: String = rest
+            .trim_start()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let pid = rest.split_once(": pid=").map_or("", |(_, rest)| rest);
+        let pid = pid.split(':').next().unwrap_or_default();
+        Some(JobText {
+            line,
+            name: name.to_owned(),
+            group: group.parse().ok()?,
+            pid: pid.to_owned(),
+            processes: processes.parse().ok()?,
+            error: error.parse().ok()?,
+            sides: [None, None],
+            issued: None,
+            whole: false,
+            at: At::Nothing,
+        })
+    }
+
+    /// Whether a line can only be a part of a job.
+    pub(super) fn is_part(words: &str) -> bool {
+        side_line(words).is_some() || words.starts_with("issued rwt")
+    }
+
+    /// One of its lines.
+    ///
+    /// # Errors
+    /// The end of a sentence about the line.
+    pub(super) fn line(&mut self, words: &str) -> Result<(), String> {
+        if words.starts_with('|') {
+            return self.percentiles(words);
+        }
+        if let At::Percentiles(side, ..) = self.at {
+            self.at = At::Side(side);
+        }
+        if let Some((name, rest)) = side_line(words) {
+            return self.side(name, rest);
+        }
+        if let Some((kind, unit_ns, rest)) = latency_line(words) {
+            return match (rest, self.at) {
+                (Some(rest), At::Side(side)) => self.latency(side, kind, unit_ns, rest),
+                (None, At::Side(side)) => self.begin_percentiles(side, kind, unit_ns),
+                _ => {
+                    self.at = At::Others;
+                    Ok(())
+                }
+            };
+        }
+        if words.starts_with("fsync/fdatasync") || words.starts_with("cpu ") {
+            self.at = At::Nothing;
+        }
+        let issued = words.strip_prefix("issued");
+        match issued.and_then(|rest| rest.split_once("total=")) {
+            Some((_, rest)) => self.issued(rest),
+            None => Ok(()),
+        }
+    }
+
+    fn side(&mut self, name: &str, rest: &str) -> Result<(), String> {
+        let Some(at) = SIDES.iter().position(|side| *side == name) else {
+            self.at = At::Others;
+            return match name {
+                "mixed" => Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option".to_owned()),
+                _ => Ok(()),
+            };
+        };
+        if self.sides[at].is_some() {
+            return Err(format!(
+                "is a second line of {name}s in one job: the first line of another job was cut out, or a line doubled"
+            ));
+        }
+        let side = side_of(rest).ok_or_else(|| {
+            format!("has no rates, bytes and time of its job's {name}s: it was cut off")
+        })?;
+        self.sides[at] = Some(side);
+        self.at = At::Side(at);
+        Ok(())
+    }
+
+    fn latencies(&mut self, side: usize, kind: &'static str) -> &mut Latencies {
+        let side = self.sides[side].as_mut().expect("read before");
+        side.latencies.entry(kind).or_default()
+    }
+
+    /// `min=36, max=16712, avg=146.25, stdev=827.39`.
+    fn latency(&mut self, side: usize, kind: &str, unit_ns: f64, rest: &str) -> Result<(), String> {
+        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+            return Ok(());
+        };
+        let value = |name: &str| {
+            let parts = rest.split(',').map(str::trim);
+            let text = parts.filter_map(|part| part.strip_prefix(name)).next()?;
+            Some(printed::count(text)?.times(unit_ns))
+        };
+        let [Some(min), Some(max), Some(mean), Some(_)] =
+            ["min=", "max=", "avg=", "stdev="].map(value)
+        else {
+            return Err("has no least, largest and mean latency: it was cut off".to_owned());
+        };
+        let latencies = self.latencies(side, kind);
+        if latencies.values.is_some() {
+            return Err(format!("is a second line of {kind} of the same direction"));
+        }
+        latencies.values = Some([min.value, max.value, mean.value]);
+        latencies.step_ns = latencies.step_ns.max(min.step).max(max.step);
+        Ok(())
+    }
+
+    fn begin_percentiles(&mut self, side: usize, kind: &str, unit_ns: f64) -> Result<(), String> {
+        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+            self.at = At::Others;
+            return Ok(());
+        };
+        self.at = At::Percentiles(side, kind, unit_ns);
+        let latencies = self.latencies(side, kind);
+        if !latencies.percentiles.is_empty() {
+            return Err(format!("begins percentiles of {kind} for a second time"));
+        }
+        latencies.step_ns = latencies.step_ns.max(unit_ns);
+        Ok(())
+    }
+
+    /// `| 1.00th=[ 38], 5.00th=[ 39],`.
+    fn percentiles(&mut self, words: &str) -> Result<(), String> {
+        let (side, kind, unit_ns) = match self.at {
+            At::Percentiles(side, kind, unit_ns) => (side, kind, unit_ns),
+            At::Others => return Ok(()),
+            _ => return Err("has percentiles, and no line says of what".to_owned()),
+        };
+        let cut = "has a percentile without a value: it was cut off";
+        for part in words.trim_start_matches('|').split("],") {
+            let part = part.trim().trim_end_matches(']');
+            if part.is_empty() {
+                continue;
+            }
+            let (name, value) = part.split_once("th=[").ok_or(cut)?;
+            let name: f64 = name.trim().parse().map_err(|_| cut)?;
+            let value = value.trim().trim_start_matches(">=");
+            let value = printed::count(value).ok_or(cut)?.times(unit_ns);
+            let values = &mut self.latencies(side, kind).percentiles;
+            if values
+                .insert(format!("{name:.6}"), Value::from(value.value))
+                .is_some()
+            {
+                return Err(format!("has the {name} % of {kind} for a second time"));
+            }
+        }
+        if words.ends_with(',') || words.ends_with(']') {
+            Ok(())
+        } else {
+            Err(cut.to_owned())
+        }
+    }
+
+    /// `1077,459,0,0 short=0,0,0,0 dropped=0,0,0,0`, in version 2
+    /// `r=0/w=4096/d=0, short=r=0/w=0/d=0, drop=...`.
+    fn issued(&mut self, rest: &str) -> Result<(), String> {
+        self.at = At::Nothing;
+        let parts = rest.split_once("short=").and_then(|(total, rest)| {
+            let (short, dropped) = rest.split_once("drop")?;
+            Some([total, short, dropped])
+        });
+        let counts = parts.map(|parts| parts.map(counts));
+        let Some([Some(total), Some(short), Some(dropped)]) = counts else {
+            return Err("has no counts of reads, writes and trims: it was cut off".to_owned());
+        };
+        if self.issued.is_some() {
+            return Err("is a second line of counts in one job".to_owned());
+        }
+        self.issued = Some(total);
+        self.whole = short.iter().chain(&dropped).all(|count| *count == 0);
+        Ok(())
+    }
+
+    /// The job as fio's JSON would have it.
+    ///
+    /// # Errors
+    /// The end of a sentence about the job.
+    pub(super) fn value(&self, header: Option<&Header>) -> Result<Value, String> {
+        let issued = self
+            .issued
+            .ok_or("has no line `issued rwts`: it was cut off")?;
+        let mut job = json!({
+            "jobname": self.name,
+            "groupid": self.group,
+            "error": self.error,
+            "trim": {"total_ios": issued[2]},
+        });
+        for (at, name) in SIDES.into_iter().enumerate() {
+            let block = header.and_then(|header| header.blocks[at]);
+            job[name] = match &self.sides[at] {
+                None if issued[at] > 0 => {
+                    return Err(format!(
+                        "has {} {name}s, of which no line says how long they took: it was cut out",
+                        issued[at]
+                    ));
+                }
+                None => json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "iops": 0.0, "bw_bytes": 0, "runtime": 0}),
+                Some(side) => side
+                    .value(issued[at], block.filter(|_| self.whole))
+                    .map_err(|reason| format!("says of its {name}s {reason}: a line was cut off, changed, or belongs to another job"))?,
+            };
+        }
+        if let Some(header) = header {
+            let mut options = header.options.clone();
+            options.insert("numjobs".to_owned(), Value::from(self.processes));
+            job["job options"] = Value::Object(options);
+            job[OF_HEADER] = Value::from(true);
+        }
+        Ok(job)
+    }
+}
+
+impl Side {
+    fn value(&self, operations: u64, block: Option<u64>) -> Result<Value, String> {
+        let seconds = self.runtime_ms as f64 / 1e3;
+        if operations == 0 || seconds <= 0.0 {
+            return Err("a rate, and no operations or no time".to_owned());
+        }
+        let iops = operations as f64 / seconds;
+        if !self.iops.fits_within(iops, 1.0) {
+            return Err(format!(
+                "{} operations a second, but {operations} in {} ms are {iops:.0}",
+                self.iops.value, self.runtime_ms
+            ));
+        }
+        // Where all were of one size their bytes are known exactly.
+        let exact = block.and_then(|block| operations.checked_mul(block));
+        let exact = exact.filter(|bytes| self.bytes.fits(*bytes as f64));
+        let count = exact.map_or(self.bytes.value, |bytes| bytes as f64);
+        let follows = count / seconds;
+        let off = self.bytes.step / seconds + follows * 1e-3;
+        if !self.bandwidth.fits_within(follows, off) {
+            return Err(format!(
+                "{:.0} bytes a second, but {count:.0} in {} ms are {follows:.0}",
+                self.bandwidth.value, self.runtime_ms
+            ));
+        }
+        let mut value = json!({
+            "io_bytes": count.round() as u64,
+            "io_kbytes": count.round() as u64 / 1024,
+            "bw_bytes": follows,
+            "iops": iops,
+            "runtime": self.runtime_ms,
+            "total_ios": operations,
+        });
+        if exact.is_none() {
+            value[ROUNDED] = Value::from(true);
+        }
+        for (kind, latencies) in &self.latencies {
+            let mut values = json!({RESOLUTION: latencies.step_ns});
+            if let Some([min, max, mean]) = latencies.values {
+                values["min"] = Value::from(min);
+                values["max"] = Value::from(max);
+                values["mean"] = Value::from(mean);
+            }
+            if !latencies.percentiles.is_empty() {
+                values["percentile"] = Value::Object(latencies.percentiles.clone());
+            }
+            value[format!("{kind}_ns")] = values;
+        }
+        Ok(value)
+    }
+}
+
+/// The name of a direction and what is behind its colon: `read: IOPS=...`, in
+/// version 2 `read : io=...`.
+fn side_line(words: &str) -> Option<(&str, &str)> {
+    let (name, rest) = words.split_once(':')?;
+    let rest = rest.trim_start();
+    let known = ["read", "write", "trim", "mixed"].contains(&name.trim_end());
+    (known && (rest.starts_with("IOPS=") || rest.starts_with("io=")))
+        .then(|| (name.trim_end(), rest))
+}
+
+/// `IOPS=6689, BW=26.1MiB/s (27.4MB/s)(4308KiB/161msec)`, in version 2
+/// `io=1024.0MB, bw=26099KB/s, iops=101 , runt= 40177msec`.
+fn side_of(rest: &str) -> Option<Side> {
+    let (iops, bandwidth, amount, runtime) = match rest.strip_prefix("IOPS=") {
+        Some(rest) => {
+            let (iops, rest) = rest.split_once(", BW=")?;
+            let (bandwidth, rest) = rest.split_once(" (")?;
+            let (_, rest) = rest.split_once(")(")?;
+            let (amount, rest) = rest.split_once('/')?;
+            let (runtime, _) = rest.split_once("msec)")?;
+            (iops, bandwidth, printed::bytes(amount, false)?, runtime)
+        }
+        None => {
+            let value = |name: &str| {
+                let parts = rest.split(',').map(str::trim);
+                parts.filter_map(|part| part.strip_prefix(name)).next()
+            };
+            let runtime = value("runt=")?.trim().strip_suffix("msec")?;
+            let amount = printed::bytes(value("io=")?, true)?;
+            (value("iops=")?, value("bw=")?, amount, runtime)
+        }
+    };
+    let old = rest.starts_with("io=");
+    Some(Side {
+        runtime_ms: runtime.trim().parse().ok()?,
+        bytes: amount,
+        iops: printed::count(iops)?,
+        bandwidth: printed::bytes(bandwidth, old)?,
+        latencies: BTreeMap::new(),
+    })
+}
+
+/// Kind, nanoseconds of the unit, and what follows of `clat (usec): min=36, ...`;
+/// nothing follows of `clat percentiles (usec):`.
+fn latency_line(words: &str) -> Option<(&str, f64, Option<&str>)> {
+    let (kind, rest) = words.split_once(" (")?;
+    let (unit, rest) = rest.split_once("):")?;
+    let unit_ns = match unit {
+        "nsec" => 1.0,
+        "usec" => 1e3,
+        "msec" => 1e6,
+        "sec" => 1e9,
+        _ => return None,
+    };
+    match kind.strip_suffix(" percentiles") {
+        Some(kind) if rest.trim().is_empty() => Some((kind, unit_ns, None)),
+        None if rest.trim_start().starts_with("min=") => Some((kind, unit_ns, Some(rest.trim()))),
+        _ => None,
+    }
+}
+
+/// The first three counts of `1077,459,0,0` or `r=0/w=4096/d=0,`.
+fn counts(text: &str) -> Option<[u64; 3]> {
+    let is_mark = |sign: char| !sign.is_ascii_digit();
+    let mut numbers = text.split(is_mark).filter(|part| !part.is_empty());
+    let mut next = || numbers.next()?.parse().ok();
+    Some([next()?, next()?, next()?])
+}

@@ -1,0 +1,114 @@
+//! Numbers as fio prints them for people: three to six digits and a unit.
+
+/// A number with what its last digit stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Printed {
+    pub(super) value: f64,
+    /// The number is known to this.
+    pub(super) step: f64,
+}
+
+impl Printed {
+    /// Whether an exact number may have been printed as this one. fio cuts and
+    /// rounds, so a whole last digit either way is allowed.
+    pub(super) fn fits(&self, exact: f64) -> bool {
+        (self.value - exact).abs() <= self.step * 1.01 + 1e-9
+    }
+
+    /// Of a number that others were rounded before they were added up to.
+    pub(super) fn fits_within(&self, exact: f64, off: f64) -> bool {
+        (self.value - exact).abs() <= self.step * 1.01 + off + 1e-9
+    }
+
+    /// The number in a unit that is `times` as large.
+    pub(super) fn times(self, times: f64) -> Printed {
+        Printed {
+            value: self.value * times,
+            step: self.step * times,
+        }
+    }
+}
+
+/// `6689`, `16.8k`, `2.5M`: counts and latencies, in steps of 1,000.
+pub(super) fn count(text: &str) -> Option<Printed> {
+    let (number, unit) = split(text)?;
+    let factor = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" | "m" => 1e6,
+        "G" | "g" => 1e9,
+        _ => return None,
+    };
+    Some(number.times(factor))
+}
+
+/// `65.6MiB/s`, `4308KiB`, `68.8MB/s`; version 2 writes `1024.0MB` and means
+/// 1,048,576.
+pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
+    let (number, unit) = split(text)?;
+    let unit = unit.trim_end_matches("/s").trim_end();
+    let (prefix, of_1024) = match unit.strip_suffix("iB") {
+        Some(prefix) => (prefix, true),
+        None => (unit.strip_suffix('B')?, binary),
+    };
+    let power = match prefix {
+        "" => 0,
+        "k" | "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        "P" => 5,
+        _ => return None,
+    };
+    let base: f64 = if of_1024 { 1024.0 } else { 1000.0 };
+    Some(number.times(base.powi(power)))
+}
+
+/// The digits, and the unit behind them.
+fn split(text: &str) -> Option<(Printed, &str)> {
+    let text = text.trim();
+    let is_digit = |sign: char| sign.is_ascii_digit() || sign == '.';
+    let end = text.find(|sign| !is_digit(sign)).unwrap_or(text.len());
+    let value: f64 = text[..end].parse().ok()?;
+    let decimals = text[..end]
+        .split_once('.')
+        .map_or(0, |(_, after)| after.len());
+    if !value.is_finite() || decimals > 12 {
+        return None;
+    }
+    let step = 10_f64.powi(-(decimals as i32));
+    Some((Printed { value, step }, text[end..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_numbers_have_a_value_and_a_last_digit() {
+        for (text, value, step) in [
+            ("6689", 6689.0, 1.0),
+            ("16.8k", 16_800.0, 100.0),
+            ("48380k", 48_380_000.0, 1000.0),
+        ] {
+            let found = count(text).unwrap();
+            assert!((found.value - value).abs() < 1e-6, "{text}");
+            assert!((found.step - step).abs() < 1e-6, "{text}");
+        }
+        for (text, binary, value) in [
+            ("65.5MiB/s", false, 65.5 * 1_048_576.0),
+            ("68.8MB/s", false, 68_800_000.0),
+            ("1024.0MB", true, 1_073_741_824.0),
+            ("4308KiB", false, 4_411_392.0),
+            ("512B", false, 512.0),
+        ] {
+            let found = bytes(text, binary).unwrap();
+            assert!((found.value - value).abs() < 1.0, "{text}");
+        }
+        for text in ["", "k", "1.2.3k", "12 parsecs", "nan"] {
+            assert_eq!((count(text), bytes(text, true)), (None, None), "{text}");
+        }
+        let iops = count("16.8k").unwrap();
+        assert!(iops.fits(16_786.9) && !iops.fits(16_950.0));
+    }
+}

@@ -1,0 +1,502 @@
+//! Iometer's `results.csv`: for each test the access specifications, and a table with
+//! a row for all managers together, and rows for what they consist of.
+//!
+//! The row of all is the result. The rows of its managers, workers and disks must be as
+//! many as it counts, and must add up to it.
+
+use crate::text::{Line, fingerprint, lines};
+use crate::told::{Origin, Told, ToldKind, agrees, number};
+use crate::{Error, Format, ImportedFile, LineProblem, Note};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+const RUNS_MAX: usize = 10_000;
+/// The heading of the table of results.
+const HEADING: &str = "'Target Type,Target Name,Access Specification Name,";
+/// Numbers have six digits.
+const OFF: f64 = 2e-4;
+
+/// Whether a line is the heading of a table of results.
+pub(crate) fn is_heading(line: &str) -> bool {
+    line.trim_start().starts_with(HEADING)
+}
+
+pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut reader = Reader {
+        source: source_name,
+        ..Reader::default()
+    };
+    for line in lines(text) {
+        reader.line(line);
+        if reader.problems.len() > 100 {
+            break;
+        }
+    }
+    reader.close_table();
+    if !reader.problems.is_empty() {
+        let hint = "give Iometer's file of results as it was written; nothing was taken";
+        return Err(Error::of_lines(source_name, reader.problems, hint));
+    }
+    if reader.runs.is_empty() {
+        let hint = "a table of results has a row that begins with `ALL,All,`";
+        return Err(Error::new(
+            source_name,
+            "has no result of Iometer in it",
+            hint,
+        ));
+    }
+    Ok(ImportedFile {
+        format: Format::IometerCsv,
+        runs: reader.runs,
+        notes: reader.notes,
+    })
+}
+
+/// One line of an access specification.
+#[derive(Clone, Copy, PartialEq)]
+struct Access {
+    bytes: u64,
+    share: u64,
+    reads: u64,
+    random: u64,
+}
+
+/// What the next line is about.
+#[derive(Clone, Copy, PartialEq, Default)]
+enum At {
+    #[default]
+    Outside,
+    Version,
+    RunTime,
+    RampTime,
+    SpecificationName,
+    Specification,
+    Results,
+}
+
+/// A row of a table: its kind, and cells by the names of their columns.
+struct Row {
+    line: u64,
+    kind: String,
+    cells: BTreeMap<String, String>,
+}
+
+impl Row {
+    fn number(&self, name: &str) -> Option<f64> {
+        number(self.cells.get(name)?)
+    }
+
+    fn count(&self, name: &str) -> Option<u64> {
+        self.cells.get(name)?.trim().parse().ok()
+    }
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    source: &'a str,
+    at: At,
+    version: Option<String>,
+    run_time_ns: Option<u64>,
+    ramp_ns: Option<u64>,
+    specifications: BTreeMap<String, Vec<Access>>,
+    open_specification: Option<(u64, String)>,
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    /// Of the table that is open.
+    content: String,
+    runs: Vec<stripewise_results::RunRecord>,
+    notes: Vec<Note>,
+    problems: Vec<LineProblem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, line: u64, reason: impl Into<String>) {
+        self.problems.push(LineProblem {
+            line,
+            reason: reason.into(),
+        });
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let text = line.text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if let Some(name) = text.strip_prefix('\'') {
+            return self.heading(line.number, text, name);
+        }
+        match self.at {
+            At::Outside => {
+                if ["ALL,", "MANAGER,", "WORKER,", "DISK,"]
+                    .iter()
+                    .any(|kind| text.starts_with(kind))
+                {
+                    self.problem(line.number, "is a result without the heading of its table");
+                }
+            }
+            At::Version => {
+                self.version = Some(text.to_owned());
+                self.at = At::Outside;
+            }
+            At::RunTime | At::RampTime => {
+                let time = time_ns(text, self.at);
+                match self.at {
+                    At::RunTime => self.run_time_ns = time,
+                    _ => self.ramp_ns = time,
+                }
+                self.at = At::Outside;
+            }
+            At::SpecificationName => {
+                let name = text.rsplit_once(',').map_or(text, |(name, _)| name);
+                self.specifications.entry(name.to_owned()).or_default();
+                self.open_specification = Some((line.number, name.to_owned()));
+                self.at = At::Specification;
+            }
+            At::Specification => self.access(line.number, text),
+            At::Results => self.row(line.number, text),
+        }
+    }
+
+    fn heading(&mut self, line: u64, text: &str, name: &str) {
+        if is_heading(text) {
+            self.close_table();
+            self.columns = text[1..]
+                .split(',')
+                .map(|cell| cell.trim().to_owned())
+                .collect();
+            self.at = At::Results;
+            return;
+        }
+        if self.at == At::Results && !name.starts_with("Results") {
+            self.close_table();
+        }
+        if name.starts_with("Access specification name") {
+            self.close_specification();
+            self.at = At::SpecificationName;
+            return;
+        }
+        if name.starts_with("size,") {
+            if self.open_specification.is_none() {
+                self.problem(
+                    line,
+                    "begins the lines of an access specification without a name",
+                );
+            }
+            self.at = At::Specification;
+            return;
+        }
+        if name.starts_with("End access specifications") {
+            self.close_specification();
+            self.at = At::Outside;
+            return;
+        }
+        let words = name.to_ascii_lowercase();
+        self.at = match words.as_str() {
+            "version" => At::Version,
+            "run time" => At::RunTime,
+            "ramp up time (s)" => At::RampTime,
+            // Below `Run Time`, over its numbers.
+            _ if words.starts_with("hours") => self.at,
+            "access specifications" => {
+                self.specifications.clear();
+                At::Specification
+            }
+            _ => At::Outside,
+        };
+    }
+
+    /// `8192,100,67,100,0,1,0,0,`.
+    fn access(&mut self, line: u64, text: &str) {
+        let cells: Vec<Option<u64>> = text
+            .trim_end_matches(',')
+            .split(',')
+            .map(|cell| cell.trim().parse().ok())
+            .collect();
+        let Some((_, name)) = &self.open_specification else {
+            return self.problem(line, "is a line of an access specification without a name");
+        };
+        let [Some(bytes), Some(share), Some(reads), Some(random), ..] = cells[..] else {
+            return self.problem(
+                line,
+                "is not a line of an access specification: a line beside it was cut out",
+            );
+        };
+        if cells.len() != 8 || share > 100 || reads > 100 || random > 100 {
+            return self.problem(line, "has shares above 100, or too few or too many numbers");
+        }
+        let access = Access {
+            bytes,
+            share,
+            reads,
+            random,
+        };
+        self.specifications
+            .entry(name.clone())
+            .or_default()
+            .push(access);
+    }
+
+    fn close_specification(&mut self) {
+        let Some((line, name)) = self.open_specification.take() else {
+            return;
+        };
+        let lines = self.specifications.get(&name);
+        let shares: u64 = lines
+            .iter()
+            .flat_map(|lines| lines.iter())
+            .map(|one| one.share)
+            .sum();
+        if shares != 100 {
+            self.problem(
+                line,
+                format!("begins an access specification whose shares add up to {shares} %, not to 100: a line was cut out or doubled"),
+            );
+        }
+    }
+
+    fn row(&mut self, line: u64, text: &str) {
+        let cells: Vec<&str> = text.split(',').collect();
+        // Older versions end their rows, or their heading, with a comma.
+        let columns = self.columns.iter().rposition(|name| !name.is_empty());
+        let wanted = columns.map_or(0, |last| last + 1);
+        if cells.len() < wanted || cells[wanted..].iter().any(|cell| !cell.trim().is_empty()) {
+            return self.problem(
+                line,
+                format!(
+                    "has {} values for {wanted} columns: it was cut off",
+                    cells.len()
+                ),
+            );
+        }
+        if self.rows.len() > RUNS_MAX {
+            return self.problem(line, "is one row too many");
+        }
+        let named = self.columns.iter().zip(&cells);
+        let named = named.map(|(name, cell)| (name.clone(), cell.trim().to_owned()));
+        self.content.push_str(text);
+        self.content.push('\n');
+        self.rows.push(Row {
+            line,
+            kind: cells[0].trim().to_owned(),
+            cells: named.collect(),
+        });
+    }
+
+    fn close_table(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        let content = std::mem::take(&mut self.content);
+        let Some(first) = rows.first() else {
+            return;
+        };
+        let line = first.line;
+        let alls: Vec<&Row> = rows.iter().filter(|row| row.kind == "ALL").collect();
+        let [all] = alls[..] else {
+            return self.problem(
+                line,
+                format!(
+                    "begins a table with {} rows of all managers (`ALL`), which must be one",
+                    alls.len()
+                ),
+            );
+        };
+        let whole = parts_agree(all, &rows);
+        let told = whole.and_then(|()| self.told(all));
+        match told {
+            Err(reason) => self.problem(all.line, format!("is a result that {reason}")),
+            Ok(told) => {
+                let mut details = Map::new();
+                for name in [
+                    "Access Specification Name",
+                    "# Managers",
+                    "# Workers",
+                    "# Disks",
+                    "Queue Depth",
+                    "Starting Sector",
+                    "Maximum Size",
+                ] {
+                    if let Some(value) = all.cells.get(name).filter(|value| !value.is_empty()) {
+                        details.insert(name.to_owned(), Value::from(value.as_str()));
+                    }
+                }
+                let origin = Origin {
+                    tool: "iometer",
+                    version: self.version.clone(),
+                    source: self.source,
+                    line: all.line,
+                    content: fingerprint(&content),
+                    details,
+                    ..Origin::default()
+                };
+                self.runs.push(told.record(&origin));
+            }
+        }
+    }
+
+    fn told(&mut self, all: &Row) -> Result<Told, String> {
+        let name = all.cells.get("Access Specification Name");
+        let name = name.cloned().unwrap_or_default();
+        let need = |column: &str| {
+            all.number(column)
+                .ok_or_else(|| format!("has no number in the column {column}"))
+        };
+        let iops = need("IOps")?;
+        let (read_iops, write_iops) = (need("Read IOps")?, need("Write IOps")?);
+        if !agrees(iops, read_iops + write_iops, OFF, 0.01) {
+            return Err(format!(
+                "says {iops} IOps, which are not its {read_iops} of reads and {write_iops} of writes"
+            ));
+        }
+        let count = |column: &str| {
+            all.count(column)
+                .ok_or_else(|| format!("has no count in the column {column}"))
+        };
+        let kind =
+            |operations: &str, bytes: &str, mean: &str, max: &str| -> Result<ToldKind, String> {
+                let operations = count(operations)?;
+                let ms =
+                    |column: &str| Ok::<_, String>((operations > 0).then_some(need(column)? * 1e6));
+                Ok(ToldKind {
+                    operations: Some(operations),
+                    bytes: Some(count(bytes)?),
+                    latency_min: None,
+                    latency_mean: ms(mean)?,
+                    latency_max: ms(max)?,
+                })
+            };
+        let read = kind(
+            "Read I/Os",
+            "Bytes Read",
+            "Average Read Response Time",
+            "Maximum Read Response Time",
+        )?;
+        let write = kind(
+            "Write I/Os",
+            "Bytes Written",
+            "Average Write Response Time",
+            "Maximum Write Response Time",
+        )?;
+        for (side, kind) in [("read", &read), ("write", &write)] {
+            if kind.latency_mean > kind.latency_max {
+                return Err(format!(
+                    "says a mean {side} response time above the longest"
+                ));
+            }
+        }
+        let mib_per_s = mib_per_s(all, iops, &read, &write)?;
+        let mut told = Told {
+            job: name.clone(),
+            iops: Some(iops),
+            mib_per_s: Some(mib_per_s),
+            errors: all.count("Errors"),
+            asked_ns: self.run_time_ns,
+            ramp_ns: self.ramp_ns,
+            threads: all.count("# Workers"),
+            read,
+            write,
+            ..Told::default()
+        };
+        // A worker has the queue depth on each of its disks.
+        if all.count("# Workers") == all.count("# Disks") {
+            told.outstanding = all.count("Queue Depth");
+        }
+        self.specified(&name, all.line, &mut told);
+        Ok(told)
+    }
+
+    /// What was asked for, where the access specification of that name has one line.
+    fn specified(&mut self, name: &str, line: u64, told: &mut Told) {
+        match self.specifications.get(name).map(Vec::as_slice) {
+            Some([one]) => {
+                told.block_bytes = Some(one.bytes);
+                told.read_percent = u8::try_from(one.reads).ok();
+                told.random = match one.random {
+                    100 => Some(true),
+                    0 => Some(false),
+                    _ => None,
+                };
+            }
+            Some([_, ..]) => self.notes.push(Note {
+                line: Some(line),
+                message: format!("is a result of `{name}`, which has several lines: its block size and mix are not given"),
+            }),
+            _ => self.notes.push(Note {
+                line: Some(line),
+                message: format!("is a result of `{name}`, whose access specification is not in the file: what it did is not given"),
+            }),
+        }
+    }
+}
+
+/// Units of 1,048,576 bytes a second; older versions write `MBps` and mean them.
+fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<f64, String> {
+    let names = ["MiBps (Binary)", "MBps (Binary)", "MBps"];
+    let said = names.iter().find_map(|name| all.number(name));
+    let said = said.ok_or("has no number in the column MiBps (Binary)")?;
+    let sum = |of: fn(&ToldKind) -> Option<u64>| {
+        of(read).unwrap_or(0) as f64 + of(write).unwrap_or(0) as f64
+    };
+    let (operations, bytes) = (sum(|kind| kind.operations), sum(|kind| kind.bytes));
+    let follows = if operations > 0.0 {
+        iops * bytes / operations / 1_048_576.0
+    } else {
+        0.0
+    };
+    if agrees(said, follows, OFF, 0.001) {
+        return Ok(said);
+    }
+    Err(format!(
+        "says {said} MiB/s, but its IOps times its mean size are {follows:.4}: a value was cut off or changed"
+    ))
+}
+
+/// The rows that the row of all consists of are as many as it counts, and add up to it.
+fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
+    for (kind, column) in [
+        ("MANAGER", "# Managers"),
+        ("WORKER", "# Workers"),
+        ("DISK", "# Disks"),
+    ] {
+        let parts: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
+        // Which rows are written is a choice of the user's.
+        if parts.is_empty() {
+            continue;
+        }
+        let counted = all.count(column);
+        if counted.is_some_and(|counted| counted != parts.len() as u64) {
+            return Err(format!(
+                "counts {} in the column {column}, and {} rows begin with {kind}: a row was cut out or doubled",
+                counted.unwrap_or(0),
+                parts.len()
+            ));
+        }
+        for column in ["Read I/Os", "Write I/Os", "Bytes Read", "Bytes Written"] {
+            let sum: Option<u64> = parts.iter().map(|row| row.count(column)).sum();
+            if let (Some(sum), Some(said)) = (sum, all.count(column))
+                && sum != said
+            {
+                return Err(format!(
+                    "says {said} in the column {column}, and the rows {kind} add up to {sum}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `0          5          0` hours, minutes, seconds; seconds alone of the ramp.
+fn time_ns(text: &str, at: At) -> Option<u64> {
+    let numbers: Vec<u64> = text
+        .split([' ', '\t', ','])
+        .filter(|part| !part.is_empty())
+        .map_while(|part| part.parse().ok())
+        .collect();
+    let seconds = match (at, numbers.as_slice()) {
+        (At::RunTime, &[hours, minutes, seconds]) => hours
+            .checked_mul(3600)?
+            .checked_add(minutes.checked_mul(60)?)?
+            .checked_add(seconds)?,
+        (At::RampTime, &[seconds]) => seconds,
+        _ => return None,
+    };
+    seconds.checked_mul(1_000_000_000)
+}

@@ -1,0 +1,443 @@
+//! vdbench: `flatfile.html`, a row of columns for each interval and an average of each
+//! run, and `summary.html`, the same for people.
+//!
+//! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so
+//! a record has rates and latencies; rates must be operations times their size.
+
+use crate::text::{Line, fingerprint, lines};
+use crate::told::{Origin, Told, ToldKind, agrees, number};
+use crate::{Error, Format, ImportedFile, LineProblem, Note};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+const RUNS_MAX: usize = 10_000;
+/// How far MB/s may be from the rate times the size, as a share; both are rounded.
+const RATES_OFF: f64 = 0.005;
+
+/// Whether a line is the heading of a flatfile.
+pub(crate) fn is_flatfile(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    (words.next(), words.next()) == (Some("tod"), Some("timestamp"))
+}
+
+/// Whether a line begins a run of a summary.
+pub(crate) fn begins_run(line: &str) -> bool {
+    run_name(&plain(line)).is_some()
+}
+
+pub(crate) fn import_flatfile(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut reader = Reader::new(source_name);
+    for line in lines(text) {
+        reader.flat(line);
+    }
+    reader.finish(Format::VdbenchFlatfile)
+}
+
+pub(crate) fn import_summary(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
+    let mut reader = Reader::new(source_name);
+    for line in lines(text) {
+        reader.summary(line);
+    }
+    reader.end_run();
+    reader.finish(Format::VdbenchSummary)
+}
+
+/// Cells by the names of their columns.
+type Row<'a> = BTreeMap<&'a str, &'a str>;
+
+struct Reader<'a> {
+    source: &'a str,
+    columns: Vec<String>,
+    /// Of a flatfile: runs that have intervals, and those that have an average.
+    seen: BTreeSet<String>,
+    averaged: BTreeSet<String>,
+    /// Of a summary: the run that is open.
+    open: Option<OpenRun>,
+    runs: Vec<stripewise_results::RunRecord>,
+    notes: Vec<Note>,
+    problems: Vec<LineProblem>,
+}
+
+struct OpenRun {
+    line: u64,
+    name: String,
+    options: String,
+    last_interval: u64,
+    average: bool,
+    /// The first line of a heading, whose second one follows.
+    heading: Option<Vec<String>>,
+    columns: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a str) -> Self {
+        Reader {
+            source,
+            columns: Vec::new(),
+            seen: BTreeSet::new(),
+            averaged: BTreeSet::new(),
+            open: None,
+            runs: Vec::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn problem(&mut self, line: u64, reason: impl Into<String>) {
+        if self.problems.len() <= 100 {
+            self.problems.push(LineProblem {
+                line,
+                reason: reason.into(),
+            });
+        }
+    }
+
+    fn note(&mut self, line: u64, message: String) {
+        self.notes.push(Note {
+            line: Some(line),
+            message,
+        });
+    }
+
+    fn finish(mut self, format: Format) -> Result<ImportedFile, Error> {
+        if !self.problems.is_empty() {
+            let hint = "give vdbench's file as it was written; nothing was taken";
+            return Err(Error::of_lines(self.source, self.problems, hint));
+        }
+        if self.runs.is_empty() {
+            let hint =
+                "an average has `avg_` in its column of intervals; a run that was stopped has none";
+            return Err(Error::new(
+                self.source,
+                "has no average of a run of vdbench in it",
+                hint,
+            ));
+        }
+        let missing: Vec<&String> = self.seen.difference(&self.averaged).collect();
+        for name in missing {
+            self.notes.push(Note {
+                line: None,
+                message: format!("run {name} has intervals and no average: it was stopped, or a line was cut out; left out"),
+            });
+        }
+        Ok(ImportedFile {
+            format,
+            runs: self.runs,
+            notes: self.notes,
+        })
+    }
+
+    fn flat(&mut self, line: Line<'_>) {
+        let text = plain(line.text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.is_empty() || words[0].starts_with('*') {
+            return;
+        }
+        if is_flatfile(&text) {
+            self.columns = words.iter().map(|word| (*word).to_owned()).collect();
+            return;
+        }
+        if !is_time_of_day(words[0]) {
+            return;
+        }
+        if self.columns.is_empty() {
+            return self.problem(line.number, "is a row without a heading above it");
+        }
+        if words.len() != self.columns.len() {
+            let (found, wanted) = (words.len(), self.columns.len());
+            return self.problem(
+                line.number,
+                format!("has {found} values for {wanted} columns: it was cut off"),
+            );
+        }
+        let columns = self.columns.clone();
+        let row: Row<'_> = columns.iter().map(String::as_str).zip(words).collect();
+        let Some((name, interval)) = row.get("Run").zip(row.get("Interval")) else {
+            return self.problem(line.number, "is below a heading without Run and Interval");
+        };
+        self.seen.insert((*name).to_owned());
+        if interval.starts_with("avg_") {
+            self.averaged.insert((*name).to_owned());
+            let name = (*name).to_owned();
+            self.average(line.number, &text, &name, &row, Map::new());
+        }
+    }
+
+    fn summary(&mut self, line: Line<'_>) {
+        let text = plain(line.text);
+        if let Some((name, options)) = run_name(&text) {
+            self.end_run();
+            self.open = Some(OpenRun {
+                line: line.number,
+                name: name.to_owned(),
+                options: options.to_owned(),
+                last_interval: 0,
+                average: false,
+                heading: None,
+                columns: Vec::new(),
+            });
+            return;
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let Some(first) = words.first() else { return };
+        let Some(open) = &mut self.open else {
+            if is_time_of_day(first) && words.len() > 10 && words[1].starts_with("avg_") {
+                self.problem(line.number, "is an average without `Starting RD=` above it");
+            }
+            return;
+        };
+        // `Nov 22, 2026 interval i/o MB/sec ...`, and below it `rate 1024**2 ...`.
+        if words.get(3) == Some(&"interval") {
+            open.heading = Some(words[4..].iter().map(|word| (*word).to_owned()).collect());
+            return;
+        }
+        if let Some(above) = open.heading.take() {
+            if above.len() != words.len() || is_time_of_day(first) {
+                return self.problem(
+                    line.number,
+                    "is not the second line of the heading above it",
+                );
+            }
+            let pairs = above.iter().zip(&words);
+            open.columns = pairs
+                .map(|(above, below)| format!("{above} {below}"))
+                .collect();
+            return;
+        }
+        if is_time_of_day(first) && words.len() > 10 {
+            self.summary_row(line.number, &text, &words);
+        }
+    }
+
+    fn summary_row(&mut self, line: u64, text: &str, words: &[&str]) {
+        let Some(open) = &mut self.open else { return };
+        if open.columns.is_empty() {
+            return self.problem(line, "is a row without a heading above it");
+        }
+        let average = words[1].strip_prefix("avg_");
+        let interval: Option<u64> = match average {
+            Some(range) => range
+                .split_once('-')
+                .and_then(|(_, last)| last.parse().ok()),
+            None => words[1].parse().ok(),
+        };
+        let Some(interval) = interval else { return };
+        // Rows of intervals may have a column of other reports behind.
+        if words.len() < open.columns.len() + 2 {
+            return self.problem(line, "has fewer values than its heading: it was cut off");
+        }
+        if average.is_none() {
+            open.last_interval = interval;
+            return;
+        }
+        if open.average || (open.last_interval > 0 && open.last_interval != interval) {
+            return self.problem(
+                line,
+                "is an average of other intervals than those above it, or a second one: a line beside it was cut out",
+            );
+        }
+        open.average = true;
+        let (name, columns) = (open.name.clone(), open.columns.clone());
+        let mut details = Map::new();
+        details.insert("options".to_owned(), Value::from(open.options.as_str()));
+        let named: Row<'_> = columns
+            .iter()
+            .map(String::as_str)
+            .zip(words[2..].iter().copied())
+            .collect();
+        let Some(row) = of_summary(&named) else {
+            return self.note(
+                line,
+                format!("is the average of run {name}, whose table is not one of reads and writes (a file system workload); left out"),
+            );
+        };
+        self.average(line, text, &name, &row, details);
+    }
+
+    fn end_run(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if !open.average {
+            self.note(
+                open.line,
+                format!("begins run {}, which has no average: it was stopped, or a line was cut out; left out", open.name),
+            );
+        }
+    }
+
+    /// An average, by the columns of the flatfile.
+    fn average(
+        &mut self,
+        line: u64,
+        text: &str,
+        name: &str,
+        row: &Row<'_>,
+        mut details: Map<String, Value>,
+    ) {
+        if row.get("read%").is_none() {
+            return self.note(
+                line,
+                format!("is the average of run {name}, whose columns are not those of reads and writes (a file system workload); left out"),
+            );
+        }
+        if row.get("rate").and_then(|cell| number(cell)) == Some(0.0) {
+            return self.note(
+                line,
+                format!("is the average of run {name}, which did nothing; left out"),
+            );
+        }
+        if self.runs.len() >= RUNS_MAX {
+            return self.problem(line, "is one result too many");
+        }
+        for column in [
+            "Interval", "reqrate", "threads", "seekpct", "rhpct", "whpct", "lunsize", "resp_std",
+        ] {
+            if let Some(value) = row.get(column).filter(|value| **value != "n/a") {
+                details.insert(column.to_owned(), Value::from(*value));
+            }
+        }
+        match told(name, row) {
+            Err(reason) => self.problem(
+                line,
+                format!("is an average that {reason}: it was cut off or changed"),
+            ),
+            Ok(told) => {
+                let origin = Origin {
+                    tool: "vdbench",
+                    version: row
+                        .get("version")
+                        .filter(|text| **text != "n/a")
+                        .map(|text| (*text).to_owned()),
+                    source: self.source,
+                    line,
+                    content: fingerprint(text.trim()),
+                    details,
+                    ..Origin::default()
+                };
+                self.runs.push(told.record(&origin));
+            }
+        }
+    }
+}
+
+fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
+    let of = |column: &str| row.get(column).and_then(|cell| number(cell));
+    let need = |column: &str| of(column).ok_or_else(|| format!("has no number in {column}"));
+    let (rate, mb) = (need("rate")?, need("MB/sec")?);
+    let (size, read_share) = (need("bytes/io")?, need("read%")?);
+    let resp = need("resp")?;
+    if read_share > 100.0 {
+        return Err(format!("says {read_share} % reads"));
+    }
+    let follows = rate * size;
+    // Sizes are whole bytes and rates have few decimals.
+    let fits = |unit: f64| agrees(mb * unit, follows, RATES_OFF, unit * 0.006 + rate * 0.5);
+    let Some(unit) = [1_048_576.0, 1e6].into_iter().find(|unit| fits(*unit)) else {
+        return Err(format!(
+            "says {mb} MB/s, but {rate} operations of {size} bytes a second are {:.2}",
+            follows / 1_048_576.0
+        ));
+    };
+    let ms = |column: &str| of(column).map(|ms| ms * 1e6);
+    let mut told = Told {
+        job: name.to_owned(),
+        iops: Some(rate),
+        mib_per_s: Some(mb * unit / 1_048_576.0),
+        block_bytes: of("xfersize").map(|bytes| bytes as u64),
+        read_percent: of("rdpct")
+            .filter(|share| *share <= 100.0)
+            .map(|share| share as u8),
+        threads: of("threads").map(|threads| threads as u64),
+        random: match row.get("seekpct").copied() {
+            Some("100.0000" | "100") => Some(true),
+            Some("0.0000" | "0" | "eof" | "seqnz") => Some(false),
+            _ => None,
+        },
+        outstanding_mean: of("queue_depth"),
+        ..Told::default()
+    };
+    let longest = ms("resp_max");
+    let alone = |kind: &mut ToldKind, max: &str| {
+        kind.latency_mean = Some(resp * 1e6);
+        kind.latency_max = longest.or(ms(max).filter(|max| *max > 0.0));
+    };
+    if read_share >= 100.0 {
+        alone(&mut told.read, "read_max");
+        told.write = ToldKind::none();
+    } else if read_share <= 0.0 {
+        alone(&mut told.write, "write_max");
+        told.read = ToldKind::none();
+    } else {
+        // Of both together the longest is that of either.
+        told.read.latency_mean = ms("read_resp");
+        told.write.latency_mean = ms("write_resp");
+        told.read.latency_max = ms("read_max");
+        told.write.latency_max = ms("write_max");
+    }
+    for kind in [&told.read, &told.write] {
+        if kind
+            .latency_mean
+            .zip(kind.latency_max)
+            .is_some_and(|(mean, max)| mean > max * 1.001 + 1e4)
+        {
+            return Err("says a mean response time above the longest".to_owned());
+        }
+    }
+    Ok(told)
+}
+
+/// The columns of a summary by the names of the flatfile's; `None` where they are others.
+fn of_summary<'a>(named: &Row<'a>) -> Option<Row<'a>> {
+    let names = [
+        ("i/o rate", "rate"),
+        ("MB/sec 1024**2", "MB/sec"),
+        ("MB/sec 1000**2", "MB/sec"),
+        ("bytes i/o", "bytes/io"),
+        ("read pct", "read%"),
+        ("resp time", "resp"),
+        ("read resp", "read_resp"),
+        ("write resp", "write_resp"),
+        ("read max", "read_max"),
+        ("write max", "write_max"),
+        ("resp max", "resp_max"),
+        ("queue depth", "queue_depth"),
+    ];
+    named.get("i/o rate")?;
+    let found = names
+        .into_iter()
+        .filter_map(|(summary, flat)| Some((flat, *named.get(summary)?)));
+    Some(found.collect())
+}
+
+/// A line without the tags of HTML.
+fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut inside = false;
+    for sign in line.chars() {
+        match sign {
+            '<' => inside = true,
+            '>' if inside => inside = false,
+            sign if !inside => text.push(sign),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The name and the options of `15:41:39.002 Starting RD=rd1; I/O rate: 100; ...`.
+fn run_name(text: &str) -> Option<(&str, &str)> {
+    let (time, rest) = text.trim().split_once(" Starting RD=")?;
+    if !is_time_of_day(time.trim()) {
+        return None;
+    }
+    let (name, options) = rest.split_once(';').unwrap_or((rest, ""));
+    Some((name.trim(), options.trim()))
+}
+
+/// `15:41:39.002`.
+fn is_time_of_day(word: &str) -> bool {
+    let parts: Vec<&str> = word.split([':', '.']).collect();
+    parts.len() >= 3
+        && parts
+            .iter()
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,252 @@
+//! What `convert` carries over, and what it refuses by name: options one by one,
+//! DiskSpd's lines, and fio's own examples, of which a table in the documentation is made.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use stripewise_compat::Error;
+use stripewise_compat::convert::{Converted, Surroundings, Tool, convert};
+use stripewise_workload::{Pattern, Plan, PlanOrder};
+
+fn converted(tool: Tool, text: &str) -> Result<Converted, Error> {
+    let surroundings = Surroundings {
+        parameter_file: &|_| None,
+        target: &|name| Some(format!("/mnt/{}", name.replace(['\\', ':'], "_"))),
+    };
+    convert(tool, text.as_bytes(), "x", &surroundings)
+}
+
+#[track_caller]
+fn plan(tool: Tool, text: &str) -> Plan {
+    let converted = converted(tool, text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    converted.plan.parse().unwrap()
+}
+
+#[track_caller]
+fn refused(tool: Tool, text: &str, name: &str) {
+    match converted(tool, text) {
+        Ok(converted) => panic!("{text}: taken\n{}", converted.plan),
+        Err(error) => {
+            assert!(error.to_string().contains(name), "{name}: {error}");
+            assert!(!error.hint().is_empty());
+        }
+    }
+}
+
+const JOB: &str = "[a]\nfilename=/d/t\nsize=1g\nruntime=5\ntime_based\n";
+
+#[test]
+fn block_splits_and_gaps_of_fio_are_carried_over() {
+    for (split, block) in [
+        ("bssplit=4k/60:64k/40\nrw=randread\n", "4K:60,64K:40"),
+        (
+            "bssplit=4k/50:8k/:64k/\nrw=randread\n",
+            "4K:50,8K:25,64K:25",
+        ),
+        ("bssplit=4k/10:8k/90,64k/100\nrw=randread\n", "4K:10,8K:90"),
+    ] {
+        let plan = plan(Tool::Fio, &format!("{JOB}{split}"));
+        assert_eq!(plan.jobs[0].workload.block_sizes.to_string(), block);
+    }
+    let one = plan(Tool::Fio, &format!("{JOB}bssplit=8k/100\nrw=randwrite\n"));
+    assert_eq!(one.jobs[0].workload.block_size_bytes, 8192);
+    let gap = plan(Tool::Fio, &format!("{JOB}rw=read:64k\nbs=8k\n"));
+    let Pattern::Stride { stride_bytes, .. } = gap.jobs[0].workload.pattern else {
+        panic!("{:?}", gap.jobs[0].workload.pattern)
+    };
+    assert_eq!(stride_bytes, 72 << 10);
+    assert_eq!(gap.jobs[0].workload.read_percent, 100);
+}
+
+#[test]
+fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
+    for (options, name) in [
+        ("rw=read:-8k\n", "rw=read:-8k"),
+        ("rw=randread:8\n", "rw=randread:8"),
+        ("thinktime=100us\n", "thinktime"),
+        ("rate=10m\n", "has rate"),
+        ("verify=crc32c\n", "verify"),
+        ("nrfiles=4\n", "nrfiles"),
+        ("bsrange=4k-64k\n", "bsrange"),
+        ("bssplit=4k/60:64k/50\n", "bssplit"),
+        (
+            "bssplit=4k/100,8k/100\nrw=randrw\n",
+            "bssplit of its own for writes",
+        ),
+        (
+            "random_distribution=pareto:0.9\nrw=randread\n",
+            "random_distribution",
+        ),
+        ("ioengine=rbd\n", "ioengine=rbd"),
+        ("blockalign=512\nbs=8k\nrw=randread\n", "blockalign"),
+        ("startdelay=5\n", "startdelay"),
+        ("rw=read\nnumjobs=4\n", "numjobs"),
+        ("size=50%\n", "size=50%"),
+        ("zonemode=zbd\n", "zonemode"),
+        ("an_option_of_tomorrow=1\n", "an_option_of_tomorrow"),
+    ] {
+        refused(Tool::Fio, &format!("{JOB}{options}"), name);
+    }
+    let two = "[a]\nfilename=/d/t:/d/u\nsize=1g\nruntime=5\nrw=randread\n";
+    refused(Tool::Fio, two, "iodepth=1");
+    refused(
+        Tool::Fio,
+        &format!("{two}iodepth=4\nfile_service_type=sequential\n"),
+        "file_service_type",
+    );
+    let plan = plan(
+        Tool::Fio,
+        &format!("{two}iodepth=4\nioengine=libaio\nfile_service_type=roundrobin\n"),
+    );
+    assert_eq!(plan.jobs[0].workload.outstanding, 2, "on each of two files");
+}
+
+#[test]
+fn jobs_of_fio_that_wait_for_some_and_run_beside_others_are_refused() {
+    let job = |name: &str, more: &str| {
+        format!("[{name}]\nfilename=/d/{name}\nrw=randread\nruntime=5\nsize=1m\n{more}")
+    };
+    for (jobs, order) in [
+        (
+            [job("a", ""), job("b", ""), job("c", "")],
+            Some(PlanOrder::Together),
+        ),
+        (
+            [
+                job("a", ""),
+                job("b", "stonewall\n"),
+                job("c", "stonewall\n"),
+            ],
+            Some(PlanOrder::Alone),
+        ),
+        (
+            [
+                job("a", ""),
+                job("b", "wait_for=a\n"),
+                job("c", "wait_for=b\n"),
+            ],
+            Some(PlanOrder::Alone),
+        ),
+        // b and c both wait for a, and run at once.
+        (
+            [
+                job("a", ""),
+                job("b", "wait_for=a\n"),
+                job("c", "wait_for=a\n"),
+            ],
+            None,
+        ),
+        ([job("a", ""), job("b", ""), job("c", "stonewall\n")], None),
+    ] {
+        let text = jobs.concat();
+        match order {
+            Some(order) => assert_eq!(plan(Tool::Fio, &text).order, order, "{text}"),
+            None => refused(Tool::Fio, &text, "stonewall, wait_for"),
+        }
+    }
+    let other_times = [job("a", ""), job("b", "runtime=9\n")].concat();
+    refused(Tool::Fio, &other_times, "different times");
+}
+
+#[test]
+fn lines_of_diskspd_are_carried_over_exactly_or_refused_with_the_switch() {
+    // The forms of the lines in its documentation.
+    for (line, refusal) in [
+        (
+            "diskspd -c1G -b4K -t2 -o8 -r -d30 -L -w50 -Sh D:\\t.dat",
+            None,
+        ),
+        ("diskspd -b64K -o32 -si -t4 -Su E:\\t.dat", None),
+        ("diskspd -b8K -s -o4 -d10 #1", None),
+        ("diskspd -B1G:4G -b64K -r -w100 -o16 #1", None),
+        ("diskspd -b4K -r -o4 -F2 -O8 D:\\a.dat D:\\b.dat", None),
+        ("diskspd -b4K -r -o4 -u16 -ac -bsp -oc8 -Sy D:\\t.dat", None),
+        ("diskspd -b64K -s -t4 D:\\t.dat", Some("-s with 4 threads")),
+        ("diskspd -b64K -s -t4 -T1M D:\\t.dat", Some("-T")),
+        ("diskspd -b8K -r -g100i D:\\t.dat", Some("-g100i")),
+        ("diskspd -b8K -r -i8 -j5 D:\\t.dat", Some("-i8")),
+        ("diskspd -b8K -r4K D:\\t.dat", Some("-r4K")),
+        ("diskspd -b8K -rs20 D:\\t.dat", Some("-rs20")),
+        ("diskspd -b8K -rdpct10/90 D:\\t.dat", Some("-rd")),
+        ("diskspd -b8K -p -s D:\\t.dat", Some("-p")),
+        ("diskspd -Xprofile.xml", Some("-Xprofile.xml")),
+    ] {
+        match refusal {
+            Some(name) => refused(Tool::Diskspd, line, name),
+            None => {
+                let plan = plan(Tool::Diskspd, line);
+                let writes = line.contains("-w");
+                let reads_only = plan.jobs[0].workload.read_percent == 100;
+                assert_eq!(reads_only, !writes, "{line}");
+            }
+        }
+    }
+}
+
+/// What fio itself does by `rw` and `readwrite`, by a reader of a few lines: whether any
+/// job of a file may write.
+fn may_write(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.split(['#', ';']).next().unwrap_or_default().trim();
+        let Some((key, value)) = line.split_once('=') else {
+            return false;
+        };
+        matches!(key.trim(), "rw" | "readwrite") && !matches!(value.trim(), "read" | "randread")
+    })
+}
+
+/// The table of fio's examples, from the folder that they are in. They are another
+/// project's text, so they are not here: `STRIPEWISE_FIO_EXAMPLES` names the folder, and
+/// `STRIPEWISE_WRITE_TABLES` has the table written instead of compared.
+#[test]
+fn fios_own_examples_are_carried_over_or_refused_and_none_writes_where_it_reads() {
+    let Ok(folder) = std::env::var("STRIPEWISE_FIO_EXAMPLES") else {
+        eprintln!("skipped: fios_own_examples: needs STRIPEWISE_FIO_EXAMPLES");
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "fio"))
+        .collect();
+    files.sort();
+    let mut table = String::new();
+    let (mut carried, mut refused) = (0, 0);
+    for path in &files {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let what = match converted(Tool::Fio, &text) {
+            Ok(converted) => {
+                carried += 1;
+                let plan: Plan = converted.plan.parse().unwrap();
+                let writes = plan.jobs.iter().any(|job| job.workload.read_percent < 100);
+                assert!(!writes || may_write(&text), "{name} writes where fio reads");
+                let notes = converted.notes.iter().map(|note| note.message.clone());
+                let notes: Vec<String> = notes.collect();
+                match notes.as_slice() {
+                    [] => "exactly".to_owned(),
+                    notes => format!("with these differences: {}", notes.join("; ")),
+                }
+            }
+            Err(error) => {
+                refused += 1;
+                let why = error.lines().first().map_or_else(
+                    || error.to_string().trim_start_matches("x: ").to_owned(),
+                    |line| line.reason.clone(),
+                );
+                format!("refused: {why}")
+            }
+        };
+        let clean = what.replace('|', "\\|").replace('\n', " ");
+        writeln!(table, "| `{name}` | {clean} |").unwrap();
+    }
+    let head = format!(
+        "# fio's examples as plans\n\nMade by a test from the {} job files in fio's folder `examples`: {carried} are carried\nover, {refused} are refused with the option that a plan has no word for. None writes where\nthe original reads.\n\n| file | carried over |\n|---|---|\n",
+        files.len()
+    );
+    let made = head + &table;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/FIO_EXAMPLES.md");
+    if std::env::var("STRIPEWISE_WRITE_TABLES").is_ok() {
+        std::fs::write(&page, &made).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&page).unwrap_or_default(), made);
+}
