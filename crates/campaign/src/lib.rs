@@ -32,6 +32,7 @@ pub mod partition;
 mod permissions;
 pub mod prepare;
 pub mod probe;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod sqlio;

@@ -69,6 +69,7 @@ fn dispatch(mut cli: Cli) -> Outcome {
         Command::Advise(arguments) => commands::advise::advise(&context, arguments),
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),
+        Command::Profile(arguments) => commands::profile::profile(&context, arguments),
         Command::Probe(arguments) => commands::probe::probe(&context, arguments),
         Command::Baseline(arguments) => commands::baseline::baseline(&context, arguments),
         Command::Check(arguments) => commands::check::check(&context, arguments),

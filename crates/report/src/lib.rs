@@ -53,8 +53,8 @@ pub use comparison::{
 };
 pub use csv::{csv_heading, csv_rows};
 pub use draw::{
-    Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, Theme, letters_without_font, png, svg,
-    svg_of_all, svg_picture,
+    Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, SurfacePicture, Theme,
+    letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,
 };
 pub use history::{HistoryRow, history_table};
 pub use hosts::{hosts_sentences, hosts_text};

@@ -4,6 +4,7 @@
 //! what each took comes out. Behind the port stands a real device, a file with its
 //! extents, or a simulated array whose truth is known; nothing here can tell which.
 //!
+//! [`profile`] measures the surface of a disk: rates, zones, seeks, rotation;
 //! [`stripe`] finds the stripe unit, phase and period of an array that does not tell.
 //!
 //! No clock, no file, no entropy: randomness comes from seeds, elementary functions
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod device;
+pub mod profile;
 pub mod stripe;
 
 pub use device::{Answer, Ask, Device, Halt};

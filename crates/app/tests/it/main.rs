@@ -40,6 +40,7 @@ mod page_controls;
 mod pages;
 mod partition;
 mod plans;
+mod probes;
 mod questions;
 mod report;
 mod requests;

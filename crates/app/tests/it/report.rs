@@ -190,6 +190,8 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("import", &["import", fio]),
         // With runs of a series, one by itself and one of another tool.
         ("history", &["history"]),
+        ("probe-stripe", &["probe", "stripe", "sim:nvme"]),
+        ("profile", &["profile", "sim:sata-ssd"]),
         ("convert", &["convert", "--from", "sqlio", &batch]),
         ("sqlio", &sqlio),
         ("report", &["report", "last", "-o", "written.md"]),

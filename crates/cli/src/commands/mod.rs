@@ -19,6 +19,7 @@ pub mod merge;
 pub mod partition;
 pub mod prepare;
 pub mod probe;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod sim;

@@ -13,5 +13,6 @@ pub mod progress;
 pub mod provision;
 pub mod runs;
 pub mod style;
+pub mod surfaces;
 pub mod terminal;
 pub mod verified;

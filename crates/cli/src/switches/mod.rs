@@ -17,6 +17,7 @@ pub mod lab;
 pub mod merge;
 pub mod partition;
 pub mod probe;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod small;
@@ -100,6 +101,8 @@ pub enum Command {
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks
     Lab(Box<lab::Lab>),
+    /// Rate and access time over the surface of a disk: zones, seeks, slow spots
+    Profile(Box<profile::Profile>),
     /// Stripe unit, phase and disks of an array that does not tell
     Probe(Box<probe::Probe>),
     /// Keep a run as the baseline that `check` holds later ones against

@@ -12,9 +12,11 @@ mod marks;
 mod palette;
 mod picture;
 mod place;
+mod surface;
 
 pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 pub use picture::{PictureError, letters_without_font, png};
+pub use surface::{SurfacePicture, surface_svg};
 
 use crate::about::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};

@@ -8,7 +8,7 @@
 use super::reads::Reader;
 use super::{Refusal, Trouble};
 use crate::device::Device;
-use stripewise_stats::{mean, variance};
+use stripewise_stats::median;
 
 /// Reads of a batch: half at each of two places.
 pub(super) const READS: usize = 8;
@@ -105,12 +105,12 @@ pub(super) fn calibrate<D: Device>(
             together.push(comb.cost(reader, (anchor, anchor))?);
             others.push(comb.cost(reader, (anchor, apart))?);
         }
-        let spread = |costs: &[f64]| variance(costs).unwrap_or(0.0);
-        let pooled = (spread(&together) + spread(&others)) / 2.0;
+        let (middle, spread) = robust(&together);
+        let (apart_middle, apart_spread) = robust(&others);
         let scale = Scale {
-            together: mean(&together).unwrap_or(0.0),
-            apart: mean(&others).unwrap_or(0.0),
-            deviation: libm::sqrt(pooled).max(1e-6),
+            together: middle,
+            apart: apart_middle,
+            deviation: spread.max(apart_spread).max(1e-3),
         };
         let error = scale.deviation * libm::sqrt(2.0 / together.len() as f64);
         let apart_by = (scale.together - scale.apart) / error;
@@ -121,6 +121,14 @@ pub(super) fn calibrate<D: Device>(
             return Err(Refusal::no_contrast(scale.contrast()).into());
         }
     }
+}
+
+/// Median, and the deviation that the median of deviations from it stands for: a batch in
+/// tens may meet other load or a retry.
+fn robust(costs: &[f64]) -> (f64, f64) {
+    let middle = median(costs).unwrap_or(0.0);
+    let away: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
+    (middle, 1.4826 * median(&away).unwrap_or(0.0))
 }
 
 /// Whether two places share a disk; `None` where batches do not decide.
@@ -184,12 +192,13 @@ pub(super) fn is_sharp<D: Device>(
     anchor: i128,
     edge: Edge,
 ) -> Result<bool, Trouble> {
-    let (mut inside, mut outside) = (0.0, 0.0);
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
     for _ in 0..SHARP {
-        inside += comb.cost(reader, (anchor, edge.inside))? / SHARP as f64;
-        outside += comb.cost(reader, (anchor, edge.outside))? / SHARP as f64;
+        inside.push(comb.cost(reader, (anchor, edge.inside))?);
+        outside.push(comb.cost(reader, (anchor, edge.outside))?);
     }
-    let error = 3.0 * scale.deviation / libm::sqrt(SHARP as f64) / (scale.together - scale.apart);
+    let (inside, outside) = (robust(&inside).0, robust(&outside).0);
+    let error = 4.0 * scale.deviation / libm::sqrt(SHARP as f64) / (scale.together - scale.apart);
     let slack = 0.25 + error.min(0.15);
     Ok((scale.share(inside) - 1.0).abs() < slack && scale.share(outside).abs() < slack)
 }

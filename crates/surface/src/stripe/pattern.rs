@@ -8,6 +8,7 @@ use super::reads::Reader;
 use super::search::Period;
 use super::{Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
+use stripewise_stats::median;
 
 /// The places that must agree, in percent of the target, and how much each spans.
 const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
@@ -18,6 +19,9 @@ const PERIODS_MIN: u64 = 40;
 const ANCHORS: usize = 3;
 /// Batches for each multiple and part of a period.
 const BATCHES_PARTS: usize = 16;
+/// Where reads in every second period cost this much more, in units of the difference
+/// between one disk and two, the true period is longer: for half a period it is some 2.
+const MULTIPLE_MAX: f64 = 0.8;
 /// Random places within a unit that must share its disk.
 const INSIDE: usize = 4;
 /// Part of what one decision of the sequential test may be wrong by: e^-12.
@@ -60,6 +64,7 @@ pub(super) fn pattern<D: Device>(
     let Some(unit) = found else {
         return Err(problem.into());
     };
+    whole_pattern(reader, period_bytes, &unit)?;
     hear(Stage::Places);
     let agreeing = other_places(reader, period_bytes, &unit)?;
     if agreeing < 2 {
@@ -176,6 +181,33 @@ fn columns<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> R
         }
     }
     Ok(())
+}
+
+/// Reads in every second, third or fifth period collide no more than reads in every one:
+/// else the true period is a multiple, and a disk of the pattern would be several.
+fn whole_pattern<D: Device>(
+    reader: &mut Reader<'_, D>,
+    period_bytes: u64,
+    unit: &Unit,
+) -> Result<(), Trouble> {
+    let middle = unit.middle(reader.sector_bytes());
+    let mut costs: [Vec<f64>; 4] = Default::default();
+    for _ in 0..BATCHES_PARTS {
+        for (costs, every) in costs.iter_mut().zip([1, 2, 3, 5]) {
+            let comb = Comb {
+                every,
+                ..place(reader, 50, period_bytes)
+            };
+            costs.push(comb.cost(reader, (middle, middle))?);
+        }
+    }
+    let cost = costs.map(|costs| median(&costs).unwrap_or(0.0));
+    let per_unit = unit.scale.together - unit.scale.apart;
+    let most = cost[1..].iter().copied().fold(f64::MIN, f64::max);
+    match (most - cost[0]) / per_unit < MULTIPLE_MAX {
+        true => Ok(()),
+        false => Err(Refusal::not_a_pattern("it is a part of the true one").into()),
+    }
 }
 
 /// At how many of the other places the edges fit those of the first.
@@ -317,17 +349,18 @@ fn better_period<D: Device>(
         window: Window { from: 0, to: size },
     };
     // The period itself, its multiples, its parts.
-    let mut sums = [0.0f64; 7];
+    let mut costs: [Vec<f64>; 7] = Default::default();
     for _ in 0..BATCHES_PARTS {
         let at = anchor(reader, period_bytes);
-        sums[0] += comb(1).cost(reader, (at, at))?;
+        costs[0].push(comb(1).cost(reader, (at, at))?);
         for (number, part) in PARTS.iter().enumerate() {
-            sums[1 + number] += comb(*part).cost(reader, (at, at))?;
+            costs[1 + number].push(comb(*part).cost(reader, (at, at))?);
             let aside = i128::from(period_bytes / part / sector * sector);
-            sums[4 + number] += comb(1).cost(reader, (at, at + aside))?;
+            costs[4 + number].push(comb(1).cost(reader, (at, at + aside))?);
         }
     }
-    let cost = sums.map(|sum| sum / BATCHES_PARTS as f64);
+    // Medians: an operation in hundreds may meet other load or a retry.
+    let cost = costs.map(|costs| median(&costs).unwrap_or(0.0));
     let together = cost[..4].iter().copied().fold(f64::MIN, f64::max);
     let apart = cost[4..].iter().copied().fold(f64::MAX, f64::min);
     let contrast = libm::exp(together - apart);

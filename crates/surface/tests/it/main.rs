@@ -1,5 +1,6 @@
 //! Probes on simulated arrays, whose truth is known.
 
 mod arrays;
+mod profile;
 mod simulated;
 mod stripe;

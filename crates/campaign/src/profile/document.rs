@@ -1,0 +1,73 @@
+//! What a profile prints and keeps.
+
+use serde::{Deserialize, Serialize};
+use stripewise_results::TargetFacts;
+use stripewise_surface::profile::{AccessAt, Boundary, RateAt, Rotation, SeekCurve, Spread, Zone};
+
+/// The profile of a surface. Null and empty where it is not known or does not show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProfileDocument {
+    /// Of this document.
+    pub schema_version: u32,
+    /// The name under which it is kept.
+    pub id: String,
+    /// What was profiled.
+    pub target: TargetFacts,
+    /// Host's name.
+    pub host: String,
+    /// RFC 3339, UTC.
+    pub measured_at: String,
+    /// Every byte was read.
+    pub full: bool,
+    /// Seed of the order and the positions.
+    pub seed: u64,
+    /// Time from first to last read; virtual where the target is simulated.
+    pub duration_ns: u64,
+    /// Bytes read for rates.
+    pub bytes_read: u64,
+    /// Why it was cut short; what was measured until then is here.
+    pub cut_short: Option<String>,
+    /// Position makes a difference: an arm, zones, or a rate that falls.
+    pub position_matters: bool,
+    /// Slowest place, bytes a second.
+    pub rate_min_bytes_per_s: Option<f64>,
+    /// Half of the places are no faster.
+    pub rate_median_bytes_per_s: Option<f64>,
+    /// Fastest place.
+    pub rate_max_bytes_per_s: Option<f64>,
+    /// Zones, two at least; none where the rate is even or falls evenly.
+    pub zones: Vec<Zone>,
+    /// Where one ends and the next begins.
+    pub boundaries: Vec<Boundary>,
+    /// Access times of random reads of 4 KiB, one at a time.
+    pub access: Option<Spread>,
+    /// Seeks, where there is an arm.
+    pub seeks: Option<SeekCurve>,
+    /// Rotation, where it shows.
+    pub rotation: Option<Rotation>,
+    /// Rate of a block that is read again and again from a buffer.
+    pub interface_bytes_per_s: Option<f64>,
+    /// Slow and unreadable places.
+    pub spots: Vec<SpotFound>,
+    /// Rates, by position.
+    pub rates: Vec<RateAt>,
+    /// Random reads, in the order of time.
+    pub accesses: Vec<AccessAt>,
+}
+
+/// A slow or unreadable place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpotFound {
+    /// First byte, on the target.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// The fastest of three reads; 0 where none succeeded.
+    pub latency_ns: u64,
+    /// It cannot be read.
+    pub unreadable: bool,
+    /// First logical sector on the device under it, where that is known.
+    pub lba: Option<u64>,
+    /// The file that lies there, where that is known.
+    pub file: Option<String>,
+}

@@ -1,0 +1,220 @@
+//! Measures a surface, says what it shows, keeps it.
+
+use super::document::{ProfileDocument, SpotFound};
+use crate::context::{Context, keep_document};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::reading::{Readable, open_to_read};
+use std::cell::Cell;
+use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
+use stripewise_surface::{Device, Halt};
+use stripewise_units::format_bytes;
+
+/// Version of [`ProfileDocument`].
+const SCHEMA_VERSION: u32 = 1;
+
+/// Kind of the documents in the store.
+const KIND: &str = "profile";
+
+/// Targets below this have no surface to speak of.
+const SIZE_BYTES_MIN: u64 = 64 << 20;
+
+/// Single reads of a usual profile, for the time that is left.
+const SINGLE_READS: u64 = 2_000;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct ProfileWish {
+    /// The target, as typed.
+    pub target: String,
+    /// Read every byte.
+    pub full: bool,
+    /// Nothing is read beyond this time; `None`: two minutes, or as long as a full read
+    /// takes.
+    pub time_ns_max: Option<u64>,
+    /// Places at which the rate is measured; `None`: the usual number.
+    pub places: Option<usize>,
+    /// Seed of the order and the positions.
+    pub seed: u64,
+}
+
+/// Profiles a target; reads only. The document is kept in the store.
+///
+/// # Errors
+/// Where the target cannot be opened, or is too small.
+pub fn profile(
+    context: &Context,
+    wish: &ProfileWish,
+    permissions: &Permissions,
+) -> Outcome<(ProfileDocument, Exit)> {
+    let mut store = context.open_store()?;
+    let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
+    let measured_at = context.timestamp();
+    let asking = Asking {
+        length_bytes_max: 512 << 10,
+        writes: false,
+        seed: wish.seed,
+    };
+    let mut asked = Asked::open(context, &readable.target, &asking)?;
+    let size_bytes = asked.size_bytes();
+    if size_bytes < SIZE_BYTES_MIN {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} has {}; a surface needs {} at least",
+                wish.target,
+                format_bytes(size_bytes),
+                format_bytes(SIZE_BYTES_MIN)
+            ),
+            "name the whole device, or a larger file",
+        ));
+    }
+    let plan = plan_of(wish, size_bytes);
+    context.status(format_args!(
+        "Reading {} of {} in random order, and {} single blocks; nothing is written",
+        format_bytes(bytes_to_read(&plan, size_bytes)),
+        wish.target,
+        plan.accesses,
+    ));
+    let measured = with_progress(context, &mut asked, &plan);
+    let findings = analyse(&measured);
+    let exit = exit_of(context, &measured);
+    let id = context.new_id(&measured_at);
+    let document = document(
+        context,
+        wish,
+        &readable,
+        (id, measured_at),
+        (measured, findings),
+    );
+    keep_document(context, &mut store, KIND, &document.id, &document)?;
+    drop(asked);
+    readable.target.finish()?;
+    Ok((document, exit))
+}
+
+fn plan_of(wish: &ProfileWish, size_bytes: u64) -> Plan {
+    let usual = Plan::default();
+    let places = match wish.full {
+        // Stretches of 16 MiB at least, and 2,000 at most.
+        true => (size_bytes / (16 << 20)).clamp(16, 2_000) as usize,
+        false => usual.places,
+    };
+    Plan {
+        places: wish.places.unwrap_or(places),
+        full: wish.full,
+        seed: wish.seed,
+        time_ns_max: match (wish.time_ns_max, wish.full) {
+            (Some(time_ns), _) => time_ns,
+            (None, true) => u64::MAX,
+            (None, false) => usual.time_ns_max,
+        },
+        ..usual
+    }
+}
+
+fn bytes_to_read(plan: &Plan, size_bytes: u64) -> u64 {
+    match plan.full {
+        true => size_bytes,
+        false => (plan.places as u64 * (8 << 20)).min(size_bytes),
+    }
+}
+
+fn with_progress(context: &Context, asked: &mut Asked<'_>, plan: &Plan) -> Measured {
+    let hidden = asked.is_simulated();
+    let pieces = bytes_to_read(plan, asked.size_bytes()) / (512 << 10);
+    let expected = SINGLE_READS + pieces;
+    let title = Cell::new("Measuring the surface");
+    let progress = Progress::begin(context.observer(), hidden, expected, title.get());
+    let mut counted = Counted::new(asked, &progress, expected, &title);
+    measure(&mut counted, plan, &mut |part| {
+        title.set(match part {
+            Part::Rotation => "Measuring the rotation",
+            Part::Accesses => "Measuring access times",
+            Part::Rates => "Measuring transfer rates",
+        });
+    })
+}
+
+/// Slow and unreadable spots are a finding; a device that cannot be read any more, a
+/// failure.
+fn exit_of(context: &Context, measured: &Measured) -> Exit {
+    match &measured.halt {
+        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(Halt::Gone(_)) => Exit::InputOutput,
+        _ if measured.spots.iter().any(|spot| spot.unreadable) => Exit::InputOutput,
+        _ if !measured.spots.is_empty() => Exit::Finding,
+        _ => Exit::Done,
+    }
+}
+
+fn document(
+    context: &Context,
+    wish: &ProfileWish,
+    readable: &Readable,
+    (id, measured_at): (String, String),
+    (measured, findings): (Measured, Findings),
+) -> ProfileDocument {
+    let cut_short = measured.halt.as_ref().map(|halt| match halt {
+        Halt::Interrupted => "interrupted".to_owned(),
+        Halt::OutOfTime => "the time given was over".to_owned(),
+        Halt::Gone(why) => why.clone(),
+    });
+    ProfileDocument {
+        schema_version: SCHEMA_VERSION,
+        id,
+        target: readable.target.place(0).facts().clone(),
+        host: context.host().name,
+        measured_at,
+        full: wish.full,
+        seed: wish.seed,
+        duration_ns: measured.duration_ns,
+        bytes_read: measured.bytes_read,
+        cut_short,
+        position_matters: findings.position_matters,
+        rate_min_bytes_per_s: findings.rate_min,
+        rate_median_bytes_per_s: findings.rate_median,
+        rate_max_bytes_per_s: findings.rate_max,
+        zones: findings.zones,
+        boundaries: findings.boundaries,
+        access: findings.access,
+        seeks: findings.seeks,
+        rotation: findings.rotation,
+        interface_bytes_per_s: findings.interface_bytes_per_s,
+        spots: measured
+            .spots
+            .iter()
+            .map(|spot| found(spot, readable, &wish.target))
+            .collect(),
+        rates: measured.rates,
+        accesses: measured.accesses,
+    }
+}
+
+/// Where a spot lies: of a file, through its extents, on the device under it.
+fn found(spot: &Spot, readable: &Readable, name: &str) -> SpotFound {
+    let real = readable.target.real();
+    let facts = real.map(stripewise_targets::Target::facts);
+    let sector = facts.map_or(512, |facts| u64::from(facts.logical_sector_bytes.max(1)));
+    let is_file = facts.is_some_and(|facts| facts.file_system.is_some());
+    let placement = real.and_then(stripewise_targets::Target::placement);
+    let physical = match (&placement, is_file) {
+        (Some(placement), _) => placement.extents.iter().find_map(|extent| {
+            let inside = spot.offset_bytes.checked_sub(extent.logical_bytes)?;
+            (inside < extent.length_bytes).then_some(extent.physical_bytes? + inside)
+        }),
+        (None, true) => None,
+        (None, false) => Some(spot.offset_bytes),
+    };
+    SpotFound {
+        offset_bytes: spot.offset_bytes,
+        length_bytes: spot.length_bytes,
+        latency_ns: spot.latency_ns,
+        unreadable: spot.unreadable,
+        lba: physical.map(|bytes| bytes / sector),
+        file: is_file.then(|| name.to_owned()),
+    }
+}

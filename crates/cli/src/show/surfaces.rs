@@ -1,0 +1,222 @@
+//! Profiles of surfaces: as text, as a table, as what a picture shows.
+
+use stripewise_campaign::profile::{ProfileDocument, SpotFound};
+use stripewise_report::SurfacePicture;
+use stripewise_units::{format_bytes, format_duration};
+
+const MIB: f64 = 1_048_576.0;
+
+fn mib(rate: f64) -> String {
+    format!("{:.1} MiB/s", rate / MIB)
+}
+
+fn ms(ns: f64) -> String {
+    format!("{:.2} ms", ns / 1e6)
+}
+
+/// Model, or the target's name.
+pub fn title(document: &ProfileDocument) -> String {
+    let device = document.target.device.as_ref();
+    let model = device.and_then(|device| device.model.clone());
+    model.unwrap_or_else(|| document.target.name.clone())
+}
+
+/// What was found, a name and a value each.
+fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
+    if let (Some(min), Some(median), Some(max)) = (
+        document.rate_min_bytes_per_s,
+        document.rate_median_bytes_per_s,
+        document.rate_max_bytes_per_s,
+    ) {
+        line("slowest", mib(min));
+        line("median", mib(median));
+        line("fastest", mib(max));
+    }
+    if let Some(access) = &document.access {
+        line(
+            "access time",
+            format!(
+                "{}, 99 % {}",
+                ms(access.mean_ns as f64),
+                ms(access.p99_ns as f64)
+            ),
+        );
+    }
+    if let Some(seeks) = &document.seeks {
+        line(
+            "average seek",
+            format!(
+                "{} \u{b1} {:.2}",
+                ms(seeks.average_ns),
+                seeks.average_error_ns / 1e6
+            ),
+        );
+        line(
+            "track, full stroke",
+            format!("{}, {}", ms(seeks.track_ns), ms(seeks.full_ns)),
+        );
+    }
+    if let Some(rotation) = &document.rotation {
+        line("rotation", format!("{:.0} rpm", rotation.rpm));
+    }
+    if let Some(rate) = document.interface_bytes_per_s {
+        line("rereads", mib(rate));
+    }
+    match document.zones.len() {
+        0 if !document.position_matters => {
+            line("position", "does not matter here".to_owned());
+        }
+        0 => line(
+            "zones",
+            "none: the rate falls evenly, or not at all".to_owned(),
+        ),
+        count => line("zones", count.to_string()),
+    }
+    if !document.spots.is_empty() {
+        line(
+            "slow or unreadable",
+            format!("{} spots", document.spots.len()),
+        );
+    }
+    all
+}
+
+/// The profile for a terminal.
+pub fn text(document: &ProfileDocument) -> String {
+    let virtual_time = match document.target.name.starts_with("sim:") {
+        true => " of virtual time",
+        false => "",
+    };
+    let mut text = format!(
+        "{} ({})\n",
+        document.target.name,
+        format_bytes(document.target.size_bytes)
+    );
+    for (name, value) in findings(document) {
+        text.push_str(&format!("  {name:<19} {value}\n"));
+    }
+    if !document.zones.is_empty() {
+        text.push_str("\n  zone   from            to              rate\n");
+        for (number, zone) in document.zones.iter().enumerate() {
+            text.push_str(&format!(
+                "  {:<6} {:<15} {:<15} {}\n",
+                number + 1,
+                format_bytes(zone.from_bytes),
+                format_bytes(zone.to_bytes),
+                mib(zone.bytes_per_s)
+            ));
+        }
+        text.push_str("  Boundaries, with the places that fit nearly as well:\n");
+        for boundary in &document.boundaries {
+            let [low, high] = boundary.interval_bytes;
+            text.push_str(&format!(
+                "  {} ({} to {})\n",
+                format_bytes(boundary.at_bytes),
+                format_bytes(low),
+                format_bytes(high)
+            ));
+        }
+    }
+    for spot in &document.spots {
+        text.push_str(&format!("  {}\n", spot_line(spot)));
+    }
+    if let Some(why) = &document.cut_short {
+        text.push_str(&format!(
+            "Cut short: {why}. This is what was measured until then.\n"
+        ));
+    }
+    text.push_str(&format!(
+        "Read {} in {}{virtual_time}. Kept as {}.\n",
+        format_bytes(document.bytes_read),
+        format_duration(document.duration_ns),
+        document.id
+    ));
+    text
+}
+
+fn spot_line(spot: &SpotFound) -> String {
+    let what = match spot.unreadable {
+        true => "cannot be read".to_owned(),
+        false => format!("takes {}", format_duration(spot.latency_ns)),
+    };
+    let lba = spot.lba.map_or(String::new(), |lba| format!(", LBA {lba}"));
+    let file = spot.file.as_ref();
+    let file = file.map_or(String::new(), |file| format!(", in {file}"));
+    format!(
+        "{} at byte {}{lba}{file} {what}",
+        format_bytes(spot.length_bytes),
+        spot.offset_bytes
+    )
+}
+
+/// Rates and access times as one table, a row each.
+pub fn csv(document: &ProfileDocument) -> String {
+    let mut text = String::from("kind,offset_bytes,length_bytes,bytes_per_s,latency_ns\n");
+    for rate in &document.rates {
+        text.push_str(&format!(
+            "rate,{},{},{:.0},\n",
+            rate.offset_bytes, rate.length_bytes, rate.bytes_per_s
+        ));
+    }
+    for access in &document.accesses {
+        text.push_str(&format!(
+            "access,{},4096,,{}\n",
+            access.offset_bytes, access.latency_ns
+        ));
+    }
+    for spot in &document.spots {
+        let kind = if spot.unreadable {
+            "unreadable"
+        } else {
+            "slow"
+        };
+        text.push_str(&format!(
+            "{kind},{},{},,{}\n",
+            spot.offset_bytes, spot.length_bytes, spot.latency_ns
+        ));
+    }
+    text
+}
+
+/// What the picture shows.
+pub fn picture(document: &ProfileDocument) -> SurfacePicture {
+    let device = document.target.device.as_ref();
+    let day = document.measured_at.get(..10).unwrap_or_default();
+    let words = [
+        Some(format_bytes(document.target.size_bytes)),
+        device.map(|device| device.name.clone()),
+        Some(document.target.name.clone()),
+        Some(day.to_owned()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    SurfacePicture {
+        title: title(document),
+        subtitle: words.join(" \u{b7} "),
+        size_bytes: document.target.size_bytes,
+        rates: document
+            .rates
+            .iter()
+            .map(|rate| (rate.offset_bytes, rate.bytes_per_s / MIB))
+            .collect(),
+        accesses: document
+            .accesses
+            .iter()
+            .map(|access| (access.offset_bytes, access.latency_ns as f64 / 1e6))
+            .collect(),
+        boundaries: document.boundaries.iter().map(|one| one.at_bytes).collect(),
+        spots: document
+            .spots
+            .iter()
+            .map(|spot| spot.offset_bytes)
+            .collect(),
+        findings: findings(document),
+        foot: format!(
+            "Stripewise {}, host {}, {}",
+            crate::context::VERSION,
+            document.host,
+            document.id
+        ),
+    }
+}

@@ -1,0 +1,262 @@
+//! The surface of a disk in one picture: the rate over position as a curve, access times
+//! as dots on a second axis, zones, and beside it what was found. In the manner of the
+//! programs that disks were shown with for twenty years.
+
+use super::MARGIN;
+use super::canvas::{Anchor, Canvas, Frame};
+use super::font;
+use super::palette::{Colour, FAINT, GRID, INK, MUTED, Theme};
+
+const WIDTH: f64 = 1200.0;
+const HEIGHT: f64 = 675.0;
+/// Room for the numbers of an axis.
+const AXIS: f64 = 62.0;
+/// Room for what was found.
+const SIDE: f64 = 262.0;
+const TOP: f64 = 92.0;
+const BOTTOM: f64 = 78.0;
+const RATE: Colour = Colour::Tone(0);
+const ACCESS: Colour = Colour::Tone(1);
+
+/// What the picture of a surface shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurfacePicture {
+    /// Model, or the target's name.
+    pub title: String,
+    /// Size, device, date: a line below.
+    pub subtitle: String,
+    /// Bytes of the target.
+    pub size_bytes: u64,
+    /// Byte, MiB a second; by rising byte.
+    pub rates: Vec<(u64, f64)>,
+    /// Byte, milliseconds.
+    pub accesses: Vec<(u64, f64)>,
+    /// Bytes at which zones begin.
+    pub boundaries: Vec<u64>,
+    /// Bytes at which something is slow or cannot be read.
+    pub spots: Vec<u64>,
+    /// What was found: name and value, a line each.
+    pub findings: Vec<(String, String)>,
+    /// Who measured: the last line.
+    pub foot: String,
+}
+
+/// The picture as SVG.
+#[must_use]
+pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme);
+    let room = WIDTH - 2.0 * MARGIN;
+    let title = font::cut(&picture.title, 27.0, room);
+    canvas.text((MARGIN, 20.0), &title, 27.0, INK, Anchor::Start);
+    let subtitle = font::cut(&picture.subtitle, 15.0, room);
+    canvas.text((MARGIN, 56.0), &subtitle, 15.0, MUTED, Anchor::Start);
+    let plot = Plot::of(picture);
+    plot.grid(&mut canvas);
+    plot.values(&mut canvas, picture);
+    side(&mut canvas, picture);
+    let foot = font::cut(&picture.foot, 13.0, room);
+    canvas.text((MARGIN, HEIGHT - 24.0), &foot, 13.0, MUTED, Anchor::Start);
+    canvas.finish(&Frame {
+        title: &picture.title,
+        description: &description(picture),
+        ..Frame::default()
+    })
+}
+
+fn description(picture: &SurfacePicture) -> String {
+    let each = picture.findings.iter();
+    let each: Vec<String> = each
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    format!(
+        "Transfer rate over position as a curve, access times as dots. {}.",
+        each.join("; ")
+    )
+}
+
+/// Places in the drawing.
+struct Plot {
+    size_bytes: f64,
+    rate_max: f64,
+    access_max: f64,
+}
+
+impl Plot {
+    const LEFT: f64 = MARGIN + AXIS;
+    const RIGHT: f64 = WIDTH - MARGIN - SIDE - AXIS;
+    const UNDER: f64 = HEIGHT - BOTTOM;
+
+    fn of(picture: &SurfacePicture) -> Plot {
+        let most = |values: &[(u64, f64)]| values.iter().map(|one| one.1).fold(0.0, f64::max);
+        // A few dots far above the others would press these to the ground.
+        let mut times: Vec<f64> = picture.accesses.iter().map(|one| one.1).collect();
+        times.sort_by(f64::total_cmp);
+        let high = times.get(times.len() * 99 / 100).copied().unwrap_or(1.0);
+        Plot {
+            size_bytes: picture.size_bytes.max(1) as f64,
+            rate_max: (most(&picture.rates) * 1.12).max(1e-3),
+            access_max: (high * 1.6).max(1e-3),
+        }
+    }
+
+    fn x(&self, byte: u64) -> f64 {
+        Self::LEFT + (Self::RIGHT - Self::LEFT) * byte as f64 / self.size_bytes
+    }
+
+    fn height(part: f64) -> f64 {
+        Self::UNDER - (Self::UNDER - TOP) * part.clamp(0.0, 1.0)
+    }
+
+    fn grid(&self, canvas: &mut Canvas) {
+        for value in steps(self.rate_max) {
+            let y = Self::height(value / self.rate_max);
+            canvas.line(&[(Self::LEFT, y), (Self::RIGHT, y)], GRID, 1.0);
+            let at = (Self::LEFT - 8.0, y);
+            canvas.text_centred(at, &number(value), 13.0, MUTED, Anchor::End);
+        }
+        for value in steps(self.access_max) {
+            let at = (Self::RIGHT + 8.0, Self::height(value / self.access_max));
+            canvas.text_centred(at, &number(value), 13.0, MUTED, Anchor::Start);
+        }
+        let (unit, name) = unit_of(self.size_bytes);
+        for value in steps(self.size_bytes / unit) {
+            let at = (self.x((value * unit) as u64), Self::UNDER + 8.0);
+            canvas.text(at, &number(value), 13.0, MUTED, Anchor::Middle);
+        }
+        let middle = f64::midpoint(Self::LEFT, Self::RIGHT);
+        let title = format!("Position, {name}");
+        canvas.text(
+            (middle, Self::UNDER + 26.0),
+            &title,
+            14.0,
+            MUTED,
+            Anchor::Middle,
+        );
+        canvas.text(
+            (Self::LEFT - 8.0, TOP - 22.0),
+            "MiB/s",
+            14.0,
+            RATE,
+            Anchor::End,
+        );
+        canvas.text(
+            (Self::RIGHT + 8.0, TOP - 22.0),
+            "ms",
+            14.0,
+            ACCESS,
+            Anchor::Start,
+        );
+        let frame = [
+            (Self::LEFT, TOP),
+            (Self::LEFT, Self::UNDER),
+            (Self::RIGHT, Self::UNDER),
+            (Self::RIGHT, TOP),
+        ];
+        canvas.line(&frame, FAINT, 1.0);
+    }
+
+    fn values(&self, canvas: &mut Canvas, picture: &SurfacePicture) {
+        for &boundary in &picture.boundaries {
+            let x = self.x(boundary);
+            canvas.dashes((x, TOP), (x, Self::UNDER), FAINT);
+        }
+        for &(byte, ms) in &picture.accesses {
+            let at = (self.x(byte), Self::height(ms / self.access_max));
+            canvas.disc(at, 1.7, ACCESS);
+        }
+        let curve: Vec<(f64, f64)> = picture
+            .rates
+            .iter()
+            .map(|&(byte, rate)| (self.x(byte), Self::height(rate / self.rate_max)))
+            .collect();
+        canvas.line(&curve, RATE, 2.4);
+        for &spot in &picture.spots {
+            canvas.ring(
+                (self.x(spot), Self::UNDER - 7.0),
+                5.0,
+                super::palette::CAUTION,
+            );
+        }
+    }
+}
+
+/// What was found, at the right.
+fn side(canvas: &mut Canvas, picture: &SurfacePicture) {
+    let left = WIDTH - MARGIN - SIDE + 14.0;
+    let mut y = TOP - 22.0;
+    for (name, value) in &picture.findings {
+        canvas.text((left, y), name, 13.0, MUTED, Anchor::Start);
+        y += 17.0;
+        for line in font::wrapped_to(value, 17.0, SIDE - 14.0, 2) {
+            canvas.text((left, y), &line, 17.0, INK, Anchor::Start);
+            y += 22.0;
+        }
+        y += 8.0;
+        if y > HEIGHT - BOTTOM {
+            break;
+        }
+    }
+}
+
+/// Round values from 0 up to a greatest one.
+fn steps(most: f64) -> Vec<f64> {
+    let rough = most / 6.0;
+    let power = 10f64.powi(rough.log10().floor() as i32);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(power);
+    let count = (most / step) as u32;
+    (0..=count).map(|number| f64::from(number) * step).collect()
+}
+
+fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text.is_empty() {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn unit_of(size_bytes: f64) -> (f64, &'static str) {
+    const G: f64 = 1_073_741_824.0;
+    match size_bytes {
+        size if size >= 4.0 * 1024.0 * G => (1024.0 * G, "TiB"),
+        size if size >= 4.0 * G => (G, "GiB"),
+        _ => (1_048_576.0, "MiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_and_not_too_many() {
+        assert_eq!(steps(100.0), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(steps(7.0), [0.0, 2.0, 4.0, 6.0]);
+        for most in [0.03, 1.0, 17.3, 960.0, 123_456.0] {
+            let count = steps(most).len();
+            assert!((3..=8).contains(&count), "{most}: {count}");
+        }
+    }
+
+    #[test]
+    fn a_picture_has_curve_dots_and_what_was_found() {
+        let picture = SurfacePicture {
+            title: "A disk <of> 2007".to_owned(),
+            size_bytes: 100 << 30,
+            rates: vec![(0, 100.0), (50 << 30, 80.0), (99 << 30, 50.0)],
+            accesses: vec![(10 << 30, 8.0), (70 << 30, 12.0)],
+            boundaries: vec![60 << 30],
+            findings: vec![("Fastest".to_owned(), "100 MiB/s".to_owned())],
+            ..SurfacePicture::default()
+        };
+        let svg = surface_svg(&picture, Theme::Light);
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert!(svg.contains("100 MiB/s") && svg.contains("A disk &lt;of&gt; 2007"));
+    }
+}

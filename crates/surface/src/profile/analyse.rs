@@ -1,0 +1,134 @@
+//! What measurements of a surface say.
+
+use super::rotation::{Rotation, rotation};
+use super::seeks::{SeekCurve, seeks};
+use super::zones::{Boundary, Zone, zones};
+use super::{Measured, RateAt};
+use serde::{Deserialize, Serialize};
+
+/// A distribution of latencies, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Reads.
+    pub count: u64,
+    /// The least.
+    pub min_ns: u64,
+    /// Mean.
+    pub mean_ns: u64,
+    /// Half of them took no longer.
+    pub p50_ns: u64,
+    /// Nine of ten took no longer.
+    pub p90_ns: u64,
+    /// Of a hundred, 99 took no longer.
+    pub p99_ns: u64,
+    /// The most.
+    pub max_ns: u64,
+}
+
+/// What measurements of a surface say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Least, median and greatest rate over the places, bytes a second.
+    pub rate_min: Option<f64>,
+    /// Half of the places are no faster.
+    pub rate_median: Option<f64>,
+    /// The fastest place.
+    pub rate_max: Option<f64>,
+    /// Zones, two at least; none where the rate is even or falls evenly.
+    pub zones: Vec<Zone>,
+    /// Between the zones.
+    pub boundaries: Vec<Boundary>,
+    /// Access times of random reads.
+    pub access: Option<Spread>,
+    /// Seeks, where there is an arm.
+    pub seeks: Option<SeekCurve>,
+    /// Rotation, where it shows.
+    pub rotation: Option<Rotation>,
+    /// Bytes a second of a block that is read again and again, where a buffer serves it.
+    pub interface_bytes_per_s: Option<f64>,
+    /// What a read takes that needs nothing of the medium.
+    pub fixed_ns: Option<f64>,
+    /// Position makes no difference: no arm, no zones.
+    pub position_matters: bool,
+}
+
+/// What measurements say.
+#[must_use]
+pub fn analyse(measured: &Measured) -> Findings {
+    let (zones, boundaries) = zones(&measured.rates, measured.size_bytes);
+    let rotation = rotation(&measured.visits);
+    let (fixed_ns, interface_bytes_per_s) = rereads(measured, rotation.as_ref());
+    let seeks = rotation
+        .and_then(|rotation| seeks(measured, rotation.revolution_ns, fixed_ns.unwrap_or(0.0)));
+    let mut sorted: Vec<f64> = measured.rates.iter().map(|rate| rate.bytes_per_s).collect();
+    sorted.sort_by(f64::total_cmp);
+    let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
+    Findings {
+        rate_min: sorted.first().copied(),
+        rate_median: sorted.get(sorted.len() / 2).copied(),
+        rate_max: sorted.last().copied(),
+        position_matters: seeks.is_some() || !zones.is_empty() || slopes(&measured.rates),
+        zones,
+        boundaries,
+        access: spread(latencies),
+        seeks,
+        rotation,
+        interface_bytes_per_s,
+        fixed_ns,
+    }
+}
+
+fn spread(mut latencies: Vec<u64>) -> Option<Spread> {
+    latencies.sort_unstable();
+    let count = latencies.len();
+    let at = |part: f64| latencies[((count as f64 * part) as usize).min(count - 1)];
+    let sum: u128 = latencies.iter().map(|one| u128::from(*one)).sum();
+    (count > 0).then(|| Spread {
+        count: count as u64,
+        min_ns: latencies[0],
+        mean_ns: (sum / count as u128) as u64,
+        p50_ns: at(0.5),
+        p90_ns: at(0.9),
+        p99_ns: at(0.99),
+        max_ns: latencies[count - 1],
+    })
+}
+
+/// What rereads take where a buffer serves them: less than half a revolution, where there
+/// is one.
+fn rereads(measured: &Measured, rotation: Option<&Rotation>) -> (Option<f64>, Option<f64>) {
+    let limit_ns = rotation.map_or(f64::MAX, |rotation| rotation.revolution_ns / 2.0);
+    let smallest = measured.rereads.iter().map(|read| read.0).min();
+    let largest = measured.rereads.iter().map(|read| read.0).max();
+    let median = |bytes: Option<u32>| {
+        let mut times: Vec<u64> = measured
+            .rereads
+            .iter()
+            .filter(|read| Some(read.0) == bytes)
+            .map(|read| read.1)
+            .collect();
+        times.sort_unstable();
+        let middle = times.get(times.len() / 2).map(|time| *time as f64);
+        middle.filter(|time| *time < limit_ns)
+    };
+    let rate = median(largest)
+        .zip(largest)
+        .map(|(time_ns, bytes)| f64::from(bytes) * 1e9 / time_ns.max(1.0));
+    (median(smallest), rate)
+}
+
+/// Whether the outer tenth is read faster than the inner one by more than the places of
+/// either differ.
+fn slopes(rates: &[RateAt]) -> bool {
+    let tenth = rates.len() / 10;
+    if tenth < 3 {
+        return false;
+    }
+    let range = |part: &[RateAt]| {
+        let values = part.iter().map(|rate| rate.bytes_per_s);
+        let low = values.clone().fold(f64::MAX, f64::min);
+        (low, values.fold(0.0, f64::max))
+    };
+    let (outer, inner) = (range(&rates[..tenth]), range(&rates[rates.len() - tenth..]));
+    outer.0 > inner.1 * 1.02 || inner.0 > outer.1 * 1.02
+}

@@ -1,0 +1,346 @@
+//! Asks a device for rates, access times, rereads and visits.
+
+use super::{AccessAt, Measured, Plan, RateAt, Spot};
+use crate::device::{Answer, Ask, Device, Halt};
+use stripewise_stats::Random;
+
+/// Bytes of one read of a rate.
+const PIECE_BYTES: u64 = 512 << 10;
+/// Reads that are started together.
+const PIECES: u64 = 16;
+/// Bytes of a single read.
+const ACCESS_BYTES: u64 = 4096;
+const FULL_STROKES: usize = 48;
+const SHORT_STROKES: usize = 128;
+/// A short way back: beyond what drives read ahead, and a few cylinders at most.
+const SHORT_BYTES: std::ops::Range<u64> = 4 << 20..12 << 20;
+const REREADS: usize = 40;
+const REREAD_BYTES: u64 = 64 << 10;
+/// Sectors that are visited in turn: more than a drive keeps segments.
+const SECTORS: u32 = 24;
+const VISITS: u32 = 20;
+/// A piece that takes longer than this, and than so many times the usual, is looked at
+/// again.
+const SLOW_NS: u64 = 80_000_000;
+const SLOW_TIMES: u64 = 8;
+
+/// What is being measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Transfer rates.
+    Rates,
+    /// Access times.
+    Accesses,
+    /// Rotation.
+    Rotation,
+}
+
+/// Measures a device by this plan. What was measured before a halt is kept. `hear` is
+/// called at the beginning of each part.
+pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Measured {
+    let begun_ns = device.now_ns();
+    let mut surveyor = Surveyor {
+        deadline_ns: begun_ns.saturating_add(plan.time_ns_max),
+        random: Random::new(plan.seed),
+        asks: Vec::new(),
+        answers: Vec::new(),
+        at_bytes: 0,
+        usual_ns: Vec::new(),
+        measured: Measured {
+            size_bytes: device.size_bytes(),
+            ..Measured::default()
+        },
+        device,
+    };
+    let ended = surveyor.all(plan, hear);
+    let mut measured = surveyor.measured;
+    measured.halt = ended.err();
+    measured.duration_ns = device.now_ns() - begun_ns;
+    measured.rates.sort_by_key(|rate| rate.offset_bytes);
+    measured.spots.sort_by_key(|spot| spot.offset_bytes);
+    measured
+}
+
+struct Surveyor<'d, D> {
+    device: &'d mut D,
+    deadline_ns: u64,
+    random: Random,
+    asks: Vec<Ask>,
+    answers: Vec<Answer>,
+    /// Where the last read was.
+    at_bytes: u64,
+    /// How long batches of pieces took.
+    usual_ns: Vec<u64>,
+    measured: Measured,
+}
+
+impl<D: Device> Surveyor<'_, D> {
+    /// Short measurements first: a full read may be interrupted.
+    fn all(&mut self, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Result<(), Halt> {
+        hear(Part::Rotation);
+        self.rereads()?;
+        self.visits()?;
+        hear(Part::Accesses);
+        self.accesses(plan.accesses)?;
+        self.strokes()?;
+        hear(Part::Rates);
+        self.rates(plan)
+    }
+
+    fn ask(&mut self) -> Result<(), Halt> {
+        if self.device.now_ns() >= self.deadline_ns {
+            return Err(Halt::OutOfTime);
+        }
+        self.device.together(&self.asks, &mut self.answers)
+    }
+
+    /// One read of a whole number of sectors; what it took, if it succeeded.
+    fn one(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<Option<u64>, Halt> {
+        self.asks.clear();
+        self.asks.push(Ask::read(offset_bytes, length_bytes as u32));
+        self.ask()?;
+        let answer = self.answers[0];
+        self.at_bytes = offset_bytes;
+        Ok(answer.whole.then_some(answer.latency_ns))
+    }
+
+    fn access(&mut self, offset_bytes: u64) -> Result<Option<AccessAt>, Halt> {
+        let from_bytes = self.at_bytes;
+        let latency_ns = self.one(offset_bytes, ACCESS_BYTES)?;
+        if latency_ns.is_none() {
+            self.look_again(offset_bytes, ACCESS_BYTES)?;
+        }
+        Ok(latency_ns.map(|latency_ns| AccessAt {
+            from_bytes,
+            offset_bytes,
+            latency_ns,
+        }))
+    }
+
+    /// A random offset at which `length_bytes` fit, between two places.
+    fn place(&mut self, from: u64, to: u64) -> u64 {
+        let room = to.saturating_sub(from + ACCESS_BYTES) / ACCESS_BYTES;
+        let from = from / ACCESS_BYTES * ACCESS_BYTES;
+        from + self.random.below(room as usize + 1) as u64 * ACCESS_BYTES
+    }
+
+    fn accesses(&mut self, count: usize) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        for _ in 0..count {
+            let at = self.place(0, size);
+            let access = self.access(at)?;
+            self.measured.accesses.extend(access);
+        }
+        Ok(())
+    }
+
+    fn strokes(&mut self) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        for number in 0..FULL_STROKES {
+            let part = size / 200;
+            let at = match number % 2 {
+                0 => self.place(0, part),
+                _ => self.place(size - part, size),
+            };
+            let access = self.access(at)?;
+            // The first begins anywhere.
+            if number > 0 {
+                self.measured.full_strokes.extend(access);
+            }
+        }
+        for _ in 0..SHORT_STROKES {
+            let room = SHORT_BYTES.end.min(size / 8);
+            let start = self.place(room, size);
+            self.access(start)?;
+            let back = self.place(SHORT_BYTES.start.min(room / 2), room);
+            let at = (start - back.min(start)) / ACCESS_BYTES * ACCESS_BYTES;
+            let access = self.access(at)?;
+            self.measured.short_strokes.extend(access);
+        }
+        Ok(())
+    }
+
+    fn rereads(&mut self) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        for bytes in [
+            ACCESS_BYTES,
+            REREAD_BYTES.min(size / 2 / ACCESS_BYTES * ACCESS_BYTES),
+        ] {
+            let at = self.place(0, size - bytes);
+            for number in 0..REREADS {
+                let latency_ns = self.one(at, bytes)?;
+                if number > 0
+                    && let Some(latency_ns) = latency_ns
+                {
+                    self.measured.rereads.push((bytes as u32, latency_ns));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visits(&mut self) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        // Close together, so that seeks are short, but beyond what is read ahead.
+        let apart = (64u64 << 20).min(size / u64::from(SECTORS) / 2) / ACCESS_BYTES * ACCESS_BYTES;
+        // In another order each time: equal distances in time would fit many periods.
+        let mut order: Vec<u32> = (0..SECTORS).collect();
+        for _ in 0..VISITS {
+            self.random.shuffle(&mut order);
+            for &number in &order {
+                let begun_ns = self.device.now_ns();
+                let at = u64::from(number) * apart;
+                if let Some(latency_ns) = self.one(at, ACCESS_BYTES)? {
+                    self.measured.visits.push((number, begun_ns + latency_ns));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rates(&mut self, plan: &Plan) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        let batch = PIECES * PIECE_BYTES;
+        let places = plan.places.max(1) as u64;
+        // Of a full read each stretch is read whole, else the beginning of its middle.
+        let stretch = (size / places).max(1);
+        let length = match plan.full {
+            true => stretch,
+            false => batch.min(stretch),
+        };
+        let mut order: Vec<u64> = (0..places).collect();
+        self.random.shuffle(&mut order);
+        for number in order {
+            let from = size / places * number + (stretch - length) / 2;
+            let from = from / ACCESS_BYTES * ACCESS_BYTES;
+            let to = match plan.full && number + 1 == places {
+                true => size,
+                false => (from + length).min(size),
+            };
+            self.stretch(from, to)?;
+        }
+        Ok(())
+    }
+
+    /// The rate of a stretch: bytes after the first piece over the time after it, so that
+    /// the way to the place does not count.
+    fn stretch(&mut self, from: u64, to: u64) -> Result<(), Halt> {
+        let sector = u64::from(self.device.sector_bytes());
+        let (mut at, mut bytes, mut time_ns) = (from, 0u64, 0u64);
+        while at < to {
+            let end = (at + PIECES * PIECE_BYTES).min(to) / sector * sector;
+            if end <= at {
+                break;
+            }
+            let (counted, took_ns) = self.batch(at, end)?;
+            bytes += counted;
+            time_ns += took_ns;
+            at = end;
+        }
+        if bytes > 0 && time_ns > 0 {
+            self.measured.rates.push(RateAt {
+                offset_bytes: from,
+                length_bytes: to - from,
+                bytes_per_s: bytes as f64 * 1e9 / time_ns as f64,
+            });
+        }
+        Ok(())
+    }
+
+    /// One batch of pieces: bytes that count, and their time.
+    fn batch(&mut self, from: u64, to: u64) -> Result<(u64, u64), Halt> {
+        self.asks.clear();
+        let mut at = from;
+        while at < to {
+            let length = PIECE_BYTES.min(to - at);
+            self.asks.push(Ask::read(at, length as u32));
+            at += length;
+        }
+        self.ask()?;
+        self.at_bytes = to;
+        self.measured.bytes_read += to - from;
+        let answers = self.answers.clone();
+        let asks = self.asks.clone();
+        let last_ns = answers.iter().map(|answer| answer.latency_ns).max();
+        let last_ns = last_ns.unwrap_or(0);
+        let first = (0..answers.len()).min_by_key(|&place| answers[place].latency_ns);
+        let first_ns = first.map_or(0, |place| answers[place].latency_ns);
+        let first_bytes = first.map_or(0, |place| u64::from(asks[place].length_bytes));
+        self.look_for_spots(&asks, &answers, last_ns)?;
+        // Where all pieces end nearly at once they were not read one after the other.
+        let one_by_one = asks.len() > 1 && (last_ns - first_ns) * 2 > last_ns;
+        Ok(match one_by_one {
+            true => (to - from - first_bytes, last_ns - first_ns),
+            false => (to - from, last_ns),
+        })
+    }
+
+    /// Pieces that failed or took far longer than usual are read again, alone.
+    fn look_for_spots(
+        &mut self,
+        asks: &[Ask],
+        answers: &[Answer],
+        last_ns: u64,
+    ) -> Result<(), Halt> {
+        let usual_ns = self.usual_ns.get(self.usual_ns.len() / 2).copied();
+        let slow_ns = (usual_ns.unwrap_or(SLOW_NS / SLOW_TIMES) * SLOW_TIMES).max(SLOW_NS);
+        for (ask, answer) in asks.iter().zip(answers) {
+            if !answer.whole || answer.latency_ns > slow_ns {
+                self.look_again(ask.offset_bytes, u64::from(ask.length_bytes))?;
+            }
+        }
+        let place = self.usual_ns.partition_point(|known| *known < last_ns);
+        self.usual_ns.insert(place, last_ns);
+        Ok(())
+    }
+
+    /// Three more reads of a piece; a spot if none of them is fast. Each slow piece is
+    /// narrowed down to its slow sixteenth parts.
+    fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), Halt> {
+        let part = (length_bytes / 16).max(ACCESS_BYTES).min(length_bytes);
+        let mut at = offset_bytes;
+        while at < offset_bytes + length_bytes {
+            let length = part.min(offset_bytes + length_bytes - at);
+            let mut fastest_ns = None;
+            for _ in 0..3 {
+                let begun_ns = self.device.now_ns();
+                let took_ns = self.one(at, length)?;
+                if let Some(took_ns) = took_ns {
+                    fastest_ns = Some(fastest_ns.map_or(took_ns, |other: u64| other.min(took_ns)));
+                    if took_ns < SLOW_NS {
+                        break;
+                    }
+                } else if self.device.now_ns() - begun_ns > 10_000_000_000 {
+                    // A drive that tries for long is not asked three times.
+                    break;
+                }
+            }
+            if fastest_ns.is_none_or(|fastest_ns| fastest_ns >= SLOW_NS) {
+                self.spot(Spot {
+                    offset_bytes: at,
+                    length_bytes: length,
+                    latency_ns: fastest_ns.unwrap_or(0),
+                    unreadable: fastest_ns.is_none(),
+                });
+            }
+            at += length;
+        }
+        Ok(())
+    }
+
+    /// Neighbouring spots of one kind are one.
+    fn spot(&mut self, spot: Spot) {
+        if let Some(last) = self.measured.spots.last_mut()
+            && last.offset_bytes + last.length_bytes == spot.offset_bytes
+            && last.unreadable == spot.unreadable
+        {
+            last.length_bytes += spot.length_bytes;
+            last.latency_ns = last.latency_ns.max(spot.latency_ns);
+            return;
+        }
+        let known = |other: &Spot| other.offset_bytes == spot.offset_bytes;
+        if !self.measured.spots.iter().any(known) {
+            self.measured.spots.push(spot);
+        }
+    }
+}

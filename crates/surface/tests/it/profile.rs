@@ -1,0 +1,90 @@
+//! Surfaces whose truth is known.
+
+use crate::simulated::Simulated;
+use stripewise_array_sim::ArraySpec;
+use stripewise_surface::profile::{Findings, Plan, analyse, measure};
+
+fn findings(text: &str, seed: u64) -> (Findings, f64) {
+    let spec = ArraySpec::bundled(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let plan = Plan {
+        seed,
+        ..Plan::default()
+    };
+    let measured = measure(&mut Simulated::new(&spec), &plan, &mut |_| {});
+    assert_eq!(measured.halt, None, "{text}");
+    (analyse(&measured), measured.size_bytes as f64)
+}
+
+#[test]
+fn zones_seeks_and_rotation_of_disks_are_found() {
+    let disks = [
+        ("disk-7k2", 7_200.0, 5, (175_000, 4, 1_872, 950), 7.5, 17.1),
+        ("disk-15k", 15_000.0, 8, (50_000, 8, 977, 570), 3.5, 7.4),
+        (
+            "disk-7k2?disk.rpm=5400",
+            5_400.0,
+            12,
+            (175_000, 4, 1_872, 950),
+            7.5,
+            17.1,
+        ),
+    ];
+    for (name, rpm, zones, (cylinders, heads, outer, inner), average_ms, full_ms) in disks {
+        let join = if name.contains('?') { '&' } else { '?' };
+        let text = format!("{name}{join}disk.zones={zones}&offset=0&seed=3&size=0");
+        let (found, size) = findings(&text, 5);
+        // Where zones begin: the law in the middle of each, as the model has it.
+        let lengths: Vec<f64> = (0..zones)
+            .map(|zone| {
+                let part = (f64::from(zone) + 0.5) / f64::from(zones);
+                f64::from(outer) - (f64::from(outer) - f64::from(inner)) * part
+            })
+            .collect();
+        let tracks = f64::from(cylinders) * f64::from(heads) / f64::from(zones);
+        let mut sector = 0.0;
+        let truth: Vec<f64> = lengths
+            .iter()
+            .map(|length| {
+                sector += length * tracks * 512.0;
+                sector
+            })
+            .collect();
+        assert_eq!(found.zones.len(), zones as usize, "{text}");
+        for (boundary, truth) in found.boundaries.iter().zip(&truth) {
+            let off = (boundary.at_bytes as f64 - truth).abs() / size;
+            assert!(off < 0.02, "{text}: {off}");
+        }
+        let rotation = found.rotation.expect("it turns");
+        // Spindles differ by a thousandth from their nominal speed.
+        assert!(
+            (rotation.rpm / rpm - 1.0).abs() < 0.001 + 1e-4,
+            "{rotation:?}"
+        );
+        let seeks = found.seeks.expect("it has an arm");
+        let near = |found_ns: f64, ms: f64, within: f64| (found_ns / 1e6 / ms - 1.0).abs() < within;
+        // Reads cannot tell what firmware adds to each movement of the arm from the arm.
+        let with_firmware = |ms: f64| ms + 0.15;
+        let average = near(seeks.average_ns, with_firmware(average_ms), 0.05);
+        assert!(average, "{text}: {seeks:?}");
+        let full = near(seeks.full_ns, with_firmware(full_ms), 0.08);
+        assert!(full, "{text}: {seeks:?}");
+        assert!(seeks.track_ns < 1e6, "{text}: {seeks:?}");
+        assert!(found.position_matters);
+    }
+}
+
+#[test]
+fn a_rate_that_falls_evenly_has_no_zones() {
+    let (found, _) = findings("disk-15k?size=0", 1);
+    assert!(found.zones.is_empty(), "{:?}", found.zones);
+    assert!(found.position_matters);
+    assert!(found.rate_max.unwrap() > 1.5 * found.rate_min.unwrap());
+}
+
+#[test]
+fn on_a_solid_state_drive_position_does_not_matter() {
+    let (found, _) = findings("sata-ssd", 1);
+    assert!(!found.position_matters, "{:?}", found.zones);
+    assert_eq!((found.rotation, found.seeks), (None, None));
+    assert!(found.access.unwrap().p50_ns < 1_000_000);
+}
