@@ -146,7 +146,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 25] = [
+    let cases: [(&str, &[&str]); 27] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (

@@ -24,6 +24,8 @@ use stripewise_workload::CacheMode;
 const SLOTS: u32 = 64;
 /// A batch that takes longer than this has met a device that does not answer.
 const STALL_NS: u64 = 60_000_000_000;
+/// How long operations in flight are waited for at the end.
+const CLOSE_NS: u64 = 5_000_000_000;
 /// How often a wait looks at the wish to stop.
 const LOOK_NS: u64 = 100_000_000;
 
@@ -198,7 +200,7 @@ impl Device for VirtualDevice<'_> {
 }
 
 /// A file or device behind an engine of the calling thread.
-pub struct RealDevice<'a, E> {
+pub struct RealDevice<'a, E: Engine> {
     context: &'a Context,
     /// `None` only while it is being closed.
     engine: Option<E>,
@@ -291,11 +293,13 @@ impl<E: Engine> Device for RealDevice<'_, E> {
     }
 }
 
-impl<E> Drop for RealDevice<'_, E> {
+impl<E: Engine> Drop for RealDevice<'_, E> {
     fn drop(&mut self) {
-        // What is in flight is waited for where the engine does so; a device that does
-        // not answer must not hold the program up.
-        drop(self.engine.take());
+        // Only an interrupted batch leaves something in flight; a device that does not
+        // answer must not hold the program up.
+        if let Some(engine) = self.engine.take() {
+            engine.close(CLOSE_NS);
+        }
     }
 }
 
