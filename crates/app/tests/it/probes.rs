@@ -95,7 +95,7 @@ fn a_surface_is_measured_drawn_and_kept() {
     );
     // A file that is there stays; nothing is measured for it.
     desk.run(&["profile", disk, "-o", &svg])
-        .failed(3, &["hint:"]);
+        .failed(2, &["hint:"]);
     desk.run(&["profile", disk, "-o", "surface.doc"])
         .failed(2, &[".svg"]);
 }

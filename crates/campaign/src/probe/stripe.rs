@@ -43,6 +43,14 @@ pub fn stripe(
     let mut store = context.open_store()?;
     let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
     let measured_at = context.timestamp();
+    let piece = readable.piece;
+    if piece.length_bytes < readable.target.limits().size_bytes {
+        context.note(format_args!(
+            "the file lies in pieces; only the longest one is read, {} from byte {} on",
+            stripewise_units::format_bytes(piece.length_bytes),
+            piece.from_bytes
+        ));
+    }
     let asking = Asking {
         length_bytes_max: 4096,
         writes: false,

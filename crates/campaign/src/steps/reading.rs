@@ -12,7 +12,6 @@ use stripewise_disk_inspect::placement::Placement;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
 use stripewise_targets::{Size, TargetName};
-use stripewise_units::format_bytes;
 use stripewise_workload::{CacheMode, DataPattern};
 
 /// A target that is only read.
@@ -126,13 +125,6 @@ fn open_path(
         Some(placement) => longest(&placement).unwrap_or(whole),
         None => whole,
     };
-    if piece.length_bytes < real.size_bytes() {
-        context.note(format_args!(
-            "the file lies in pieces; only the longest one is read, {} from byte {} on",
-            format_bytes(piece.length_bytes),
-            piece.from_bytes
-        ));
-    }
     Ok(Readable { target, piece })
 }
 

@@ -13,7 +13,7 @@ const HEIGHT: f64 = 675.0;
 const AXIS: f64 = 62.0;
 /// Room for what was found.
 const SIDE: f64 = 262.0;
-const TOP: f64 = 92.0;
+const TOP: f64 = 112.0;
 const BOTTOM: f64 = 78.0;
 const RATE: Colour = Colour::Tone(0);
 const ACCESS: Colour = Colour::Tone(1);
@@ -183,7 +183,7 @@ impl Plot {
 /// What was found, at the right.
 fn side(canvas: &mut Canvas, picture: &SurfacePicture) {
     let left = WIDTH - MARGIN - SIDE + 14.0;
-    let mut y = TOP - 22.0;
+    let mut y = 92.0;
     for (name, value) in &picture.findings {
         canvas.text((left, y), name, 13.0, MUTED, Anchor::Start);
         y += 17.0;

@@ -6,6 +6,9 @@ use super::zones::{Boundary, Zone, zones};
 use super::{Measured, RateAt};
 use serde::{Deserialize, Serialize};
 
+/// A device with moving parts takes longer for the median of random reads.
+const MOVING_NS_MIN: u64 = 1_000_000;
+
 /// A distribution of latencies, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
@@ -55,7 +58,6 @@ pub struct Findings {
 /// What measurements say.
 #[must_use]
 pub fn analyse(measured: &Measured) -> Findings {
-    let (zones, boundaries) = zones(&measured.rates, measured.size_bytes);
     let rotation = rotation(&measured.visits);
     let (fixed_ns, interface_bytes_per_s) = rereads(measured, rotation.as_ref());
     let seeks = rotation
@@ -63,14 +65,23 @@ pub fn analyse(measured: &Measured) -> Findings {
     let mut sorted: Vec<f64> = measured.rates.iter().map(|rate| rate.bytes_per_s).collect();
     sorted.sort_by(f64::total_cmp);
     let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
+    let access = spread(latencies);
+    // Where a read takes less than a millisecond nothing moves, and steps of the rate are
+    // those of a cache or of other load.
+    let moves = access.is_none_or(|access| access.p50_ns >= MOVING_NS_MIN);
+    let (zones, boundaries) = match moves {
+        true => zones(&measured.rates, measured.size_bytes),
+        false => (Vec::new(), Vec::new()),
+    };
     Findings {
         rate_min: sorted.first().copied(),
         rate_median: sorted.get(sorted.len() / 2).copied(),
         rate_max: sorted.last().copied(),
-        position_matters: seeks.is_some() || !zones.is_empty() || slopes(&measured.rates),
+        position_matters: moves
+            && (seeks.is_some() || !zones.is_empty() || slopes(&measured.rates)),
         zones,
         boundaries,
-        access: spread(latencies),
+        access,
         seeks,
         rotation,
         interface_bytes_per_s,
