@@ -152,8 +152,9 @@ fn solve(mut matrix: [[f64; 4]; 3]) -> Option<[f64; 3]> {
         for row in 0..3 {
             if row != column {
                 let factor = matrix[row][column] / matrix[column][column];
-                for place in 0..4 {
-                    matrix[row][place] -= factor * matrix[column][place];
+                let subtracted = matrix[column];
+                for (value, other) in matrix[row].iter_mut().zip(subtracted) {
+                    *value -= factor * other;
                 }
             }
         }
