@@ -58,17 +58,17 @@ pub struct Findings {
 /// What measurements say.
 #[must_use]
 pub fn analyse(measured: &Measured) -> Findings {
-    let rotation = rotation(&measured.visits);
+    let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
+    let access = spread(latencies);
+    // Where a read takes less than a millisecond nothing moves: steps of the rate are those
+    // of a cache or of other load, and periods in time are those of the program.
+    let moves = access.is_none_or(|access| access.p50_ns >= MOVING_NS_MIN);
+    let rotation = rotation(&measured.visits).filter(|_| moves);
     let (fixed_ns, interface_bytes_per_s) = rereads(measured, rotation.as_ref());
     let seeks = rotation
         .and_then(|rotation| seeks(measured, rotation.revolution_ns, fixed_ns.unwrap_or(0.0)));
     let mut sorted: Vec<f64> = measured.rates.iter().map(|rate| rate.bytes_per_s).collect();
     sorted.sort_by(f64::total_cmp);
-    let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
-    let access = spread(latencies);
-    // Where a read takes less than a millisecond nothing moves, and steps of the rate are
-    // those of a cache or of other load.
-    let moves = access.is_none_or(|access| access.p50_ns >= MOVING_NS_MIN);
     let (zones, boundaries) = match moves {
         true => zones(&measured.rates, measured.size_bytes),
         false => (Vec::new(), Vec::new()),
@@ -142,4 +142,35 @@ fn slopes(rates: &[RateAt]) -> bool {
     };
     let (outer, inner) = (range(&rates[..tenth]), range(&rates[rates.len() - tenth..]));
     outer.0 > inner.1 * 1.02 || inner.0 > outer.1 * 1.02
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::AccessAt;
+
+    #[test]
+    fn nothing_turns_where_reads_take_microseconds() {
+        let access = |latency_ns| AccessAt {
+            from_bytes: 0,
+            offset_bytes: 0,
+            latency_ns,
+        };
+        // Ends whole revolutions of 10 ms apart.
+        let visits: Vec<(u32, u64)> = (0..480u64)
+            .map(|number| {
+                (
+                    (number * 7 % 24) as u32,
+                    number * (number % 5 + 1) * 10_000_000,
+                )
+            })
+            .collect();
+        let measured = |latency_ns| Measured {
+            accesses: vec![access(latency_ns); 20],
+            visits: visits.clone(),
+            ..Measured::default()
+        };
+        assert_eq!(analyse(&measured(50_000)).rotation, None);
+        assert!(analyse(&measured(8_000_000)).rotation.is_some());
+    }
 }
