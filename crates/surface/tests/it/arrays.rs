@@ -16,17 +16,37 @@ fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
     from[random.below(from.len())]
 }
 
+/// Drift, caches, slow outliers, a cap, a file system: some arrays have some of them.
+fn conditions(random: &mut Random, keys: &mut Vec<String>) {
+    if random.below(3) == 0 {
+        keys.push(format!("drift_percent_per_hour={}", random.below(300)));
+    }
+    if random.below(3) == 0 {
+        keys.push("cache.size=128M&cache.nonvolatile=true&controller.prefetch=1M".into());
+    }
+    if random.below(3) == 0 {
+        keys.push(
+            "faults.spikes_per_million=3000&faults.spike_min=5ms&faults.spike_max=200ms".into(),
+        );
+    }
+    if random.below(4) == 0 {
+        keys.push("limit.drive_iops=150".into());
+    }
+    if random.below(4) == 0 {
+        keys.push("allocation_unit=4K".into());
+    }
+}
+
 /// A RAID 0, 10 or 5 of rotating disks.
 pub fn striped(seed: u64) -> Made {
     let mut random = Random::new(seed);
     let level = pick(&mut random, &["0", "10", "5"]);
     let parity = level == "5";
     let mut disks = 2 + random.below(23) as u64;
-    if level == "10" {
-        disks = (disks.max(4) / 2) * 2;
-    }
-    if parity {
-        disks = disks.max(3);
+    match level {
+        "10" => disks = (disks.max(4) / 2) * 2,
+        "5" => disks = disks.max(3),
+        _ => {}
     }
     // 4K to 1M, log-uniform; half of them powers of two.
     let power = 12 + random.below(9) as u32;
@@ -77,23 +97,7 @@ pub fn striped(seed: u64) -> Made {
         format!("disk.cylinders={}", 20_000 + random.below(100_000)),
         format!("disk.occupancy={}us", 50 + random.below(400)),
     ];
-    if random.below(3) == 0 {
-        keys.push(format!("drift_percent_per_hour={}", random.below(300)));
-    }
-    if random.below(3) == 0 {
-        keys.push("cache.size=128M&cache.nonvolatile=true&controller.prefetch=1M".into());
-    }
-    if random.below(3) == 0 {
-        keys.push(
-            "faults.spikes_per_million=3000&faults.spike_min=5ms&faults.spike_max=200ms".into(),
-        );
-    }
-    if random.below(4) == 0 {
-        keys.push("limit.drive_iops=150".into());
-    }
-    if random.below(4) == 0 {
-        keys.push("allocation_unit=4K".into());
-    }
+    conditions(&mut random, &mut keys);
     let text = format!("{base}?{}", keys.join("&"));
     let spec = ArraySpec::bundled(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let facts = spec.facts();
