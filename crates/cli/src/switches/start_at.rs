@@ -170,7 +170,7 @@ mod tests {
             ("25:00", "is not a valid time to start at"),
             ("14:00+01:00", "is not a valid time to start at"),
             ("2026-11-22", "is not a valid time to start at"),
-            ("+", "is not a time"),
+            ("+", "nothing was given where a value is needed"),
             ("30s", "is not a valid time to start at"),
         ];
         for (typed, expected) in cases {
