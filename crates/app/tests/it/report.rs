@@ -125,6 +125,18 @@ fn the_document_of_verify_holds_to_its_schema() {
     holds_to_definition(&desk, "verify", &command);
 }
 
+/// A small question about layouts.
+const ADVISE: [&str; 8] = [
+    "advise",
+    "sim:raid10-10k?offset=63s",
+    "--mix",
+    "random-read=90,log=10",
+    "--vary",
+    "offset=63s,1M",
+    "--vary",
+    "stripe-unit=64K,256K",
+];
+
 #[test]
 fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let desk = Desk::new();
@@ -166,19 +178,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
                 "8",
             ],
         ),
-        (
-            "advise",
-            &[
-                "advise",
-                "sim:raid10-10k?offset=63s",
-                "--mix",
-                "random-read=90,log=10",
-                "--vary",
-                "offset=63s,1M",
-                "--vary",
-                "stripe-unit=64K,256K",
-            ],
-        ),
+        ("advise", &ADVISE),
         ("lab-plans", &["lab", "plans"]),
         ("prepare", &["prepare", &kept, "--size", "4M", "--busy-ok"]),
         ("lab-clean", &["lab", "clean"]),
