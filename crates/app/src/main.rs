@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    stripewise_cli::main(option_env!("STRIPEWISE_COMMIT"))
+    stripewise_cli::main(option_env!("STRIPEWISE_COMMIT"), stripewise_server::serve)
 }

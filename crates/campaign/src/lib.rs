@@ -26,6 +26,7 @@ pub mod history;
 pub mod import;
 mod interrupt;
 pub mod lab;
+pub mod live;
 pub mod merge;
 pub mod observer;
 pub mod partition;

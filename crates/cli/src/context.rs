@@ -6,8 +6,10 @@ use crate::show::style::Style;
 use crate::switches::Global;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Instant;
 pub use stripewise_campaign::context::store_failure;
+use stripewise_campaign::live::View;
 use stripewise_campaign::steps::drives::Drives;
 use stripewise_campaign::{Clock, Observer, Outcome, Surroundings};
 use stripewise_units::{NameText, WallTime};
@@ -78,6 +80,17 @@ impl Context {
             style: Style::of(&global),
             global,
             inner: stripewise_campaign::Context::new(surroundings),
+        })
+    }
+
+    /// What somebody who looks on has at hand.
+    pub fn view(&self) -> Outcome<View> {
+        Ok(View {
+            store: self.store_path()?,
+            clock: Arc::new(SystemClock {
+                started: Instant::now(),
+            }),
+            host: self.host().name,
         })
     }
 

@@ -17,14 +17,15 @@ use context::Context;
 use exit_codes::Exit;
 use failure::{Failure, Outcome};
 use std::process::ExitCode;
+use stripewise_campaign::live::Serve;
 use switches::{Cli, Command};
 
 /// Reads the command line of this process, does what it says, and returns the code to
 /// end with. `commit` is what the program was built from, for `--version --json`.
-pub fn main(commit: Option<&str>) -> ExitCode {
+pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
     interrupt::outlive_file_size_limit();
     let ended = match Cli::try_parse_from(switches::sqlio::arranged(std::env::args_os())) {
-        Ok(cli) => dispatch(cli),
+        Ok(cli) => dispatch(cli, serve),
         Err(error) => switches::complain(&error, commit),
     };
     let ended = match show::terminal::unwritten() {
@@ -45,7 +46,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     exit_codes::exit_code(exit)
 }
 
-fn dispatch(mut cli: Cli) -> Outcome {
+fn dispatch(mut cli: Cli, serve: Serve) -> Outcome {
     if cli.global.events {
         show::document::expect_events();
         cli.global.json = true;
@@ -83,6 +84,8 @@ fn dispatch(mut cli: Cli) -> Outcome {
         Command::Merge(arguments) => commands::merge::merge(&context, arguments),
         Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
         Command::History(arguments) => commands::history::history(&context, arguments),
+        Command::Watch(arguments) => commands::watch::watch(&context, arguments),
+        Command::Serve(arguments) => commands::serve::serve(&context, arguments, serve),
         Command::Sim(arguments) => commands::sim::sim(&context, arguments),
         Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
         Command::Completions(arguments) => commands::manual::completions(&context, arguments),

@@ -58,7 +58,7 @@ pub(crate) struct Found {
     pub(crate) load: String,
     /// The highest rate of all, with its words.
     pub(crate) ceiling: Option<(f64, String)>,
-    /// `p99` and `10.4 ms`; of a log `p50 of a durable write; p99 6.4 ms` and `6.1 ms`.
+    /// `p99` and `10.4 ms`; of a log `p50 durable; p99 6.4 ms` and `6.1 ms`.
     pub(crate) latency: Option<(String, String)>,
     pub(crate) within: bool,
     /// `within p99 < 5 ms`.
@@ -233,10 +233,7 @@ fn latency(series: &SeriesRecord, step: &StepRecord) -> Option<(String, String)>
             || format!("max {}", words(latency.max as f64)),
             |ns| format!("{statistic} {}", words(ns)),
         );
-        return Some((
-            format!("p50 of a durable write; {judged}"),
-            words(latency.p50 as f64),
-        ));
+        return Some((format!("p50 durable; {judged}"), words(latency.p50 as f64)));
     }
     if let Some(record) = series
         .answer

@@ -61,7 +61,7 @@ pub use hosts::{hosts_sentences, hosts_text};
 pub use imported::imported_rows_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
-pub use page::html;
+pub use page::{html, page_policy};
 pub use picture::{Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;

@@ -17,6 +17,11 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
+/// In the user's own directory, which others cannot read.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    File::create_new(path)
+}
+
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir(path)
 }

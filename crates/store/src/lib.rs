@@ -19,6 +19,7 @@ mod error;
 mod files;
 mod gone;
 mod last;
+mod live;
 mod location;
 mod open;
 mod owner;
@@ -44,10 +45,11 @@ use elsewhere as system;
 
 pub use documents::KeptDocument;
 pub use error::{Error, ErrorKind, Result};
+pub use live::UnderWay;
 pub use location::default_path;
 pub use open::Store;
 pub use owner::Owner;
-pub use private::{create_directories, create_new, remove_made};
+pub use private::{create_directories, create_new, keep_secret, remove_made};
 pub use schema::{APPLICATION_ID, USER_VERSION};
 pub use types::{
     Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunHandle, RunSummary,

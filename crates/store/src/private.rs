@@ -16,6 +16,22 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     system::create_new(path)
 }
 
+/// Makes a file that only its owner may read, in place of one that an earlier process left
+/// under that name. A link of that name is removed, not followed.
+///
+/// # Errors
+/// That of the system; where something else than a file has the name, it stays.
+pub fn keep_secret(path: &Path, text: &str) -> io::Result<File> {
+    use std::io::Write;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = system::create_private(path)?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
 /// Removes the file that [`create_new`] made under `path`, unless something else has
 /// the name by now: in a directory of another user that user may move the file away and
 /// put another in its place. Where the system numbers no files, the name decides.

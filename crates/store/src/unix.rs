@@ -51,6 +51,13 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// A new file that only this user may read and write.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
+}
+
 /// A new directory; it belongs to the owner of the one that it is in. Made by root, it is
 /// never one that others can write to, whatever the umask.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {

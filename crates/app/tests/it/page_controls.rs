@@ -101,7 +101,7 @@ fn zooming_an_axis_of_powers_keeps_half_of_its_doublings_and_the_y_axis_follows(
         "{low} to {high}"
     );
     assert!(ends(&mut browser, LOAD, "yAxis")[1] <= highest);
-    press(&mut browser, LOAD, "Whole");
+    press(&mut browser, LOAD, "Reset");
     assert_eq!(ends(&mut browser, LOAD, "yAxis")[1], highest);
 }
 

@@ -22,6 +22,8 @@ pub mod probe;
 pub mod profile;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod sim;
 pub mod sqlio;
 pub mod verify;
+pub mod watch;

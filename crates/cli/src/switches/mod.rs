@@ -20,6 +20,7 @@ pub mod probe;
 pub mod profile;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod small;
 pub mod sqlio;
 pub mod start_at;
@@ -129,6 +130,10 @@ pub enum Command {
     Sqlio(Box<sqlio::Sqlio>),
     /// What is stored: list, show, delete
     History(small::History),
+    /// What runs now with this store, in the terminal
+    Watch(serve::Watch),
+    /// Pages on this machine: what runs now, history, comparisons, reports, disks
+    Serve(Box<serve::Serve>),
     /// Simulated arrays: list them, show one
     Sim(small::Sim),
     /// What this machine offers, and what to change for more

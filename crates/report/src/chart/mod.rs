@@ -88,6 +88,8 @@ pub enum Form {
     Trace,
     /// A staircase: a value holds until the next x.
     Steps,
+    /// Marks with intervals that lie along the x axis, a row for each name of the y axis.
+    Intervals,
     /// Bars from 0, side by side with those of other series at the same name.
     Bars {
         /// Place among the bars of one name, from 0.
@@ -127,7 +129,7 @@ pub struct Point {
     /// Value on the y axis; a cell's lower edge.
     #[serde(serialize_with = "brief")]
     pub y: f64,
-    /// Interval around `y`; a cell's right and upper edges.
+    /// Interval around `y`, of [`Form::Intervals`] around `x`; a cell's right and upper edges.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "briefs")]
     pub span: Option<[f64; 2]>,
     /// A cell's value.

@@ -24,6 +24,7 @@ impl Chart {
             Some((panel, Some(series))) if matches!(series.form, Form::Cells { .. }) => {
                 self.cells(panel, series)
             }
+            Some((panel, Some(series))) if series.form == Form::Intervals => self.rows(panel),
             _ => self.lines(),
         }
     }
@@ -45,6 +46,40 @@ impl Chart {
         ChartTable {
             headings,
             rows: rows.collect(),
+        }
+    }
+
+    /// A row for each name of the y axis, from the top.
+    fn rows(&self, panel: &Panel) -> ChartTable {
+        let mut headings = vec![panel.y.title.clone()];
+        headings.extend(panel.series.iter().map(|series| series.name.clone()));
+        let mut places: Vec<f64> = panel
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().map(|point| point.y))
+            .collect();
+        places.sort_by(|a, b| b.total_cmp(a));
+        places.dedup();
+        let quantity = self.x.quantity;
+        let row = |y: f64| {
+            let mut cells = vec![name_of(&panel.y.scale, y).unwrap_or_default()];
+            cells.extend(panel.series.iter().map(|series| {
+                let point = series.points.iter().find(|point| point.y == y);
+                point.map_or_else(String::new, |point| match point.span {
+                    Some([low, high]) => format!(
+                        "{} [{}, {}]",
+                        quantity.format(point.x),
+                        quantity.format(low),
+                        quantity.format(high)
+                    ),
+                    None => quantity.format(point.x),
+                })
+            }));
+            cells
+        };
+        ChartTable {
+            headings,
+            rows: places.into_iter().map(row).collect(),
         }
     }
 

@@ -114,34 +114,35 @@ fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Ve
     ([bottom, top], places)
 }
 
-/// 1, 10, 100; with 2 and 5 between them where there are few decades.
+/// 1, 10, 100; with 2 and 5 between them where there are few decades. The axis ends
+/// close to the values, not at whole decades: a third of it would be empty.
 fn decades(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
-    let low = low.max(f64::MIN_POSITIVE);
-    let (from, to) = (
-        low.log10().floor() as i32,
-        (high.log10() - 1e-9).ceil() as i32,
-    );
-    let factors: &[f64] = match usize::try_from(to - from).unwrap_or(0) {
-        0..=2 if wanted >= 4 => &[1.0, 2.0, 5.0],
+    let (low, high) = (low.max(f64::MIN_POSITIVE), high.max(f64::MIN_POSITIVE));
+    let few = high / low < 2.0;
+    let room = if few { 1.5 } else { ROOM_OF_POWERS };
+    let range = [(low / room).max(f64::MIN_POSITIVE), high * room];
+    let span = (range[1] / range[0]).log10();
+    let factors: &[f64] = match span {
+        span if span <= 3.0 && wanted >= 4 => &[1.0, 2.0, 5.0],
+        span if span <= 1.0 => &[1.0, 2.0, 5.0],
         _ => &[1.0],
     };
-    let all: Vec<f64> = (from..=to)
+    let (from, to) = (
+        range[0].log10().floor() as i32,
+        range[1].log10().ceil() as i32,
+    );
+    let places = (from..=to)
         .flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
-        .collect();
-    let start = all
-        .iter()
-        .rposition(|&place| place <= low * 1.000_001)
-        .unwrap_or(0);
-    let end = all
-        .iter()
-        .position(|&place| place >= high * 0.999_999)
-        .unwrap_or(all.len() - 1)
-        .max(start + 1)
-        .min(all.len() - 1);
-    let places: Vec<f64> = all[start..=end].to_vec();
-    let range = [places[0], places[places.len() - 1].max(places[0] * 2.0)];
+        .filter(|place| (range[0] * 0.999_999..=range[1] * 1.000_001).contains(place));
+    let mut places: Vec<f64> = places.collect();
+    if places.is_empty() {
+        places.push(low);
+    }
     (range, places)
 }
+
+/// Marks at the ends of an axis of powers are not cut.
+const ROOM_OF_POWERS: f64 = 1.2;
 
 fn octaves(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
     let from = low.max(f64::MIN_POSITIVE).log2().floor() as i32;
@@ -209,13 +210,13 @@ mod tests {
                 Quantity::Latency,
                 Scale::Log10,
                 vec![60e3, 300e6],
-                "10 µs|100 µs|1 ms|10 ms|100 ms|1 s",
+                "100 µs|1 ms|10 ms|100 ms",
             ),
             (
                 Quantity::Latency,
                 Scale::Log10,
                 vec![6e6, 30e6],
-                "5 ms|10 ms|20 ms|50 ms",
+                "5 ms|10 ms|20 ms",
             ),
             (
                 Quantity::Count,

@@ -10,7 +10,100 @@ use stripewise_units::ByteSize;
 /// Kinds of I/O that fit side by side.
 const TOGETHER_MAX: usize = 4;
 
+/// Rows of a forest; more have no room for their names.
+const ROWS_MAX: usize = 45;
+
 pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
+    let several = comparisons.len() > 1;
+    let mut charts = each(comparisons);
+    let metrics = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    let metrics = distinct(metrics.map(|row| row.metric.as_str()));
+    for metric in metrics {
+        if let Some(forest) = forest(comparisons, metric) {
+            // All levels in one picture say more than the first level alone.
+            let at = if several { 0 } else { charts.len() };
+            charts.insert(at, forest);
+        }
+    }
+    charts
+}
+
+/// All rows of all comparisons beside each other: a mark with its interval for each, on one
+/// scale.
+fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
+    let rows: Vec<(&ComparisonRecord, &ComparisonRow)> = comparisons
+        .iter()
+        .flat_map(|comparison| comparison.rows.iter().map(move |row| (comparison, row)))
+        .filter(|(_, row)| row.metric == metric)
+        .collect();
+    if !(2..=ROWS_MAX).contains(&rows.len()) {
+        return None;
+    }
+    let only: Vec<&ComparisonRow> = rows.iter().map(|(_, row)| *row).collect();
+    let (_, loads) = labels(&only);
+    let several = comparisons.len() > 1;
+    let mut names: Vec<String> = rows
+        .iter()
+        .zip(&loads)
+        .map(|((comparison, row), load)| {
+            let side = if several {
+                comparison.b.name.as_str()
+            } else {
+                ""
+            };
+            let kind = kind(row);
+            let words = [side, kind.as_str(), load.as_str()];
+            let words = words.into_iter().filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(", ")
+        })
+        .collect();
+    // The first row is the highest.
+    names.reverse();
+    let last = rows.len() - 1;
+    let points = rows.iter().enumerate().map(|(index, (_, row))| {
+        let upright = point(row, 0.0);
+        Point {
+            x: upright.y,
+            y: (last - index) as f64,
+            ..upright
+        }
+    });
+    let words = metric_words(metric);
+    let better = match super::metric::is_latency(metric) {
+        true => "lower is better",
+        false => "higher is better",
+    };
+    let against = distinct(
+        comparisons
+            .iter()
+            .map(|comparison| comparison.a.name.as_str()),
+    );
+    let spread = match rows.iter().any(|(_, row)| row.interval_percent.is_some()) {
+        true => "A row for each load, with its interval; pale: there may be no difference.",
+        false => "A row for each load. The source gives one value each, and no spread.",
+    };
+    Some(Chart {
+        cautions: Vec::new(),
+        name: format!("forest-{}", super::slug(metric)),
+        title: format!("Difference of {words} from {}", against.join(", ")),
+        summary: format!("{spread} To the right is more, and {better}."),
+        x: axis(
+            &format!("Difference of {words}"),
+            Quantity::Difference,
+            Scale::FromZero,
+        ),
+        panels: vec![Panel {
+            y: axis("Load", Quantity::Name, Scale::Names(names)),
+            series: vec![series("Difference", Form::Intervals, 0, points.collect())],
+            annotations: vec![Annotation::AtX {
+                x: 0.0,
+                label: String::new(),
+            }],
+        }],
+    })
+}
+
+fn each(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
     comparisons
         .iter()
         .flat_map(|comparison| {

@@ -5,6 +5,7 @@
 use super::{axis, series};
 use crate::answers::{answer_amount, judged, value};
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::draw::PERCENTILES;
 use crate::identity::NamedSeries;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
@@ -248,11 +249,11 @@ fn limit_of(slo: &str, tone: impl Fn(&str) -> Option<Option<usize>>) -> Option<A
 /// Statistics with their tones; p90 only where a limit judges it.
 const STATISTICS: [(LatencyStatistic, usize); 6] = [
     (LatencyStatistic::Mean, 6),
-    (LatencyStatistic::P50, 2),
-    (LatencyStatistic::P90, 5),
-    (LatencyStatistic::P99, 1),
-    (LatencyStatistic::P999, 3),
-    (LatencyStatistic::Max, 4),
+    (LatencyStatistic::P50, PERCENTILES[0]),
+    (LatencyStatistic::P90, PERCENTILES[1]),
+    (LatencyStatistic::P99, PERCENTILES[2]),
+    (LatencyStatistic::P999, PERCENTILES[3]),
+    (LatencyStatistic::Max, PERCENTILES[4]),
 ];
 
 fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
@@ -322,7 +323,40 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
                 Scale::Log10,
             ),
             series: lines,
-            annotations: limit_mark(&first.series.slo).into_iter().collect(),
+            annotations: limit_mark(&first.series.slo)
+                .into_iter()
+                .chain(depths(ladders, in_bytes, limit.percentile))
+                .collect(),
         }],
     })
+}
+
+/// Of one ladder how much was in flight at its points, the knee named; of several the
+/// knees alone, because more words would not be read.
+fn depths(
+    ladders: &[&NamedSeries<'_>],
+    in_bytes: bool,
+    statistic: LatencyStatistic,
+) -> Vec<Annotation> {
+    let mut marks = Vec::new();
+    for ladder in ladders {
+        let knee = ladder
+            .series
+            .knee
+            .map(|knee| f64::from(knee.kneedle_in_flight));
+        for step in &ladder.series.steps {
+            let is_knee = knee == Some(in_flight(step));
+            let latency = step.latency_ns.as_ref();
+            let (true, Some(latency)) = (is_knee || ladders.len() == 1, latency) else {
+                continue;
+            };
+            let word = if is_knee { ", the knee" } else { "" };
+            marks.push(Annotation::AtPoint {
+                x: throughput(step, in_bytes),
+                y: of_limit(latency, statistic),
+                label: format!("{}{word}", in_flight(step)),
+            });
+        }
+    }
+    marks
 }

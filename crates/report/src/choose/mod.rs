@@ -5,6 +5,7 @@
 pub(crate) use comparison::{metric_words, sides_of};
 
 mod comparison;
+mod density;
 mod drift;
 mod grid;
 mod heat;
@@ -15,6 +16,7 @@ mod metric;
 mod percentiles;
 mod sound;
 mod time;
+mod timeline;
 mod together;
 
 use crate::answers::{Answer, Place, answer, in_flight as in_flight_of};
@@ -57,9 +59,13 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     } else if !levelled {
         charts.extend(grid::charts(&outside));
     }
+    if !ladders.is_empty() {
+        charts.extend(timeline::chart(&material.document.runs));
+    }
     let telling = telling(material, &ladders, &outside);
     charts.extend(histogram::charts(&outside));
     charts.extend(percentiles::chart(&telling));
+    charts.extend(density::chart(&telling));
     charts.extend(time::charts(&telling));
     charts.extend(heat::charts(material, &telling));
     sound::keep(&mut charts);

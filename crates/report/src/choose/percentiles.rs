@@ -15,13 +15,20 @@ const ASKED: [f64; 16] = [
 /// A percentile is shown where at least so many operations lie beyond it.
 const BEYOND_MIN: f64 = 10.0;
 const LINES_MAX: usize = 8;
+/// Points of a line that are marked.
+const MARKS_MAX: usize = 8;
 
 pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
     for one in told {
         for (kind, points) in kinds(&one.row) {
             let name = format!("{}{kind}", one.name_with_place());
-            lines.push(series(&name, Form::Line, lines.len(), points));
+            // Marks of a whole curve would hide it.
+            let form = match points.len() > MARKS_MAX {
+                true => Form::Trace,
+                false => Form::Line,
+            };
+            lines.push(series(&name, form, lines.len(), points));
         }
     }
     lines.retain(|line| line.points.len() > 1);

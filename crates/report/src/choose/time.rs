@@ -3,6 +3,7 @@
 
 use super::{Told, axis, series};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::draw::PERCENTILES;
 use crate::quantity_text::percent;
 use stripewise_results::{Interval, JobRow, Status};
 use stripewise_stats::{ChangePointRule, Settling, SteadyRule, change_points, mean};
@@ -47,10 +48,12 @@ fn chart(told: &Told<'_>) -> Option<Chart> {
     };
     let lines = vec![
         latency("mean", 6, |interval| Some(interval.latency_ns_mean)),
-        latency("p99", 1, |interval| {
+        latency("p99", PERCENTILES[2], |interval| {
             interval.latency_ns_p99.map(|ns| ns as f64)
         }),
-        latency("max", 4, |interval| Some(interval.latency_ns_max as f64)),
+        latency("max", PERCENTILES[4], |interval| {
+            Some(interval.latency_ns_max as f64)
+        }),
     ];
     let lines: Vec<Series> = lines
         .into_iter()

@@ -1,13 +1,16 @@
 //! What is worth pointing at: limits, knees, steady windows, steps.
 
-use super::canvas::{Anchor, Canvas, Colour};
-use super::palette::{GROUND, INK, MUTED, SHADE};
+use super::SMALL_SIZE;
+use super::canvas::{Anchor, Canvas};
+use super::palette::{INK, MUTED, SHADE};
 use super::place::Frame;
-use super::{SMALL_SIZE, font};
+use super::room::{Room, Spot};
 use crate::chart::{Annotation, Panel};
 
 /// Half of the bar of a limit that holds at one place.
 const BOUND: f64 = 16.0;
+/// Height of a line of words.
+const LINE: f64 = SMALL_SIZE + 4.0;
 
 /// Stretches, under everything else.
 pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
@@ -24,89 +27,122 @@ pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
-/// Lines, rings and all words.
+/// Lines and rings first, then all words, each where nothing is drawn.
 pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
-    let mut row = 0.0;
-    let mut points = 0;
+    let mut room = Room::of(panel, frame);
     for annotation in &panel.annotations {
         match annotation {
-            Annotation::RangeX { from, to, label } => {
-                let middle = (frame.x(*from) + frame.x(*to)) / 2.0;
-                let half = font::width(label, SMALL_SIZE) / 2.0;
-                let middle =
-                    middle.clamp(area.left + half, (area.right - half).max(area.left + half));
-                // At the foot, where curves of rates are not.
-                backed(canvas, (middle, area.bottom - 18.0), label, Anchor::Middle);
-            }
-            Annotation::AtX { x, label } => {
+            Annotation::AtX { x, .. } => {
                 let x = frame.x(*x);
                 canvas.dashes((x, area.top), (x, area.bottom), MUTED);
-                words(canvas, x, area.top + 4.0 + row * 16.0, label, frame);
-                row += 1.0;
+                room.take_line((x, area.top), (x, area.bottom));
             }
-            Annotation::AtY { y, label, tone } => {
+            Annotation::AtY { y, tone, .. } => {
                 let y = frame.y(*y);
                 let colour = tone.map_or(INK, super::palette::tone);
                 canvas.dashes((area.left, y), (area.right, y), colour);
-                // At the right end and below: loads grow to the right, and latencies up.
-                let place = (area.right - 6.0, y + 4.0);
-                coloured(canvas, place, label, colour, Anchor::End);
+                room.take_line((area.left, y), (area.right, y));
             }
-            Annotation::Bound { x, y, label } => {
+            Annotation::Bound { x, y, .. } => {
                 let (x, y) = (frame.x(*x), frame.y(*y));
                 canvas.line(&[(x - BOUND, y), (x + BOUND, y)], INK, 2.5);
-                // Curves of percentiles come from the left and below.
-                let room = x - BOUND - 6.0 - font::width(label, SMALL_SIZE) > area.left;
-                if room {
-                    backed(canvas, (x - BOUND - 6.0, y - 12.0), label, Anchor::End);
-                } else {
-                    backed(canvas, (x + BOUND + 6.0, y - 12.0), label, Anchor::Start);
+                room.take_line((x - BOUND, y), (x + BOUND, y));
+            }
+            Annotation::AtPoint { x, y, .. } => {
+                canvas.ring((frame.x(*x), frame.y(*y)), 7.0, INK);
+            }
+            Annotation::RangeX { .. } => {}
+        }
+    }
+    for annotation in &panel.annotations {
+        let (label, colour) = match annotation {
+            Annotation::AtY { label, tone, .. } => (label, tone.map_or(INK, super::palette::tone)),
+            Annotation::AtX { label, .. }
+            | Annotation::RangeX { label, .. }
+            | Annotation::Bound { label, .. }
+            | Annotation::AtPoint { label, .. } => (label, INK),
+        };
+        room.write(canvas, label, colour, &spots(annotation, frame));
+    }
+}
+
+/// Where the words of an annotation may stand, the usual place first.
+fn spots(annotation: &Annotation, frame: &Frame<'_>) -> Vec<Spot> {
+    let area = frame.area;
+    match annotation {
+        Annotation::AtX { x, .. } => {
+            let x = frame.x(*x);
+            let rows = (0..6).map(|row| area.top + 4.0 + f64::from(row) * LINE);
+            let sides = [(x + 6.0, Anchor::Start), (x - 6.0, Anchor::End)];
+            rows.flat_map(|y| sides.map(|(x, anchor)| ((x, y), anchor)))
+                .collect()
+        }
+        Annotation::RangeX { from, to, .. } => {
+            let from = frame.x(*from).max(area.left);
+            let to = frame.x(*to).min(area.right);
+            let middle = (from + to) / 2.0;
+            let heights = [
+                area.bottom - 18.0,
+                area.top + 4.0,
+                (area.top + area.bottom) / 2.0,
+            ];
+            let mut spots = Vec::new();
+            for y in heights {
+                spots.push(((middle, y), Anchor::Middle));
+                // A stretch at the edge has its words inside.
+                spots.push(((area.right - 4.0, y), Anchor::End));
+                spots.push(((area.left + 4.0, y), Anchor::Start));
+            }
+            spots
+        }
+        Annotation::AtY { y, .. } => {
+            let y = frame.y(*y);
+            let mut spots = Vec::new();
+            for y in [y + 4.0, y - LINE] {
+                spots.push(((area.right - 4.0, y), Anchor::End));
+                spots.push(((area.left + 4.0, y), Anchor::Start));
+                for share in [0.25, 0.5, 0.75] {
+                    let x = area.left + (area.right - area.left) * share;
+                    spots.push(((x, y), Anchor::Middle));
                 }
             }
-            Annotation::AtPoint { x, y, label } => {
-                let (x, y) = (frame.x(*x), frame.y(*y));
-                canvas.ring((x, y), 7.0, INK);
-                let half = font::width(label, SMALL_SIZE) / 2.0;
-                let middle = x.clamp(area.left + half, (area.right - half).max(area.left + half));
-                // Below, where lines of a ladder are not; but above their end.
-                let all = panel.series.iter().flat_map(|series| &series.points);
-                let last = all.map(|point| frame.x(point.x)).all(|other| other <= x);
-                let below = !(last || points % 2 == 1) && y + 28.0 < area.bottom;
-                points += 1;
-                let y = if below { y + 12.0 } else { y - 26.0 };
-                backed(canvas, (middle, y), label, Anchor::Middle);
+            spots
+        }
+        Annotation::Bound { x, y, .. } => {
+            let (x, y) = (frame.x(*x), frame.y(*y));
+            let (left, right) = (x - BOUND - 6.0, x + BOUND + 6.0);
+            let mut spots = vec![
+                ((left, y - 8.0), Anchor::End),
+                ((right, y - 8.0), Anchor::Start),
+            ];
+            for y in [y - LINE - 4.0, y + 6.0] {
+                spots.push(((x, y), Anchor::Middle));
+            }
+            spots
+        }
+        Annotation::AtPoint { x, y, .. } => around((frame.x(*x), frame.y(*y))),
+    }
+}
+
+/// Around a ring: below, above and beside it, then farther off.
+fn around((x, y): (f64, f64)) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    for away in [0.0, LINE, 2.0 * LINE] {
+        for (y, beside) in [
+            (y + 12.0 + away, 0.0),
+            (y - 26.0 - away, 0.0),
+            (y - 7.0, 12.0 + away),
+        ] {
+            if beside == 0.0 {
+                spots.push(((x, y), Anchor::Middle));
+                spots.push(((x + 8.0, y), Anchor::End));
+                spots.push(((x - 8.0, y), Anchor::Start));
+            } else {
+                spots.push(((x + beside, y), Anchor::Start));
+                spots.push(((x - beside, y), Anchor::End));
             }
         }
     }
-}
-
-/// Words at a vertical line: on the side where there is room.
-fn words(canvas: &mut Canvas, x: f64, y: f64, label: &str, frame: &Frame<'_>) {
-    let width = font::width(label, SMALL_SIZE);
-    if x + 6.0 + width <= frame.area.right {
-        backed(canvas, (x + 6.0, y), label, Anchor::Start);
-    } else {
-        backed(canvas, (x - 6.0, y), label, Anchor::End);
-    }
-}
-
-/// Words on a light ground, readable over lines.
-fn backed(canvas: &mut Canvas, place: (f64, f64), label: &str, anchor: Anchor) {
-    coloured(canvas, place, label, INK, anchor);
-}
-
-fn coloured(canvas: &mut Canvas, (x, y): (f64, f64), label: &str, colour: Colour, anchor: Anchor) {
-    let width = font::width(label, SMALL_SIZE);
-    let left = match anchor {
-        Anchor::Start => x,
-        Anchor::Middle => x - width / 2.0,
-        Anchor::End => x - width,
-    };
-    let ground = [
-        (left - 2.0, y - 2.0),
-        (left + width + 2.0, y + SMALL_SIZE + 1.0),
-    ];
-    canvas.rectangle(ground, GROUND, 0.82);
-    canvas.text((x, y), label, SMALL_SIZE, colour, anchor);
+    spots
 }

@@ -52,6 +52,17 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
+/// A longer name is cut in a legend.
+const NAME_MAX: f64 = 160.0;
+
+/// The width of the row of [`legend`].
+pub(crate) fn legend_width(panel: &Panel) -> f64 {
+    let names = panel.series.iter();
+    names
+        .map(|series| font::width(&series.name, SMALL_SIZE).min(NAME_MAX) + 32.0)
+        .sum()
+}
+
 /// A row of marks and names above the panel, to the right; for cells their shades.
 pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
@@ -64,7 +75,7 @@ pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
     let mut x = area.right;
     for series in panel.series.iter().rev() {
-        let name = font::cut(&series.name, SMALL_SIZE, 160.0);
+        let name = font::cut(&series.name, SMALL_SIZE, NAME_MAX);
         x -= font::width(&name, SMALL_SIZE);
         canvas.text_centred((x, y), &name, SMALL_SIZE, MUTED, Anchor::Start);
         x -= 12.0;

@@ -12,6 +12,7 @@ pub(crate) fn draw(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             Form::Line => line(canvas, series, frame),
             Form::Trace => trace(canvas, series, frame, 1.5),
             Form::Steps => steps(canvas, series, frame),
+            Form::Intervals => intervals(canvas, series, frame),
             Form::Bars { slot, slots } => bars(canvas, series, frame, slot, slots),
             Form::Cells { labelled } => cells(canvas, series, frame, labelled),
         }
@@ -90,6 +91,23 @@ fn steps(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
         places.push(place);
     }
     canvas.line(&places, tone(series.tone), 2.0);
+}
+
+/// Marks with intervals along the x axis; what cannot be told from 0 is pale.
+fn intervals(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
+    let colour = tone(series.tone);
+    for point in &series.points {
+        let colour = if point.pale { pale(colour) } else { colour };
+        let (x, y) = (frame.x(point.x), frame.y(point.y));
+        if let Some([low, high]) = point.span {
+            let (low, high) = (frame.x(low), frame.x(high));
+            canvas.line(&[(low, y), (high, y)], colour, 1.5);
+            for x in [low, high] {
+                canvas.line(&[(x, y - 4.0), (x, y + 4.0)], colour, 1.5);
+            }
+        }
+        canvas.disc((x, y), 3.5, colour);
+    }
 }
 
 fn whisker(canvas: &mut Canvas, point: &Point, frame: &Frame<'_>, x: f64, colour: Colour) {

@@ -12,8 +12,10 @@ mod marks;
 mod palette;
 mod picture;
 mod place;
+mod room;
 mod surface;
 
+pub(crate) use palette::PERCENTILES;
 pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 pub use picture::{PictureError, letters_without_font, png};
 pub use surface::{SurfacePicture, surface_svg};
@@ -94,6 +96,19 @@ pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> Stri
     })
 }
 
+/// The summary card inside a page, which has the font and says what was measured.
+pub(crate) fn card_svg(card: &crate::Card, about: &About, theme: Theme) -> String {
+    let look = Look {
+        theme,
+        ..Look::default()
+    };
+    card::draw(card, about, &look).finish(&canvas::Frame {
+        title: &about.title,
+        description: &card.description(),
+        ..canvas::Frame::default()
+    })
+}
+
 /// Width and height of a drawing for a picture of these pixels: at least so large.
 pub(crate) fn canvas_size(pixels: [u32; 2], least: (f64, f64)) -> (f64, f64) {
     let [width, height] = pixels.map(f64::from);
@@ -113,7 +128,9 @@ fn of_size(chart: &Chart, about: &About, look: &Look) -> Canvas {
     let count = chart.panels.len().max(1) as f64;
     let head = Head::of(chart, about, WIDTH, SUMMARY_LINES);
     let fixed = (count - 1.0) * 54.0 + 90.0;
-    let needed = head.height + fixed + count * INSIDE_MIN + foot_height;
+    let rows = chart.panels.iter().filter_map(rows_of).max().unwrap_or(0);
+    let inside_min = INSIDE_MIN.max(rows as f64 * ROW * 0.8);
+    let needed = head.height + fixed + count * inside_min + foot_height;
     let (width, height) = canvas_size(look.size, (WIDTH, needed.max(440.0)));
     let head = Head::of(chart, about, width, SUMMARY_LINES);
     let inside = (height - head.height - fixed - foot_height) / count;
@@ -258,6 +275,8 @@ fn panel_heights(chart: &Chart) -> Vec<f64> {
                 2 => 220.0,
                 _ => 165.0,
             };
+            let rows = rows_of(&chart.panels[index]);
+            let inside = rows.map_or(inside, |rows| (rows as f64 * ROW).max(120.0));
             inside + 40.0 + if index == last { 50.0 } else { 14.0 }
         })
         .collect()
@@ -269,7 +288,7 @@ fn sides(chart: &Chart) -> (f64, f64) {
     let mut left: f64 = 24.0;
     let mut right: f64 = 16.0;
     for panel in &chart.panels {
-        let (_, ticks) = ticks(&panel.y, y_values(panel), TICKS_Y);
+        let (_, ticks) = ticks(&panel.y, y_values(panel), wanted_y(panel));
         for tick in &ticks {
             left = left.max(font::width(&tick.label, SMALL_SIZE) + 10.0);
         }
@@ -283,6 +302,24 @@ fn sides(chart: &Chart) -> (f64, f64) {
 }
 
 const TICKS_Y: usize = 5;
+/// Height of a row that has a name on the y axis.
+const ROW: f64 = 20.0;
+
+/// Numbers need few ticks; each name of a row is needed.
+fn wanted_y(panel: &Panel) -> usize {
+    rows_of(panel).unwrap_or(TICKS_Y)
+}
+
+/// Rows of a panel whose y axis has names, but for cells, which have room.
+fn rows_of(panel: &Panel) -> Option<usize> {
+    let rows = match &panel.y.scale {
+        crate::Scale::Names(names) => names.len(),
+        _ => return None,
+    };
+    let all = panel.series.iter();
+    let are_rows = all.clone().count() > 0 && all.clone().all(|one| one.form == Form::Intervals);
+    are_rows.then_some(rows)
+}
 
 /// Lines carry their names at their ends; too many of them have a legend.
 fn is_labelled_directly(panel: &Panel) -> bool {
@@ -290,6 +327,22 @@ fn is_labelled_directly(panel: &Panel) -> bool {
     panel.series.len() > 1
         && panel.series.len() <= 8
         && panel.series.iter().all(|series| lines(series.form))
+        && !(end_apart(panel) && label::legend_width(panel) < LEGEND_MAX)
+}
+
+/// A legend of this width fits above a panel beside its title.
+const LEGEND_MAX: f64 = 640.0;
+
+/// Lines follow each other along the x axis: leaders from their ends would cross all of it.
+fn end_apart(panel: &Panel) -> bool {
+    let ends = panel
+        .series
+        .iter()
+        .filter_map(|series| Some(series.points.last()?.x));
+    let (low, high) = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
+        (low.min(x), high.max(x))
+    });
+    low < high * 0.4 && panel.series.iter().all(|series| series.form == Form::Trace)
 }
 
 fn draw_panel(canvas: &mut Canvas, chart: &Chart, panel: &Panel, area: &Area, last: bool) {
@@ -300,7 +353,7 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, panel: &Panel, area: &Area, la
         9
     };
     let (x_range, x_ticks) = ticks(&chart.x, all_x, wanted);
-    let (y_range, y_ticks) = ticks(&panel.y, y_values(panel), TICKS_Y);
+    let (y_range, y_ticks) = ticks(&panel.y, y_values(panel), wanted_y(panel));
     let frame = Frame::new(area, (&chart.x.scale, x_range), (&panel.y.scale, y_range));
     canvas.text(
         (MARGIN, area.top - 26.0),
@@ -408,9 +461,11 @@ fn with_unit(axis: &Axis) -> String {
 pub(crate) fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     panel.series.iter().flat_map(|series| {
         let cells = matches!(series.form, Form::Cells { .. });
+        let rows = series.form == Form::Intervals;
         series.points.iter().flat_map(move |point| {
-            let right = point.span.filter(|_| cells).map(|[right, _]| right);
-            [Some(point.x), right].into_iter().flatten()
+            let low = point.span.filter(|_| cells || rows).map(|[low, _]| low);
+            let high = point.span.filter(|_| rows).map(|[_, high]| high);
+            [Some(point.x), low, high].into_iter().flatten()
         })
     })
 }
@@ -421,6 +476,9 @@ pub(crate) fn y_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     let points = panel.series.iter().flat_map(|series| {
         let cells = matches!(series.form, Form::Cells { .. });
         series.points.iter().flat_map(move |point| {
+            if series.form == Form::Intervals {
+                return [point.y; 3];
+            }
             let span = point.span.map_or(
                 [point.y; 2],
                 |[low, high]| {

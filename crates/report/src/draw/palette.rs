@@ -3,14 +3,20 @@
 //! black where contrast asks for it. A series also has a mark of its own, so that
 //! colour is never the only sign.
 
-/// Colours of series on white, by [`crate::Series::tone`].
-pub const PALETTE_LIGHT: [&str; 8] = [
+/// Colours of series on white, by [`crate::Series::tone`]: eight of things beside each
+/// other, then five shades of one hue for what has an order ([`PERCENTILES`]).
+pub const PALETTE_LIGHT: [&str; 13] = [
     "#0072b2", "#c8500a", "#00805c", "#a8548a", "#8a6500", "#2f8fc4", "#555555", "#7b5cb8",
+    "#08306b", "#1f5a9e", "#2f7fc1", "#5b9bd0", "#8fb9dc",
 ];
 /// The same on a dark page.
-pub const PALETTE_DARK: [&str; 8] = [
+pub const PALETTE_DARK: [&str; 13] = [
     "#5cb3ec", "#ff8f4d", "#2dc99a", "#e59acb", "#e6b830", "#8fd3ff", "#b4b4b4", "#b79cf0",
+    "#e3f0fb", "#b4d7f3", "#7dbbe8", "#4a9bd6", "#2f79b0",
 ];
+
+/// Tones of p50, p90, p99, p99.9 and the maximum: the darker, the more operations.
+pub(crate) const PERCENTILES: [usize; 5] = [8, 9, 10, 11, 12];
 
 /// What a picture is drawn on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

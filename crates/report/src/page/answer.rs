@@ -18,7 +18,8 @@ use stripewise_units::{Slo, counted, format_duration};
 /// Runs in the table of page one.
 const ROWS_MAX: usize = 12;
 
-pub(super) fn section(material: &Material) -> String {
+/// The answer, with the card of a bench below it.
+pub(super) fn section(material: &Material, card: &str) -> String {
     let document = &material.document;
     let mut html = "<section id=\"answer\" aria-labelledby=\"answer-title\"><h2 id=\"answer-title\">Answer</h2>\n".to_owned();
     html.push_str(&super::cautions(&crate::caution::cautions(
@@ -68,6 +69,7 @@ pub(super) fn section(material: &Material) -> String {
     for note in said.new_of(&material.notes) {
         let _ = writeln!(html, "<p>{}</p>", escaped(note));
     }
+    html.push_str(card);
     html.push_str(&warnings(material));
     html.push_str("<h3>Conditions</h3>\n");
     html.push_str(&conditions::list(material));
@@ -262,6 +264,16 @@ fn requirements(all: &[RequirementRecord]) -> String {
     html
 }
 
+/// Words in which `this` is code.
+fn with_code(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let each = parts.map(|(index, part)| match index % 2 {
+        1 => format!("<code>{}</code>", escaped(part)),
+        _ => escaped(part),
+    });
+    each.collect()
+}
+
 fn warnings(material: &Material) -> String {
     let runs = &material.document.runs;
     let all = collected(runs);
@@ -278,10 +290,11 @@ fn warnings(material: &Material) -> String {
         let of = escaped(&of_runs(warning, count, runs));
         let _ = writeln!(
             html,
-            "<li class=\"{class}\"><b>{word}:</b> {}{of} <code>{}</code><span class=\"hint\">{}</span></li>",
+            "<li class=\"{class}\"><details><summary><b>{word}:</b> {}{of} <code>{}</code></summary>\
+             <span class=\"hint\">{}</span></details></li>",
             escaped(&warning.message),
             escaped(&warning.code),
-            escaped(&warning.hint)
+            with_code(&warning.hint)
         );
     }
     html.push_str("</ul>\n");

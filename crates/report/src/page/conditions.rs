@@ -239,7 +239,7 @@ fn host(run: &RunRecord) -> String {
 /// Everything that it takes to do it again.
 pub(super) fn repeat(material: &Material) -> String {
     let runs = &material.document.runs;
-    let mut html = "<section id=\"repeat\" aria-labelledby=\"repeat-title\"><h2 id=\"repeat-title\">To repeat it</h2>\n".to_owned();
+    let mut html = "<section id=\"repeat\" aria-labelledby=\"repeat-title\"><h2 id=\"repeat-title\">Reproduce</h2>\n".to_owned();
     let commands = distinct(runs.iter().map(command_of));
     if !commands.is_empty() {
         let more = commands.len().saturating_sub(20);

@@ -18,29 +18,35 @@ mod tables;
 
 pub(crate) use conditions::command_of;
 pub(crate) use escape::escaped;
+pub use policy::page_policy;
 pub(crate) use tables::verdict_words;
 
+use crate::about::About;
 use crate::chart::Chart;
-use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, svg};
+use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, Theme, card_svg, svg};
 use crate::material::Material;
 use escape::json_in_script;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Apache ECharts, the official build as it was published; see `assets/echarts`.
+/// Apache ECharts, the parts that draw these charts; see `assets/echarts`.
 const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
 /// Charts of a page; more make it slow to open and are no help.
 const CHARTS_MAX: usize = 40;
 
-/// A page weighs no more than this, so that it can be mailed.
-const BYTES_MAX: usize = 2 << 20;
+/// Charts on paper: the most telling. Four pages hold them, the answer and the conditions.
+const PRINTED_MAX: usize = 3;
 
-/// The report as one HTML file of at most 2 MiB: where it would be more, the
+/// A page weighs no more than this, so that it can be mailed.
+const BYTES_MAX: usize = 1_500_000;
+
+/// The report as one HTML file of at most 1.5 MB: where it would be more, the
 /// records are left out first, then the last charts.
 #[must_use]
 pub fn html(material: &Material) -> String {
     let mut charts = crate::charts(material);
+    charts.retain(|chart| !is_picture_only(&chart.name));
     charts.truncate(CHARTS_MAX);
     let mut records = records::embedded(material);
     loop {
@@ -60,16 +66,18 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
     let mut page = String::with_capacity(ECHARTS.len() + 400_000);
     head(&mut page, material, !charts.is_empty());
     page.push_str("<main>\n");
-    page.push_str(&answer::section(material));
+    let card = card_of(material);
+    let has_card = !card.is_empty();
+    page.push_str(&answer::section(material, &card));
     if !charts.is_empty() {
         page.push_str("<section id=\"charts\" aria-labelledby=\"charts-title\"><h2 id=\"charts-title\">Charts</h2>\n");
-        for chart in charts {
-            figure(&mut page, chart);
+        for (index, chart) in charts.iter().enumerate() {
+            figure(&mut page, chart, index < PRINTED_MAX);
         }
         page.push_str("</section>\n");
     }
     page.push_str(&tables::hosts(material));
-    page.push_str(&tables::section(material));
+    page.push_str(&tables::section(material, has_card));
     page.push_str(&conditions::repeat(material));
     page.push_str(&records::section(material, records));
     page.push_str("</main>\n");
@@ -97,27 +105,54 @@ fn head(page: &mut String, material: &Material, has_charts: bool) {
          <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
          <header><h1>{title}</h1>\n<p class=\"under\">{}</p>\n\
          <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> {charts}\
-         <a href=\"#tables\">Tables</a> <a href=\"#repeat\">To repeat it</a> <a href=\"#data\">Data</a></nav></header>\n",
-        policy::policy(),
+         <a href=\"#tables\">Tables</a> <a href=\"#repeat\">Reproduce</a> <a href=\"#data\">Data</a></nav></header>\n",
+        page_policy(),
         escaped(&conditions::under_title(material)),
     );
 }
 
-fn figure(page: &mut String, chart: &Chart) {
+/// Charts that are pictures and not yet on the page, where each value must be found under
+/// the mouse.
+fn is_picture_only(name: &str) -> bool {
+    name.starts_with("forest-") || name == "timeline" || name == "latency-distribution"
+}
+
+/// The summary card of a bench, for light and for dark pages; empty of anything else.
+fn card_of(material: &Material) -> String {
+    let card = match crate::picture::pictures(material).into_iter().next() {
+        Some(crate::Picture::Card(card)) => card,
+        _ => return String::new(),
+    };
+    let about = About::of(material);
+    let of = |theme: Theme| card_svg(&card, &about, theme);
+    format!(
+        "<div class=\"card\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></div>\n",
+        of(Theme::Light),
+        of(Theme::Dark)
+    )
+}
+
+fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
     let (name, title, summary) = (
         escaped(&chart.name),
         escaped(&chart.title),
         escaped(&chart.summary),
     );
     let cautions = cautions(&chart.cautions);
+    let printed = if is_printed { "" } else { " class=\"noprint\"" };
+    let rows = match chart.panels.first().map(|panel| &panel.y.scale) {
+        Some(crate::Scale::Names(names)) => names.len(),
+        _ => 0,
+    };
     let height = match chart.panels.len() {
+        0 | 1 if rows > 16 => "many",
         0 | 1 => "one",
         2 => "two",
         _ => "many",
     };
     let _ = write!(
         page,
-        "<figure id=\"figure-{name}\">\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
+        "<figure id=\"figure-{name}\"{printed}>\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
          <div class=\"tools\"></div>\n\
          <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
          <div class=\"picture\">{}</div>\n\
@@ -141,8 +176,8 @@ fn scripts(page: &mut String, charts: &[Chart], about: &str, records: Option<&st
         charts: &'a [Chart],
         /// What was measured, for pictures that leave the page.
         about: &'a str,
-        light: [&'static str; 8],
-        dark: [&'static str; 8],
+        light: [&'static str; 13],
+        dark: [&'static str; 13],
     }
     let data = Data {
         charts,

@@ -100,10 +100,29 @@ function shade(share) {
     return Math.round(stops[i][k] + (stops[i + 1][k] - stops[i][k]) * part);
   }).join(',') + ')';
 }
-var MARKS = ['circle', 'rect', 'triangle', 'diamond'];
+// Eight outlines in a box of 10, as in the pictures: each of eight series has its own.
+var OUTLINES = ['M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', 'M1 1h8v8h-8z', 'M5 1l4.5 8h-9z', 'M5 0.3l4.7 4.7l-4.7 4.7l-4.7 -4.7z', 'M5 9.5l-4.5 -8h9z',
+  'M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0zM3 5a2 2 0 1 1 4 0a2 2 0 1 1 -4 0z', 'M3.5 0.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z', 'M0.3 5l2.4 -4h4.6l2.4 4l-2.4 4h-4.6z'];
 
 // ---- from a chart to ECharts' options ----
-function axisOf(axis, log, ink, isX) {
+// An axis of powers ends close to its values, not at whole decades.
+function tight(common, values) {
+  var seen = values.filter(function (v) { return v > 0; });
+  if (!seen.length) return;
+  var low = seen.reduce(function (a, b) { return Math.min(a, b); }), high = seen.reduce(function (a, b) { return Math.max(a, b); }), room = high / low < 2 ? 1.5 : 1.2;
+  var from = low / room, to = high * room, few = Math.log10(to / from) <= 3, ticks = [];
+  for (var power = Math.floor(Math.log10(from)); power <= Math.ceil(Math.log10(to)); power++)
+    (few ? [1, 2, 5] : [1]).forEach(function (factor) { var v = factor * Math.pow(10, power); if (v >= from && v <= to) ticks.push(v); });
+  common.min = from; common.max = to;
+  if (ticks.length) common.axisLabel.customValues = common.axisTick.customValues = ticks;
+}
+function valuesOf(panel, zoom, chart) {
+  var all = [];
+  panel.series.forEach(function (s) { seen(chart, s, zoom).forEach(function (p) { all.push(p.y); if (p.span) all = all.concat(p.span); }); });
+  if (isWhole(zoom)) panel.annotations.forEach(function (a) { if (a.kind === 'at-y' || a.kind === 'bound') all.push(a.y); });
+  return all;
+}
+function axisOf(axis, log, ink, isX, values) {
   var all = names(axis), common = {
     axisLabel: { color: ink.muted, hideOverlap: true, formatter: function (v) { return tick(axis.quantity, v); } },
     axisLine: { show: isX, onZero: false, lineStyle: { color: ink.rule } },
@@ -121,10 +140,10 @@ function axisOf(axis, log, ink, isX) {
   }
   switch (log === null ? axis.scale : log ? 'log10' : 'from-zero') {
     case 'log2': common.type = 'log'; common.logBase = 2; break;
-    case 'log10': common.type = 'log'; common.logBase = 10; break;
+    case 'log10': common.type = 'log'; common.logBase = 10; if (values) tight(common, values); break;
     case 'nines':
       common.type = 'value'; common.min = 0; common.max = 'dataMax';
-      common.axisLabel.customValues = common.axisTick.customValues = [0, 0.30103, 1, 2, 3, 4, 5, 6];
+      common.axisLabel.customValues = common.axisTick.customValues = [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
       break;
     case 'linear': common.type = 'value'; common.scale = true; if (isX) { common.min = 'dataMin'; common.max = 'dataMax'; } break;
     default: common.type = 'value';
@@ -154,7 +173,7 @@ function seriesOf(chart, panel, number, index, ink, zoom) {
     if (form === 'line' || form === 'trace' || form === 'steps') {
       add({
         id: 'v' + id, name: s.name, type: 'line', data: points.map(function (p) { return [p.x, p.y]; }),
-        showSymbol: form === 'line' || points.length < 2, symbol: MARKS[s.tone % 4], symbolSize: 7, step: form === 'steps' ? 'end' : false,
+        showSymbol: form === 'line' || points.length < 2, symbol: 'path://' + OUTLINES[s.tone % 8], symbolSize: 7, step: form === 'steps' ? 'end' : false,
         lineStyle: { width: form === 'trace' ? 1.5 : 2, color: colour }, itemStyle: { color: colour }, emphasis: { disabled: true }
       });
       if (points.some(function (p) { return p.span; })) {
@@ -162,6 +181,21 @@ function seriesOf(chart, panel, number, index, ink, zoom) {
           data: points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.y, p.span ? p.span[1] : p.y]; }),
           encode: { x: 0, y: [1, 2, 3] }, renderItem: whiskers(points, function (p) { return p.x; }, colour) });
       }
+    } else if (form === 'intervals') {
+      add({
+        id: 'v' + id, name: s.name, type: 'custom', itemStyle: { color: colour }, clip: true,
+        data: s.points.map(function (p) { return [p.x, p.y, p.span ? p.span[0] : p.x, p.span ? p.span[1] : p.x]; }),
+        encode: { x: [0, 2, 3], y: 1 },
+        renderItem: function (params, api) {
+          var p = s.points[params.dataIndex], c = api.coord([p.x, p.y]), style = { stroke: colour, fill: 'none', lineWidth: 1.5, opacity: p.pale ? 0.5 : 1 };
+          var children = [{ type: 'circle', shape: { cx: c[0], cy: c[1], r: 4.5 }, style: { fill: colour, opacity: p.pale ? 0.5 : 1 } }];
+          if (p.span) {
+            var a = api.coord([p.span[0], p.y]), b = api.coord([p.span[1], p.y]);
+            children.unshift({ type: 'path', shape: { pathData: 'M' + a[0] + ' ' + a[1] + 'H' + b[0] + 'M' + a[0] + ' ' + (a[1] - 4) + 'v8M' + b[0] + ' ' + (a[1] - 4) + 'v8' }, style: style });
+          }
+          return { type: 'group', children: children };
+        }
+      });
     } else if (form.bars) {
       add({
         id: 'v' + id, name: s.name, type: 'custom', itemStyle: { color: colour }, clip: true,
@@ -259,6 +293,13 @@ function tip(chart, ink, zoom) {
     var box = element('div', 'tip'), first = true;
     list.forEach(function (p) {
       var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = seen(chart, s, zoom)[p.dataIndex];
+      if (s.form === 'intervals') {
+        if (first) { box.appendChild(element('div', 'at', at(panel.y, point.y))); first = false; }
+        var words = withUnit(chart.x.quantity, point.x);
+        if (point.span) words += ' [' + format(chart.x.quantity, point.span[0]) + ', ' + format(chart.x.quantity, point.span[1]) + ']';
+        tipRow(box, ink.tones[s.tone % ink.tones.length], s.name, words);
+        return;
+      }
       if (first) {
         var head = chart.x.title + ': ' + at(chart.x, point.x);
         if (s.form.cells && point.span) head += ' to ' + format(chart.x.quantity, point.span[0]);
@@ -291,7 +332,7 @@ function leftOf(chart) {
     if (all) { all.forEach(see); return; }
     if (panel.y.quantity === 'latency') see('999 ms');
     var ys = [0];
-    panel.series.forEach(function (s) { s.points.forEach(function (p) { ys = ys.concat(p.y, p.span || []); }); });
+    panel.series.forEach(function (s) { s.points.forEach(function (p) { ys = ys.concat(p.y, s.form === 'intervals' ? [] : p.span || []); }); });
     var low = ys.reduce(function (a, b) { return Math.min(a, b); }), high = ys.reduce(function (a, b) { return Math.max(a, b); });
     var rough = (high - low) / 10 || 1, power = Math.pow(10, Math.floor(Math.log10(rough)));
     [1, 2, 3, 5, 10, 20, 30, 50].forEach(function (factor) {
@@ -338,7 +379,7 @@ function panelsShown(chart, state) {
 function options(chart, state, width) {
   var ink = colours(), panels = panelsShown(chart, state), n = panels.length, narrow = width < 520;
   var foot = 50;
-  var byAxis = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string'; }); }) &&
+  var byAxis = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string' && s.form !== 'intervals'; }); }) &&
     chart.x.quantity !== 'iops' && chart.x.quantity !== 'mib-per-second';
   var height = state.height, inside = (height - foot) / n, left = leftOf(chart);
   var bars = chart.panels.some(function (p) { return p.series.some(function (s) { return typeof s.form !== 'string'; }); });
@@ -351,7 +392,9 @@ function options(chart, state, width) {
       return { left: left, right: narrow ? 14 : 26, top: i * inside + 28, height: inside - 44, outerBoundsMode: 'none' };
     }),
     xAxis: panels.map(function (one, i) {
-      var axis = axisOf(chart.x, null, ink, true);
+      var xs = [];
+      chart.panels.forEach(function (p) { p.series.forEach(function (s) { s.points.forEach(function (q) { xs.push(q.x); }); }); });
+      var axis = axisOf(chart.x, null, ink, true, chart.x.scale === 'log10' ? xs : null);
       axis.gridIndex = i;
       if (!names(chart.x) && !isWhole(state.zoom)) {
         var range = windowOf(chart, state.zoom);
@@ -363,7 +406,8 @@ function options(chart, state, width) {
     }),
     yAxis: panels.map(function (one, i) {
       var usual = one.panel.y.scale === 'log10' || one.panel.y.scale === 'from-zero';
-      var axis = axisOf(one.panel.y, usual && state.log !== null && !bars ? state.log : null, ink, false);
+      var shownPanel = { annotations: one.panel.annotations, series: one.panel.series.filter(function (s) { return state.shown[s.name] !== false; }) };
+      var axis = axisOf(one.panel.y, usual && state.log !== null && !bars ? state.log : null, ink, false, valuesOf(shownPanel, state.zoom, chart));
       axis.gridIndex = i; axis.splitNumber = n > 1 ? 4 : 5;
       return axis;
     }),
@@ -380,11 +424,10 @@ function options(chart, state, width) {
 }
 
 // ---- the page ----
-var OUTLINES = ['M1 5a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', 'M1 1h8v8h-8z', 'M5 1l4.5 8h-9z', 'M5 0.3l4.7 4.7l-4.7 4.7l-4.7 -4.7z'];
 function swatch(colour, tone) {
   var space = 'http://www.w3.org/2000/svg', svg = document.createElementNS(space, 'svg'), path = document.createElementNS(space, 'path');
   svg.setAttribute('viewBox', '0 0 10 10'); svg.setAttribute('aria-hidden', 'true');
-  path.setAttribute('d', OUTLINES[tone % 4]);
+  path.setAttribute('d', OUTLINES[tone % 8]);
   path.setAttribute('fill', colour);
   svg.appendChild(path);
   return svg;
@@ -448,7 +491,7 @@ function picture(chart, drawn, legend) {
     if (row.text) pen.fillText(row.text, 0, middle);
     (row.legend || []).forEach(function (one) {
       var colour = ink.tones[one.tone % ink.tones.length];
-      pen.save(); pen.translate(one.x, middle - 5); pen.fillStyle = colour; pen.fill(new Path2D(OUTLINES[one.tone % 4])); pen.restore();
+      pen.save(); pen.translate(one.x, middle - 5); pen.fillStyle = colour; pen.fill(new Path2D(OUTLINES[one.tone % 8])); pen.restore();
       pen.fillText(one.name, one.x + 15, middle);
     });
     var at = 0;
@@ -484,7 +527,7 @@ function start(figure, chart) {
   function paint() {
     toggles.forEach(function (t) {
       t.button.textContent = '';
-      t.button.appendChild(swatch(colours().tones[named[t.name] % 8], named[t.name]));
+      t.button.appendChild(swatch(colours().tones[named[t.name] % colours().tones.length], named[t.name]));
       t.button.appendChild(document.createTextNode(t.name));
     });
     if (key) {
@@ -527,7 +570,7 @@ function start(figure, chart) {
     };
     button(tools, '+', function () { zoom(0.5, 0.5); }).setAttribute('aria-label', 'Zoom in');
     button(tools, '\u2212', function () { zoom(2, 0.5); }).setAttribute('aria-label', 'Zoom out');
-    button(tools, 'Whole', function () { zoom(0, 0.5); }).setAttribute('aria-label', 'Show the whole range');
+    button(tools, 'Reset', function () { zoom(0, 0.5); }).setAttribute('aria-label', 'Show the whole range');
     // The wheel scrolls the page; with Ctrl, as browsers have it, it zooms.
     plot.addEventListener('wheel', function (event) {
       if (!event.ctrlKey) return;
@@ -563,6 +606,34 @@ data.charts.forEach(function (chart) {
   var figure = document.getElementById('figure-' + chart.name);
   if (figure) start(figure, chart);
 });
+// ---- tables: sorted by a click, with bars behind rates and differences ----
+var SCALE = { ns: 1, '\u00b5s': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, K: 1024, M: 1048576, G: 1073741824, '%': 1 };
+function amount(text) {
+  var m = /^[^\d\u2212+-]*([\u2212+-]?[\d,]*\.?\d+) ?([a-z\u00b5%KMG]*)/i.exec(text.trim());
+  return m ? parseFloat(m[1].replace(/,/g, '').replace('\u2212', '-')) * (SCALE[m[2]] || 1) : null;
+}
+function sortable(table) {
+  var body = table.tBodies[0], heads = table.tHead ? table.tHead.rows[0].cells : [], rows = Array.prototype.slice.call(body.rows), by = -1, down = false;
+  if (rows.length < 3) return;
+  Array.prototype.forEach.call(heads, function (th, i) {
+    if (!th.textContent) return;
+    var b = element('button', 'sort', th.textContent);
+    b.type = 'button'; th.textContent = ''; th.appendChild(b); th.setAttribute('aria-sort', 'none');
+    b.addEventListener('click', function () {
+      down = by === i ? !down : th.className === 'n'; by = i;
+      Array.prototype.forEach.call(heads, function (other) { if (other.hasAttribute('aria-sort')) other.setAttribute('aria-sort', other === th ? (down ? 'descending' : 'ascending') : 'none'); });
+      var key = function (row) { var text = row.cells[i] ? row.cells[i].textContent : '', n = amount(text); return th.className === 'n' ? (n === null ? -Infinity : n) : text; };
+      rows.slice().sort(function (a, b) { var x = key(a), y = key(b); return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1); }).forEach(function (row) { body.appendChild(row); });
+    });
+    if (!/^(IOPS|MiB\/s|Difference)/.test(b.textContent)) return;
+    var cells = rows.map(function (row) { return row.cells[i]; }).filter(Boolean), most = cells.reduce(function (m, c) { return Math.max(m, Math.abs(amount(c.textContent) || 0)); }, 0);
+    if (most > 0) cells.forEach(function (c) {
+      var share = Math.abs(amount(c.textContent) || 0) / most * 100;
+      c.style.backgroundImage = 'linear-gradient(to left, rgba(47,143,196,0.22) ' + share.toFixed(1) + '%, transparent ' + share.toFixed(1) + '%)';
+    });
+  });
+}
+Array.prototype.forEach.call(document.querySelectorAll('#tables table'), sortable);
 // The records are packed: gzip in base64. A browser that cannot unpack gives the
 // packed file.
 function unpacked() {

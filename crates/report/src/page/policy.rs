@@ -5,14 +5,16 @@
 //! below says the right ones when a file has changed.
 
 /// SHA-256 of `assets/echarts/echarts.min.js`.
-const ECHARTS_HASH: &str = "tmslrrTfhOMxmdwhaUAU0zbSIsvZ3rDlp8FL1qoND9A=";
+const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "28rO0r1UkAZOGzCMOV7xifgHp0BGyxY+JUde27fvh5U=";
+const SCRIPT_HASH: &str = "DYNCXuxEObd3kvcym5PXDrLwKFya0Ir1Swi801mbQBE=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "GOko3FvYkttbzDVVdRpltaOP8VAoX0bqU9ChPRETTyI=";
+const STYLE_HASH: &str = "bOrWKRhvEuW5pp3WkkxzjYx6bmvaZ8zSVSYzNbtHNTI=";
 
-/// The value of the page's `Content-Security-Policy`.
-pub(super) fn policy() -> String {
+/// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
+/// for servers that send it as a header, too.
+#[must_use]
+pub fn page_policy() -> String {
     format!(
         "default-src 'none'; script-src 'sha256-{ECHARTS_HASH}' 'sha256-{SCRIPT_HASH}'; \
          style-src 'sha256-{STYLE_HASH}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -47,7 +49,7 @@ mod tests {
 
     #[test]
     fn nothing_inline_is_let_through() {
-        assert!(!policy().contains("unsafe"));
-        assert!(!policy().contains("http"));
+        assert!(!page_policy().contains("unsafe"));
+        assert!(!page_policy().contains("http"));
     }
 }

@@ -113,9 +113,11 @@ fn headings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-pub(super) fn section(material: &Material) -> String {
+/// All tables. On paper those of a bench are left out: its card and answers are there.
+pub(super) fn section(material: &Material, has_card: bool) -> String {
     let document = &material.document;
-    let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".to_owned();
+    let printed = if has_card { " class=\"noprint\"" } else { "" };
+    let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".replacen("<section", &format!("<section{printed}"), 1);
     let mut said = Said::default();
     for comparison in &document.comparisons {
         html.push_str(&of_comparison(comparison));

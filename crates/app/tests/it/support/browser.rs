@@ -119,6 +119,12 @@ impl Browser {
 
     /// Opens a file in a window of so many pixels, and waits until it is loaded.
     pub fn open(&mut self, path: &Path, width: u32, dark: bool) {
+        let path = path.canonicalize().expect("a file");
+        self.open_url(&format!("file://{}", path.display()), width, dark);
+    }
+
+    /// The same with an address.
+    pub fn open_url(&mut self, url: &str, width: u32, dark: bool) {
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}),
@@ -128,7 +134,6 @@ impl Browser {
             "Emulation.setEmulatedMedia",
             json!({"media": "screen", "features": [{"name": "prefers-color-scheme", "value": scheme}]}),
         );
-        let url = format!("file://{}", path.canonicalize().expect("a file").display());
         self.ask("Page.navigate", json!({"url": url}));
         while self.read()["method"] != "Page.loadEventFired" {}
     }

@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod json;
 pub mod machine;
+pub mod served;
 pub mod streams;
 
 pub use json::Json;

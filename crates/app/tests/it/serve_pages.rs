@@ -1,0 +1,205 @@
+//! The pages of `serve` in a real browser.
+
+use super::support::Desk;
+use super::support::browser::Browser;
+use super::support::served::Served;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(90);
+const LABEL: &str = "<img src=x onerror=alert(1)>";
+
+/// Waits until an expression of the page is true.
+fn until(browser: &mut Browser, expression: &str) {
+    let began = Instant::now();
+    while browser.value(expression) != true {
+        let text = browser.value("(document.body || {}).innerText || ''");
+        assert!(began.elapsed() < PATIENCE, "never {expression}: {text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn sign_in(browser: &mut Browser, served: &Served) {
+    browser.open_url(&served.url, 1_400, false);
+    until(
+        browser,
+        "location.pathname === '/' && !!document.querySelector('h1')",
+    );
+    assert_eq!(
+        browser.value("document.cookie"),
+        "",
+        "no script sees the cookie"
+    );
+}
+
+#[test]
+fn every_page_works_wide_and_narrow_light_and_dark_and_asks_nobody_else() {
+    let Some(mut browser) = Browser::start("serve_pages::every_page") else {
+        return;
+    };
+    let desk = Desk::new();
+    for _ in 0..2 {
+        desk.run(&[
+            "run",
+            "sim:raid10-10k",
+            "--outstanding",
+            "1,8",
+            "--duration",
+            "100ms",
+            "--label",
+            LABEL,
+            "--quiet",
+        ])
+        .done();
+    }
+    let ids = desk.ids();
+    let served = Served::start(&desk, &[]);
+    sign_in(&mut browser, &served);
+    let compare = format!("/compare?id={}&id={}", ids[0], ids[1]);
+    for (path, ready) in [
+        (
+            "/",
+            "((document.body || {}).innerText || '').indexOf('Simulated arrays can be started here') >= 0",
+        ),
+        (
+            "/history",
+            "document.querySelectorAll('tbody tr').length >= 1 && !!document.querySelector('svg.chart, h2 ~ p')",
+        ),
+        (
+            compare.as_str(),
+            "!!document.querySelector('table, .bad, section p')",
+        ),
+        (
+            "/machine",
+            "!!document.querySelector('main p + *, svg.chart, table') || !!document.querySelector('#status').textContent",
+        ),
+        ("/try", "document.querySelectorAll('svg.chart').length >= 3"),
+    ] {
+        for (width, dark) in [(1_400, false), (390, true)] {
+            browser.open_url(&format!("http://{}{path}", served.address), width, dark);
+            until(&mut browser, ready);
+            let faults = browser.value(FAULTS);
+            assert_eq!(faults, json!([]), "{path} at {width}");
+        }
+    }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// What is wrong with a page, in words.
+const FAULTS: &str = r"(function () {
+  var faults = [];
+  if (document.documentElement.scrollWidth > innerWidth + 1) faults.push('wider than the window');
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+  if (document.querySelector('img, script:not([src]), [style], [onclick]')) faults.push('something inline');
+  if (document.title.indexOf('Stripewise') < 0) faults.push('no title');
+  document.querySelectorAll('input, select').forEach(function (e) {
+    if (!e.labels.length && !e.getAttribute('aria-label')) faults.push('no label: ' + e.outerHTML);
+  });
+  document.querySelectorAll('button, a').forEach(function (e) { if (!e.textContent.trim()) faults.push('no name: ' + e.outerHTML); });
+  document.querySelectorAll('svg').forEach(function (e) {
+    if (e.getAttribute('role') !== 'img' && e.getAttribute('aria-hidden') !== 'true') faults.push('a drawing without words');
+  });
+  performance.getEntriesByType('resource').forEach(function (e) {
+    if (e.name.indexOf(location.origin + '/') !== 0) faults.push('asked ' + e.name);
+  });
+  return faults;
+})()";
+
+#[test]
+fn a_run_is_started_and_watched_with_the_keyboard_alone_and_the_history_has_its_numbers() {
+    let Some(mut browser) = Browser::start("serve_pages::a_run_is_started") else {
+        return;
+    };
+    let desk = Desk::new();
+    let served = Served::start(&desk, &[]);
+    sign_in(&mut browser, &served);
+    until(
+        &mut browser,
+        "!!document.querySelector('form select option[value=\"sim:nvme\"]')",
+    );
+    // Tab goes through everything in its order, and what has it is seen.
+    let mut order = Vec::new();
+    for _ in 0..14 {
+        for kind in ["keyDown", "keyUp"] {
+            let tab =
+                json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
+            browser.ask("Input.dispatchKeyEvent", tab);
+        }
+        let name = browser.value(
+            "(function (e) { return e.tagName + ' ' + (e.labels && e.labels.length ? e.labels[0].firstChild.textContent : e.textContent).trim().slice(0, 20) + ' ' + getComputedStyle(e).outlineStyle; })(document.activeElement)",
+        );
+        order.push(name.as_str().unwrap_or_default().to_owned());
+        if order
+            .last()
+            .is_some_and(|name| name.starts_with("BUTTON Start"))
+        {
+            break;
+        }
+    }
+    assert!(
+        order.iter().any(|name| name.starts_with("A History")),
+        "{order:?}"
+    );
+    assert!(
+        order.last().unwrap().starts_with("BUTTON Start solid"),
+        "{order:?}"
+    );
+    browser.value("document.querySelectorAll('form select')[0].value = 'run'; document.querySelectorAll('form select')[1].value = 'sim:nvme'; document.querySelectorAll('form input')[1].value = 'by hand'; 0");
+    for kind in ["keyDown", "keyUp"] {
+        let enter = json!({"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"});
+        browser.ask("Input.dispatchKeyEvent", enter);
+    }
+    until(
+        &mut browser,
+        "(document.querySelector('#started') || {}).textContent.indexOf('ended with code 0') >= 0",
+    );
+    browser.open_url(&format!("http://{}/history", served.address), 1_400, false);
+    until(
+        &mut browser,
+        "document.querySelectorAll('tbody tr').length === 1",
+    );
+    let row = browser.value("document.querySelector('tbody tr').innerText");
+    let record = desk.json(&["history", "show", "last"]);
+    let iops = record.all("iops")[0].json().parse::<f64>().unwrap();
+    let shown = stripewise_units::format_count(iops.round() as u64);
+    let row = row.as_str().unwrap();
+    assert!(
+        row.contains(&shown) && row.contains("by hand"),
+        "{shown}: {row}"
+    );
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// A page of another origin in the same browser, which is signed in.
+#[test]
+fn another_page_in_the_same_browser_gets_nothing() {
+    let Some(mut browser) = Browser::start("serve_pages::another_page") else {
+        return;
+    };
+    let desk = Desk::new();
+    desk.run(&["run", "sim:nvme", "--duration", "1ms", "--quiet"])
+        .done();
+    let served = Served::start(&desk, &[]);
+    sign_in(&mut browser, &served);
+    let page = desk.write("evil.html", "<!doctype html><title>x</title><p>x");
+    browser.open(page.as_ref(), 800, false);
+    for (path, how) in [
+        ("/api/now", "{credentials: 'include'}"),
+        ("/api/now", "{credentials: 'include', mode: 'no-cors'}"),
+        (
+            "/api/stop",
+            "{method: 'POST', credentials: 'include', mode: 'no-cors', body: '{}'}",
+        ),
+    ] {
+        let got = browser.value(&format!(
+            "fetch('http://{}{path}', {how}).then(function (a) {{ return a.text(); }}).catch(function () {{ return ''; }})",
+            served.address
+        ));
+        assert_eq!(got, "", "{path} {how}");
+    }
+    let framed = browser.value(&format!(
+        "new Promise(function (done) {{ var f = document.createElement('iframe'); f.onload = function () {{ var text; try {{ text = f.contentDocument && f.contentDocument.body.innerText; }} catch (e) {{ text = 'closed'; }} done(text || 'closed'); }}; f.src = 'http://{}/history'; document.body.appendChild(f); }})",
+        served.address
+    ));
+    assert_eq!(framed, "closed");
+}

@@ -1,0 +1,141 @@
+//! What is stored, as a list for pages and programs.
+
+use super::{View, store};
+use crate::context::store_failure;
+use crate::failure::Outcome;
+use serde::Serialize;
+use stripewise_results::Status;
+use stripewise_store::{Filter, RunSummary};
+
+/// A run of the list.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// How it ended.
+    pub status: Status,
+    /// The user's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The series that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Its part in the series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_part: Option<String>,
+    /// The machine that it ran on.
+    pub host: String,
+    /// The tool that made an imported result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Warnings of the run and of its jobs.
+    pub warnings: u64,
+    /// Its jobs.
+    pub jobs: Vec<EntryJob>,
+}
+
+/// A job of the list.
+#[derive(Clone, Debug, Serialize)]
+pub struct EntryJob {
+    /// Unique in its run.
+    pub name: String,
+    /// As the user named it.
+    pub target: String,
+    /// `random`, `sequential`, `stride`.
+    pub pattern: String,
+    /// Share of reads, 0 to 100.
+    pub read_percent: u8,
+    /// Bytes of one operation.
+    pub block_size_bytes: u64,
+    /// Threads.
+    pub threads: u32,
+    /// In flight per thread.
+    pub outstanding: u32,
+    /// Operations a second.
+    pub iops: f64,
+    /// MiB a second.
+    pub mib_per_s: f64,
+    /// 99 % of reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_latency_ns_p99: Option<u64>,
+    /// 99 % of writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_latency_ns_p99: Option<u64>,
+    /// Failed operations.
+    pub errors: u64,
+}
+
+/// Which runs to list; the default lists all.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only where the label contains this.
+    pub label: Option<String>,
+    /// Only on a target whose name contains this.
+    pub target: Option<String>,
+    /// Only of this series.
+    pub series: Option<String>,
+    /// Only started at or after this RFC 3339 time or day.
+    pub since: Option<String>,
+    /// At most so many, those that were stored last.
+    pub limit: Option<u32>,
+}
+
+impl Entry {
+    /// It does not go on.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.status != Status::Running
+    }
+}
+
+/// Runs that the query lets through, what was stored last first.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
+    let Some(store) = store(view)? else {
+        return Ok(Vec::new());
+    };
+    let query = query.clone();
+    let filter = Filter {
+        label: query.label,
+        target: query.target,
+        series: query.series,
+        since: query.since,
+        limit: query.limit,
+        ..Filter::default()
+    };
+    let listing = store.list_readable(&filter).map_err(store_failure)?;
+    Ok(listing.runs.into_iter().map(entry).collect())
+}
+
+fn entry(run: RunSummary) -> Entry {
+    let jobs = run.jobs.into_iter().map(|job| EntryJob {
+        name: job.name,
+        target: job.target,
+        pattern: job.pattern,
+        read_percent: job.read_percent,
+        block_size_bytes: job.block_size_bytes,
+        threads: job.threads,
+        outstanding: job.outstanding,
+        iops: job.iops,
+        mib_per_s: job.mib_per_s,
+        read_latency_ns_p99: job.read_latency_ns_p99,
+        write_latency_ns_p99: job.write_latency_ns_p99,
+        errors: job.errors,
+    });
+    Entry {
+        jobs: jobs.collect(),
+        id: run.id,
+        started_at: run.started_at,
+        status: run.status,
+        label: run.label,
+        series: run.series,
+        series_part: run.series_part,
+        host: run.host,
+        tool: run.tool,
+        warnings: run.warnings,
+    }
+}

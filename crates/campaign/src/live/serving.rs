@@ -1,0 +1,65 @@
+//! What a front end gives to a server, and what a server says of itself. The server is a
+//! crate above this one and below the program, which hands it in as a function.
+
+use super::View;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use std::fs::File;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use stripewise_units::NameText;
+
+/// Serves until a signal comes.
+pub type Serve = fn(&Context, &Serving<'_>) -> Outcome<Exit>;
+
+/// Where and what to serve.
+pub struct Serving<'a> {
+    /// The store, and the time.
+    pub view: View,
+    /// An address of the loopback.
+    pub address: IpAddr,
+    /// The port, or 0 for any.
+    pub port: u16,
+    /// A Unix socket in place of an address.
+    pub socket: Option<PathBuf>,
+    /// Files and devices that runs may be started on; they only read.
+    pub allow_runs: Vec<PathBuf>,
+    /// This program, which makes documents, reports and runs.
+    pub program: PathBuf,
+    /// Hears when the server listens.
+    pub announce: &'a dyn Fn(&Announced<'_>),
+}
+
+/// Where it listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Announced<'a> {
+    /// The address to open once, with the token in it.
+    pub url: &'a str,
+    /// Address and port, or the socket.
+    pub listens_on: &'a str,
+    /// The file with the token for scripts.
+    pub token_file: &'a Path,
+}
+
+/// Keeps the token for scripts in a file that only this user may read.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn keep_token(path: &Path, token: &str) -> Outcome<File> {
+    stripewise_store::keep_secret(path, &format!("{token}\n")).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            format!(
+                "cannot keep the token for scripts in {}: {error}",
+                path.as_text()
+            ),
+            "make the directory of the store writable, or name another with --store FILE",
+        )
+    })
+}
+
+/// Removes that file again; what cannot be removed stays, and no server takes it.
+pub fn forget_token(file: &File, path: &Path) {
+    let _ = stripewise_store::remove_made(file, path);
+}

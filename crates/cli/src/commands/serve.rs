@@ -1,0 +1,69 @@
+//! `serve`: hands what a server needs to the function that the program has for it.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use crate::switches::serve::Serve;
+use serde::Serialize;
+use stripewise_campaign::live::{Announced, Serve as Server, Serving};
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::NameText;
+
+pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
+    // An older store is brought up to date, and what a killed process left is finished.
+    if context.store_is_there()? {
+        context.open_store_to_read()?;
+    }
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!("cannot find this program's own file: {error}"),
+            "start it by its full path",
+        )
+    })?;
+    let announce = |announced: &Announced<'_>| announced_to(context, announced);
+    let serving = Serving {
+        view: context.view()?,
+        address: arguments.address,
+        port: arguments.port,
+        socket: arguments.socket.clone(),
+        allow_runs: arguments.allow_runs.clone(),
+        program,
+        announce: &announce,
+    };
+    server(context, &serving)
+}
+
+/// Where it listens: a document with `--json`, else words.
+fn announced_to(context: &Context, announced: &Announced<'_>) {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema_version: u32,
+        serve: Listening<'a>,
+    }
+    #[derive(Serialize)]
+    struct Listening<'a> {
+        url: &'a str,
+        listens_on: &'a str,
+        token_file: String,
+    }
+    let token_file = announced.token_file.as_text();
+    if !context.global.json {
+        print_text(&format!(
+            "Open {}\n(once; it signs a browser in). Token for scripts: {token_file}. Ctrl-C ends it.\n",
+            announced.url
+        ));
+        return;
+    }
+    let listening = Listening {
+        url: announced.url,
+        listens_on: announced.listens_on,
+        token_file,
+    };
+    // Whether it could be written is known when the command ends.
+    let _ = print_json(&Document {
+        schema_version: SCHEMA_VERSION,
+        serve: listening,
+    });
+}

@@ -1,0 +1,170 @@
+//! `watch`: what runs now, in the terminal.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::Outcome;
+use crate::show::document::{print_json, print_line, print_text};
+use crate::show::terminal::say;
+use crate::switches::serve::Watch;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::time::Duration;
+use stripewise_campaign::live::{Cursor, IntervalNow, JobNow, KindNow, Now, RunNow, now};
+use stripewise_units::{ByteSize, format_duration, format_iops, format_mib_per_s};
+
+/// Between two looks at the store.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks at whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(50);
+/// Looks without a run before it is believed that nothing follows: between two runs of a
+/// series there is none for a moment.
+const LOOKS_MIN: u32 = 3;
+
+pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
+    let view = context.view()?;
+    if context.global.json && !context.global.events {
+        print_json(&now(&view, &Cursor::default())?)?;
+        return Ok(Exit::Done);
+    }
+    let (mut cursor, mut seen, mut without, mut any) =
+        (Cursor::default(), Seen::default(), 0, false);
+    loop {
+        let looked = now(&view, &cursor)?;
+        cursor = Cursor::of(&looked.cursor);
+        any |= !looked.runs.is_empty();
+        without = if looked.runs.is_empty() {
+            without + 1
+        } else {
+            0
+        };
+        if context.global.events {
+            print_line(&looked);
+        } else {
+            print_text(&seen.lines(&looked));
+        }
+        if without >= LOOKS_MIN && !arguments.follow {
+            if !any {
+                say!("Nothing runs that this store knows of; --follow waits for the next run.");
+            }
+            return Ok(Exit::Done);
+        }
+        if let Some(signal) = pause(context) {
+            // Nothing was measured here, and nothing is lost.
+            return Ok(Exit::Interrupted(signal));
+        }
+    }
+}
+
+fn pause(context: &Context) -> Option<u8> {
+    let mut left = PAUSE;
+    while !left.is_zero() {
+        if let Some(signal) = context.signal() {
+            return Some(signal);
+        }
+        std::thread::sleep(LOOK);
+        left = left.saturating_sub(LOOK);
+    }
+    context.signal()
+}
+
+/// Runs whose heading was printed, and warnings.
+#[derive(Default)]
+struct Seen {
+    runs: BTreeSet<String>,
+    warnings: BTreeSet<(String, String)>,
+}
+
+impl Seen {
+    /// What is new, as lines.
+    fn lines(&mut self, looked: &Now) -> String {
+        let mut text = String::new();
+        for run in &looked.runs {
+            for warning in &run.warnings {
+                let of = run.series.clone().unwrap_or_else(|| run.id.clone());
+                if self.warnings.insert((of, warning.code.clone())) {
+                    let _ = writeln!(text, "warning[{}]: {}", warning.code, warning.text);
+                }
+            }
+            if run.is_between {
+                continue;
+            }
+            if self.runs.insert(run.id.clone()) {
+                text.push_str(&heading(run));
+            }
+            for job in &run.jobs {
+                for interval in &job.intervals {
+                    text.push_str(&line(run, job, interval));
+                }
+            }
+        }
+        text
+    }
+}
+
+fn heading(run: &RunNow) -> String {
+    let mut text = String::new();
+    for job in &run.jobs {
+        let part = run
+            .series_part
+            .as_deref()
+            .map_or_else(String::new, |part| format!("{part}: "));
+        let label = run
+            .label
+            .as_deref()
+            .map_or_else(String::new, |label| format!(", {label}"));
+        let _ = writeln!(
+            text,
+            "{} {part}{} on {}, {} % reads, {}, {} x {}{label}",
+            run.id,
+            job.pattern,
+            job.target,
+            job.read_percent,
+            ByteSize(job.block_size_bytes),
+            job.threads,
+            job.outstanding,
+        );
+    }
+    text
+}
+
+/// `  12 s   9,812 IOPS   76.7 MiB/s  p50 1.2 ms  p99 4.8 ms  8.0 in flight  3 s left`.
+fn line(run: &RunNow, job: &JobNow, interval: &IntervalNow) -> String {
+    let end_ns = interval.start_ns.saturating_add(interval.duration_ns);
+    let name = match run.jobs.len() {
+        1 => String::new(),
+        _ => format!("{}: ", job.name),
+    };
+    let mut text = format!(
+        "{:>8}  {name}{:>9} IOPS {:>9} MiB/s",
+        format_duration(end_ns),
+        format_iops(interval.iops),
+        format_mib_per_s(interval.mib_per_s),
+    );
+    for (kind, word) in [(&interval.read, "reads"), (&interval.write, "writes")] {
+        if let Some(kind) = kind {
+            text.push_str(&latencies(kind, word));
+        }
+    }
+    let _ = write!(text, "  {:.1} in flight", interval.outstanding_mean);
+    if interval.errors > 0 {
+        let _ = write!(text, "  {} failed", interval.errors);
+    }
+    let left = run.duration_ns.saturating_sub(end_ns);
+    if left > 0 {
+        let _ = write!(text, "  {} left", format_duration(left));
+    }
+    text.push('\n');
+    text
+}
+
+fn latencies(kind: &KindNow, word: &str) -> String {
+    let mut text = format!(
+        "  {word} p50 {} p99 {}",
+        format_duration(kind.latency_ns_p50),
+        format_duration(kind.latency_ns_p99)
+    );
+    if let Some(ns) = kind.latency_ns_p999 {
+        let _ = write!(text, " p99.9 {}", format_duration(ns));
+    }
+    text
+}

@@ -1,0 +1,235 @@
+//! A whole bench on one axis of time: the rate and p99 of each run as they went, where
+//! each series began, and what happened on the way.
+
+use super::{axis, series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::words::series_title;
+use stripewise_results::{Interval, JobRow, RunRecord};
+use stripewise_units::{counted, format_duration};
+
+/// Fewer runs are no bench.
+const RUNS_MIN: usize = 3;
+/// Points of a run; a bench has some fifty runs.
+const POINTS_OF_RUN: usize = 6;
+/// More parts cannot be told apart.
+const PARTS_MAX: usize = 6;
+/// More events cannot be read.
+const EVENTS_MAX: usize = 5;
+/// Warnings that something came from outside at some moment.
+const EVENTS: [&str; 9] = [
+    "other-load",
+    "cpu-steal",
+    "cpu-quota",
+    "paused",
+    "suspended",
+    "clock-jump",
+    "thermal-throttling",
+    "stalled",
+    "io-throttled",
+];
+
+/// One run on the common axis.
+struct Placed<'a> {
+    run: &'a RunRecord,
+    part: &'a str,
+    from_ns: u64,
+}
+
+/// The timeline of the one series that these runs belong to.
+pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
+    let first = runs.iter().find_map(|run| run.series.as_deref())?;
+    let placed = placed(runs, first);
+    let parts = super::distinct(placed.iter().map(|one| one.part));
+    if placed.len() < RUNS_MIN || parts.len() > PARTS_MAX {
+        return None;
+    }
+    let lines = |of: &dyn Fn(&Interval) -> Option<f64>| -> Vec<Series> {
+        let each = parts.iter().enumerate().map(|(tone, part)| {
+            let of_part = placed.iter().filter(|one| one.part == *part);
+            let points = of_part.flat_map(|one| points(one, of)).collect();
+            series(&series_title(part), Form::Trace, tone, points)
+        });
+        each.filter(|line| !line.points.is_empty()).collect()
+    };
+    let rates = lines(&|interval| {
+        let seconds = interval.duration_ns as f64 / 1e9;
+        let rate = interval.operations() as f64 / seconds;
+        (seconds > 0.0 && rate > 0.0).then_some(rate)
+    });
+    let latencies = lines(&|interval| {
+        let ns = interval.latency_ns_p99? as f64;
+        (ns > 0.0).then_some(ns)
+    });
+    if rates.is_empty() {
+        return None;
+    }
+    let (marks, events) = marks(&placed, &parts);
+    let end = placed.iter().map(end_ns).max().unwrap_or(0);
+    Some(Chart {
+        cautions: Vec::new(),
+        name: "timeline".to_owned(),
+        title: "The whole bench over time".to_owned(),
+        summary: format!(
+            "{} in {}. {events}",
+            counted(placed.len(), "run", "runs"),
+            format_duration(end)
+        ),
+        x: axis(
+            "Time since the bench began",
+            Quantity::Time,
+            Scale::FromZero,
+        ),
+        panels: vec![
+            Panel {
+                y: axis("Throughput", Quantity::Iops, Scale::Log10),
+                series: rates,
+                annotations: marks,
+            },
+            Panel {
+                y: axis(
+                    "Latency, p99 of each interval",
+                    Quantity::Latency,
+                    Scale::Log10,
+                ),
+                series: latencies,
+                annotations: Vec::new(),
+            },
+        ],
+    })
+}
+
+/// Runs in their order, each where the clock says, and never before the end of the one
+/// before: simulated time goes faster than the clock.
+fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
+    let mut of_series: Vec<&RunRecord> = runs
+        .iter()
+        .filter(|run| run.series.as_deref() == Some(series) && run.jobs.len() == 1)
+        .collect();
+    of_series.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
+    let begin = of_series
+        .iter()
+        .find_map(|run| milliseconds(&run.started_at));
+    let mut placed: Vec<Placed<'a>> = Vec::new();
+    let mut free_from = 0;
+    for run in of_series {
+        let Some(part) = run
+            .series_part
+            .as_deref()
+            .filter(|part| *part != "precondition")
+        else {
+            continue;
+        };
+        let clock = milliseconds(&run.started_at).zip(begin);
+        let clock_ns = clock.map_or(0, |(now, begin)| now.saturating_sub(begin) * 1_000_000);
+        let one = Placed {
+            run,
+            part,
+            from_ns: clock_ns.max(free_from),
+        };
+        free_from = end_ns(&one);
+        placed.push(one);
+    }
+    placed
+}
+
+fn end_ns(placed: &Placed<'_>) -> u64 {
+    let durations = placed.run.jobs.iter().map(|job| job.outcome.duration_ns);
+    placed.from_ns.saturating_add(durations.max().unwrap_or(0))
+}
+
+/// The intervals of a run, joined to a few.
+fn points(placed: &Placed<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Point> {
+    let rows = JobRow::of(std::slice::from_ref(placed.run));
+    let intervals = rows
+        .into_iter()
+        .flat_map(|row| row.job.outcome.intervals.iter());
+    let intervals: Vec<Interval> = intervals.copied().collect();
+    let together = intervals.len().div_ceil(POINTS_OF_RUN).max(1);
+    let joined = intervals.chunks(together).map(|group| {
+        let rest = group[1..].iter();
+        rest.fold(group[0], |joined, next| joined.joined_with(next, None))
+    });
+    // p99 of joined intervals is not known: the slowest of them stands for it.
+    let slowest = |from: u64, to: u64| {
+        let inside = intervals
+            .iter()
+            .filter(|one| (from..to).contains(&one.start_ns));
+        inside.filter_map(|one| one.latency_ns_p99).max()
+    };
+    let each = joined.filter_map(|interval| {
+        let end = interval.start_ns.saturating_add(interval.duration_ns);
+        let interval = Interval {
+            latency_ns_p99: slowest(interval.start_ns, end),
+            ..interval
+        };
+        let middle = interval.start_ns as f64 + interval.duration_ns as f64 / 2.0;
+        Some(Point::new(placed.from_ns as f64 + middle, of(&interval)?))
+    });
+    each.collect()
+}
+
+/// Where each part begins, and events; the same in words.
+fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
+    let begin = |part: &&str| placed.iter().find(|one| one.part == *part);
+    let mut marks: Vec<Annotation> = parts
+        .iter()
+        .filter_map(begin)
+        .map(|one| Annotation::AtX {
+            x: one.from_ns as f64,
+            label: series_title(one.part),
+        })
+        .collect();
+    let mut words: Vec<String> = Vec::new();
+    for one in placed {
+        let of_jobs = one.run.jobs.iter().flat_map(|job| &job.warnings);
+        let all = one.run.warnings.iter().chain(of_jobs);
+        for warning in all.filter(|warning| EVENTS.contains(&warning.code.as_str())) {
+            if words.len() < EVENTS_MAX {
+                let at = format_duration(one.from_ns);
+                words.push(format!("At {at}: {}.", warning.code));
+                marks.push(Annotation::AtX {
+                    x: one.from_ns as f64,
+                    label: warning.code.clone(),
+                });
+            }
+        }
+    }
+    (marks, words.join(" "))
+}
+
+/// Milliseconds since 1970 of `2026-11-21T20:15:30.000Z`; nothing of other texts.
+fn milliseconds(time: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| time.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let clock = number(11, 13)? * 3_600_000 + number(14, 16)? * 60_000 + number(17, 19)? * 1_000;
+    let fraction = number(20, 23).unwrap_or(0);
+    // Days from civil (Howard Hinnant): years begin in March.
+    let (year, month) = match month {
+        1 | 2 => (year.checked_sub(1)?, month + 9),
+        3..=12 => (year, month - 3),
+        _ => return None,
+    };
+    let era = year / 400;
+    let of_era = year - era * 400;
+    let of_year = (153 * month + 2) / 5 + day.checked_sub(1)?;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    Some(days.checked_sub(719_468)? * 86_400_000 + clock + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_counted_in_milliseconds() {
+        for (time, expected) in [
+            ("1970-01-01T00:00:00.000Z", Some(0)),
+            ("2000-02-29T12:00:00.250Z", Some(951_825_600_250)),
+            ("2026-11-22T19:47:15Z", Some(1_795_376_835_000)),
+            ("yesterday", None),
+            ("", None),
+        ] {
+            assert_eq!(milliseconds(time), expected, "{time}");
+        }
+    }
+}

@@ -1,0 +1,571 @@
+// Pages that follow the store. All text from the server becomes text nodes: nothing that
+// a label, a disk or a file says is ever read as HTML.
+(function () {
+'use strict';
+var page = document.getElementById('page'), status = document.getElementById('status');
+var SVG = 'http://www.w3.org/2000/svg';
+
+// ---- elements ----
+function add(to, name, attributes, text) {
+  var e = document.createElement(name);
+  Object.keys(attributes || {}).forEach(function (key) { e.setAttribute(key, attributes[key]); });
+  if (text !== undefined && text !== null) e.textContent = String(text);
+  if (to) to.appendChild(e);
+  return e;
+}
+function draw(to, name, attributes, text) {
+  var e = document.createElementNS(SVG, name);
+  Object.keys(attributes || {}).forEach(function (key) { e.setAttribute(key, attributes[key]); });
+  if (text !== undefined && text !== null) e.textContent = String(text);
+  if (to) to.appendChild(e);
+  return e;
+}
+function clear(e) { while (e.firstChild) e.removeChild(e.firstChild); }
+function say(text) { if (status.textContent !== text) status.textContent = text; }
+
+// ---- asking ----
+function ask(path, posted) {
+  var how = posted === undefined ? {} : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(posted) };
+  return fetch(path, how).then(function (answer) {
+    return answer.text().then(function (text) {
+      var lines = text.split('\n').filter(Boolean);
+      if (answer.ok) return lines.map(function (line) { return JSON.parse(line); });
+      var failed;
+      try { failed = JSON.parse(lines[0]); } catch (e) { failed = { error: lines[0] || 'the server failed' }; }
+      throw new Error(failed.error + (failed.hint ? ' (' + failed.hint + ')' : ''));
+    });
+  });
+}
+function query(values) {
+  return Object.keys(values).filter(function (key) { return values[key] !== '' && values[key] !== undefined; })
+    .map(function (key) { return key + '=' + encodeURIComponent(values[key]); }).join('&');
+}
+function trouble(error) { say(error && error.message === 'Failed to fetch' ? 'The server does not answer.' : String(error.message || error)); }
+
+// ---- numbers ----
+function grouped(n) { return Math.round(n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ','); }
+function rate(n) { return n < 99.95 ? n.toFixed(1) : grouped(n); }
+// Words with `code` in them.
+function words(e, text) {
+  String(text).split('`').forEach(function (part, i) { if (part) { if (i % 2) add(e, 'code', {}, part); else e.appendChild(document.createTextNode(part)); } });
+  return e;
+}
+function three(n) { return n >= 99.95 ? n.toFixed(0) : n >= 9.995 ? n.toFixed(1) : n.toFixed(2); }
+function time(ns) {
+  if (ns < 1e3) return Math.round(ns) + ' ns';
+  if (ns < 1e6) return three(ns / 1e3) + ' \u00b5s';
+  if (ns < 1e9) return three(ns / 1e6) + ' ms';
+  if (ns < 120e9) return three(ns / 1e9) + ' s';
+  var s = Math.round(ns / 1e9), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+  return h ? h + ' h ' + m + ' min' : m + ' min ' + s % 60 + ' s';
+}
+function bytes(n) {
+  var units = ['', 'K', 'M', 'G', 'T'], i = 0;
+  while (n >= 1024 && n % 512 === 0 && i < 4) { n /= 1024; i++; }
+  return n + units[i];
+}
+function size(n) {
+  var units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'], i = 0;
+  while (n >= 1024 && i < 5) { n /= 1024; i++; }
+  return (i ? n.toFixed(1).replace(/\.0$/, '') : n) + ' ' + units[i];
+}
+function moment(text) { return text ? text.slice(0, 16).replace('T', ' ') + ' UTC' : ''; }
+function limitOf(text) {
+  var m = /^(p50|p90|p99|p99\.9|mean|max)\s*<\s*([\d.]+)\s*(ns|us|\u00b5s|ms|s)$/.exec(text || '');
+  var unit = m && { ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9 }[m[3]];
+  return m ? { words: m[1] + ' < ' + m[2] + ' ' + m[3], ns: parseFloat(m[2]) * unit } : null;
+}
+
+// ---- charts: lines on one pair of axes ----
+function nice(low, high, wanted) {
+  var span = high - low || 1, rough = span / wanted, power = Math.pow(10, Math.floor(Math.log10(rough)));
+  var step = [1, 2, 5, 10].map(function (f) { return f * power; }).find(function (s) { return s >= rough * 0.999; });
+  var ticks = [];
+  for (var v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-9; v += step) ticks.push(v);
+  return ticks;
+}
+function logTicks(low, high) {
+  var ticks = [], few = Math.log10(high / low) < 2;
+  for (var p = Math.floor(Math.log10(low)); p <= Math.ceil(Math.log10(high)); p++)
+    (few ? [1, 2, 5] : [1]).forEach(function (f) { var v = f * Math.pow(10, p); if (v >= low && v <= high) ticks.push(v); });
+  return ticks;
+}
+// options: title, summary, lines [{name, points [[x, y]...], tone, marks}], log, xLog, x, y (formats), xName, limit {ns, words}, changes [x...]
+function chart(to, options) {
+  var figure = add(to, 'figure'), W = 620, H = options.height || 230, left = 64, right = 14, top = 12, bottom = 38;
+  add(figure, 'figcaption', {}, options.title);
+  var all = [], xs = [];
+  options.lines.forEach(function (line) { line.points.forEach(function (p) { if (!options.log || p[1] > 0) all.push(p[1]); xs.push(p[0]); }); });
+  var limit = options.limit && all.length && (options.limit.ns < Math.max.apply(null, all) * 20) ? options.limit : null;
+  if (!all.length) { add(figure, 'p', { class: 'muted' }, options.empty || 'Nothing yet.'); return figure; }
+  if (limit) all.push(limit.ns);
+  var low = Math.min.apply(null, all), high = Math.max.apply(null, all), xLow = Math.min.apply(null, xs), xHigh = Math.max.apply(null, xs);
+  if (options.log) { low /= 1.15; high *= 1.15; } else { low = 0; high = high * 1.06 || 1; }
+  if (xHigh <= xLow) { xHigh = options.xLog ? xLow * 2 : xLow + 1; }
+  var place = function (v, a, b, log) { return log ? Math.log(v / a) / Math.log(b / a) : (v - a) / (b - a); };
+  var X = function (v) { return left + (W - left - right) * place(v, xLow, xHigh, options.xLog); };
+  var Y = function (v) { return H - bottom - (H - bottom - top) * place(v, low, high, options.log); };
+  var svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' ' + H, class: 'chart', role: 'img', 'aria-label': options.title + '. ' + (options.summary || '') });
+  (options.log ? logTicks(low, high) : nice(low, high, 5)).forEach(function (v) {
+    draw(svg, 'line', { x1: left, x2: W - right, y1: Y(v), y2: Y(v), class: 'grid' });
+    draw(svg, 'text', { x: left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, v === 0 ? '0' : options.y(v).replace(/\.0+(?= |$)/, ''));
+  });
+  draw(svg, 'line', { x1: left, x2: W - right, y1: H - bottom, y2: H - bottom, class: 'axis' });
+  var ticks = options.xTicks || (options.xLog ? xs.filter(function (v, i) { return xs.indexOf(v) === i; }) : nice(xLow, xHigh, 5)), free = -1e9;
+  ticks.sort(function (a, b) { return a - b; }).forEach(function (v) {
+    var words = options.x(v), half = words.length * 3.4;
+    if (X(v) - half < free) return;
+    free = X(v) + half + 8;
+    draw(svg, 'text', { x: Math.min(X(v), W - half), y: H - bottom + 16, 'text-anchor': 'middle' }, words);
+  });
+  draw(svg, 'text', { x: (left + W - right) / 2, y: H - 5, 'text-anchor': 'middle' }, options.xName || '');
+  (options.changes || []).forEach(function (x) { draw(svg, 'line', { x1: X(x), x2: X(x), y1: top, y2: H - bottom, class: 'change' }); });
+  if (limit) draw(svg, 'line', { x1: left, x2: W - right, y1: Y(limit.ns), y2: Y(limit.ns), class: 'limit' });
+  options.lines.forEach(function (line) {
+    var points = line.points.filter(function (p) { return !options.log || p[1] > 0; });
+    if (points.length > 1) draw(svg, 'polyline', { class: 'line ' + line.tone, points: points.map(function (p) { return X(p[0]).toFixed(1) + ',' + Y(p[1]).toFixed(1); }).join(' ') });
+    if (line.marks || points.length === 1) points.forEach(function (p, i) {
+      var c = draw(svg, 'circle', { cx: X(p[0]), cy: Y(p[1]), r: 3.5, class: fill(line.tone) });
+      draw(c, 'title', {}, (line.names ? line.names[i] + ': ' : '') + options.x(p[0]) + ', ' + options.y(p[1]));
+    });
+  });
+  var named = options.lines.filter(function (line) { return line.name; });
+  if (named.length > 1 || limit) {
+    var legend = add(figure, 'ul', { class: 'legend' });
+    named.forEach(function (line) {
+      var item = add(legend, 'li'), key = draw(item, 'svg', { viewBox: '0 0 28 14', 'aria-hidden': 'true' });
+      draw(key, 'line', { x1: 1, x2: 27, y1: 7, y2: 7, class: 'line ' + line.tone });
+      item.appendChild(document.createTextNode(line.name));
+    });
+    if (limit) {
+      var item = add(legend, 'li'), key = draw(item, 'svg', { viewBox: '0 0 28 14', 'aria-hidden': 'true' });
+      draw(key, 'line', { x1: 1, x2: 27, y1: 7, y2: 7, class: 'limit' });
+      item.appendChild(document.createTextNode('limit: ' + limit.words));
+    }
+  }
+  return figure;
+}
+function fill(tone) { return (tone[0] === 'p' ? 'fp' : 'f') + tone.slice(1); }
+var seconds = function (v) { return time(v * 1e9); };
+
+// ---- tables that can be sorted ----
+// columns: [{name, n (number), value(row), show(cell, row)}]
+function table(to, caption, columns, rows) {
+  var box = add(to, 'div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }), t = add(box, 'table');
+  var head = add(add(t, 'thead'), 'tr'), body = add(t, 'tbody'), by = -1, down = true;
+  function fillRows() {
+    clear(body);
+    var sorted = rows.slice();
+    if (by >= 0) sorted.sort(function (a, b) {
+      var x = columns[by].value(a), y = columns[by].value(b);
+      if (x === undefined || x === null) return 1;
+      if (y === undefined || y === null) return -1;
+      return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+    });
+    sorted.forEach(function (row) {
+      var tr = add(body, 'tr');
+      columns.forEach(function (column) {
+        var cell = add(tr, 'td', column.n ? { class: 'n' } : {});
+        if (column.show) column.show(cell, row); else cell.textContent = column.value(row) === undefined ? '' : String(column.value(row));
+      });
+    });
+  }
+  columns.forEach(function (column, i) {
+    var th = add(head, 'th', column.n ? { class: 'n', scope: 'col' } : { scope: 'col' });
+    if (!column.value) { th.textContent = column.name; return; }
+    th.setAttribute('aria-sort', 'none');
+    var b = add(th, 'button', { type: 'button' }, column.name);
+    b.addEventListener('click', function () {
+      down = by === i ? !down : !!column.n; by = i;
+      Array.prototype.forEach.call(head.children, function (other, j) { if (columns[j].value) other.setAttribute('aria-sort', j === by ? (down ? 'descending' : 'ascending') : 'none'); });
+      fillRows();
+    });
+  });
+  fillRows();
+  return box;
+}
+function barCell(cell, share, words) {
+  var svg = draw(cell, 'svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  draw(svg, 'rect', { x: 0, y: 1, width: Math.max(share * 100, 0.5), height: 10, class: 'bar' });
+  cell.appendChild(document.createTextNode(words));
+}
+
+// ---- now ----
+var SEEN_MAX = 3600;
+function pageNow() {
+  var cursor = '', runs = {}, before = null, busy = null;
+  add(page, 'h1', {}, 'Now');
+  var host = add(page, 'p', { class: 'muted' }), list = add(page, 'div'), controls = add(page, 'section', { 'aria-label': 'Start a run' });
+  function keep(run) {
+    var known = runs[run.id] || { jobs: {}, warnings: [] };
+    run.jobs.forEach(function (job) {
+      var old = known.jobs[job.name] || [];
+      known.jobs[job.name] = old.concat(job.intervals).slice(-SEEN_MAX);
+    });
+    return known;
+  }
+  var warned = {};
+  function show(now) {
+    var next = {};
+    now.runs.forEach(function (run) {
+      next[run.id] = keep(run);
+      var of = run.series || run.id;
+      warned[of] = (warned[of] || []).concat(run.warnings);
+    });
+    runs = next;
+    // What has the keyboard keeps it.
+    var held = list.contains(document.activeElement) && document.activeElement.getAttribute('href');
+    clear(list);
+    setTimeout(function () { var again = held && Array.prototype.find.call(list.querySelectorAll('a'), function (a) { return a.getAttribute('href') === held; }); if (again) again.focus({ preventScroll: true }); });
+    if (!now.runs.length) {
+      add(list, 'p', {}, 'Nothing runs that this store knows of. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it goes on.');
+      return;
+    }
+    now.runs.forEach(function (run) { runNow(list, run, runs[run.id].jobs, warned[run.series || run.id]); });
+  }
+  function step() {
+    ask('/api/now?' + query({ cursor: cursor })).then(function (lines) {
+      var now = lines[0];
+      cursor = now.cursor;
+      if (before) {
+        var worked = now.host.cpu_busy_ns - before.cpu_busy_ns, idle = now.host.cpu_idle_ns - before.cpu_idle_ns;
+        if (worked + idle > 0) busy = Math.round(worked / (worked + idle) * 100);
+      }
+      before = now.host;
+      host.textContent = now.host.name + (busy === null ? '' : ': processors ' + busy + ' % busy') + ' \u00b7 ' + now.at.slice(0, 19).replace('T', ' ') + ' UTC';
+      show(now);
+      say('');
+    }).catch(trouble).then(function () { setTimeout(step, document.hidden ? 5000 : 1000); });
+  }
+  step();
+  startForm(controls);
+}
+function tile(list, value, name) { var li = add(list, 'li'); add(li, 'b', {}, value); add(li, 'span', {}, name); }
+function runNow(to, run, jobs, warnings) {
+  var section = add(to, 'section', { class: 'run' }), part = run.series_part ? run.series_part.replace(/-/g, ' ') : 'run';
+  add(section, 'h2', {}, (run.label ? run.label + ': ' : '') + (run.jobs[0] ? run.jobs[0].target : '') + ', ' + part);
+  var p = add(section, 'p', { class: 'muted' }, run.host + ' \u00b7 ' + run.id + (run.is_between ? ' \u00b7 between two runs' : '') + (run.is_alive === undefined ? ' \u00b7 it cannot be known from here whether its process is there' : ''));
+  if (run.series) { p.appendChild(document.createTextNode(' \u00b7 ')); add(p, 'a', { href: '/run/' + encodeURIComponent(run.series) }, 'its series so far'); }
+  run.jobs.forEach(function (job) {
+    var seen = jobs[job.name] || [], last = seen[seen.length - 1];
+    if (run.jobs.length > 1) add(section, 'h3', {}, job.name);
+    add(section, 'p', {}, job.pattern + ', ' + job.read_percent + ' % reads, block ' + bytes(job.block_size_bytes) + ', ' + job.threads + ' x ' + job.outstanding + ' outstanding');
+    var tiles = add(section, 'ul', { class: 'tiles' });
+    if (last) {
+      tile(tiles, rate(last.iops), 'IOPS'); tile(tiles, rate(last.mib_per_s), 'MiB/s');
+      ['read', 'write'].forEach(function (kind) { if (last[kind]) { tile(tiles, time(last[kind].latency_ns_p50), 'p50 ' + kind); tile(tiles, time(last[kind].latency_ns_p99), 'p99 ' + kind); if (last[kind].latency_ns_p999) tile(tiles, time(last[kind].latency_ns_p999), 'p99.9 ' + kind); } });
+      tile(tiles, three(last.outstanding_mean), 'in flight');
+      if (seen.some(function (i) { return i.errors; })) tile(tiles, grouped(seen.reduce(function (sum, i) { return sum + i.errors; }, 0)), 'failed');
+    }
+    if (!run.is_between) tile(tiles, time(run.left_ns), 'left of this run');
+    if (!seen.length) return;
+    var row = add(section, 'div', { class: 'row' }), middle = function (i) { return (i.start_ns + i.duration_ns / 2) / 1e9; };
+    chart(row, { title: 'IOPS over time', summary: 'Now ' + rate(last.iops) + ' IOPS.', lines: [{ points: seen.map(function (i) { return [middle(i), i.iops]; }), tone: 't0' }], x: seconds, y: rate, xName: 'since the start of measuring' });
+    var lines = [];
+    ['read', 'write'].forEach(function (kind, k) {
+      [['latency_ns_p50', 'p50', 0], ['latency_ns_p99', 'p99', 1], ['latency_ns_p999', 'p99.9', 2]].forEach(function (q) {
+        var points = seen.filter(function (i) { return i[kind] && i[kind][q[0]]; }).map(function (i) { return [middle(i), i[kind][q[0]]]; });
+        if (points.length) lines.push({ name: q[1] + ' ' + kind + 's', points: points, tone: k ? 't' + (q[2] + 1) : 'p' + q[2] });
+      });
+    });
+    chart(row, { title: 'Latency over time', lines: lines, log: true, x: seconds, y: time, xName: 'since the start of measuring', limit: limitOf(run.latency_limit) });
+  });
+  ladders(section, run);
+  if (warnings && warnings.length) {
+    add(section, 'h3', {}, 'Warnings so far');
+    var ul = add(section, 'ul', { class: 'warnings' }), said = {};
+    warnings.forEach(function (w) {
+      if (said[w.code]) return;
+      said[w.code] = true;
+      var li = words(add(ul, 'li'), w.text + ' (' + w.code + ')');
+      if (w.hint) words(add(li, 'span', { class: 'hint' }), w.hint);
+    });
+  }
+}
+function ladders(to, run) {
+  var parts = run.parts.filter(function (p) { return p.steps.length && p.name !== 'precondition'; });
+  if (!parts.length) return;
+  var row = add(to, 'div', { class: 'row' });
+  var sorted = function (steps) { return steps.slice().sort(function (a, b) { return a.in_flight - b.in_flight; }); };
+  var lines = function (of) { return parts.slice(0, 5).map(function (p, i) { return { name: p.name.replace(/-/g, ' '), tone: i < 4 ? 't' + i : 'p0', marks: true, points: sorted(p.steps).map(function (s) { return [s.in_flight, of(s) || 0]; }).filter(function (q) { return q[1] > 0; }) }; }); };
+  var count = function (v) { return grouped(v); };
+  chart(row, { title: 'The ladder so far: IOPS', lines: lines(function (s) { return s.iops; }), log: true, xLog: true, x: count, y: rate, xName: 'operations in flight' });
+  chart(row, { title: 'The ladder so far: p99', lines: lines(function (s) { return s.latency_ns_p99; }), log: true, xLog: true, x: count, y: time, xName: 'operations in flight', limit: limitOf(run.latency_limit) });
+}
+function startForm(to) {
+  var arrays = null;
+  function show(here) {
+    var last = here.last;
+    var form = to.querySelector('form');
+    if (!form) {
+      add(to, 'h2', {}, 'Start');
+      form = add(to, 'form');
+      var what = field(form, 'What', 'select'), target = field(form, 'Target', 'select');
+      [['bench', 'bench (reads only)'], ['run', 'run']].forEach(function (o) { add(what, 'option', { value: o[0] }, o[1]); });
+      here.allowed.forEach(function (a) { add(target, 'option', { value: a.name }, a.name); });
+      arrays.forEach(function (a) { add(target, 'option', { value: 'sim:' + a.name }, 'sim:' + a.name); });
+      var block = field(form, 'Block size', 'input', { size: 8, placeholder: '8K' }), label = field(form, 'Label', 'input', { size: 18, maxlength: 100 });
+      var go = add(form, 'button', { class: 'do', type: 'submit' }, 'Start'), stop = add(form, 'button', { class: 'do', type: 'button', id: 'stop' }, 'Stop');
+      form.addEventListener('submit', function (event) {
+        event.preventDefault();
+        go.disabled = true;
+        ask('/api/runs', { what: what.value, target: target.value, block: block.value || null, label: label.value || null })
+          .then(function () { say('Started.'); }).catch(trouble).then(function () { go.disabled = false; look(); });
+      });
+      stop.addEventListener('click', function () { ask('/api/stop', {}).then(function () { say('Asked to stop; what was measured is kept.'); }).catch(trouble); });
+      add(to, 'p', { id: 'started', class: 'muted' });
+      if (!here.allowed.length) words(add(to, 'p', { class: 'muted' }), 'Simulated arrays can be started here. For files and devices begin `stripewise serve --allow-runs TARGET`; runs only read.');
+    }
+    to.querySelector('#stop').disabled = !last || last.has_ended;
+    var said = !last ? '' : last.what + ' ' + last.target + (last.has_ended ? ' ended with code ' + last.exit_code : ' goes on' + (last.title ? ': ' + last.title : '') + (last.left_ns ? ', about ' + time(last.left_ns) + ' left in all' : '')) + (last.notes.length ? '. ' + last.notes[last.notes.length - 1] : '');
+    to.querySelector('#started').textContent = said;
+  }
+  function look() {
+    return ask('/api/started').then(function (lines) { show(lines[0]); }).catch(function () {});
+  }
+  ask('/api/arrays').then(function (lines) { arrays = lines; return look(); }).then(function () { setInterval(look, 2000); }).catch(trouble);
+}
+function field(form, name, kind, attributes) { return add(add(form, 'label', {}, name), kind, attributes || {}); }
+
+// ---- history ----
+function pageHistory() {
+  add(page, 'h1', {}, 'History');
+  var form = add(page, 'form', { role: 'search' }), target = field(form, 'Target contains', 'input'), label = field(form, 'Label contains', 'input'), since = field(form, 'Since', 'input', { type: 'date' });
+  add(form, 'button', { class: 'do', type: 'submit' }, 'Show');
+  var compare = add(form, 'button', { class: 'do', type: 'button' }, 'Compare what is ticked'), box = add(page, 'div'), below = add(page, 'div'), ticked = [];
+  compare.disabled = true;
+  compare.addEventListener('click', function () { location.href = '/compare?' + ticked.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&'); });
+  function load() {
+    ask('/api/runs?' + query({ target: target.value, label: label.value, since: since.value, limit: 2000 })).then(function (runs) { clear(box); list(runs); say(''); }).catch(trouble);
+    ask('/api/trends?' + query({ target: target.value })).then(function (lines) { clear(below); trends(below, lines[0]); }).catch(trouble);
+  }
+  function list(runs) {
+    var groups = [], by = {};
+    runs.forEach(function (run) {
+      var id = run.series || run.id, g = by[id];
+      if (!g) { g = by[id] = { id: id, runs: 0, warnings: 0, iops: 0, parts: {} }; groups.push(g); }
+      g.runs++; g.warnings += run.warnings; g.label = run.label || g.label; g.started = run.started_at; g.host = run.host;
+      g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool;
+      run.jobs.forEach(function (job) {
+        g.target = job.target;
+        var p99 = job.read_latency_ns_p99 || job.write_latency_ns_p99;
+        if (job.iops >= g.iops) { g.iops = job.iops; g.p99 = p99; }
+        if (run.series_part) g.parts[run.series_part] = true;
+      });
+      var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
+      g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? run.jobs[0].pattern + ' ' + bytes(run.jobs[0].block_size_bytes) + ', ' + run.jobs[0].read_percent + ' % reads' : '');
+    });
+    if (!groups.length) { add(box, 'p', {}, 'Nothing is stored that fits.'); return; }
+    var most = Math.max.apply(null, groups.map(function (g) { return g.iops; })) || 1;
+    table(box, 'Runs and series', [
+      { name: 'Compare', show: function (cell, g) {
+        var tick = add(cell, 'input', { type: 'checkbox', 'aria-label': 'Compare ' + (g.label || g.id) });
+        tick.checked = ticked.indexOf(g.id) >= 0;
+        tick.addEventListener('change', function () { ticked = ticked.filter(function (id) { return id !== g.id; }); if (tick.checked) ticked.push(g.id); compare.disabled = ticked.length < 2 || ticked.length > 8; });
+      } },
+      { name: 'Begun', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started) || g.id); } },
+      { name: 'Label', value: function (g) { return g.label; } },
+      { name: 'Target', value: function (g) { return g.target; } },
+      { name: 'What', value: function (g) { return g.what; } },
+      { name: 'Runs', n: true, value: function (g) { return g.runs; } },
+      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops / most, rate(g.iops)); } },
+      { name: 'p99 there', n: true, value: function (g) { return g.p99; }, show: function (cell, g) { cell.textContent = g.p99 ? time(g.p99) : ''; } },
+      { name: 'Warnings', n: true, value: function (g) { return g.warnings; } },
+      { name: 'Host', value: function (g) { return g.host; } },
+      { name: 'Status', value: function (g) { return g.tool || g.status; } }
+    ], groups);
+  }
+  form.addEventListener('submit', function (event) { event.preventDefault(); load(); });
+  load();
+}
+function trends(to, all) {
+  add(to, 'h2', {}, 'Trends');
+  if (all.baselines.length) add(to, 'p', {}, 'Baselines: ' + all.baselines.map(function (b) { return b.name + ' (' + moment(b.set_at) + ')'; }).join(', ') + '.');
+  if (!all.trends.length) { add(to, 'p', { class: 'muted' }, 'A load that was measured at least twice on a target has a trend.'); return; }
+  var row = add(to, 'div', { class: 'row' });
+  all.trends.slice(0, 24).forEach(function (t) {
+    var at = function (p, i) { return i; };
+    var words = t.changes.map(function (c) { return 'At ' + moment(t.points[c.index].started_at) + ' it went from ' + rate(c.before) + ' to ' + rate(c.after) + ' IOPS (p ' + c.p_value.toPrecision(2) + ').'; }).join(' ');
+    var figure = chart(row, {
+      title: t.target + ': ' + t.load, summary: words || 'No step was found.', height: 190,
+      lines: [{ points: t.points.map(function (p, i) { return [at(p, i), p.iops]; }), names: t.points.map(function (p) { return (p.label ? p.label + ' ' : '') + moment(p.started_at); }), tone: 't0', marks: true }],
+      x: function (v) { var p = t.points[Math.round(v)]; return p ? p.started_at.slice(5, 16).replace('T', ' ') : ''; }, y: rate, xName: 'IOPS, in the order of time',
+      xTicks: t.points.map(function (p, i) { return i; }), changes: t.changes.map(function (c) { return c.index - 0.5; })
+    });
+    add(figure, 'p', { class: 'muted' }, words || (t.points.length < 8 ? '' : 'No step was found.'));
+  });
+}
+
+// ---- compare ----
+function pageCompare() {
+  add(page, 'h1', {}, 'Compare');
+  var ids = new URLSearchParams(location.search).getAll('id');
+  if (ids.length < 2) { var p = add(page, 'p', {}, 'Tick two or more in the '); add(p, 'a', { href: '/history' }, 'history'); return; }
+  var whole = '/reports?' + ids.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&');
+  add(add(page, 'p'), 'a', { href: whole }, 'All of them in one report, with charts');
+  var form = add(page, 'form'), metric = field(form, 'Metric', 'select');
+  [['iops', 'IOPS'], ['latency_p99', 'p99 latency'], ['latency_mean', 'mean latency'], ['mib_per_s', 'MiB/s']].forEach(function (m) { add(metric, 'option', { value: m[0] }, m[1]); });
+  var box = add(page, 'div');
+  function load() {
+    clear(box);
+    ids.slice(1).forEach(function (id) {
+      var part = add(box, 'section');
+      add(part, 'h2', {}, ids[0] + ' against ' + id);
+      ask('/api/compare?' + query({ a: ids[0], b: id, metric: metric.value })).then(function (lines) {
+        (lines[0].comparisons || []).forEach(function (c) { comparison(part, c, metric.value); });
+        if (!(lines[0].comparisons || []).length) add(part, 'p', {}, 'They have nothing in common that could be compared.');
+      }).catch(function (error) { add(part, 'p', { class: 'bad' }, error.message); });
+    });
+  }
+  metric.addEventListener('change', load);
+  load();
+}
+var VERDICTS = { better: 'better', worse: 'worse', 'no-difference': 'no difference', undecided: 'undecided', mixed: 'mixed' };
+function comparison(to, c, metric) {
+  (c.sentences || []).concat(c.notes || []).forEach(function (s) { add(to, 'p', {}, s); });
+  var show = function (v) { return /^latency/.test(metric) ? time(v) : rate(v); };
+  var widest = Math.max.apply(null, c.rows.map(function (r) { return Math.max.apply(null, [Math.abs(r.difference_percent)].concat(r.interval_percent ? r.interval_percent.map(Math.abs) : [])); }).concat([1]));
+  table(to, c.a.name + ' against ' + c.b.name, [
+    { name: 'Load', value: function (r) { return r.pattern + ' ' + r.operation + (r.block_size_bytes ? ' ' + bytes(r.block_size_bytes) : ''); } },
+    { name: 'In flight', n: true, value: function (r) { return (r.threads || 1) * (r.outstanding || 1); } },
+    { name: c.a.name, n: true, value: function (r) { return r.a; }, show: function (cell, r) { cell.textContent = show(r.a); } },
+    { name: c.b.name, n: true, value: function (r) { return r.b; }, show: function (cell, r) { cell.textContent = show(r.b); } },
+    { name: 'Difference', n: true, value: function (r) { return r.difference_percent; }, show: function (cell, r) { deltaCell(cell, r, widest); } },
+    { name: 'Verdict', value: function (r) { return VERDICTS[r.verdict] || r.verdict; }, show: function (cell, r) { add(cell, 'span', { class: r.verdict === 'better' ? 'good' : r.verdict === 'worse' ? 'bad' : 'muted' }, VERDICTS[r.verdict] || r.verdict); } }
+  ], c.rows);
+}
+function deltaCell(cell, r, widest) {
+  var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), x = r.difference_percent / widest * 48;
+  draw(svg, 'rect', { x: Math.min(0, x), y: 2, width: Math.max(Math.abs(x), 0.5), height: 8, class: r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same' });
+  draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
+  if (r.interval_percent) draw(svg, 'line', { x1: r.interval_percent[0] / widest * 48, x2: r.interval_percent[1] / widest * 48, y1: 6, y2: 6, class: 'zero' });
+  var sign = function (v) { return (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
+  cell.appendChild(document.createTextNode(sign(r.difference_percent) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
+}
+
+// ---- this machine ----
+function pageMachine() {
+  add(page, 'h1', {}, 'This machine');
+  var box = add(page, 'div'), form = add(page, 'form'), b = add(form, 'button', { class: 'do', type: 'button' }, 'Check what this machine offers'), found = add(page, 'div');
+  add(form, 'span', { class: 'muted' }, 'It works for some seconds: not beside a measurement.');
+  b.addEventListener('click', function () {
+    b.disabled = true; say('Checking...');
+    ask('/api/doctor').then(function (lines) {
+      clear(found); say('');
+      table(found, 'What this machine offers', [
+        { name: 'What', value: function (c) { return c.name; } },
+        { name: 'Good', value: function (c) { return c.good ? 'yes' : 'no'; }, show: function (cell, c) { add(cell, 'span', { class: c.good ? 'good' : 'bad' }, c.good ? 'yes' : 'no'); } },
+        { name: 'Found', value: function (c) { return c.found; } },
+        { name: 'What to do', value: function (c) { return c.hint; }, show: function (cell, c) { words(cell, c.hint || ''); } }
+      ], lines[0].checks);
+    }).catch(trouble).then(function () { b.disabled = false; });
+  });
+  say('Looking...');
+  ask('/api/disks').then(function (lines) {
+    say('');
+    var d = lines[0];
+    d.disks.forEach(function (disk) { diskDrawing(box, disk, d.volumes); });
+    if (d.volumes.length) {
+      add(box, 'h2', {}, 'Volumes');
+      table(box, 'Volumes', [
+        { name: 'Volume', value: function (v) { return v.name; } },
+        { name: 'Mounted', value: function (v) { return (v.mount_points || []).join(', '); } },
+        { name: 'File system', value: function (v) { return v.file_system; } },
+        { name: 'Starts at', n: true, value: function (v) { return v.offset_bytes; }, show: function (cell, v) { cell.textContent = v.offset_bytes === null ? '' : grouped(v.offset_bytes) + ' bytes'; } },
+        { name: 'Stripe unit', n: true, value: function (v) { return v.stripe_unit_bytes; }, show: function (cell, v) { cell.textContent = v.stripe_unit_bytes ? bytes(v.stripe_unit_bytes) : ''; } },
+        { name: 'Allocation unit', n: true, value: function (v) { return v.allocation_unit_bytes; }, show: function (cell, v) { cell.textContent = v.allocation_unit_bytes ? bytes(v.allocation_unit_bytes) : ''; } },
+        { name: 'Verdict', value: function (v) { return v.verdict; }, show: function (cell, v) { add(cell, 'span', { class: v.finding ? 'bad' : '' }, String(v.verdict).replace(/-/g, ' ')); } }
+      ], d.volumes);
+      d.volumes.forEach(function (v) {
+        var details = add(box, 'details');
+        add(details, 'summary', {}, v.name + ': what was checked');
+        var ul = add(details, 'ul');
+        (v.checks || []).forEach(function (c) { add(ul, 'li', {}, c.text); });
+      });
+    }
+    (d.notes || []).forEach(function (n) { add(box, 'p', { class: 'muted' }, typeof n === 'string' ? n : n.text); });
+  }).catch(trouble);
+}
+function diskDrawing(to, disk, volumes) {
+  var figure = add(to, 'figure');
+  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational ? ', spins' : ''));
+  var W = 900, svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 58', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (disk.partitions.length ? disk.partitions.length + ' partitions' : 'no partitions') });
+  draw(svg, 'rect', { x: 0, y: 4, width: W, height: 30, class: 'pale' });
+  disk.partitions.forEach(function (p, i) {
+    var start = p.start_bytes !== undefined ? p.start_bytes : p.offset_bytes, x = start / disk.size_bytes * W, w = Math.max(p.size_bytes / disk.size_bytes * W, 2);
+    var r = draw(svg, 'rect', { x: x, y: 4, width: w, height: 30, class: i % 2 ? 'fp2' : 'fp1' });
+    draw(r, 'title', {}, p.name + ' starts at ' + grouped(start) + ' bytes');
+    if (w > 60) draw(svg, 'text', { x: x + 4, y: 50 }, p.name + ' at ' + bytes(start));
+  });
+  var on = volumes.filter(function (v) { return v.devices.indexOf(disk.name) >= 0; })[0];
+  if (on && on.stripe_unit_bytes) stripes(figure, on.stripe_unit_bytes, on.offset_bytes || 0, on.allocation_unit_bytes || on.stripe_unit_bytes, 4);
+}
+
+// ---- try ----
+// Blocks at multiples of their size from the start of a partition, over stripe units of disks in turn.
+function stripes(to, unit, offset, block, disks) {
+  var units = 8, W = 900, from = Math.floor(offset / unit) * unit, scale = W / (unit * units), crossing = 0, count = 0;
+  var svg = draw(add(to, 'figure'), 'svg', { viewBox: '0 0 ' + W + ' 86', class: 'chart', role: 'img', 'aria-label': 'Stripe units of ' + bytes(unit) + ', blocks of ' + bytes(block) + ' from ' + bytes(offset) + ' on' });
+  for (var u = 0; u < units; u++) {
+    draw(svg, 'rect', { x: u * unit * scale, y: 4, width: unit * scale, height: 26, class: 'pale' });
+    draw(svg, 'text', { x: u * unit * scale + 5, y: 21 }, 'disk ' + ((from / unit + u) % Math.max(disks, 1) + 1));
+  }
+  for (var at = offset; at + block <= from + unit * units && count < 400; at += block, count++) {
+    var split = Math.floor(at / unit) !== Math.floor((at + block - 1) / unit) && block <= unit;
+    if (split) crossing++;
+    draw(svg, 'rect', { x: (at - from) * scale + 0.5, y: 36, width: Math.max(block * scale - 1, 0.5), height: 22, class: split ? 'f1' : 'f2' });
+  }
+  draw(svg, 'text', { x: 0, y: 78 }, block > unit ? 'Every block is larger than a stripe unit.' : crossing + ' of ' + count + ' blocks lie on two disks (orange)');
+  return svg;
+}
+var OFFSETS = ['0', '63s', '64K', '128K', '256K', '1M'], UNITS = ['16K', '32K', '64K', '128K', '256K'], BLOCKS = ['4K', '8K', '16K', '32K', '64K', '128K', '256K'];
+function inBytes(text) { var m = /^(\d+)([sKM]?)$/.exec(text); return m ? m[1] * { '': 1, s: 512, K: 1024, M: 1048576 }[m[2]] : 0; }
+function pageTry() {
+  add(page, 'h1', {}, 'Try a layout');
+  add(page, 'p', {}, 'A simulated array answers at once: move the start of the partition, the stripe unit, the block size, and see what they cost.');
+  var form = add(page, 'form'), array = field(form, 'Array', 'select'), sliders = {};
+  function slider(name, key, values, at) {
+    var label = add(form, 'label', {}, name), shown = add(label, 'span', {}, values[at]), input = add(label, 'input', { type: 'range', min: 0, max: values.length - 1, step: 1, value: at, 'aria-valuetext': values[at], name: key });
+    input.addEventListener('input', function () { shown.textContent = values[input.value]; input.setAttribute('aria-valuetext', values[input.value]); soon(); });
+    sliders[key] = function () { return values[input.value]; };
+  }
+  slider('Partition starts at', 'offset', OFFSETS, 1); slider('Stripe unit', 'unit', UNITS, 2); slider('Block size', 'block', BLOCKS, 4); slider('Disks', 'disks', ['2', '4', '6', '8', '12', '16'], 1);
+  var reads = field(form, 'Operations', 'select');
+  add(reads, 'option', { value: '100' }, 'random reads'); add(reads, 'option', { value: '0' }, 'random writes');
+  var drawing = add(page, 'div'), words = add(page, 'p'), row = add(page, 'div', { class: 'row' }), timer = null, turn = 0;
+  function soon() { clearTimeout(timer); timer = setTimeout(load, 150); picture(); }
+  function picture() { clear(drawing); stripes(drawing, inBytes(sliders.unit()), inBytes(sliders.offset()), inBytes(sliders.block()), parseInt(sliders.disks(), 10)); }
+  function wish(offset) {
+    var of = array.selectedOptions[0], striped = of && of.getAttribute('data-disks') !== '1';
+    return '/api/try?' + query({ array: array.value, offset: offset, stripe_unit: striped ? sliders.unit() : '', disks: striped ? sliders.disks() : '', block: sliders.block(), reads: reads.value });
+  }
+  function load() {
+    var mine = ++turn;
+    Promise.all([ask(wish(sliders.offset())), ask(wish('1M'))]).then(function (both) {
+      if (mine !== turn) return;
+      var here = both[0][0], aligned = both[1][0], last = here.points.length - 1;
+      clear(row); say('');
+      var share = here.crossing === undefined ? '' : (here.crossing * 100).toFixed(1).replace(/\.0$/, '') + ' % of blocks lie on more disks than they must. ';
+      var gain = (here.points[last].iops / aligned.points[last].iops - 1) * 100;
+      words.textContent = share + 'With ' + here.points[last].in_flight + ' in flight it gives ' + rate(here.points[last].iops) + ' IOPS, ' + (Math.abs(gain) < 0.5 ? 'as from 1 MiB on.' : Math.abs(gain).toFixed(1) + ' % ' + (gain < 0 ? 'less' : 'more') + ' than from 1 MiB on.');
+      var lines = function (of) { return [{ name: 'from ' + sliders.offset(), tone: 't1', marks: true, points: here.points.map(function (p) { return [p.in_flight, of(p)]; }) }, { name: 'from 1M', tone: 't0', marks: true, points: aligned.points.map(function (p) { return [p.in_flight, of(p)]; }) }]; };
+      var count = function (v) { return grouped(v); };
+      chart(row, { title: 'IOPS', summary: words.textContent, lines: lines(function (p) { return p.iops; }), xLog: true, x: count, y: rate, xName: 'operations in flight' });
+      chart(row, { title: 'p99 latency', lines: lines(function (p) { return p.latency_ns_p99; }), log: true, xLog: true, x: count, y: time, xName: 'operations in flight' });
+    }).catch(function (error) { if (mine === turn) { clear(row); trouble(error); } });
+  }
+  ask('/api/arrays').then(function (all) {
+    all.forEach(function (a) { add(array, 'option', { value: a.name, 'data-disks': a.disks }, a.name + ' (' + a.level + ', ' + a.disks + (a.disks === 1 ? ' disk)' : ' disks)')); });
+    array.value = 'raid10-10k';
+    [array, reads].forEach(function (e) { e.addEventListener('change', soon); });
+    soon();
+  }).catch(trouble);
+}
+
+var pages = { '/': [pageNow, 'Now'], '/history': [pageHistory, 'History'], '/compare': [pageCompare, 'Compare'], '/machine': [pageMachine, 'This machine'], '/try': [pageTry, 'Try'] };
+var here = pages[location.pathname] || pages['/'];
+document.title = here[1] + ' - Stripewise';
+Array.prototype.forEach.call(document.querySelectorAll('nav a'), function (a) { if (a.getAttribute('href') === location.pathname) a.setAttribute('aria-current', 'page'); });
+clear(page);
+here[0]();
+})();

@@ -1,0 +1,78 @@
+//! Answers, with the headers that all of them have.
+
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{Response, StatusCode};
+use serde::Serialize;
+
+/// Pages of this server: scripts and styles from here, nothing inline, nothing from
+/// anywhere else, in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(crate) fn answer(
+    status: StatusCode,
+    kind: &'static str,
+    body: impl Into<Body>,
+) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (HeaderName::from_static("x-frame-options"), "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Words for people.
+pub(crate) fn words(status: StatusCode, words: impl Into<String>) -> Response<Body> {
+    answer(
+        status,
+        "text/plain; charset=utf-8",
+        format!("{}\n", words.into()),
+    )
+}
+
+/// A JSON document on a line for each.
+pub(crate) fn lines<T: Serialize>(all: &[T]) -> Response<Body> {
+    let mut text = String::new();
+    for one in all {
+        match serde_json::to_string(one) {
+            Ok(line) => text.push_str(&line),
+            Err(error) => return words(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+        text.push('\n');
+    }
+    answer(StatusCode::OK, "application/x-ndjson", text)
+}
+
+/// A failure as a line of JSON: `{"error": ..., "hint": ...}`.
+pub(crate) fn failure(status: StatusCode, error: &str, hint: Option<&str>) -> Response<Body> {
+    #[derive(Serialize)]
+    struct Failed<'a> {
+        error: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'a str>,
+    }
+    let mut response = lines(&[Failed { error, hint }]);
+    *response.status_mut() = status;
+    response
+}

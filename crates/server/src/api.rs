@@ -1,0 +1,370 @@
+//! `/api/...`: JSON lines. What only looks is GET; what does something is POST.
+
+use crate::answer::{answer, failure, lines, words};
+use crate::child::{self, NoDocument};
+use crate::guard::Who;
+use crate::routes::App;
+use crate::runs::{self, Wish};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderValue, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::time::Duration;
+use stripewise_campaign::live::{self, Cursor, Query, Wished};
+use stripewise_campaign::{Exit, Failure, Outcome};
+use stripewise_units::ByteSize;
+use tokio::time::timeout;
+
+/// Bytes of a body.
+const BODY_MAX: usize = 8 << 10;
+/// For a body to arrive.
+const BODY_LIMIT: Duration = Duration::from_secs(5);
+/// Runs of one answer.
+const RUNS_MAX: u32 = 5_000;
+const RUNS_USUAL: u32 = 500;
+
+/// Work that blocks: reading the store, simulating.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(Failure::of(Exit::Store, error.to_string())))
+}
+
+fn failed(error: &Failure) -> Response<Body> {
+    let status = match error.exit {
+        Exit::Usage => StatusCode::BAD_REQUEST,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    failure(status, &error.chain(), error.hint.as_deref())
+}
+
+fn answered<T: Serialize>(outcome: Outcome<Vec<T>>) -> Response<Body> {
+    match outcome {
+        Ok(all) => lines(&all),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Values of a query by their name, decoded.
+pub(crate) fn query_values(query: Option<&str>, name: &str) -> Vec<String> {
+    let pairs = query.unwrap_or_default().split('&');
+    pairs
+        .filter_map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (key == name).then(|| decoded(value))
+        })
+        .collect()
+}
+
+fn query_value(query: Option<&str>, name: &str) -> Option<String> {
+    let value = query_values(query, name).into_iter().next()?;
+    (!value.is_empty()).then_some(value)
+}
+
+/// `%2F` and `+` as what they stand for; what is no text becomes replacement characters.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let byte = match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digit = |byte: Option<u8>| (byte? as char).to_digit(16);
+                match (digit(rest.next()), digit(rest.next())) {
+                    (Some(high), Some(low)) => u8::try_from(high * 16 + low).unwrap_or(b'?'),
+                    _ => b'?',
+                }
+            }
+            byte => byte,
+        };
+        bytes.push(byte);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The id of a run, series or experiment, or the beginning of one; never a file.
+pub(crate) fn is_id(text: &str) -> bool {
+    let of_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let begins = text
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphanumeric());
+    begins && text.len() <= 64 && text.bytes().all(of_id)
+}
+
+/// A body as JSON: small, and there within a few seconds.
+async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Box<Response<Body>>> {
+    let refused = |status: StatusCode, why: &str| Box::new(failure(status, why, None));
+    let read = timeout(BODY_LIMIT, Limited::new(body, BODY_MAX).collect()).await;
+    let read = read.map_err(|_| refused(StatusCode::REQUEST_TIMEOUT, "the body did not arrive"))?;
+    let read = read.map_err(|_| refused(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"))?;
+    serde_json::from_slice(&read.to_bytes())
+        .map_err(|error| refused(StatusCode::BAD_REQUEST, &error.to_string()))
+}
+
+#[derive(Deserialize)]
+struct Login {
+    token: String,
+}
+
+/// Turns the token of the printed address into a cookie, once.
+pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
+    let login: Login = match body(sent).await {
+        Ok(login) => login,
+        Err(refused) => return *refused,
+    };
+    let cookie = shared.guard.sign_in(&login.token);
+    let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
+        let hint = "`stripewise serve` prints a new address when it begins; a script may ask \
+                    for one with POST /api/login";
+        return failure(
+            StatusCode::FORBIDDEN,
+            "this token was used already, or is not of this server",
+            Some(hint),
+        );
+    };
+    let mut response = answer(StatusCode::NO_CONTENT, "text/plain", Body::empty());
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response
+}
+
+/// A new token for another browser, for those who have the token of the file.
+pub(crate) async fn new_login(
+    State(shared): App,
+    Extension(who): Extension<Who>,
+    _sent: Body,
+) -> Response<Body> {
+    #[derive(Serialize)]
+    struct New {
+        path: String,
+    }
+    if who != Who::Script {
+        return words(StatusCode::FORBIDDEN, "only with the token of the file");
+    }
+    match shared.guard.new_login() {
+        Some(token) => lines(&[New {
+            path: format!("/login#{token}"),
+        }]),
+        None => words(StatusCode::SERVICE_UNAVAILABLE, "no random numbers"),
+    }
+}
+
+pub(crate) async fn now(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let view = shared.view.clone();
+    let seen = Cursor::of(&query_value(query.as_deref(), "cursor").unwrap_or_default());
+    answered(blocking(move || Ok(vec![live::now(&view, &seen)?])).await)
+}
+
+pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let view = shared.view.clone();
+    let value = |name: &str| query_value(query.as_deref(), name);
+    let limit = value("limit").and_then(|limit| limit.parse().ok());
+    let query = Query {
+        label: value("label"),
+        target: value("target"),
+        series: value("series"),
+        since: value("since"),
+        limit: Some(limit.unwrap_or(RUNS_USUAL).clamp(1, RUNS_MAX)),
+    };
+    answered(blocking(move || live::history(&view, &query)).await)
+}
+
+pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let view = shared.view.clone();
+    let target = query_value(query.as_deref(), "target").unwrap_or_default();
+    answered(blocking(move || Ok(vec![live::trends(&view, &target)?])).await)
+}
+
+/// What a child printed, as one line of JSON.
+async fn document(shared: &crate::state::Shared, words: &[&str]) -> Response<Body> {
+    match child::document(shared, words).await {
+        Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
+            Ok(document) => lines(&[document]),
+            Err(error) => failure(StatusCode::BAD_GATEWAY, &error.to_string(), None),
+        },
+        Err(NoDocument::Refused(said)) => failure(StatusCode::NOT_FOUND, &said, None),
+        Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
+    }
+}
+
+/// Records in full: `?id=...`.
+pub(crate) async fn records(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let id = query_value(query.as_deref(), "id").unwrap_or_default();
+    if !is_id(&id) {
+        return failure(StatusCode::BAD_REQUEST, "name an id: ?id=...", None);
+    }
+    let words = ["export", "--format=jsonl", "--", id.as_str()];
+    match child::document(&shared, &words).await {
+        Ok(bytes) => answer(StatusCode::OK, "application/x-ndjson", bytes),
+        Err(NoDocument::Refused(said)) => failure(StatusCode::NOT_FOUND, &said, None),
+        Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
+    }
+}
+
+/// `?a=...&b=...&metric=...`.
+pub(crate) async fn compare(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let value = |name: &str| query_value(query.as_deref(), name).unwrap_or_default();
+    let (a, b, metric) = (value("a"), value("b"), value("metric"));
+    let is_metric = metric
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || b"_0123456789".contains(&byte));
+    if !is_id(&a) || !is_id(&b) || !is_metric {
+        return failure(StatusCode::BAD_REQUEST, "name two ids: ?a=...&b=...", None);
+    }
+    let metric = match metric.as_str() {
+        "" => "--metric=iops".to_owned(),
+        metric => format!("--metric={metric}"),
+    };
+    document(&shared, &["compare", "--json", &metric, "--", &a, &b]).await
+}
+
+pub(crate) async fn disks(State(shared): App) -> Response<Body> {
+    document(&shared, &["disks", "--json"]).await
+}
+
+pub(crate) async fn doctor(State(shared): App) -> Response<Body> {
+    document(&shared, &["doctor", "--json"]).await
+}
+
+pub(crate) async fn arrays() -> Response<Body> {
+    answered(blocking(|| Ok(live::arrays())).await)
+}
+
+/// `?array=raid10-10k&offset=63s&stripe_unit=64K&disks=4&block=8K&reads=100`.
+pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let wished = match wished(query.as_deref()) {
+        Ok(wished) => wished,
+        Err(why) => return failure(StatusCode::BAD_REQUEST, why, None),
+    };
+    // Simulating takes a processor for a moment: not more than documents at a time.
+    let Ok(_permit) = shared.children.acquire().await else {
+        return words(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
+    };
+    answered(blocking(move || Ok(vec![live::try_array(&wished)?])).await)
+}
+
+fn wished(query: Option<&str>) -> Result<Wished, &'static str> {
+    let value = |name: &str| query_value(query, name);
+    let array = value("array").ok_or("name an array: ?array=...")?;
+    let plain = |text: &str| {
+        text.len() <= 64
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    if !plain(&array) || array.contains('.') {
+        return Err("this is not the name of an array");
+    }
+    let mut overrides = Vec::new();
+    for key in ["offset", "stripe_unit", "disks", "level"] {
+        if let Some(value) = value(key) {
+            if !plain(&value) {
+                return Err("a value of the layout makes no sense");
+            }
+            overrides.push(format!("{key}={value}"));
+        }
+    }
+    let block = value("block").unwrap_or_else(|| "8K".to_owned());
+    let block: ByteSize = block.parse().map_err(|_| "the block size makes no sense")?;
+    if !(512..=4 << 20).contains(&block.0) {
+        return Err("use a block of 512 bytes to 4 MiB");
+    }
+    let reads = value("reads").unwrap_or_else(|| "100".to_owned());
+    let read_percent: u8 = reads.parse().map_err(|_| "use 0 or 100 % of reads")?;
+    if !matches!(read_percent, 0 | 100) {
+        return Err("use 0 or 100 % of reads");
+    }
+    Ok(Wished {
+        array: match overrides.is_empty() {
+            true => array,
+            false => format!("{array}?{}", overrides.join("&")),
+        },
+        block_size_bytes: block.0,
+        read_percent,
+    })
+}
+
+/// What may be started here, and what was started last.
+pub(crate) async fn started(State(shared): App) -> Response<Body> {
+    #[derive(Serialize)]
+    struct Here<'a> {
+        allowed: &'a [runs::Allowed],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        last: Option<runs::Started>,
+    }
+    lines(&[Here {
+        allowed: shared.runs.allowed(),
+        last: shared.runs.last(),
+    }])
+}
+
+#[derive(Serialize)]
+struct Done {
+    done: bool,
+}
+
+pub(crate) async fn start(State(shared): App, sent: Body) -> Response<Body> {
+    let wish: Wish = match body(sent).await {
+        Ok(wish) => wish,
+        Err(refused) => return *refused,
+    };
+    match runs::start(&shared, &wish) {
+        Ok(()) => lines(&[Done { done: true }]),
+        Err(why) => failure(StatusCode::CONFLICT, &why, None),
+    }
+}
+
+pub(crate) async fn stop(State(shared): App, _sent: Body) -> Response<Body> {
+    lines(&[Done {
+        done: shared.runs.stop(),
+    }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_decoded_and_ids_are_no_files() {
+        let query = Some("target=%2Fdata+x%41&id=a&id=b&bad=%zz&end=%4");
+        assert_eq!(query_value(query, "target").as_deref(), Some("/data xA"));
+        assert_eq!(query_values(query, "id"), ["a", "b"]);
+        assert_eq!(query_value(query, "bad").as_deref(), Some("?"));
+        assert_eq!(query_value(None, "x"), None);
+        for (id, is_one) in [
+            ("20261122-194715-r7wm", true),
+            ("last", true),
+            ("", false),
+            ("--help", false),
+            ("../x", false),
+            ("a/b", false),
+            ("dataset:x", false),
+        ] {
+            assert_eq!(is_id(id), is_one, "{id}");
+        }
+    }
+
+    #[test]
+    fn what_is_tried_is_a_name_and_never_a_file() {
+        let tried = wished(Some("array=raid10-10k&offset=63s&block=64K&disks=6")).unwrap();
+        assert_eq!(tried.array, "raid10-10k?offset=63s&disks=6");
+        assert_eq!(tried.block_size_bytes, 65_536);
+        for query in [
+            "",
+            "array=/etc/x.toml",
+            "array=x.toml",
+            "array=nvme&block=0",
+            "array=nvme&block=1G",
+            "array=nvme&offset=1%26disks=9",
+            "array=nvme&reads=50",
+        ] {
+            assert!(wished(Some(query)).is_err(), "{query}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Documents that a child makes: reports, comparisons, what disks are here. The page's
+//! process stays small, and a child that hangs is ended.
+
+use crate::state::Shared;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// Reports are below 2 MiB; records of a long series may be more.
+const BYTES_MAX: u64 = 32 << 20;
+/// What is kept of its complaints.
+const COMPLAINT_MAX: u64 = 4 << 10;
+/// For one document.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Why there is no document.
+pub(crate) enum NoDocument {
+    /// What the child said, for people.
+    Refused(String),
+    /// It could not be started, took too long or said too much.
+    Failed(String),
+}
+
+/// What the child of these words prints.
+pub(crate) async fn document(shared: &Shared, words: &[&str]) -> Result<Vec<u8>, NoDocument> {
+    let failed = |what: String| NoDocument::Failed(what);
+    let permit = shared.children.acquire().await;
+    let _permit = permit.map_err(|error| failed(error.to_string()))?;
+    let mut child = Command::new(&shared.program)
+        .arg("--store")
+        .arg(&shared.view.store)
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| failed(format!("cannot start {}: {error}", words[0])))?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let complaint = tokio::spawn(read(err, COMPLAINT_MAX));
+    let made = timeout(LIMIT, async {
+        let bytes = read(out, BYTES_MAX + 1).await;
+        (bytes, child.wait().await)
+    });
+    let (bytes, _) = made
+        .await
+        .map_err(|_| failed(format!("`{}` took longer than a minute", words[0])))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(failed(format!("`{}` printed too much", words[0])));
+    }
+    if bytes.is_empty() {
+        let said = complaint.await.unwrap_or_default();
+        return Err(NoDocument::Refused(
+            String::from_utf8_lossy(&said).trim().to_owned(),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// All of a stream up to a limit.
+async fn read<S: AsyncRead + Unpin>(stream: Option<S>, bytes_max: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        // What was read before an error is shown.
+        let _ = stream.take(bytes_max).read_to_end(&mut bytes).await;
+    }
+    bytes
+}

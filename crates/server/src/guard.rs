@@ -1,0 +1,255 @@
+//! Who may ask what.
+//!
+//! | attack | what holds it off |
+//! |---|---|
+//! | a page of another origin asks in the user's browser | cookie is `SameSite=Strict`; `Origin` and `Sec-Fetch-Site` |
+//! | a name of the attacker that resolves to 127.0.0.1 (DNS rebinding) | `Host` must be one of few texts, exactly |
+//! | another user of this machine | a token of 256 bits, in the address that is printed and in a 0600 file |
+//! | the address is read from history or a log | its token is good once, stands behind `#`, and is posted |
+//! | a link or picture that makes the browser ask | GET changes nothing; POST needs an `Origin` that is ours |
+
+use crate::secret;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Browsers that are signed in at a time; the oldest is forgotten first.
+const SESSIONS_MAX: usize = 16;
+
+/// The texts that `Host` may have.
+#[derive(Clone, Debug)]
+pub(crate) enum Hosts {
+    /// Exactly these.
+    Exact(Vec<String>),
+    /// Behind a socket, `ssh -L` chooses the port: names of this machine with any.
+    AnyPort,
+}
+
+impl Hosts {
+    pub(crate) fn of(address: SocketAddr) -> Hosts {
+        let port = address.port();
+        let mut names = vec![address.to_string(), format!("localhost:{port}")];
+        // Browsers leave out the port that is HTTP's own.
+        if port == 80 {
+            names.extend([address.ip().to_string(), "localhost".to_owned()]);
+        }
+        Hosts::Exact(names)
+    }
+
+    pub(crate) fn of_socket() -> Hosts {
+        Hosts::AnyPort
+    }
+
+    fn allow(&self, host: &str) -> bool {
+        match self {
+            Hosts::Exact(names) => names.iter().any(|name| name == host),
+            Hosts::AnyPort => {
+                let (name, port) = host.split_once(':').unwrap_or((host, "80"));
+                matches!(name, "localhost" | "127.0.0.1") && port.parse::<u16>().is_ok()
+            }
+        }
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// Nobody known: may sign in.
+    Nobody,
+    /// A browser that has signed in.
+    Browser,
+    /// A script with the token of the file.
+    Script,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) words: &'static str,
+}
+
+const fn refusal(status: StatusCode, words: &'static str) -> Refusal {
+    Refusal { status, words }
+}
+
+const FOREIGN_HOST: Refusal = refusal(
+    StatusCode::MISDIRECTED_REQUEST,
+    "this server answers to 127.0.0.1 and localhost with its own port only",
+);
+const FOREIGN_SITE: Refusal = refusal(StatusCode::FORBIDDEN, "another site may not ask here");
+const NO_TOKEN: Refusal = refusal(
+    StatusCode::UNAUTHORIZED,
+    "open the address that `stripewise serve` printed; scripts send the token of its file",
+);
+const METHOD: Refusal = refusal(StatusCode::METHOD_NOT_ALLOWED, "only GET, HEAD and POST");
+const NOT_JSON: Refusal = refusal(
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    "a request that does something is application/json",
+);
+
+/// Tokens and names.
+pub(crate) struct Guard {
+    hosts: Hosts,
+    bearer: String,
+    cookie: String,
+    login: Mutex<Option<String>>,
+    sessions: Mutex<Vec<String>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Guard {
+    pub(crate) fn new(hosts: Hosts) -> Result<Guard, getrandom::Error> {
+        // Cookies of all ports of a host are sent to each: a name for each server.
+        let of = match &hosts {
+            Hosts::Exact(names) => names[0].rsplit(':').next().unwrap_or_default().to_owned(),
+            Hosts::AnyPort => "socket".to_owned(),
+        };
+        Ok(Guard {
+            hosts,
+            bearer: secret::new()?,
+            cookie: format!("stripewise-{of}"),
+            login: Mutex::new(None),
+            sessions: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The token for scripts.
+    pub(crate) fn bearer(&self) -> &str {
+        &self.bearer
+    }
+
+    /// A token with which one browser may sign in, once; an earlier one is void.
+    pub(crate) fn new_login(&self) -> Option<String> {
+        let token = secret::new().ok()?;
+        *locked(&self.login) = Some(token.clone());
+        Some(token)
+    }
+
+    /// Signs a browser in: the value of `Set-Cookie`.
+    pub(crate) fn sign_in(&self, token: &str) -> Option<String> {
+        let mut login = locked(&self.login);
+        if !login
+            .as_deref()
+            .is_some_and(|login| secret::same(login, token))
+        {
+            return None;
+        }
+        let session = secret::new().ok()?;
+        *login = None;
+        let mut sessions = locked(&self.sessions);
+        if sessions.len() >= SESSIONS_MAX {
+            sessions.remove(0);
+        }
+        sessions.push(session.clone());
+        Some(format!(
+            "{}={session}; Path=/; HttpOnly; SameSite=Strict",
+            self.cookie
+        ))
+    }
+
+    /// Judges a request by its head.
+    pub(crate) fn judge(&self, parts: &Parts) -> Result<Who, Refusal> {
+        let host = self.host(parts).ok_or(FOREIGN_HOST)?;
+        let reads = matches!(parts.method, Method::GET | Method::HEAD);
+        if !reads && parts.method != Method::POST {
+            return Err(METHOD);
+        }
+        same_site(&parts.headers, &host, reads)?;
+        let who = self.who(&parts.headers);
+        if !reads {
+            let json = only(&parts.headers, CONTENT_TYPE.as_str());
+            let json = json.map(|kind| kind.split(';').next().unwrap_or_default().trim());
+            if json != Some("application/json") {
+                return Err(NOT_JSON);
+            }
+            // Browsers name the origin of every POST; what names none shows the token.
+            if who != Who::Script && only(&parts.headers, ORIGIN.as_str()).is_none() {
+                return Err(FOREIGN_SITE);
+            }
+        }
+        match who {
+            Who::Nobody if !is_open(parts) => Err(NO_TOKEN),
+            who => Ok(who),
+        }
+    }
+
+    /// The one `Host`, where it is allowed; the address in the request line must be the same.
+    fn host(&self, parts: &Parts) -> Option<String> {
+        let host = only(&parts.headers, HOST.as_str())?;
+        let in_line = parts.uri.authority();
+        let agree = in_line.is_none_or(|authority| authority.as_str() == host);
+        (agree && self.hosts.allow(host)).then(|| host.to_owned())
+    }
+
+    fn who(&self, headers: &HeaderMap) -> Who {
+        let bearer = only(headers, AUTHORIZATION.as_str());
+        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+        if bearer.is_some_and(|token| secret::same(token.trim(), &self.bearer)) {
+            return Who::Script;
+        }
+        let cookies = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        let mut ours = cookies
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| {
+                pair.trim()
+                    .strip_prefix(self.cookie.as_str())?
+                    .strip_prefix('=')
+            });
+        let sessions = locked(&self.sessions);
+        let signed_in =
+            ours.any(|value| sessions.iter().any(|session| secret::same(session, value)));
+        match signed_in {
+            true => Who::Browser,
+            false => Who::Nobody,
+        }
+    }
+}
+
+/// A header that is there once, as text.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    match values.next() {
+        None => value.to_str().ok(),
+        Some(_) => None,
+    }
+}
+
+/// What the browser says of who made it ask.
+fn same_site(headers: &HeaderMap, host: &str, reads: bool) -> Result<(), Refusal> {
+    if headers.contains_key(ORIGIN) {
+        let ours = format!("http://{host}");
+        if only(headers, ORIGIN.as_str()) != Some(ours.as_str()) {
+            return Err(FOREIGN_SITE);
+        }
+    }
+    if headers.contains_key("sec-fetch-site") {
+        match only(headers, "sec-fetch-site") {
+            Some("same-origin") => {}
+            // Typed, or from a bookmark.
+            Some("none") if reads => {}
+            _ => return Err(FOREIGN_SITE),
+        }
+    }
+    Ok(())
+}
+
+/// What is there for those who have not signed in: the page that does it.
+fn is_open(parts: &Parts) -> bool {
+    matches!(
+        parts.uri.path(),
+        "/login" | "/login.js" | "/app.css" | "/favicon.ico"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! `stripewise serve`: pages on loopback that follow the store. Nothing is measured in
+//! this process: runs, reports and comparisons are children, so that a page costs a
+//! measurement nothing and a child may fail without the page.
+//!
+//! Who may ask what is decided in one place, [`guard`], before anything else looks at a
+//! request. See `docs/SERVE.md`.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod api;
+mod child;
+mod connection;
+mod guard;
+mod metrics;
+mod pages;
+mod routes;
+mod runs;
+mod secret;
+mod state;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as system;
+
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(not(unix))]
+use elsewhere as system;
+
+use connection::Listener;
+use guard::{Guard, Hosts};
+use state::Shared;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stripewise_campaign::live::{Announced, Serving, forget_token, keep_token};
+use stripewise_campaign::{Context, Exit, Failure, Outcome};
+use stripewise_units::NameText;
+use tokio::runtime::Builder;
+
+/// Threads for what blocks: reading the store. One runs at a time and answer.
+const BLOCKING_MAX: usize = 4;
+
+/// Serves until a signal comes, which is its ordinary end.
+///
+/// # Errors
+/// Where it cannot listen, or is asked to listen to others than this machine.
+pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
+    let allowed = runs::allowed(&serving.allow_runs)?;
+    let runtime = Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(BLOCKING_MAX)
+        .build()
+        .map_err(|error| Failure::of(Exit::Target, error))?;
+    runtime.block_on(async {
+        let listener = listen(serving).await?;
+        let hosts = match listener.address() {
+            Some(address) => Hosts::of(address),
+            None => Hosts::of_socket(),
+        };
+        let guard = Guard::new(hosts).map_err(|error| {
+            Failure::new(
+                Exit::Target,
+                format!("this system gives no random numbers: {error}"),
+                "check that /dev/urandom can be read here",
+            )
+        })?;
+        let token_file = token_file(serving, &listener);
+        let kept = keep_token(&token_file, guard.bearer())?;
+        let login = guard.new_login().unwrap_or_default();
+        let (url, listens_on) = match listener.address() {
+            Some(address) => (
+                format!("http://{address}/login#{login}"),
+                address.to_string(),
+            ),
+            None => (
+                format!("http://localhost/login#{login}"),
+                serving
+                    .socket
+                    .as_deref()
+                    .unwrap_or_else(|| "".as_ref())
+                    .as_text(),
+            ),
+        };
+        (serving.announce)(&Announced {
+            url: &url,
+            listens_on: &listens_on,
+            token_file: &token_file,
+        });
+        let shared = Arc::new(Shared::new(serving, guard, allowed));
+        connection::accept(&listener, &shared, &|| context.signal().is_some()).await;
+        shared.runs.end().await;
+        forget_token(&kept, &token_file);
+        listener.forget();
+        Ok(Exit::Done)
+    })
+}
+
+/// Only this machine is listened to.
+async fn listen(serving: &Serving<'_>) -> Outcome<Listener> {
+    if let Some(path) = &serving.socket {
+        return system::listen(path);
+    }
+    if !serving.address.is_loopback() {
+        return Err(Failure::usage(
+            format!("{} is not this machine's own address", serving.address),
+            "use `ssh -L 8080:127.0.0.1:8080 HOST` from afar, with `serve --port 8080` there; \
+             or --socket PATH",
+        ));
+    }
+    let address = SocketAddr::new(serving.address, serving.port);
+    Listener::tcp(address).await.map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!("cannot listen on {address}: {error}"),
+            "choose another --port; without it any free one is taken",
+        )
+    })
+}
+
+/// Beside the store, one for each server.
+fn token_file(serving: &Serving<'_>, listener: &Listener) -> PathBuf {
+    let name = match listener.address() {
+        Some(address) => format!("serve-{}.token", address.port()),
+        None => "serve-socket.token".to_owned(),
+    };
+    // Scripts may be elsewhere.
+    let store = std::path::absolute(&serving.view.store);
+    let directory = store.as_deref().unwrap_or(&serving.view.store).parent();
+    directory
+        .map(|directory| directory.join(&name))
+        .unwrap_or_else(|| name.into())
+}

@@ -1,0 +1,413 @@
+//! Runs that are started here: on simulated arrays, and on the files and devices that the
+//! user named with `--allow-runs`. They only read, and there is one at a time. Each is a
+//! child that keeps its results itself, as if it had been typed.
+
+use crate::state::Shared;
+use crate::system;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stripewise_campaign::{Exit, Failure, Outcome};
+use stripewise_units::NameText;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// Letters of a value that comes from a page.
+const VALUE_MAX: usize = 120;
+/// A line of events that is longer has a record in it, which the store has too.
+const LINE_MAX: u64 = 64 << 10;
+/// How long a child that was asked to stop may take: operations in flight are waited for.
+const STOP_LIMIT: Duration = Duration::from_secs(40);
+
+/// A file or device that runs may be started on.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Allowed {
+    /// As the user typed it.
+    pub(crate) name: String,
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// What the user named. All of it must be there: nothing is made.
+pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
+    let each = names.iter().map(|path| {
+        let name = path.as_text();
+        let refused = |why: String| {
+            Failure::new(
+                Exit::Target,
+                format!("--allow-runs {name}: {why}"),
+                "name a file or block device that exists; `stripewise prepare` makes a test file",
+            )
+        };
+        let facts = path
+            .metadata()
+            .map_err(|error| refused(error.to_string()))?;
+        if !facts.is_file() && !system::is_device(&facts) {
+            return Err(refused(
+                "this is neither a file nor a block device".to_owned(),
+            ));
+        }
+        let path = path
+            .canonicalize()
+            .map_err(|error| refused(error.to_string()))?;
+        Ok(Allowed { name, path })
+    });
+    each.collect()
+}
+
+/// What is to be started.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wish {
+    /// `bench` or `run`.
+    what: String,
+    /// One of the allowed, or `sim:NAME`.
+    target: String,
+    label: Option<String>,
+    block: Option<String>,
+    threads: Option<String>,
+    outstanding: Option<String>,
+    duration: Option<String>,
+    time: Option<String>,
+}
+
+/// A run that goes on or has ended.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Started {
+    /// `bench` or `run`.
+    what: String,
+    /// On what.
+    target: String,
+    /// RFC 3339, UTC.
+    started_at: String,
+    /// What it does now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// Time that all of it may still take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_ns: Option<u64>,
+    /// What must be known of it, the last words last.
+    notes: Vec<String>,
+    /// The code that it ended with; absent while it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// It has ended.
+    has_ended: bool,
+}
+
+/// Notes that are kept of a run.
+const NOTES_MAX: usize = 20;
+
+pub(crate) struct Runs {
+    allowed: Vec<Allowed>,
+    last: Mutex<Option<(Started, Option<u32>)>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Runs {
+    pub(crate) fn new(allowed: Vec<Allowed>) -> Runs {
+        Runs {
+            allowed,
+            last: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn allowed(&self) -> &[Allowed] {
+        &self.allowed
+    }
+
+    /// The last run that was started here.
+    pub(crate) fn last(&self) -> Option<Started> {
+        locked(&self.last)
+            .as_ref()
+            .map(|(started, _)| started.clone())
+    }
+
+    /// Asks the run to stop; whether there was one.
+    pub(crate) fn stop(&self) -> bool {
+        let pid = locked(&self.last).as_ref().and_then(|(_, pid)| *pid);
+        if let Some(pid) = pid {
+            system::interrupt(pid);
+        }
+        pid.is_some()
+    }
+
+    /// Stops the run, and waits until what was measured is kept.
+    pub(crate) async fn end(&self) {
+        self.stop();
+        let ended = async {
+            while locked(&self.last)
+                .as_ref()
+                .is_some_and(|(_, pid)| pid.is_some())
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let _ = timeout(STOP_LIMIT, ended).await;
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Started)) {
+        if let Some((started, _)) = &mut *locked(&self.last) {
+            change(started);
+        }
+    }
+}
+
+/// Starts what is wished.
+///
+/// # Errors
+/// Words for people: not allowed, not understood, or another run goes on.
+pub(crate) fn start(shared: &std::sync::Arc<Shared>, wish: &Wish) -> Result<(), String> {
+    let words = words(&shared.runs.allowed, wish)?;
+    let mut last = locked(&shared.runs.last);
+    if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
+        return Err("a run goes on; stop it first, or wait for its end".to_owned());
+    }
+    let mut child = Command::new(&shared.program)
+        .arg("--store")
+        .arg(&shared.view.store)
+        .args(&words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("cannot start {}: {error}", wish.what))?;
+    let started = Started {
+        what: wish.what.clone(),
+        target: wish.target.clone(),
+        started_at: shared.view.clock.timestamp(),
+        ..Started::default()
+    };
+    let out = child.stdout.take();
+    *last = Some((started, child.id()));
+    drop(last);
+    tokio::spawn(follow(std::sync::Arc::clone(shared), child, out));
+    Ok(())
+}
+
+/// The words of the command line. Values stand behind `=`, so that none is a switch.
+fn words(allowed: &[Allowed], wish: &Wish) -> Result<Vec<String>, String> {
+    let mut words = match wish.what.as_str() {
+        "bench" => vec![
+            "bench".to_owned(),
+            "--read-only".to_owned(),
+            "--no-report".to_owned(),
+        ],
+        "run" => vec!["run".to_owned(), "--read-percent=100".to_owned()],
+        other => {
+            return Err(format!(
+                "`{other}` cannot be started here, only bench and run"
+            ));
+        }
+    };
+    words.push("--events".to_owned());
+    let of_run = wish.what == "run";
+    for (switch, value, is_known) in [
+        ("--label", &wish.label, true),
+        ("--block", &wish.block, true),
+        ("--threads", &wish.threads, of_run),
+        ("--outstanding", &wish.outstanding, of_run),
+        ("--duration", &wish.duration, of_run),
+        ("--time", &wish.time, !of_run),
+    ] {
+        let Some(value) = value.as_deref().filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        if !is_known || value.len() > VALUE_MAX || value.chars().any(char::is_control) {
+            return Err(format!("{switch} does not fit `{}`", wish.what));
+        }
+        words.push(format!("{switch}={value}"));
+    }
+    words.push("--".to_owned());
+    words.push(target(allowed, &wish.target)?);
+    Ok(words)
+}
+
+fn target(allowed: &[Allowed], name: &str) -> Result<String, String> {
+    if let Some(array) = name.strip_prefix("sim:") {
+        // A name, never a file.
+        let of_name = |letter: char| letter.is_ascii_alphanumeric() || "-?=&._".contains(letter);
+        let is_file = array
+            .split('?')
+            .next()
+            .is_some_and(|name| name.contains('.'));
+        if array.len() > VALUE_MAX || !array.chars().all(of_name) || is_file {
+            return Err(format!("{name} is not the name of a simulated array"));
+        }
+        return Ok(name.to_owned());
+    }
+    let one = allowed.iter().find(|allowed| allowed.name == name);
+    let one = one.ok_or_else(|| {
+        format!("{name} was not named with --allow-runs when `stripewise serve` began")
+    })?;
+    same_place(&one.path)?;
+    Ok(one.path.as_text())
+}
+
+/// What has the name now is still a file or device at that place.
+fn same_place(path: &Path) -> Result<(), String> {
+    let facts = path
+        .symlink_metadata()
+        .map_err(|error| format!("{}: {error}", path.as_text()))?;
+    match facts.is_file() || system::is_device(&facts) {
+        true => Ok(()),
+        false => Err(format!("{} is another thing by now", path.as_text())),
+    }
+}
+
+/// Hears what a child says, until it ends.
+async fn follow(shared: std::sync::Arc<Shared>, mut child: Child, out: Option<ChildStdout>) {
+    if let Some(out) = out {
+        let mut lines = BufReader::new(out);
+        while let Some(line) = line(&mut lines).await {
+            shared.runs.change(|started| hear(started, &line));
+        }
+    }
+    let code = child.wait().await.ok().and_then(|status| status.code());
+    if let Some((started, pid)) = &mut *locked(&shared.runs.last) {
+        started.has_ended = true;
+        started.exit_code = code;
+        started.left_ns = None;
+        *pid = None;
+    }
+}
+
+/// The next line; of a longer one nothing. None at the end.
+async fn line(lines: &mut BufReader<ChildStdout>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = (&mut *lines)
+        .take(LINE_MAX)
+        .read_until(b'\n', &mut bytes)
+        .await;
+    if read.ok()? == 0 {
+        return None;
+    }
+    let mut is_whole = bytes.ends_with(b"\n");
+    let too_long = !is_whole;
+    while !is_whole {
+        bytes.clear();
+        let read = (&mut *lines)
+            .take(LINE_MAX)
+            .read_until(b'\n', &mut bytes)
+            .await;
+        is_whole = read.ok()? == 0 || bytes.ends_with(b"\n");
+    }
+    if too_long {
+        bytes.clear();
+    }
+    Some(bytes)
+}
+
+fn hear(started: &mut Started, line: &[u8]) {
+    #[derive(Deserialize)]
+    struct Event {
+        event: String,
+        title: Option<String>,
+        left_ns: Option<u64>,
+        text: Option<String>,
+    }
+    let Ok(event) = serde_json::from_slice::<Event>(line) else {
+        return;
+    };
+    match event.event.as_str() {
+        "progress" => {
+            started.title = event.title;
+            started.left_ns = event.left_ns;
+        }
+        "note" | "warning" | "failure" => {
+            if let Some(text) = event.text.filter(|text| !started.notes.contains(text)) {
+                if started.notes.len() >= NOTES_MAX {
+                    started.notes.remove(0);
+                }
+                started.notes.push(text);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(json: &str) -> Wish {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn only_what_was_named_is_started_and_only_to_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("data");
+        std::fs::write(&file, b"x").unwrap();
+        let allowed = allowed(std::slice::from_ref(&file)).unwrap();
+        let name = file.as_text();
+        let bench = words(
+            &allowed,
+            &wish(&format!("{{\"what\":\"bench\",\"target\":\"{name}\"}}")),
+        );
+        let bench = bench.unwrap();
+        assert!(bench.contains(&"--read-only".to_owned()), "{bench:?}");
+        assert_eq!(bench.last(), Some(&file.canonicalize().unwrap().as_text()));
+        let run = words(
+            &allowed,
+            &wish(r#"{"what":"run","target":"sim:nvme","block":"8K"}"#),
+        )
+        .unwrap();
+        assert!(
+            run.contains(&"--read-percent=100".to_owned())
+                && run.contains(&"--block=8K".to_owned())
+        );
+        for json in [
+            r#"{"what":"run","target":"/etc/passwd"}"#.to_owned(),
+            format!("{{\"what\":\"lab\",\"target\":\"{name}\"}}"),
+            format!("{{\"what\":\"run\",\"target\":\"{name}/../data\"}}"),
+            r#"{"what":"run","target":"sim:/etc/array.toml"}"#.to_owned(),
+            r#"{"what":"run","target":"sim:array.toml"}"#.to_owned(),
+            r#"{"what":"run","target":"--overwrite"}"#.to_owned(),
+            r#"{"what":"bench","target":"sim:nvme","duration":"1s"}"#.to_owned(),
+            "{\"what\":\"run\",\"target\":\"sim:nvme\",\"label\":\"a\\nb\"}".to_owned(),
+        ] {
+            assert!(words(&allowed, &wish(&json)).is_err(), "{json}");
+        }
+        assert!(
+            serde_json::from_str::<Wish>(r#"{"what":"run","target":"x","destroy":"sda"}"#).is_err()
+        );
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        assert!(target(&allowed, &name).is_err(), "a directory by now");
+    }
+
+    #[test]
+    fn a_directory_or_what_is_not_there_cannot_be_named() {
+        let directory = tempfile::tempdir().unwrap();
+        for path in [
+            directory.path().to_owned(),
+            directory.path().join("missing"),
+        ] {
+            assert_eq!(allowed(&[path]).unwrap_err().exit, Exit::Target);
+        }
+    }
+
+    #[test]
+    fn progress_and_notes_are_heard() {
+        let mut started = Started::default();
+        hear(
+            &mut started,
+            br#"{"event":"progress","title":"random read","position":1,"left_ns":5}"#,
+        );
+        hear(
+            &mut started,
+            br#"{"event":"warning","code":"x","text":"page cache"}"#,
+        );
+        hear(&mut started, b"not JSON");
+        assert_eq!(started.title.as_deref(), Some("random read"));
+        assert_eq!((started.left_ns, started.notes.len()), (Some(5), 1));
+    }
+}

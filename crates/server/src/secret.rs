@@ -1,0 +1,18 @@
+//! Tokens: 256 bits of chance as text, compared without telling how far they agree.
+
+/// Bytes of a token.
+const BYTES: usize = 32;
+
+/// A new token: 64 hexadecimal digits.
+pub(crate) fn new() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; BYTES];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Whether two texts are equal; takes as long for any two of the same length.
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let pairs = a.iter().zip(b);
+    a.len() == b.len() && pairs.fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}

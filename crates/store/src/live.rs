@@ -1,0 +1,97 @@
+//! What is under way, for those who only look: runs that are not finished, and their
+//! intervals as far as they are stored.
+
+use crate::error::Result;
+use crate::open::Store;
+use crate::owner::Owner;
+use crate::read::{INTERVAL_COLUMNS, interval_at};
+use crate::rows::owner_at;
+use crate::types::{Filter, RunSummary, StoredInterval};
+use rusqlite::params;
+use stripewise_results::Status;
+
+/// A run that is not finished.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnderWay {
+    /// What a list shows of it.
+    pub run: RunSummary,
+    /// Whether the process that writes it is there; `None` where that cannot be known:
+    /// on another host, or in another container.
+    pub is_alive: Option<bool>,
+}
+
+/// As `INTERVALS_OF_JOB`, with the index behind, the newest first.
+const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
+     write_operations, bytes, latency_ns_mean, latency_ns_p99, latency_ns_p99_is_bound, \
+     latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2, \
+     interval_index FROM intervals JOIN runs USING (run_number) \
+     WHERE runs.id = ?1 AND job_index = ?2 AND interval_index >= ?3 \
+     ORDER BY interval_index DESC LIMIT ?4";
+
+const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
+     owner_pid_namespace, owner_host FROM runs WHERE id = ?1";
+
+impl Store {
+    /// Runs that are not finished, what was begun last first. A run whose process is gone
+    /// is among them until somebody opens the store for writing.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn under_way(&self) -> Result<Vec<UnderWay>> {
+        let filter = Filter {
+            status: Some(Status::Running),
+            ..Filter::default()
+        };
+        let runs = self.list_readable(&filter)?.runs;
+        let each = runs.into_iter().map(|run| {
+            let is_alive = self.is_alive(&run.id)?;
+            Ok(UnderWay { run, is_alive })
+        });
+        each.collect()
+    }
+
+    /// Whether the process that wrote a run is still there; `None` where that cannot be
+    /// known. Between two runs of a series its process goes on.
+    ///
+    /// # Errors
+    /// The failure of the store, also where there is no such run.
+    pub fn is_alive(&self, id: &str) -> Result<Option<bool>> {
+        let owner = self
+            .connection
+            .query_row(OWNER, [id], |row| owner_at(row, 0))
+            .map_err(|error| self.sqlite_error("find who writes a run", error))?;
+        let here = Owner::of_this_process("");
+        Ok(match (here.sees_alive(&owner), here.sees_gone(&owner)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        })
+    }
+
+    /// The last intervals of a job, `most` of them at most, from the index `first` on, in
+    /// order, each with its index.
+    ///
+    /// # Errors
+    /// The failure of the store. A run or job that does not exist has no intervals.
+    pub fn intervals_from(
+        &self,
+        id: &str,
+        job_index: usize,
+        first: u64,
+        most: u32,
+    ) -> Result<Vec<(u64, StoredInterval)>> {
+        let read = || -> rusqlite::Result<Vec<(u64, StoredInterval)>> {
+            let mut statement = self.connection.prepare_cached(INTERVALS_FROM)?;
+            let first = i64::try_from(first).unwrap_or(i64::MAX);
+            let mut rows = statement.query(params![id, job_index.cast_signed(), first, most])?;
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                let index: i64 = row.get(INTERVAL_COLUMNS)?;
+                all.push((index.cast_unsigned(), interval_at(row)?));
+            }
+            all.reverse();
+            Ok(all)
+        };
+        read().map_err(|error| self.sqlite_error("read intervals", error))
+    }
+}
