@@ -3,8 +3,8 @@
 use crate::answer::{answer, failure, lines, words};
 use crate::child::{self, NoDocument};
 use crate::guard::Who;
-use crate::routes::App;
 use crate::runs::{self, Wish};
+use crate::state::App;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -314,7 +314,7 @@ pub(crate) async fn start(State(shared): App, sent: Body) -> Response<Body> {
         Ok(wish) => wish,
         Err(refused) => return *refused,
     };
-    match runs::start(&shared, &wish) {
+    match runs::start(&shared.runs, &shared.program, &shared.view, &wish) {
         Ok(()) => lines(&[Done { done: true }]),
         Err(why) => failure(StatusCode::CONFLICT, &why, None),
     }

@@ -104,7 +104,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Guard {
-    pub(crate) fn new(hosts: Hosts) -> Result<Guard, getrandom::Error> {
+    pub(crate) fn new(hosts: Hosts) -> Result<Guard, secret::NoChance> {
         // Cookies of all ports of a host are sent to each: a name for each server.
         let of = match &hosts {
             Hosts::Exact(names) => names[0].rsplit(':').next().unwrap_or_default().to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::answer::{answer, words};
 use crate::api::blocking;
-use crate::routes::App;
+use crate::state::App;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};

@@ -3,8 +3,7 @@
 use crate::answer::{answer, words};
 use crate::api::{is_id, query_values};
 use crate::child::{self, NoDocument};
-use crate::routes::App;
-use crate::state::Shared;
+use crate::state::{App, Shared};
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderValue};

@@ -2,7 +2,7 @@
 
 use crate::answer;
 use crate::guard::Who;
-use crate::state::Shared;
+use crate::state::{App, Shared};
 use crate::{api, metrics, pages};
 use axum::Router;
 use axum::body::Body;
@@ -11,8 +11,6 @@ use axum::http::{Response, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 use std::sync::Arc;
-
-pub(crate) type App = State<Arc<Shared>>;
 
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     Router::new()

@@ -2,13 +2,13 @@
 //! user named with `--allow-runs`. They only read, and there is one at a time. Each is a
 //! child that keeps its results itself, as if it had been typed.
 
-use crate::state::Shared;
 use crate::system;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use stripewise_campaign::live::View;
 use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::NameText;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -163,15 +163,20 @@ impl Runs {
 ///
 /// # Errors
 /// Words for people: not allowed, not understood, or another run goes on.
-pub(crate) fn start(shared: &std::sync::Arc<Shared>, wish: &Wish) -> Result<(), String> {
-    let words = words(&shared.runs.allowed, wish)?;
-    let mut last = locked(&shared.runs.last);
+pub(crate) fn start(
+    runs: &Arc<Runs>,
+    program: &Path,
+    view: &View,
+    wish: &Wish,
+) -> Result<(), String> {
+    let words = words(&runs.allowed, wish)?;
+    let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
         return Err("a run goes on; stop it first, or wait for its end".to_owned());
     }
-    let mut child = Command::new(&shared.program)
+    let mut child = Command::new(program)
         .arg("--store")
-        .arg(&shared.view.store)
+        .arg(&view.store)
         .args(&words)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -182,13 +187,13 @@ pub(crate) fn start(shared: &std::sync::Arc<Shared>, wish: &Wish) -> Result<(), 
     let started = Started {
         what: wish.what.clone(),
         target: wish.target.clone(),
-        started_at: shared.view.clock.timestamp(),
+        started_at: view.clock.timestamp(),
         ..Started::default()
     };
     let out = child.stdout.take();
     *last = Some((started, child.id()));
     drop(last);
-    tokio::spawn(follow(std::sync::Arc::clone(shared), child, out));
+    tokio::spawn(follow(Arc::clone(runs), child, out));
     Ok(())
 }
 
@@ -263,15 +268,15 @@ fn same_place(path: &Path) -> Result<(), String> {
 }
 
 /// Hears what a child says, until it ends.
-async fn follow(shared: std::sync::Arc<Shared>, mut child: Child, out: Option<ChildStdout>) {
+async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
     if let Some(out) = out {
         let mut lines = BufReader::new(out);
         while let Some(line) = line(&mut lines).await {
-            shared.runs.change(|started| hear(started, &line));
+            runs.change(|started| hear(started, &line));
         }
     }
     let code = child.wait().await.ok().and_then(|status| status.code());
-    if let Some((started, pid)) = &mut *locked(&shared.runs.last) {
+    if let Some((started, pid)) = &mut *locked(&runs.last) {
         started.has_ended = true;
         started.exit_code = code;
         started.left_ns = None;

@@ -3,8 +3,11 @@
 /// Bytes of a token.
 const BYTES: usize = 32;
 
+/// The system gives no random bytes.
+pub(crate) type NoChance = getrandom::Error;
+
 /// A new token: 64 hexadecimal digits.
-pub(crate) fn new() -> Result<String, getrandom::Error> {
+pub(crate) fn new() -> Result<String, NoChance> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -2,12 +2,17 @@
 
 use crate::guard::Guard;
 use crate::runs::{Allowed, Runs};
+use axum::extract::State;
 use std::path::PathBuf;
+use std::sync::Arc;
 use stripewise_campaign::live::{Serving, View};
 use tokio::sync::Semaphore;
 
 /// Children that make documents at a time: each may need a hundred megabytes.
 const CHILDREN_MAX: usize = 2;
+
+/// What a handler is given.
+pub(crate) type App = State<Arc<Shared>>;
 
 pub(crate) struct Shared {
     /// The store, and the time.
@@ -18,7 +23,7 @@ pub(crate) struct Shared {
     /// Children that make documents.
     pub(crate) children: Semaphore,
     /// Runs that were started here.
-    pub(crate) runs: Runs,
+    pub(crate) runs: Arc<Runs>,
 }
 
 impl Shared {
@@ -28,7 +33,7 @@ impl Shared {
             program: serving.program.clone(),
             guard,
             children: Semaphore::new(CHILDREN_MAX),
-            runs: Runs::new(allowed),
+            runs: Arc::new(Runs::new(allowed)),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Carries out an experiment over layouts: pass after pass until two layouts within the
 //! margin could be told apart, or the passes or the time are spent.
 
-use super::judge::{Question, resolution};
+use super::judge::resolution;
 use super::measured::{LayoutPass, Measured, MixCell};
 use super::passes::{PASSES_MIN, passes_likely, to_drop};
+use super::question::Question;
 use super::set::LayoutSet;
 use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::effects::effects;
 use super::limits::{Limit, Standing, limits};
-use super::measured::{CellValue, Measured, MixCell};
+use super::measured::{CellValue, MixCell};
 use super::passes::SCREENING_FINISH;
 use super::plain::{plainness, why};
-use super::set::LayoutSet;
+use super::question::Question;
 use super::words;
 use stripewise_results::{
     AdviceCell, AdviceRecord, LayoutRecord, LimitRecord, RecommendationRecord, VariationRecord,
@@ -16,29 +16,6 @@ use stripewise_stats::{BestSet, Estimate, Passes, mean, median};
 const LEVEL: f64 = 0.95;
 /// Confidence of the set where limits choose, too: theirs is spent beside it.
 const LEVEL_BESIDE_LIMITS: f64 = 0.97;
-
-/// What is asked of the numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// In a line.
-    pub title: &'a str,
-    /// As typed.
-    pub target: &'a str,
-    /// The profile or mix by its name.
-    pub profile: Option<&'a str>,
-    /// The layouts.
-    pub set: &'a LayoutSet,
-    /// The workloads.
-    pub cells: &'a [MixCell],
-    /// What was measured.
-    pub measured: &'a Measured,
-    /// What is there now, if it is one of the layouts.
-    pub present: Option<usize>,
-    /// Differences up to this do not count.
-    pub margin_percent: f64,
-    /// Of the resampling.
-    pub seed: u64,
-}
 
 /// Everything that follows from the scores of one mix.
 struct Ranking {

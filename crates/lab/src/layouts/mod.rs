@@ -16,17 +16,19 @@ mod limits;
 mod measured;
 mod passes;
 mod plain;
+mod question;
 mod set;
 mod slots;
 mod words;
 
 pub use conduct::{LayoutCell, LayoutPlan, PassMaker, PassProgress, PassesEnded, conduct_passes};
-pub use judge::{Question, judge, resolution};
+pub use judge::{judge, resolution};
 pub use measured::{CellValue, LayoutPass, Measured, MixCell};
 pub use passes::{
     LAYOUTS_MAX, PASSES_MIN, SCREENING_FINISH, SCREENING_LEVEL, passes_likely, runs_per_making,
     to_drop,
 };
+pub use question::Question;
 pub use set::{Factor, LayoutSet, LeftOut};
 pub use slots::{SlotPlan, SlotProblem, slot_effects, slot_plan};
 pub use words::effect_sentences;

@@ -1,6 +1,6 @@
 //! What an answer says to people.
 
-use super::judge::Question;
+use super::question::Question;
 use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
 use stripewise_units::{counted, format_duration};
