@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Switches of other programs that texts speak of, and the hidden one.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 18] = [
+    // fio's and elbencho's, whose output is read.
+    "--client",
+    "--status-interval",
+    "--csvfile",
+    "--jsonfile",
     // mdadm's.
     "--create",
     "--level",
