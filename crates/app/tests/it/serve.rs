@@ -210,21 +210,12 @@ fn a_run_started_elsewhere_is_seen_while_it_goes_on_and_its_numbers_are_the_reco
     );
     let file = desk.file("data");
     users_file(&file, 8 << 20);
-    let arguments = [
-        "run",
-        &file,
-        "--duration",
-        "4s",
-        "--interval",
-        "200ms",
-        "--cache",
-        "buffered",
-        "--label",
-        "watched",
-        "--busy-ok",
-        "--quiet",
-        "--json",
-    ];
+    let switches =
+        "--duration 4s --interval 200ms --cache buffered --label watched --busy-ok --quiet --json";
+    let arguments: Vec<&str> = ["run", &file]
+        .into_iter()
+        .chain(switches.split(' '))
+        .collect();
     let mut running = desk.start(&arguments);
     let (mut cursor, mut seen, mut id) = (String::new(), Vec::new(), String::new());
     running.until_true("seen", || {

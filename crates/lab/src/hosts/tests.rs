@@ -270,13 +270,14 @@ fn a_rate_that_all_reach_is_the_limit() {
 
 #[test]
 fn what_is_not_the_same_is_refused_by_name() {
+    type Change = fn(&mut RunRecord);
     let a = || steady("a", FROM, &[100; 4]);
-    let with = |change: fn(&mut RunRecord)| {
+    let with = |change: Change| {
         let mut b = steady("b", FROM, &[100; 4]);
         change(&mut b.run);
         total(vec![a(), b]).unwrap_err().to_string()
     };
-    let changes: [(fn(&mut RunRecord), &str); 7] = [
+    let changes: [(Change, &str); 7] = [
         (
             |run| run.version = "2".to_owned(),
             "version is 1 on a and 2 on b",
