@@ -51,7 +51,13 @@ fn torn_writes_are_found_and_end_with_1() {
     // The first pass has fewer operations than the first that is struck.
     let answer = desk.run(&burn_in(
         &volume,
-        &["--inject", "torn=4096@every=50 write", "--json"],
+        &[
+            "--inject",
+            "torn=4096@every=20 write",
+            "--duration",
+            "3s",
+            "--json",
+        ],
     ));
     let answer = answer.ended(1);
     let document = answer.json();
@@ -79,7 +85,7 @@ fn torn_writes_are_found_and_end_with_1() {
 fn failed_writes_are_no_faults() {
     let desk = Desk::new();
     let volume = desk.volume();
-    for inject in ["fail=5@every=50 write", "short=512@every=50 write"] {
+    for inject in ["fail=5@every=5 write", "short=512@every=50 write"] {
         let answer = desk.run(&burn_in(&volume, &["--inject", inject, "--json"]));
         let document = answer.ended(4).json();
         assert_eq!(document.at("verdict").text(), "errors", "{inject}");
@@ -94,7 +100,7 @@ fn it_stops_after_so_many_faults() {
     let volume = desk.volume();
     let more = [
         "--inject",
-        "torn=4096@every=50 write",
+        "torn=4096@every=20 write",
         "--stop-after",
         "1",
         "--duration",
