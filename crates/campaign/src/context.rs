@@ -13,7 +13,7 @@ use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
 use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
-use stripewise_units::{NameText, WallTime};
+use stripewise_units::{Hint, NameText, WallTime};
 
 /// Time, from outside.
 pub trait Clock: Send + Sync {
@@ -110,7 +110,7 @@ impl Context {
     pub fn note_failure(&self, text: &str, failure: &Failure) {
         self.observer().hear(&Event::Note {
             text,
-            hint: failure.hint.as_deref(),
+            hint: failure.hint.as_ref(),
         });
     }
 
@@ -188,7 +188,7 @@ impl Context {
             self.observer().hear(&Event::Warning {
                 code: None,
                 text: &unreadable.error.to_string(),
-                hint: Some(&unreadable.error.hint()),
+                hint: Some(&Hint::plain(unreadable.error.hint())),
             });
         }
         Ok(store)
@@ -270,7 +270,7 @@ impl Context {
             let failure = store_failure(error);
             self.observer().hear(&Event::Failure {
                 text: &failure.chain(),
-                hint: failure.hint.as_deref(),
+                hint: failure.hint.as_ref(),
             });
         }
         Ok(None)

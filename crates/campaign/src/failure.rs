@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use std::error::Error;
 use std::fmt;
+use stripewise_units::Hint;
 
 /// A failure.
 #[derive(Debug)]
@@ -11,8 +12,8 @@ pub struct Failure {
     pub exit: Exit,
     /// What failed, on what, why.
     pub error: Box<dyn Error + Send + Sync>,
-    /// The next thing to do.
-    pub hint: Option<String>,
+    /// The next thing to do; a front end words the options in it.
+    pub hint: Option<Hint>,
     /// The message begins with the name of this option of a workload, which a front end
     /// calls by its own name for it: `--block`.
     pub option: Option<&'static str>,
@@ -23,7 +24,7 @@ pub type Outcome<T = Exit> = Result<T, Failure>;
 
 impl Failure {
     /// A failure with a message and a hint.
-    pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Failure {
             hint: Some(hint.into()),
             ..Failure::of(exit, message.into())
@@ -42,9 +43,8 @@ impl Failure {
 
     /// The same with a hint, unless that is empty.
     #[must_use]
-    pub fn hinted(mut self, hint: impl Into<String>) -> Self {
-        let hint = hint.into();
-        self.hint = (!hint.is_empty()).then_some(hint);
+    pub fn hinted(mut self, hint: impl Into<Hint>) -> Self {
+        self.hint = hint.into().unless_empty();
         self
     }
 
@@ -68,7 +68,7 @@ impl Failure {
     }
 
     /// A mistake in what the user asked for.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::new(Exit::Usage, message, hint)
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use stripewise_results::RunRecord;
+use stripewise_units::Hint;
 
 /// Something that happened. As JSON, `event` names it.
 #[derive(Clone, Debug, Serialize)]
@@ -66,7 +67,7 @@ pub enum Event<'a> {
         text: &'a str,
         /// What to do about it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        hint: Option<&'a str>,
+        hint: Option<&'a Hint>,
     },
     /// Something failed, and the rest goes on without it.
     Failure {
@@ -74,7 +75,7 @@ pub enum Event<'a> {
         text: &'a str,
         /// What to do about it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        hint: Option<&'a str>,
+        hint: Option<&'a Hint>,
     },
     /// Something that must be known.
     Note {
@@ -82,7 +83,7 @@ pub enum Event<'a> {
         text: &'a str,
         /// What to do about it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        hint: Option<&'a str>,
+        hint: Option<&'a Hint>,
     },
     /// Something that is good to know.
     Remark {

@@ -1,7 +1,7 @@
 //! How a command fails: as the use case below it does, printed once, at the top.
 
 use crate::show::terminal;
-use crate::switches::hints::called_here;
+use crate::switches::hints::here;
 pub use stripewise_campaign::{Failure, Outcome};
 
 /// Prints the chain and the hint where they can be read.
@@ -11,12 +11,12 @@ pub fn print(failure: &Failure) {
 
 /// The chain and the hint, a line each.
 fn text(failure: &Failure) -> String {
-    let chain = match failure.option {
-        // Names of options are those of switches here.
-        Some(_) => called_here(&format!("--{}", failure.chain())),
-        None => failure.chain(),
-    };
-    lines(&chain, failure.hint.as_deref())
+    let chain = failure.chain();
+    let of_option = |option| Some(here().option(option) + chain.strip_prefix(option)?);
+    // Names of options are those of switches here.
+    let named = failure.option.and_then(of_option);
+    let hint = failure.hint.as_ref().map(|hint| here().hint(hint));
+    lines(named.as_deref().unwrap_or(&chain), hint.as_deref())
 }
 
 /// What failed and what to do about it, as they are printed.

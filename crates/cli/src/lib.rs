@@ -12,7 +12,6 @@ mod request;
 mod show;
 mod switches;
 
-use clap::Parser;
 use context::Context;
 use exit_codes::Exit;
 use failure::{Failure, Outcome};
@@ -24,7 +23,7 @@ use switches::{Cli, Command};
 /// end with. `commit` is what the program was built from, for `--version --json`.
 pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
     interrupt::outlive_file_size_limit();
-    let ended = match Cli::try_parse_from(switches::sqlio::arranged(std::env::args_os())) {
+    let ended = match switches::parsed() {
         Ok(cli) => dispatch(cli, serve),
         Err(error) => switches::complain(&error, commit),
     };
@@ -37,8 +36,7 @@ pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
         Some(unwritten) => ended.and(Err(unwritten)),
         None => ended,
     };
-    let exit = ended.unwrap_or_else(|mut failure| {
-        failure.hint = failure.hint.map(|hint| switches::hints::fitted_here(&hint));
+    let exit = ended.unwrap_or_else(|failure| {
         failure::print(&failure);
         failure.exit
     });

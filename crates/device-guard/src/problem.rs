@@ -5,6 +5,8 @@
 //! A refusal names the thing that is in the way. The class maps to an exit code;
 //! the hint is a line of its own, never part of the message.
 
+use stripewise_units::Hint;
+
 /// Why a file or device cannot be used, or not in this way.
 #[derive(Debug, thiserror::Error)]
 #[error("{target}: {what}{}", .os.as_ref().map(|e| format!(": {e}")).unwrap_or_default())]
@@ -16,7 +18,7 @@ pub struct Problem<Kind> {
     /// What is the case, in words, without a final stop.
     pub what: String,
     /// The next thing to do, a whole sentence; empty where there is none.
-    pub hint: String,
+    pub hint: Hint,
     /// The operating system's reason.
     #[source]
     pub os: Option<std::io::Error>,
@@ -29,14 +31,14 @@ impl<Kind> Problem<Kind> {
             kind,
             target: target.to_string(),
             what: what.into(),
-            hint: String::new(),
+            hint: Hint::default(),
             os: None,
         }
     }
 
     /// With the next thing to do.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = hint.into();
         self
     }
@@ -62,8 +64,8 @@ impl<Kind> Problem<Kind> {
 
     /// The next thing to do, a whole sentence.
     #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        (!self.hint.is_empty()).then_some(self.hint.as_str())
+    pub fn hint(&self) -> Option<&Hint> {
+        (!self.hint.is_empty()).then_some(&self.hint)
     }
 
     /// Number of the operating system's reason.

@@ -1,6 +1,8 @@
 //! What can make a measurement void. A single failed operation is not an error
 //! here but a completion with a negative result.
 
+use stripewise_units::Hint;
+
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -14,7 +16,8 @@ pub struct Error {
     pub engine: &'static str,
     /// What failed, in words.
     pub what: String,
-    /// What to do next; empty if there is nothing better than to look at `what`.
+    /// What to do next, with options marked as [`Hint`] reads them; empty if there is nothing
+    /// better than to look at `what`.
     pub hint: &'static str,
     /// The operating system's reason.
     #[source]
@@ -24,8 +27,8 @@ pub struct Error {
 impl Error {
     /// The next thing to do, if there is one.
     #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        (!self.hint.is_empty()).then_some(self.hint)
+    pub fn hint(&self) -> Option<Hint> {
+        Hint::from(self.hint).unless_empty()
     }
 }
 

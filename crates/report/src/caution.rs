@@ -145,6 +145,7 @@ pub(crate) fn state_in_brief(run: &RunRecord, job: &JobRecord) -> String {
 mod tests {
     use super::*;
     use stripewise_results::{SeriesRecord, Severity, StepRecord, TargetFacts, Warning};
+    use stripewise_units::Hint;
 
     fn run(id: &str, target: &str, void: bool) -> RunRecord {
         let mut facts = TargetFacts::unknown();
@@ -153,7 +154,7 @@ mod tests {
             code: "zero-data".to_owned(),
             severity: Severity::Void,
             message: String::new(),
-            hint: String::new(),
+            hint: Hint::default(),
         };
         RunRecord {
             id: id.to_owned(),

@@ -54,13 +54,14 @@ impl<'a> JobRow<'a> {
 mod tests {
     use super::*;
     use crate::TargetFacts;
+    use stripewise_units::Hint;
 
     fn warning(code: &str, severity: Severity) -> Warning {
         Warning {
             code: code.to_owned(),
             severity,
             message: String::new(),
-            hint: String::new(),
+            hint: Hint::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a record says about itself.
 
 use serde::{Deserialize, Serialize};
+use stripewise_units::Hint;
 
 /// How much a warning matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,5 +25,5 @@ pub struct Warning {
     /// What is the case, with numbers.
     pub message: String,
     /// What to do about it.
-    pub hint: String,
+    pub hint: Hint,
 }

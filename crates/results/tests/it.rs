@@ -146,7 +146,7 @@ fn warning() -> impl Strategy<Value = Warning> {
         code,
         severity: Severity::Void,
         message,
-        hint,
+        hint: hint.into(),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Why a run could not be made at all. Failed operations are data and not here.
 
+use stripewise_units::Hint;
+
 /// A run that could not start.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -59,21 +61,22 @@ pub enum Error {
 impl Error {
     /// What to do about it.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+    pub fn hint(&self) -> Option<Hint> {
+        let hint = match self {
             Error::Open { source, .. } if !source.hint.is_empty() => Some(source.hint),
             Error::Open { .. } => {
-                Some("try another engine with --engine, or fewer threads or outstanding")
+                Some("try another engine with <--engine>, or fewer threads or outstanding")
             }
             Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
             Error::Memory { .. } => {
-                Some("use a smaller --block, fewer --threads or a smaller --outstanding")
+                Some("use a smaller <--block>, fewer <--threads> or a smaller <--outstanding>")
             }
             Error::Plan(_) => Some("change the switch or the key of the plan that it names"),
             Error::Target { .. } => None,
             Error::TimeStandsStill { .. } => {
                 Some("give the simulated array a service time above 0, or limit the operations")
             }
-        }
+        };
+        hint.map(Hint::from)
     }
 }

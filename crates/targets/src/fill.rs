@@ -176,8 +176,9 @@ impl Filling<'_> {
                     stripewise_units::format_bytes(space.available_bytes),
                     stripewise_units::format_bytes(space.floor_bytes())
                 );
-                Err(Error::new(ErrorKind::NoSpace, self.name, what)
-                    .with_hint("Ask for a smaller file (`--size`), or try again when it is over."))
+                Err(Error::new(ErrorKind::NoSpace, self.name, what).with_hint(
+                    "Ask for a smaller file (`<--size>`), or try again when it is over.",
+                ))
             }
         }
     }

@@ -97,7 +97,9 @@ impl Intent {
                     self.outstanding_total
                 ),
             )
-            .with_hint("Ask for them by number (`--threads`, `--outstanding`) if that is meant."));
+            .with_hint(
+                "Ask for them by number (`<--threads>`, `<--outstanding>`) if that is meant.",
+            ));
         }
         Ok(())
     }

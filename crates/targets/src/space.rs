@@ -65,7 +65,7 @@ impl Space {
                 name,
                 "a test file of 0 bytes is no target",
             )
-            .with_hint("Give a size like `--size 1G`."));
+            .with_hint("Give a size like `<--size> 1G`."));
         }
         let wanted = round(wanted.max(FILE_BYTES_MIN));
         let bytes = if may_shrink { wanted.min(room) } else { wanted };
@@ -98,7 +98,7 @@ impl Space {
         };
         let room = self.room_bytes();
         let hint = if room >= FILE_BYTES_MIN {
-            format!("Up to `--size {}M` fits.", room >> 20)
+            format!("Up to `<--size> {}M` fits.", room >> 20)
         } else {
             "Free some space, choose a directory on another volume, \
              or measure the reads of an existing file."

@@ -19,7 +19,9 @@ pub(crate) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
                 format_bytes(bytes)
             ),
         )
-        .with_hint("Ask for less (`--size`, `--base-offset`); a user's file is never extended.")),
+        .with_hint(
+            "Ask for less (`<--size>`, `<--base-offset>`); a user's file is never extended.",
+        )),
     }
 }
 

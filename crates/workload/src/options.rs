@@ -307,12 +307,12 @@ impl WorkloadOptions {
             ) => *cursor = given,
             (Pattern::Random { .. }, _, Some(given)) => {
                 let why = "has no place to keep: positions are random";
-                let hint = "add --sequential or --stride, or leave it out";
+                let hint = "add <--sequential> or <--stride>, or leave it out";
                 return Err(WorkloadError::new("cursor", given, why, hint));
             }
             (_, Some(given), _) => {
                 let why = "needs random positions";
-                let hint = "leave out --sequential or --stride, or the distribution";
+                let hint = "leave out <--sequential> or <--stride>, or the distribution";
                 return Err(WorkloadError::new("distribution", given, why, hint));
             }
         }
@@ -343,7 +343,7 @@ impl WorkloadOptions {
                 None => Ok(None),
                 Some(arrivals) => {
                     let why = "has no rate to space";
-                    let hint = "add --rate IOPS, or leave it out";
+                    let hint = "add <--rate> IOPS, or leave it out";
                     Err(WorkloadError::new("arrivals", arrivals, why, hint))
                 }
             };

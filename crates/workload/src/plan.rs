@@ -178,7 +178,7 @@ impl Plan {
                     "the jobs of the plan ask for different engines: {}",
                     several()
                 ),
-                "jobs that run at once run on one engine; give --engine, or run them from two plans",
+                "jobs that run at once run on one engine; give <--engine>, or run them from two plans",
             )),
         }
     }
@@ -193,7 +193,7 @@ impl Plan {
             [one] => Ok(one.to_vec()),
             _ => Err(RequestError::new(
                 "the jobs of the plan ask for different processors",
-                "give one list for all of them, in [defaults] or with --cpus",
+                "give one list for all of them, in [defaults] or with <--cpus>",
             )),
         }
     }

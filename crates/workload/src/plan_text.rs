@@ -10,7 +10,7 @@ use crate::{WorkloadError, WorkloadOptions};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use stripewise_units::ParseError;
+use stripewise_units::{Hint, ParseError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -25,7 +25,7 @@ const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy-ok", "keep"];
 pub struct PlanError {
     line: usize,
     problem: String,
-    hint: String,
+    hint: Hint,
 }
 
 impl PlanError {
@@ -37,7 +37,7 @@ impl PlanError {
 
     /// What to do about it.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> &Hint {
         &self.hint
     }
 }
@@ -96,7 +96,7 @@ impl<'a> PlanReader<'a> {
         self,
         at: Range<usize>,
         problem: impl Into<String>,
-        hint: impl Into<String>,
+        hint: impl Into<Hint>,
     ) -> PlanError {
         let before = self.text.as_bytes().iter().take(at.start);
         PlanError {

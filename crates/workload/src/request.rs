@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
-use stripewise_units::Nanoseconds;
+use stripewise_units::{Hint, Nanoseconds};
 
 /// Version of the request's JSON. Raised when a field changes its meaning or goes; new
 /// optional fields do not raise it.
@@ -169,11 +169,11 @@ const fn yes() -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestError {
     problem: String,
-    hint: String,
+    hint: Hint,
 }
 
 impl RequestError {
-    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<String>) -> RequestError {
+    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> RequestError {
         RequestError {
             problem: problem.into(),
             hint: hint.into(),
@@ -182,7 +182,7 @@ impl RequestError {
 
     /// What to do about it.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> &Hint {
         &self.hint
     }
 }

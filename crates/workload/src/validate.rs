@@ -4,7 +4,7 @@
 use crate::words::THETA_MAX;
 use crate::{BlockShare, CursorKind, DataPattern, Distribution, Pattern, Rate, Span, Workload};
 use std::fmt::Display;
-use stripewise_units::{ByteSize, Nanoseconds, format_bytes, format_count};
+use stripewise_units::{ByteSize, Hint, Nanoseconds, format_bytes, format_count};
 
 /// Smallest and largest operation.
 pub(crate) const BLOCK_SIZE_BYTES: std::ops::RangeInclusive<u64> = 512..=64 << 20;
@@ -26,7 +26,7 @@ pub struct WorkloadError {
     option: &'static str,
     value: String,
     why: String,
-    hint: String,
+    hint: Hint,
 }
 
 impl WorkloadError {
@@ -35,7 +35,7 @@ impl WorkloadError {
         option: &'static str,
         value: impl Display,
         why: impl Into<String>,
-        hint: impl Into<String>,
+        hint: impl Into<Hint>,
     ) -> Self {
         WorkloadError {
             option,
@@ -53,7 +53,7 @@ impl WorkloadError {
 
     /// What to do about it.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> &Hint {
         &self.hint
     }
 }
@@ -115,7 +115,7 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
             "is more than the target has: {} bytes",
             format_count(target.size_bytes)
         );
-        let hint = "give a smaller --block, or a larger --size or target";
+        let hint = "give a smaller <--block>, or a larger <--size> or target";
         return Err(WorkloadError::new("block", ByteSize(block), why, hint));
     }
     if left < block {
@@ -144,7 +144,7 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
     let blocks = size / block;
     if blocks == 0 {
         let why = format!("is less than one block of {}", ByteSize(block));
-        let hint = "give a larger --size or a smaller --block";
+        let hint = "give a larger <--size> or a smaller <--block>";
         return Err(WorkloadError::new("size", ByteSize(size), why, hint));
     }
     let span = Span {
@@ -159,7 +159,7 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
             "does not fit in the {} in use",
             format_bytes(span.size_bytes())
         );
-        let hint = "give a stride below the size in use, or --sequential";
+        let hint = "give a stride below the size in use, or <--sequential>";
         return Err(WorkloadError::new(
             "stride",
             ByteSize(stride_bytes),
@@ -203,7 +203,7 @@ fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
     match workload.pattern {
         Pattern::Stride { .. } => refuse(
             "has several sizes, and a stride goes from block to block of one",
-            "give one size, or --random or --sequential",
+            "give one size, or --random or <--sequential>",
         ),
         Pattern::Sequential {
             cursor: CursorKind::Columns,
@@ -220,14 +220,14 @@ fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
     if !(1..=THREADS_MAX).contains(&threads) {
         let (why, hint) = (
             "is outside of 1 to 256",
-            "more in flight: raise --outstanding",
+            "more in flight: raise <--outstanding>",
         );
         return Err(WorkloadError::new("threads", threads, why, hint));
     }
     if !(1..=OUTSTANDING_MAX).contains(&outstanding) {
         let (why, hint) = (
             "is outside of 1 to 4096",
-            "it counts for each thread; add --threads",
+            "it counts for each thread; add <--threads>",
         );
         return Err(WorkloadError::new("outstanding", outstanding, why, hint));
     }
@@ -238,7 +238,7 @@ fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
             format_count(total)
         );
         let hint = format!(
-            "give --outstanding {} or less",
+            "give <--outstanding> {} or less",
             OUTSTANDING_TOTAL_MAX / u64::from(threads)
         );
         return Err(WorkloadError::new("outstanding", outstanding, why, hint));
@@ -301,7 +301,7 @@ fn check_rate(rate: Rate) -> Result<(), WorkloadError> {
         return Ok(());
     }
     let why = "is outside of above 0 to 1,000,000,000 operations a second";
-    let hint = "leave --rate out to go as fast as the disk does";
+    let hint = "leave <--rate> out to go as fast as the disk does";
     Err(WorkloadError::new("rate", rate.iops, why, hint))
 }
 
@@ -328,7 +328,7 @@ fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
         return Err(WorkloadError::new("sync", sync, why, hint));
     }
     if workload.read_percent == 100 {
-        let (why, hint) = ("has no writes to sync", "add --write or --read-percent");
+        let (why, hint) = ("has no writes to sync", "add <--write> or <--read-percent>");
         return Err(WorkloadError::new("sync", sync, why, hint));
     }
     Ok(())
@@ -360,7 +360,7 @@ fn check_sectors(workload: &Workload, target: TargetLimits) -> Result<(), Worklo
                 workload.cache
             );
             let above = ByteSize(bytes.next_multiple_of(sector));
-            let hint = format!("the next multiple is {above}; --cache buffered takes any");
+            let hint = format!("the next multiple is {above}; <--cache> buffered takes any");
             return Err(WorkloadError::new(option, ByteSize(bytes), why, hint));
         }
     }

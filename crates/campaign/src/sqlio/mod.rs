@@ -27,7 +27,7 @@ use stripewise_compat::sqlio::{
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Size};
-use stripewise_units::format_count;
+use stripewise_units::{Hint, format_count};
 use stripewise_workload::{Request, validate};
 use utilisation::Watch;
 
@@ -303,13 +303,9 @@ fn name_the_flag(failure: Failure) -> Failure {
         Some(ErrorKind::NeedsBusyOk) => "--busy-ok",
         _ => return failure,
     };
-    let hint = failure.hint.unwrap_or_default();
-    Failure {
-        hint: Some(format!(
-            "add {flag} to this line of the batch file if that is meant. {hint}"
-        )),
-        ..failure
-    }
+    let hint = failure.hint.as_deref().unwrap_or_default();
+    let added = format!("add {flag} to this line of the batch file if that is meant. {hint}");
+    failure.hinted(Hint::plain(added))
 }
 
 /// A kept result of SQLIO, as SQLIO printed it.

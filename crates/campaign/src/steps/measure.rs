@@ -278,7 +278,7 @@ pub fn engine_of(request: &Request) -> Outcome<EngineName> {
 
 /// A run that could not start, as an exit code.
 pub fn run_failure(error: Error) -> Failure {
-    let hint = error.hint().map(str::to_owned);
+    let hint = error.hint();
     match error {
         Error::Target { source, .. } => crate::steps::targets::target_failure(*source),
         Error::Plan(_) | Error::Memory { .. } => Failure {

@@ -54,9 +54,6 @@ pub fn provision_failure(error: Error) -> Failure {
         ErrorKind::NeedsBusyOk => Exit::Busy,
         _ => Exit::Target,
     };
-    let hint = error.hint().map(str::to_owned);
-    Failure {
-        hint,
-        ..Failure::of(exit, error)
-    }
+    let hint = error.hint.clone();
+    Failure::of(exit, error).hinted(hint)
 }

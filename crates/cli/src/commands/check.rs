@@ -8,7 +8,7 @@ use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::runs::all_kept_line;
 use crate::show::terminal::{say, say_part};
 use crate::switches::check::Check;
-use crate::switches::hints::{fit_warnings, fit_warnings_of_baseline};
+use crate::switches::hints::{here, of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check};
 use stripewise_report::{comparison_text, errors_text, requirement_text, warnings_text, wrapped};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
@@ -88,10 +88,12 @@ fn text(answer: &Answer) -> String {
         text.push_str(&wrapped(sentence, "  "));
     }
     let mut told = answer.records.clone();
-    match answer.baseline {
-        Some(_) if answer.made => fit_warnings_of_baseline(&mut told),
-        _ => fit_warnings(&mut told),
-    }
+    let words = here();
+    let of_baseline = answer.made && answer.baseline.is_some();
+    word_warnings(&mut told, |hint| match of_baseline {
+        true => of_a_baseline(&words, hint),
+        false => words.hint(hint),
+    });
     text.push_str(&warnings_text(&told));
     text.push_str(&errors_text(&answer.records));
     if answer.made {

@@ -53,8 +53,8 @@ fn tell(context: &Context, record: RunRecord, is_kept: bool) {
         return;
     }
     say_part!("{}", runs::partial_lines(&document.runs));
-    let warnings = warnings_text(&without_percentiles(&document.runs));
-    say_part!("{warnings}{}", switches_here(&warnings));
+    let told = without_percentiles(&document.runs);
+    say_part!("{}{}", warnings_text(&told), options_here(&told));
     if is_kept && !context.global.quiet {
         say_part!("{}", runs::all_kept_line(&document.runs));
     }
@@ -70,25 +70,26 @@ fn without_percentiles(runs: &[RunRecord]) -> Vec<RunRecord> {
     runs
 }
 
-/// Hints of warnings name switches of `run`: what stands for them here.
-fn switches_here(warnings: &str) -> String {
+/// Hints of warnings name options of a run: what stands for them here.
+fn options_here(runs: &[RunRecord]) -> String {
     let known = [
-        ("--size", "the size in a parameter file (-F)"),
-        ("--duration", "-s"),
-        (
-            "--ramp",
-            "not there: SQLIO measures from the first operation",
-        ),
-        ("--cache", "-B"),
-        ("--threads", "-t"),
-        ("--outstanding", "-o"),
-        ("--sync", "not there"),
-        ("--engine", "not there"),
+        ("size", "the size in a parameter file (-F)"),
+        ("duration", "-s"),
+        ("ramp", "not there: SQLIO measures from the first operation"),
+        ("cache", "-B"),
+        ("threads", "-t"),
+        ("outstanding", "-o"),
+        ("sync", "not there"),
+        ("engine", "not there"),
     ];
+    let of_jobs = runs.iter().flat_map(|run| &run.jobs);
+    let warnings = runs.iter().flat_map(|run| &run.warnings);
+    let warnings = warnings.chain(of_jobs.flat_map(|job| &job.warnings));
+    let options: Vec<&str> = warnings.flat_map(|one| one.hint.options()).collect();
     let named: Vec<String> = known
         .iter()
-        .filter(|(switch, _)| warnings.contains(switch))
-        .map(|(switch, here)| format!("{switch} is {here}"))
+        .filter(|(option, _)| options.contains(option))
+        .map(|(option, here)| format!("--{option} is {here}"))
         .collect();
     match named.as_slice() {
         [] => String::new(),

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
-use crate::switches::hints::fit_warnings;
+use crate::switches::hints::{here, word_warnings};
 use serde::Serialize;
 use stripewise_campaign::experiment::answer::{Answer, CountedWarning, counted};
 use stripewise_campaign::experiment::kept::Kept;
@@ -118,7 +118,8 @@ fn worth_showing(answer: &Answer) -> Vec<RunRecord> {
                 .retain(|warning| !(throughput && OF_PERCENTILES.contains(&warning.code.as_str())));
         }
     }
-    fit_warnings(&mut records);
+    let words = here();
+    word_warnings(&mut records, |hint| words.hint(hint));
     records
 }
 

@@ -5,10 +5,11 @@ use super::progress::Progress;
 use super::style::printable;
 use super::terminal::{insist, say, say_part};
 use crate::failure::lines;
-use crate::switches::hints::fitted_here;
+use crate::switches::hints::here;
 use std::cell::RefCell;
 use stripewise_campaign::{Event, Observer};
 use stripewise_report::wrapped;
+use stripewise_units::Hint;
 
 /// Text and a progress bar on stderr.
 pub struct Terminal {
@@ -69,10 +70,13 @@ impl Observer for Terminal {
             Event::Note { text, hint } => self.above(|| {
                 note(text);
                 if let Some(hint) = hint {
-                    say!("hint: {hint}");
+                    say!("hint: {}", here().hint(hint));
                 }
             }),
-            Event::Failure { text, hint } => self.above(|| insist(&lines(text, *hint))),
+            Event::Failure { text, hint } => {
+                let hint = hint.map(|hint| here().hint(hint));
+                self.above(|| insist(&lines(text, hint.as_deref())));
+            }
             Event::Warning { code, text, hint } => self.above(|| warn(*code, text, *hint)),
             other => self.bar(other),
         }
@@ -87,7 +91,8 @@ fn plan(text: &str) {
     }
 }
 
-fn warn(code: Option<&str>, text: &str, hint: Option<&str>) {
+fn warn(code: Option<&str>, text: &str, hint: Option<&Hint>) {
+    let hint = hint.map(|hint| here().hint(hint));
     if code.is_none() {
         say!("warning: {text}");
         if let Some(hint) = hint {
@@ -95,7 +100,7 @@ fn warn(code: Option<&str>, text: &str, hint: Option<&str>) {
         }
         return;
     }
-    let hint = hint.map(|hint| format!("hint: {}", fitted_here(hint)));
+    let hint = hint.map(|hint| format!("hint: {hint}"));
     for text in [Some(format!("warning: {text}")), hint].iter().flatten() {
         say_part!("{}", printable(&wrapped(text, "  ")));
     }

@@ -1,36 +1,153 @@
-//! Hints that fit the command at hand.
+//! Hints in the words of the command at hand.
 //!
-//! The crates below know one set of names for what can be asked for: the switches
-//! of `run`. A command that lacks one of them says so, and a plan has a key for it:
-//! nobody shall type what a hint says and be told that there is no such switch.
+//! Hints are data: they say which options of a run they name, and here those get the
+//! names that they have in this command. A command that lacks one says so, and a plan has
+//! a key for it: nobody shall type what a hint says and be told that there is no such
+//! switch.
 
 use super::Cli;
-use clap::{Command, CommandFactory};
-use std::collections::HashMap;
+use clap::{ArgMatches, Command, CommandFactory};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use stripewise_results::RunRecord;
+use stripewise_units::Hint;
 use stripewise_workload::nearest;
 
-/// A hint as it is printed by the command that this process was started with.
-pub fn fitted_here(hint: &str) -> String {
-    fitted(hint, &words_here())
+/// Options of the load, which a baseline has from its runs.
+const OF_THE_LOAD: [&str; 8] = [
+    "block",
+    "threads",
+    "outstanding",
+    "duration",
+    "size",
+    "ramp",
+    "cache",
+    "rate",
+];
+
+/// What a command calls the options of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// Its name in full: `lab run`; empty before it is known.
+    command: String,
+    /// Its switches.
+    own: BTreeSet<String>,
+    /// Switches of `run`.
+    of_run: BTreeSet<String>,
 }
 
-/// A message with the names that switches have in the command of this process.
-pub fn called_here(message: &str) -> String {
-    let root = Cli::command();
-    let (path, command) = named(&root, &words_here());
-    match path.starts_with("lab") {
-        // There the plan says it.
-        true => message.to_owned(),
-        false => called(message, command),
+static HERE: OnceLock<Words> = OnceLock::new();
+
+/// From now on hints are worded for the command that was parsed.
+pub fn word_for(matches: &ArgMatches) {
+    let mut path = Vec::new();
+    let mut inner = matches.subcommand();
+    while let Some((name, matches)) = inner {
+        path.push(name);
+        inner = matches.subcommand();
+    }
+    let _ = HERE.set(Words::of(&path));
+}
+
+/// The words of the command that this process does.
+pub fn here() -> Words {
+    HERE.get().cloned().unwrap_or_default()
+}
+
+impl Words {
+    /// Of the command of this path.
+    fn of(path: &[&str]) -> Words {
+        let root = Cli::command();
+        let find = |command: &Command, name: &&str| command.find_subcommand(name).cloned();
+        let mut command = Some(root.clone());
+        for name in path {
+            command = command.and_then(|command| find(&command, name));
+        }
+        let switches = |command: &Command| -> BTreeSet<String> {
+            let all = command.get_arguments().chain(root.get_arguments());
+            all.filter_map(|switch| switch.get_long().map(str::to_owned))
+                .collect()
+        };
+        Words {
+            command: path.join(" "),
+            own: command.as_ref().map(switches).unwrap_or_default(),
+            of_run: find(&root, &"run")
+                .as_ref()
+                .map(switches)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// An option as it is typed here.
+    pub fn option(&self, option: &str) -> String {
+        match option {
+            // What runs in steps calls their length so.
+            "duration" if self.own.contains("step") && !self.own.contains("duration") => {
+                "--step".to_owned()
+            }
+            option => format!("--{option}"),
+        }
+    }
+
+    /// A plan has the options.
+    fn is_of_a_plan(&self) -> bool {
+        self.command.starts_with("lab")
+    }
+
+    /// A hint as people read it here.
+    pub fn hint(&self, hint: &Hint) -> String {
+        // `sqlio` names its own flags.
+        if self.command.is_empty() || self.command == "sqlio" {
+            return hint.to_string();
+        }
+        let text = match self.is_of_a_plan() {
+            true => hint.to_string(),
+            false => hint.worded(|option| self.option(option)),
+        };
+        let mut lacking: Vec<&str> = Vec::new();
+        for option in hint.options() {
+            let here = self.option(option);
+            let has = self.own.contains(here.trim_start_matches('-'));
+            if !has && self.of_run.contains(option) && !lacking.contains(&option) {
+                lacking.push(option);
+            }
+        }
+        if lacking.is_empty() {
+            return text;
+        }
+        if self.is_of_a_plan() {
+            let keys: Vec<String> = lacking.iter().map(|key| format!("{key} = ...")).collect();
+            return format!("{text} In a plan that is {}", keys.join(", "));
+        }
+        let names: Vec<String> = lacking.iter().map(|name| format!("--{name}")).collect();
+        format!(
+            "{text} ({}: a switch of `stripewise run`, not of `{}`)",
+            names.join(", "),
+            self.command
+        )
     }
 }
 
-/// What runs in steps calls their length so.
-fn called(text: &str, command: &Command) -> String {
-    match has_switch(command, "step") && !has_switch(command, "duration") {
-        true => text.replace("--duration", "--step"),
-        false => text.to_owned(),
+/// Words the hints of all warnings, for people; records in the store and in JSON keep
+/// theirs.
+pub fn word_warnings(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) {
+    for record in records {
+        let jobs = record.jobs.iter_mut().flat_map(|job| &mut job.warnings);
+        for warning in jobs.chain(&mut record.warnings) {
+            warning.hint = Hint::plain(word(&warning.hint));
+        }
+    }
+}
+
+/// A hint of a check that ran a baseline again: its load is the baseline's, and switches
+/// of the load are refused.
+pub fn of_a_baseline(words: &Words, hint: &Hint) -> String {
+    match hint.options().any(|option| OF_THE_LOAD.contains(&option)) {
+        true => format!(
+            "{hint} (the baseline says this: measure again with `stripewise run`, then \
+             `stripewise baseline set ID --replace`)"
+        ),
+        false => words.hint(hint),
     }
 }
 
@@ -39,87 +156,6 @@ fn words_here() -> Vec<String> {
     words
         .map(|word| word.to_string_lossy().into_owned())
         .collect()
-}
-
-/// Fits the hints of all warnings, for people; records in the store and in JSON
-/// keep theirs.
-pub fn fit_warnings(records: &mut [RunRecord]) {
-    fit(records, fitted_here);
-}
-
-fn fit(records: &mut [RunRecord], fitted: impl Fn(&str) -> String) {
-    // Hundreds of runs say the same few things.
-    let mut fits: HashMap<String, String> = HashMap::new();
-    for record in records {
-        let jobs = record.jobs.iter_mut().flat_map(|job| &mut job.warnings);
-        for warning in jobs.chain(&mut record.warnings) {
-            let fit = fits
-                .entry(warning.hint.clone())
-                .or_insert_with_key(|hint| fitted(hint));
-            warning.hint.clone_from(fit);
-        }
-    }
-}
-
-/// Fits the hints of a check that ran a baseline again: its load is the baseline's,
-/// and switches of the load are refused.
-pub fn fit_warnings_of_baseline(records: &mut [RunRecord]) {
-    fit(records, |hint| {
-        let load = [
-            "block",
-            "threads",
-            "outstanding",
-            "duration",
-            "size",
-            "ramp",
-            "cache",
-            "rate",
-        ];
-        let switches = switches_in(hint);
-        match switches
-            .iter()
-            .any(|switch| load.contains(&switch.as_str()))
-        {
-            true => format!(
-                "{hint} (the baseline says this: measure again with `stripewise run`, then \
-                 `stripewise baseline set ID --replace`)"
-            ),
-            false => fitted_here(hint),
-        }
-    });
-}
-
-/// As [`fitted_here`], of the command of these words.
-fn fitted(hint: &str, words: &[String]) -> String {
-    let root = Cli::command();
-    let (path, command) = named(&root, words);
-    // A hint that writes a whole command line means that one; `sqlio` names its own
-    // flags.
-    if path.is_empty() || path == "sqlio" || hint.contains("`stripewise ") {
-        return hint.to_owned();
-    }
-    let hint = called(hint, command);
-    let run = root.find_subcommand("run");
-    let elsewhere = |switch: &String| {
-        let has = |command: &Command| has_switch(command, switch) || has_switch(&root, switch);
-        !has(command) && run.is_some_and(has)
-    };
-    let lacking: Vec<String> = switches_in(&hint).into_iter().filter(elsewhere).collect();
-    if lacking.is_empty() {
-        return hint;
-    }
-    if path.starts_with("lab") {
-        let keys: Vec<String> = lacking
-            .iter()
-            .map(|switch| format!("{switch} = ..."))
-            .collect();
-        return format!("{hint} In a plan that is {}", keys.join(", "));
-    }
-    let names: Vec<String> = lacking.iter().map(|switch| format!("--{switch}")).collect();
-    format!(
-        "{hint} ({}: a switch of `stripewise run`, not of `{path}`)",
-        names.join(", ")
-    )
 }
 
 /// The command of this process: `lab run`; empty where none was named.
@@ -173,72 +209,57 @@ fn named<'a>(root: &'a Command, words: &[String]) -> (String, &'a Command) {
     (path.join(" "), command)
 }
 
-fn has_switch(command: &Command, name: &str) -> bool {
-    let mut switches = command.get_arguments();
-    switches.any(|switch| switch.get_long() == Some(name))
-}
-
-/// The names behind `--` in a text, each once.
-fn switches_in(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (at, _) in text.match_indices("--") {
-        let name: String = text[at + 2..]
-            .chars()
-            .take_while(|sign| sign.is_ascii_lowercase() || *sign == '-')
-            .collect();
-        let name = name.trim_end_matches('-').to_owned();
-        if !name.is_empty() && !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_that_the_command_lacks_is_told_where_it_is() {
+    fn an_option_that_the_command_lacks_is_told_where_it_is() {
         let cases = [
-            ("run /data", "use --engine threads", "use --engine threads"),
+            ("run", "use <--engine> threads", "use --engine threads"),
+            ("bench", "use <--engine> threads", "use --engine threads"),
             (
-                "-q bench /data",
-                "use --engine threads",
-                "use --engine threads",
-            ),
-            (
-                "check /data",
-                "use --engine threads, or --size",
+                "check",
+                "use <--engine> threads, or <--size>",
                 "use --engine threads, or --size (--engine: a switch of `stripewise run`, not of `check`)",
             ),
             (
-                "lab run plan.toml",
-                "Ask for a smaller file (`--size`).",
+                "lab run",
+                "Ask for a smaller file (`<--size>`).",
                 "Ask for a smaller file (`--size`). In a plan that is size = ...",
             ),
             (
-                "align /data",
-                "measure longer: --duration 3s",
+                "align",
+                "measure longer: <--duration> 3s",
                 "measure longer: --step 3s",
             ),
             // Other programs' switches, and whole command lines.
             (
-                "check x",
+                "check",
                 "`losetup --direct-io=on`",
                 "`losetup --direct-io=on`",
             ),
             (
-                "check x",
+                "check",
                 "`stripewise run x --ramp 5s`",
                 "`stripewise run x --ramp 5s`",
             ),
-            ("--version", "use --engine threads", "use --engine threads"),
+            ("", "use <--engine> threads", "use --engine threads"),
+            ("sqlio", "use <--engine> threads", "use --engine threads"),
         ];
         for (line, hint, expected) in cases {
-            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(fitted(hint, &words), expected, "{line}");
+            let path: Vec<&str> = line.split_whitespace().collect();
+            assert_eq!(Words::of(&path).hint(&hint.into()), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_baseline_says_what_its_load_is() {
+        let words = Words::of(&["check"]);
+        let of = |hint: &str| of_a_baseline(&words, &hint.into());
+        assert!(of("give a larger <--size>").contains("the baseline says this"));
+        assert!(of("use <--engine> threads").contains("not of `check`"));
+        assert_eq!(of("look at `dmesg`"), "look at `dmesg`");
     }
 
     #[test]

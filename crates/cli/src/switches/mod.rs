@@ -32,7 +32,7 @@ use crate::show::document::print_json;
 use crate::show::terminal;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -142,6 +142,14 @@ pub enum Command {
     Completions(small::Completions),
     /// Write the man pages into a directory
     Man(small::Man),
+}
+
+/// The command line of this process; hints are worded for what it names.
+pub fn parsed() -> Result<Cli, clap::Error> {
+    let words = sqlio::arranged(std::env::args_os());
+    let matches = Cli::command().try_get_matches_from(words)?;
+    hints::word_for(&matches);
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
 }
 
 impl Command {

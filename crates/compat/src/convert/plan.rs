@@ -98,7 +98,7 @@ impl PlanText {
             return Err(Error::new(
                 source_name,
                 format!("asks for what no plan can say: {error}"),
-                error.hint(),
+                error.hint().to_string(),
             ));
         }
         Ok(Converted {

@@ -14,7 +14,7 @@ use crate::{
 use std::path::Path;
 use stripewise_device_guard::device::Access;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_units::NameText;
+use stripewise_units::{Hint, NameText};
 
 /// Identifiers of a plan, which are replaced by real ones when it is carried out.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
@@ -257,10 +257,10 @@ fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Er
         destroy.save.as_text(),
         device.name
     );
-    error.hint = match error.hint.as_str() {
+    error.hint = Hint::plain(match &*error.hint {
         "" => way,
         hint => format!("{hint} {way}"),
-    };
+    });
     error
 }
 

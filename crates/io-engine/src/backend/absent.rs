@@ -25,7 +25,7 @@ pub(super) fn refuse<M: Missing>() -> Error {
         kind: ErrorKind::Unsupported,
         engine: M::ENGINE,
         what: M::WHAT.to_owned(),
-        hint: "use --engine threads",
+        hint: "use <--engine> threads",
         os: None,
     }
 }

@@ -99,7 +99,7 @@ mod tests {
             code: code.to_owned(),
             severity,
             message: "others had 32 % of the operations".to_owned(),
-            hint: String::new(),
+            hint: String::new().into(),
         });
         run
     }

@@ -314,7 +314,7 @@ fn other_conditions_and_void_numbers_are_told() {
         code: "page-cache".to_owned(),
         severity: Severity::Void,
         message: "the device saw 3 % of the bytes".to_owned(),
-        hint: String::new(),
+        hint: String::new().into(),
     });
     let mut a = run(1, 1, 100.0);
     for (run, kind) in [(&mut a, "ext4"), (&mut b, "xfs")] {
@@ -456,7 +456,7 @@ fn void(mut run: RunRecord) -> RunRecord {
         code: "zero-data".to_owned(),
         severity: Severity::Void,
         message: "512 of 512 sampled blocks are zeros".to_owned(),
-        hint: String::new(),
+        hint: String::new().into(),
     });
     run
 }

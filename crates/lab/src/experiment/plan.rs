@@ -3,6 +3,7 @@
 use super::metric::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use stripewise_units::Hint;
 use stripewise_workload::{CacheMode, Pattern, Workload, WorkloadOptions, check};
 
 /// An experiment: every level of one factor with every cell of workload, block
@@ -88,11 +89,11 @@ pub struct Cell {
 #[error("{what}")]
 pub struct PlanProblem {
     what: String,
-    hint: String,
+    hint: Hint,
 }
 
 impl PlanProblem {
-    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<Hint>) -> Self {
         PlanProblem {
             what: what.into(),
             hint: hint.into(),
@@ -101,7 +102,7 @@ impl PlanProblem {
 
     /// The next thing to do.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> &Hint {
         &self.hint
     }
 }

@@ -43,7 +43,7 @@ pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
                 "operations went through the page cache ({}){resident}",
                 mode(evidence)
             ),
-            "leave out --cache for the disk's own number; if the cache is what you want to measure, this \
+            "leave out <--cache> for the disk's own number; if the cache is what you want to measure, this \
              number includes it",
         ),
     };
@@ -134,7 +134,7 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
                 format_bytes(workload.base_offset_bytes)
             );
             let hint = format!(
-                "use --block and --base-offset that are multiples of {}",
+                "use <--block> and <--base-offset> that are multiples of {}",
                 format_bytes(unit)
             );
             Some(Code::DirectIoCached.warning(Severity::Warning, message, hint))
@@ -147,7 +147,7 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
             let message =
                 format!("ZFS {version} accepts O_DIRECT and uses its cache (ARC) all the same");
             let hint = "use ZFS 2.3 or later with direct=standard, or a file several times larger than the \
-                        ARC (--size)";
+                        ARC (<--size>)";
             Some(Code::DirectIoCached.warning(Severity::Warning, message, hint))
         }
         _ => None,

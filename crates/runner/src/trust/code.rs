@@ -2,6 +2,7 @@
 //! holds the two together.
 
 use stripewise_results::{Severity, Warning};
+use stripewise_units::Hint;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
@@ -131,7 +132,7 @@ impl Code {
         self,
         severity: Severity,
         message: impl Into<String>,
-        hint: impl Into<String>,
+        hint: impl Into<Hint>,
     ) -> Warning {
         Warning {
             code: self.as_str().to_owned(),

@@ -127,7 +127,7 @@ pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
     if evidence.writes() && asked > 0 {
         let message =
             format!("{asked} % of the written blocks are copies of one another, as asked");
-        let hint = "compare only with runs of the same --dedupable";
+        let hint = "compare only with runs of the same <--dedupable>";
         return Some(Code::RepeatingData.warning(Severity::Note, message, hint));
     }
     let sampled = sampled(evidence, |content| content.blocks_repeated)?;
@@ -141,7 +141,7 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.workload.data.compressible_percent;
     if evidence.writes() && asked > 0 {
         let message = format!("{asked} % of each written block is zeros, as asked");
-        let hint = "compare only with runs of the same --compressible";
+        let hint = "compare only with runs of the same <--compressible>";
         return Some(Code::CompressibleData.warning(Severity::Note, message, hint));
     }
     let sampled = sampled(evidence, |content| content.blocks_compressible)?;

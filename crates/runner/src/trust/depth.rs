@@ -27,11 +27,11 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
         outcome.outstanding_mean
     );
     let hint = if !evidence.is_direct() {
-        "buffered operations end before they start to overlap: leave out --cache"
+        "buffered operations end before they start to overlap: leave out <--cache>"
     } else if super::processor::cpu_bound(evidence).is_some() {
         "the processor is the limit: see cpu-bound"
     } else if evidence.engine.name == "threads" {
-        "the threads engine needs a helper thread each: --engine uring keeps deep queues up"
+        "the threads engine needs a helper thread each: <--engine> uring keeps deep queues up"
     } else {
         "operations complete in the submitting call, so they do not overlap: usual for devices in memory and \
          for file systems that fall back to their cache"
@@ -142,7 +142,7 @@ pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
          try the device, or several files"
     } else {
         "a limit, encryption or cache above the device lets fewer through (`lsblk` shows the layers), or the \
-         device is so fast that operations wait for the program: use more --threads"
+         device is so fast that operations wait for the program: use more <--threads>"
     };
     Some(Code::DeviceDepthBelowAsked.warning(Severity::Warning, message, hint))
 }

@@ -55,7 +55,7 @@ pub fn faults_injected(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = "faults were injected on purpose: errors and delays are the program's own";
-    let hint = "leave out --inject to measure the disk";
+    let hint = "leave out <--inject> to measure the disk";
     Some(Code::FaultsInjected.warning(Severity::Void, message, hint))
 }
 
@@ -65,6 +65,6 @@ pub fn null_engine(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = "the null engine completes everything at once: this is the program's own speed, not a disk's";
-    let hint = "leave out --engine null to measure a disk";
+    let hint = "leave out <--engine> null to measure a disk";
     Some(Code::NullEngine.warning(Severity::Void, message, hint))
 }

@@ -92,7 +92,7 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
     let hint = if evidence.quick {
         "the log series writes durably; for other loads `run` has --cache direct-sync and --sync fdatasync"
     } else {
-        "for durable writes, as a database's log does them, use --cache direct-sync or --sync fdatasync"
+        "for durable writes, as a database's log does them, use <--cache> direct-sync or <--sync> fdatasync"
     };
     Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
 }

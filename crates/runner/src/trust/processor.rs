@@ -93,7 +93,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
         "the control group's CPU quota is the ceiling: raise it, or run outside the container"
             .to_owned()
     } else if !evidence.is_direct() {
-        "copying through the page cache takes the time: leave out --cache".to_owned()
+        "copying through the page cache takes the time: leave out <--cache>".to_owned()
     } else if spare {
         let threads = processors.floor();
         match evidence.quick {
@@ -101,10 +101,10 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
             true => {
                 format!("try more threads at once with `stripewise run TARGET --threads {threads}`")
             }
-            false => format!("use more threads: --threads {threads}"),
+            false => format!("use more threads: <--threads> {threads}"),
         }
     } else if evidence.engine.name == "threads" {
-        "the io_uring engine needs less processor time: --engine uring".to_owned()
+        "the io_uring engine needs less processor time: <--engine> uring".to_owned()
     } else {
         "all processors are in use: the disk is faster than this machine can ask at this block size; larger \
          blocks measure its bandwidth"

@@ -77,7 +77,7 @@ fn why(evidence: &Evidence) -> &'static str {
     let storage = evidence.storage.as_ref();
     let file_system = storage.and_then(|storage| storage.file_system.as_ref());
     if !evidence.is_direct() {
-        "the page cache served the rest: leave out --cache"
+        "the page cache served the rest: leave out <--cache>"
     } else if super::data::sparse_file(evidence).is_some()
         || super::data::never_written(evidence).is_some()
     {

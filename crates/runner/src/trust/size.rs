@@ -40,13 +40,13 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     let hint = match evidence.workload.size_bytes {
         Some(_) if evidence.target.size_bytes >= wanted => {
             format!(
-                "give a larger --size (now {}): {} or more",
+                "give a larger <--size> (now {}): {} or more",
                 format_bytes(span),
                 format_bytes(wanted)
             )
         }
         _ if evidence.target.kind == TargetKind::TestFile => {
-            format!("use {} or more: --size", format_bytes(wanted))
+            format!("use {} or more: <--size>", format_bytes(wanted))
         }
         _ => format!(
             "use a larger file or device: {} or more",
@@ -95,15 +95,15 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = if evidence.target.kind == TargetKind::Device {
         match evidence.workload.size_bytes {
-            Some(_) => "leave out --size to use all of the device",
+            Some(_) => "leave out <--size> to use all of the device",
             None => {
                 "measure the whole disk (reading changes nothing on it) if the rest of it matters"
             }
         }
     } else if evidence.quick {
-        "bench --qualify with a larger --size, or measure the device itself (reading changes nothing on it)"
+        "bench --qualify with a larger <--size>, or measure the device itself (reading changes nothing on it)"
     } else {
-        "use a larger --size, or measure the device itself (reading changes nothing on it)"
+        "use a larger <--size>, or measure the device itself (reading changes nothing on it)"
     };
     Some(Code::NarrowSpan.warning(severity, message, hint))
 }

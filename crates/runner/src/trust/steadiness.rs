@@ -63,10 +63,10 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     let hint = match (evidence.workload.ramp_ns, evidence.quick) {
         (_, true) => "bench --qualify measures long enough to settle".to_owned(),
         (0, _) => {
-            "give it time to settle with --ramp, and measure longer with --duration".to_owned()
+            "give it time to settle with <--ramp>, and measure longer with <--duration>".to_owned()
         }
         (ramp, _) => format!(
-            "a --ramp of {} was not enough: lengthen it and --duration; if it never settles, something else \
+            "a <--ramp> of {} was not enough: lengthen it and <--duration>; if it never settles, something else \
              uses the disk",
             format_duration(ramp)
         ),
@@ -101,7 +101,7 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     let switch = if evidence.quick {
         "`run` and --ramp"
     } else {
-        "--ramp"
+        "<--ramp>"
     };
     let hint = format!(
         "unless other load came in between, {reason}, and the lower rate is the lasting one; measure it alone \

@@ -86,7 +86,7 @@ fn longer_run(evidence: &Evidence, ns: u64) -> String {
     let switch = if evidence.quick {
         "--step"
     } else {
-        "--duration"
+        "<--duration>"
     };
     format!("{switch} {}", Nanoseconds(round_up_to_seconds(ns)))
 }
@@ -188,7 +188,7 @@ fn errors_hint(evidence: &Evidence, names: impl Fn(&str) -> bool) -> &'static st
     } else if names("EAGAIN") {
         // The kernel's log has nothing about it: no device failed.
         "the kernel answered instead of waiting for a layer of the storage that has to wait; run it with \
-         `--engine threads`; `doctor` shows which engines can read the target"
+         `<--engine> threads`; `doctor` shows which engines can read the target"
     } else {
         "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
     }
@@ -230,7 +230,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     let hint = match &evidence.workload.rate {
         Some(rate) if evidence.outcome.iops > 0.0 && evidence.outcome.iops < 0.95 * rate.iops => {
             format!(
-                "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower --rate, or allow \
+                "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower <--rate>, or allow \
              more in flight",
                 rate.iops,
                 evidence.workload.threads,
@@ -238,7 +238,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
                 evidence.outcome.iops
             )
         }
-        _ => "a stall near the end leaves some over: measure longer, or lower --rate".to_owned(),
+        _ => "a stall near the end leaves some over: measure longer, or lower <--rate>".to_owned(),
     };
     // One or two at the very end are no more than the edge of the window.
     let severity = if share < 0.001 {
@@ -275,6 +275,6 @@ pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
          latencies over time have less detail; the totals are complete",
         format_count(intervals_joined)
     );
-    let hint = "keep results on another disk with --store FILE, or use a longer --interval";
+    let hint = "keep results on another disk with --store FILE, or use a longer <--interval>";
     Some(Code::StoreBehind.warning(Severity::Note, message, hint))
 }

@@ -193,7 +193,7 @@ fn an_engine_that_cannot_be_opened_ends_the_run_before_it_began() {
         .expect_err("the second engine is not there");
     assert!(matches!(error, Error::Open { job: 0, .. }));
     assert!(error.to_string().contains("it was not there"), "{error}");
-    assert_eq!(error.hint(), Some("see a doctor"));
+    assert_eq!(error.hint().as_deref(), Some("see a doctor"));
     assert!(kept.intervals.is_empty() && kept.measured.is_none());
 }
 

@@ -136,7 +136,7 @@ pub fn finished(id: &str, jobs: usize, intervals: u64) -> RunRecord {
             code: "cpu-bound".to_owned(),
             severity: Severity::Warning,
             message: "a message".to_owned(),
-            hint: "a hint".to_owned(),
+            hint: "a hint".into(),
         });
     }
     record

@@ -188,11 +188,11 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
         Some(libc::ENOSPC | libc::EDQUOT) => (
             ErrorKind::NoSpace,
-            "Ask for a smaller file (`--size`), or free some space first.",
+            "Ask for a smaller file (`<--size>`), or free some space first.",
         ),
         Some(libc::EFBIG) => (
             ErrorKind::NoSpace,
-            "The file system or `ulimit -f` allows no file this big: ask for a smaller one (`--size`).",
+            "The file system or `ulimit -f` allows no file this big: ask for a smaller one (`<--size>`).",
         ),
         Some(libc::EBUSY | libc::ETXTBSY) => (
             ErrorKind::Refused,

@@ -5,7 +5,7 @@ use super::access::Found;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use std::fs::File;
 use stripewise_device_guard::device::{self, Access, Device, Permission};
-use stripewise_units::DeviceNumber;
+use stripewise_units::{DeviceNumber, Hint};
 
 /// Judges writing by every rule; opens nothing for writing and claims the device
 /// only for a moment. Notes what could not be verified.
@@ -61,7 +61,7 @@ fn as_target(error: stripewise_device_guard::Error) -> Error {
         error.kind,
         ErrorKind::Refused | ErrorKind::NeedsBusyOk | ErrorKind::NeedsDestroy
     ) {
-        error.hint.push_str(" Reads need no flag.");
+        error.hint = Hint::from(format!("{} Reads need no flag.", error.hint));
     }
     error
 }

@@ -193,6 +193,6 @@ pub(super) fn explain_direct(error: Error, cache: CacheMode) -> Error {
         ..error
     }
     .with_hint(format!(
-        "Choose `--cache {instead}` and mind the page cache, or a directory on another file system."
+        "Choose `<--cache> {instead}` and mind the page cache, or a directory on another file system."
     ))
 }

@@ -62,7 +62,7 @@ pub(super) fn judge_growth(
         format_bytes(space.floor_bytes())
     );
     Err(Error::new(ErrorKind::NoSpace, name, what)
-        .with_hint("Use less of it (`--size`), free some space, or choose another target."))
+        .with_hint("Use less of it (`<--size>`), free some space, or choose another target."))
 }
 
 /// Loop devices over sparse files promise space that the file system below may

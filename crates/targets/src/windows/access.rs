@@ -205,11 +205,11 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
         code::ERROR_DISK_FULL | code::ERROR_HANDLE_DISK_FULL | code::ERROR_DISK_QUOTA_EXCEEDED => (
             ErrorKind::NoSpace,
-            "Ask for a smaller file (`--size`), or free some space first.",
+            "Ask for a smaller file (`<--size>`), or free some space first.",
         ),
         code::ERROR_FILE_TOO_LARGE => (
             ErrorKind::NoSpace,
-            "The file system allows no file this big: ask for a smaller one (`--size`).",
+            "The file system allows no file this big: ask for a smaller one (`<--size>`).",
         ),
         code::ERROR_NOT_READY => (ErrorKind::Unusable, "Put a medium into the drive."),
         _ => (

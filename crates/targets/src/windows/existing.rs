@@ -149,7 +149,7 @@ pub(super) fn settle_direct(
     if matches!(intent.cache, CacheMode::Direct | CacheMode::DirectSync) {
         if intent.cache_by_name {
             return Err(Error::new(ErrorKind::Unusable, &facts.name, why).with_hint(
-                "Choose `--cache buffered` and mind the cache, or a directory on another volume.",
+                "Choose `<--cache> buffered` and mind the cache, or a directory on another volume.",
             ));
         }
         notes.push(format!(

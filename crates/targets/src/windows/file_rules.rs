@@ -185,7 +185,7 @@ pub(super) fn room_for(found: &Found, name: &str, growth: u64, what: &str) -> Re
         format_bytes(space.floor_bytes())
     );
     Err(Error::new(ErrorKind::NoSpace, name, what)
-        .with_hint("Use less of it (`--size`), free some space, or choose another target."))
+        .with_hint("Use less of it (`<--size>`), free some space, or choose another target."))
 }
 
 /// The handle that stays open while a file is written: nobody deletes or renames

@@ -66,7 +66,7 @@ fn explain(error: io::Error) -> Error {
         Some(libc::ENOSYS) => failure(
             ErrorKind::Unsupported,
             "this kernel has no io_uring, or a sandbox hides it".to_owned(),
-            "use --engine threads, or Linux 5.11 or later",
+            "use <--engine> threads, or Linux 5.11 or later",
             Some(error),
         ),
         Some(libc::EPERM | libc::EACCES) => {
@@ -74,19 +74,19 @@ fn explain(error: io::Error) -> Error {
             match sysctl.as_deref().map(str::trim) {
                 Ok("2") => unsupported(
                     "io_uring is switched off by the sysctl kernel.io_uring_disabled=2",
-                    "as root: sysctl kernel.io_uring_disabled=0; or use --engine threads",
+                    "as root: sysctl kernel.io_uring_disabled=0; or use <--engine> threads",
                 ),
                 Ok("1") => unsupported(
                     "the sysctl kernel.io_uring_disabled=1 allows io_uring only to privileged \
                      users and the group in kernel.io_uring_group",
-                    "as root: sysctl kernel.io_uring_disabled=0; or use --engine threads",
+                    "as root: sysctl kernel.io_uring_disabled=0; or use <--engine> threads",
                 ),
                 _ => failure(
                     ErrorKind::Unsupported,
                     "io_uring is forbidden here, most likely by a container's seccomp filter"
                         .to_owned(),
                     "run the container with a profile that allows io_uring \
-                     (--security-opt seccomp=...); or use --engine threads",
+                     (--security-opt seccomp=...); or use <--engine> threads",
                     Some(error),
                 ),
             }
@@ -105,12 +105,12 @@ fn explain(error: io::Error) -> Error {
         ),
         None | Some(libc::EINVAL) => unsupported(
             "this kernel's io_uring is too old: waiting with a time limit needs Linux 5.11",
-            "use --engine threads, or a newer kernel",
+            "use <--engine> threads, or a newer kernel",
         ),
         Some(_) => failure(
             ErrorKind::Resources,
             "the kernel gave no ring".to_owned(),
-            "use --engine threads",
+            "use <--engine> threads",
             Some(error),
         ),
     }

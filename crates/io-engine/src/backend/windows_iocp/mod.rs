@@ -303,7 +303,7 @@ pub fn probe() -> Result<()> {
 fn new_port() -> Result<Port> {
     Port::new().map_err(|os| {
         let what = "the system gave no completion port".to_owned();
-        lacking(what, "use --engine threads", Some(os))
+        lacking(what, "use <--engine> threads", Some(os))
     })
 }
 
@@ -317,7 +317,7 @@ fn adopt(port: &Port, plan: &OpenPlan, capabilities: &mut Capabilities) -> Resul
                 }
                 _ => "a file could not be brought to the completion port",
             };
-            lacking(what.to_owned(), "use --engine threads", Some(os))
+            lacking(what.to_owned(), "use <--engine> threads", Some(os))
         })?;
         let file = Arc::clone(file);
         Ok(Adopted { file, skips })

@@ -1,0 +1,217 @@
+//! The next thing to do, as data: words, and the options of a run that they name.
+//!
+//! The crates below know what can be asked for, and not how it is asked for here: a
+//! switch of one command is a key in a plan and may be missing in another command. So a
+//! hint says where its words name an option, and whoever has a user in front of them
+//! gives it the name that it has there.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::{Deref, Range};
+
+/// What stands around an option in the text that a hint is made of.
+const OPENS: &str = "<--";
+const CLOSES: char = '>';
+
+/// A hint: a sentence, in which options of a run are marked.
+///
+/// It reads as text in the words of `stripewise run`, whose switches have the names of
+/// the options. Two hints are equal where that text is.
+///
+/// ```
+/// use stripewise_units::Hint;
+///
+/// let hint = Hint::from("measure longer: <--duration> 3s");
+/// assert_eq!(&*hint, "measure longer: --duration 3s");
+/// assert_eq!(hint.worded(|option| format!("{option} =")), "measure longer: duration = 3s");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Hint {
+    text: String,
+    /// Where names of options stand in the text, with their dashes.
+    options: Vec<Range<usize>>,
+}
+
+impl Hint {
+    /// A sentence that names no option, whatever is in it.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Hint {
+        Hint {
+            text: text.into(),
+            options: Vec::new(),
+        }
+    }
+
+    /// The options that it names, without dashes; one that is named twice comes twice.
+    pub fn options(&self) -> impl Iterator<Item = &str> {
+        let names = self
+            .options
+            .iter()
+            .filter_map(|at| self.text.get(at.clone()));
+        names.map(|name| name.trim_start_matches('-'))
+    }
+
+    /// The sentence with the names that options have elsewhere.
+    #[must_use]
+    pub fn worded(&self, name: impl Fn(&str) -> String) -> String {
+        let mut words = String::with_capacity(self.text.len());
+        let mut end = 0;
+        for (at, option) in self.options.iter().zip(self.options()) {
+            words.push_str(self.text.get(end..at.start).unwrap_or_default());
+            words.push_str(&name(option));
+            end = at.end;
+        }
+        words.push_str(self.text.get(end..).unwrap_or_default());
+        words
+    }
+
+    /// None where it says nothing.
+    #[must_use]
+    pub fn unless_empty(self) -> Option<Hint> {
+        (!self.text.is_empty()).then_some(self)
+    }
+}
+
+/// The length of an option's name at the beginning of a text.
+fn name_length(text: &str) -> Option<usize> {
+    let is_name = |sign: char| sign.is_ascii_lowercase() || sign == '-';
+    let length = text.find(|sign| !is_name(sign))?;
+    (length > 0 && text[length..].starts_with(CLOSES)).then_some(length)
+}
+
+/// Options are marked: `<--size>`.
+impl From<&str> for Hint {
+    fn from(marked: &str) -> Hint {
+        let mut hint = Hint::default();
+        let mut rest = marked;
+        while let Some(at) = rest.find(OPENS) {
+            let name_at = at + OPENS.len();
+            let Some(length) = name_length(&rest[name_at..]) else {
+                hint.text.push_str(&rest[..name_at]);
+                rest = &rest[name_at..];
+                continue;
+            };
+            hint.text.push_str(&rest[..at]);
+            let start = hint.text.len();
+            hint.text.push_str("--");
+            hint.text.push_str(&rest[name_at..name_at + length]);
+            hint.options.push(start..hint.text.len());
+            rest = &rest[name_at + length + 1..];
+        }
+        hint.text.push_str(rest);
+        hint
+    }
+}
+
+impl From<String> for Hint {
+    fn from(marked: String) -> Hint {
+        match marked.contains(OPENS) {
+            true => Hint::from(marked.as_str()),
+            false => Hint::plain(marked),
+        }
+    }
+}
+
+impl From<&String> for Hint {
+    fn from(marked: &String) -> Hint {
+        Hint::from(marked.as_str())
+    }
+}
+
+impl From<&Hint> for Hint {
+    fn from(hint: &Hint) -> Hint {
+        hint.clone()
+    }
+}
+
+impl Deref for Hint {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl PartialEq for Hint {
+    fn eq(&self, other: &Hint) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Hint {}
+
+impl PartialEq<str> for Hint {
+    fn eq(&self, other: &str) -> bool {
+        self.text == other
+    }
+}
+
+impl Serialize for Hint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+/// What was written down is read as it was written: in the words of `run`.
+impl<'de> Deserialize<'de> for Hint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hint, D::Error> {
+        String::deserialize(deserializer).map(Hint::plain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_found_where_they_are_marked_and_nowhere_else() {
+        let cases: [(&str, &str, &[&str]); 6] = [
+            (
+                "use <--engine> threads",
+                "use --engine threads",
+                &["engine"],
+            ),
+            (
+                "a smaller <--block>, or <--base-offset>",
+                "a smaller --block, or --base-offset",
+                &["block", "base-offset"],
+            ),
+            ("`losetup --direct-io=on`", "`losetup --direct-io=on`", &[]),
+            (
+                "a < b, <--, <-->, <--Size>",
+                "a < b, <--, <-->, <--Size>",
+                &[],
+            ),
+            ("", "", &[]),
+            ("ends in <--size", "ends in <--size", &[]),
+        ];
+        for (marked, text, options) in cases {
+            let hint = Hint::from(marked);
+            assert_eq!(&*hint, text, "{marked}");
+            assert_eq!(hint.options().collect::<Vec<_>>(), options, "{marked}");
+        }
+        assert_eq!(&*Hint::plain("in <--size>"), "in <--size>");
+    }
+
+    #[test]
+    fn each_front_end_has_names_of_its_own() {
+        let hint = Hint::from("raise <--duration> to 4s, or lower <--rate>");
+        let keys = hint.worded(|option| format!("`{option}`"));
+        assert_eq!(keys, "raise `duration` to 4s, or lower `rate`");
+        assert_eq!(hint.worded(|option| format!("--{option}")), &*hint);
+    }
+
+    #[test]
+    fn it_is_written_and_read_as_text() {
+        let hint = Hint::from("use <--engine> threads");
+        let json = serde_json::to_string(&hint).unwrap();
+        assert_eq!(json, "\"use --engine threads\"");
+        assert_eq!(serde_json::from_str::<Hint>(&json).unwrap(), hint);
+    }
+}
