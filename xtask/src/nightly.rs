@@ -72,6 +72,8 @@ pub fn run(root: &Path) -> Result<()> {
         "truth",
     ];
     shell::run(&mut cargo(root, &truth))?;
+    println!("== licences, sources and known faults of dependencies");
+    dependencies(root)?;
     println!("== device mapper, md's metadata, stalls and pauses on a real kernel");
     crate::ci::scenarios_in_vm(root, &["layers", "pauses"])?;
     println!("== mapped devices and arrays on older and newer kernels");
@@ -87,6 +89,26 @@ pub fn run(root: &Path) -> Result<()> {
     crate::campaigns::in_nightly(root)?;
     println!("== what users download");
     crate::dist::run(Arguments::new(std::iter::empty()))
+}
+
+/// Licences and sources must hold; the list of known faults is asked for where the network
+/// has it.
+fn dependencies(root: &Path) -> Result<()> {
+    if !shell::has("cargo-deny") {
+        return shell::skip("licences of dependencies", "cargo-deny");
+    }
+    let deny = |checks: &[&str]| {
+        let mut command = std::process::Command::new("cargo-deny");
+        command.current_dir(root).args(["check"]).args(checks);
+        shell::run(&mut command)
+    };
+    deny(&["licenses", "bans", "sources"])?;
+    let mut fetch = std::process::Command::new("cargo-deny");
+    if let Err(error) = shell::run(fetch.current_dir(root).arg("fetch")) {
+        println!("known faults: not looked for, as their list could not be had: {error}");
+        return Ok(());
+    }
+    deny(&["advisories"])
 }
 
 /// Runs on a device of our own and compares with `/proc/diskstats`.

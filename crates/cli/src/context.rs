@@ -3,6 +3,7 @@
 use crate::interrupt::listen;
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
+use crate::show::terminal::stdout_is_terminal;
 use crate::switches::Global;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
@@ -77,7 +78,7 @@ impl Context {
             chance: [chance.hash_one(std::process::id()), chance.hash_one("step")],
         };
         Ok(Context {
-            style: Style::of(&global),
+            style: Style::of(&global, stdout_is_terminal()),
             global,
             inner: stripewise_campaign::Context::new(surroundings),
         })

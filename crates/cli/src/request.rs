@@ -4,14 +4,14 @@
 use crate::commands::advise::profile_of;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::switches::run::{BlockWord, LoadArguments, Run};
+use crate::switches::run::Run;
 use std::path::Path;
 use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::measure::workload_failure;
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{
-    BlockShare, BlockSizes, Plan, PlanError, PlanOrder, Request, RequestError, RequestJob,
-    SIMULATED_OPERATIONS_MIN, Workload, WorkloadOptions, check_interval,
+    Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
+    Workload, check_interval,
 };
 
 /// The request of a command line.
@@ -62,13 +62,12 @@ fn refused(path: &Path, error: &RequestError) -> Failure {
 }
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
-    let (load, how) = (&arguments.load, &arguments.how);
-    let jobs = cells(load)?.into_iter().map(|cell| {
-        let options = WorkloadOptions {
-            duration: how.duration,
-            ramp: how.ramp,
-            ..cell
-        };
+    let load = &arguments.load;
+    let cells = load.cells().map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure::usage(error.to_string(), hint)
+    })?;
+    let jobs = cells.into_iter().map(|options| {
         let workload = options
             .with_room_for_arrivals()
             .build(&Workload::default())
@@ -84,12 +83,12 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
         order: PlanOrder::Alone,
         engine: engine(arguments).unwrap_or(Request::default().engine),
         cpus: cpus(arguments).unwrap_or_default(),
-        simulated_operations_min: match how.duration {
-            None => SIMULATED_OPERATIONS_MIN,
-            Some(_) => 0,
+        simulated_operations_min: match load.says("duration") {
+            false => SIMULATED_OPERATIONS_MIN,
+            true => 0,
         },
-        cache_by_name: load.cache.is_some(),
-        load_by_number: !load.threads.is_empty() || !load.outstanding.is_empty(),
+        cache_by_name: load.says("cache"),
+        load_by_number: load.says("threads") || load.says("outstanding"),
         ..Request::default()
     })
 }
@@ -129,88 +128,9 @@ fn cpus(arguments: &Run) -> Option<Vec<u32>> {
     list.map(|list| list.cpus().to_vec())
 }
 
-/// Every combination of the switches that take lists: block sizes slowest, then
-/// offsets, threads, outstanding.
-fn cells(load: &LoadArguments) -> Outcome<Vec<WorkloadOptions>> {
-    let base = WorkloadOptions {
-        read: load.read,
-        write: load.write,
-        read_percent: load.read_percent,
-        random: load.random,
-        sequential: load.sequential,
-        stride: load.stride,
-        distribution: load.distribution,
-        cursor: load.cursor,
-        size: load.size,
-        cache: load.cache,
-        sync: load.sync,
-        rate: load.rate,
-        arrivals: load.arrivals,
-        compressible: load.compressible,
-        dedupable: load.dedupable,
-        seed: load.seed,
-        ..WorkloadOptions::default()
-    };
-    let mut cells = Vec::new();
-    for (block, block_sizes) in blocks(&load.block)? {
-        for base_offset in each(&load.base_offset) {
-            for threads in each(&load.threads) {
-                for outstanding in each(&load.outstanding) {
-                    cells.push(WorkloadOptions {
-                        block,
-                        block_sizes: block_sizes.clone(),
-                        base_offset,
-                        threads,
-                        outstanding,
-                        ..base.clone()
-                    });
-                }
-            }
-        }
-    }
-    Ok(cells)
-}
-
-/// The sizes of a grid one by one, or one distribution of sizes.
-fn blocks(words: &[BlockWord]) -> Outcome<Vec<(Option<ByteSize>, Option<BlockSizes>)>> {
-    if words.iter().all(|word| word.percent.is_none()) {
-        let sizes: Vec<ByteSize> = words.iter().map(|word| word.size).collect();
-        return Ok(each(&sizes).into_iter().map(|size| (size, None)).collect());
-    }
-    let shares = words.iter().map(|word| {
-        let size = word.size;
-        let percent = word.percent.ok_or_else(|| {
-            Failure::usage(
-                format!("--block {size} has no share, and others have one"),
-                "give every size a share, 100 in all (4K:60,64K:40), or none for a grid (4K,64K)",
-            )
-        })?;
-        Ok(BlockShare {
-            size_bytes: size.bytes(),
-            percent,
-        })
-    });
-    let sizes = BlockSizes::new(shares.collect::<Outcome<_>>()?).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::usage(format!("--block: {error}"), hint)
-    })?;
-    Ok(vec![(None, Some(sizes))])
-}
-
-/// Each value of a list; `None` once where it is empty.
-fn each<T: Copy>(list: &[T]) -> Vec<Option<T>> {
-    if list.is_empty() {
-        vec![None]
-    } else {
-        list.iter().copied().map(Some).collect()
-    }
-}
-
 /// Switches that say what a job does belong into the plan when there is one.
 fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
-    let cells = cells(&arguments.load)?;
-    let says_load = cells != [WorkloadOptions::default()];
-    if says_load || arguments.how.duration.is_some() || arguments.how.ramp.is_some() {
+    if arguments.load.is_given() {
         return Err(Failure::usage(
             "a switch of the workload is given beside --plan, which says what each job does",
             "write it into [defaults] of the plan, or leave it out",

@@ -1,158 +1,19 @@
-//! What was given on a command line or in a plan, before defaults: one set of
-//! fields, one reading of their text, one set of rules for both.
+//! From the options that were given on a command line or in a plan to a workload: defaults,
+//! and one set of rules for both.
 
-use crate::nearest::nearest;
+use crate::option_table::WorkloadOptions;
 use crate::validate::check;
 use crate::{
-    Arrivals, BlockSizes, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate,
-    SyncPolicy, Workload, WorkloadError,
+    Arrivals, BlockSizes, CursorKind, DataPattern, Distribution, Pattern, Rate, Workload,
+    WorkloadError,
 };
-use stripewise_units::{ByteSize, Nanoseconds, ParseError, parse_count};
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Operations that an open loop may have in flight over all threads where no number is
 /// given.
 const OPEN_LOOP_IN_FLIGHT: u32 = 256;
 
-/// The options of a workload; each has the name of its switch, with `_` for `-`.
-///
-/// ```
-/// use stripewise_workload::{Workload, WorkloadOptions};
-///
-/// let mut options = WorkloadOptions::default();
-/// options.set("read-percent", "70")?;
-/// options.set("block", "64K")?;
-/// let workload = options.build(&Workload::default())?;
-/// assert_eq!((workload.read_percent, workload.block_size_bytes), (70, 65_536));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct WorkloadOptions {
-    /// Only reads; excludes `write` and `read_percent`.
-    pub read: bool,
-    /// Only writes; excludes `read` and `read_percent`.
-    pub write: bool,
-    /// Share of reads, 0 to 100; excludes `read` and `write`.
-    pub read_percent: Option<u8>,
-    /// Random positions; excludes `sequential` and `stride`.
-    pub random: bool,
-    /// One block after the other; excludes `random` and `stride`.
-    pub sequential: bool,
-    /// Bytes from start to start; excludes `random` and `sequential`.
-    pub stride: Option<ByteSize>,
-    /// How random positions are drawn; only with random positions.
-    pub distribution: Option<Distribution>,
-    /// Whose position it is; only with `sequential` and `stride`.
-    pub cursor: Option<CursorKind>,
-    /// Bytes of an operation; excludes `block_sizes`.
-    pub block: Option<ByteSize>,
-    /// Several sizes with their shares; excludes `block`. Both are `block` in text.
-    pub block_sizes: Option<BlockSizes>,
-    /// Threads.
-    pub threads: Option<u32>,
-    /// Operations in flight of each thread.
-    pub outstanding: Option<u32>,
-    /// Measured time.
-    pub duration: Option<Nanoseconds>,
-    /// Time before measuring.
-    pub ramp: Option<Nanoseconds>,
-    /// Bytes in use.
-    pub size: Option<ByteSize>,
-    /// First byte in use.
-    pub base_offset: Option<ByteSize>,
-    /// Treatment of caches.
-    pub cache: Option<CacheMode>,
-    /// Explicit syncs.
-    pub sync: Option<SyncPolicy>,
-    /// Operations a second of an open loop.
-    pub rate: Option<f64>,
-    /// How they are spaced; only with `rate`.
-    pub arrivals: Option<Arrivals>,
-    /// Share of zeros in written blocks.
-    pub compressible: Option<u8>,
-    /// Share of written blocks that are copies.
-    pub dedupable: Option<u8>,
-    /// Seed of all streams.
-    pub seed: Option<u64>,
-}
-
 impl WorkloadOptions {
-    /// The names that [`WorkloadOptions::set`] takes: those of the switches.
-    pub const NAMES: [&'static str; 22] = [
-        "read",
-        "write",
-        "read-percent",
-        "random",
-        "sequential",
-        "stride",
-        "distribution",
-        "cursor",
-        "block",
-        "threads",
-        "outstanding",
-        "duration",
-        "ramp",
-        "size",
-        "base-offset",
-        "cache",
-        "sync",
-        "rate",
-        "arrivals",
-        "compressible",
-        "dedupable",
-        "seed",
-    ];
-
-    /// Sets the option `name` from `text`, as the switch `--name text` would;
-    /// switches without a value take `true`.
-    ///
-    /// # Errors
-    /// Where there is no such option, or the text is not a value of it.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParseError> {
-        match name {
-            "read" => self.read = flag(name, text)?,
-            "write" => self.write = flag(name, text)?,
-            "read-percent" => self.read_percent = Some(percent(text)?),
-            "random" => self.random = flag(name, text)?,
-            "sequential" => self.sequential = flag(name, text)?,
-            "stride" => self.stride = Some(text.parse()?),
-            "distribution" => self.distribution = Some(text.parse()?),
-            "cursor" => self.cursor = Some(text.parse()?),
-            "block" if text.contains(':') => {
-                self.block_sizes = Some(text.parse()?);
-                self.block = None;
-            }
-            "block" => {
-                self.block = Some(text.parse()?);
-                self.block_sizes = None;
-            }
-            "threads" => self.threads = Some(count(text)?),
-            "outstanding" => self.outstanding = Some(count(text)?),
-            "duration" => self.duration = Some(text.parse()?),
-            "ramp" => self.ramp = Some(text.parse()?),
-            "size" => self.size = Some(text.parse()?),
-            "base-offset" => self.base_offset = Some(text.parse()?),
-            "cache" => self.cache = Some(text.parse()?),
-            "sync" => self.sync = Some(text.parse()?),
-            "rate" => self.rate = Some(parse_rate(text)?),
-            "arrivals" => self.arrivals = Some(text.parse()?),
-            "compressible" => self.compressible = Some(percent(text)?),
-            "dedupable" => self.dedupable = Some(percent(text)?),
-            "seed" => self.seed = Some(parse_count(text)?),
-            _ => {
-                let hint = match nearest(name, Self::NAMES) {
-                    Some(known) => format!("did you mean `{known}`?"),
-                    None => format!("the options are {}", Self::NAMES.join(", ")),
-                };
-                return Err(ParseError::new(
-                    name,
-                    "is not an option of a workload",
-                    hint,
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// These options, and those of `defaults` where these say nothing. Options
     /// that exclude each other are one choice: a job that says `write` does not
     /// take `read-percent` from its defaults, nor a sequential one the
@@ -366,53 +227,4 @@ fn only_one(options: [(&'static str, bool); 3]) -> Result<(), WorkloadError> {
         return Err(WorkloadError::new(first, value, "exclude each other", hint));
     }
     Ok(())
-}
-
-/// A switch without a value.
-fn flag(name: &str, text: &str) -> Result<bool, ParseError> {
-    if text == "true" {
-        return Ok(true);
-    }
-    let hint = format!("{name} = true, or leave it out");
-    Err(ParseError::new(
-        text,
-        format!("is no value for {name}"),
-        hint,
-    ))
-}
-
-fn percent(text: &str) -> Result<u8, ParseError> {
-    let number = text.trim().strip_suffix('%').unwrap_or(text);
-    parse_count(number)
-        .ok()
-        .and_then(|count| u8::try_from(count).ok())
-        .filter(|&percent| percent <= 100)
-        .ok_or_else(|| {
-            ParseError::new(
-                text,
-                "is not a share",
-                "a share is a whole number from 0 to 100",
-            )
-        })
-}
-
-fn count(text: &str) -> Result<u32, ParseError> {
-    parse_count(text).and_then(|count| {
-        let hint = "a count such as 1, 16 or 256";
-        u32::try_from(count).map_err(|_| ParseError::new(text, "is too large", hint))
-    })
-}
-
-/// Reads operations a second; the range is checked with the workload.
-///
-/// # Errors
-/// Where the text is not a number above 0.
-pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
-    let number = text.trim().parse::<f64>().ok();
-    number
-        .filter(|iops| iops.is_finite() && *iops > 0.0)
-        .ok_or_else(|| {
-            let hint = "a rate is a number of operations a second above 0, such as 5000 or 0.5";
-            ParseError::new(text, "is not a rate", hint)
-        })
 }

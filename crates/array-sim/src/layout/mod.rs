@@ -16,7 +16,6 @@
 //!
 //! Levels 5 and 6 are left-symmetric, as in Linux md.
 
-pub mod galois;
 mod parity;
 mod plan;
 

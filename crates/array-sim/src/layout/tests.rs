@@ -1,8 +1,10 @@
 //! Property tests over random small arrays, with fixed seeds; and byte arrays
 //! that are written through the plans, lose drives, and are read again.
 
-use super::galois::restore;
+mod galois;
+
 use super::*;
+use galois::restore;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use std::collections::HashMap;

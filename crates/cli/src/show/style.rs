@@ -1,6 +1,5 @@
 //! Colour, only where it is wanted, and never the only carrier of a meaning.
 
-use crate::show::terminal;
 use crate::switches::{Color, Global};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -57,13 +56,12 @@ pub struct Style {
 
 impl Style {
     /// From the switch, the terminal and `NO_COLOR`.
-    pub fn of(global: &Global) -> Self {
+    pub fn of(global: &Global, stdout_is_terminal: bool) -> Self {
         let colour = match global.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                terminal::stdout_is_terminal()
-                    && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+                stdout_is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             }
         };
         Style { colour }

@@ -1,13 +1,13 @@
 //! The switches of `run`.
 
 use super::start_at::StartAt;
-use clap::{ArgAction, Args};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 use stripewise_campaign::Permissions;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError};
-use stripewise_workload::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
+use stripewise_workload::{OPTIONS, OptionSubject, WorkloadOption, WorkloadOptions};
 
 /// One run, or a grid with a row per run wherever a switch takes a list.
 #[derive(Debug, Args)]
@@ -41,122 +41,112 @@ pub struct Run {
     pub safety: Safety,
 }
 
-/// What to do.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Workload")]
+/// What to do: the options of a workload, from their table.
+#[derive(Clone, Debug, Default)]
 pub struct LoadArguments {
-    /// Only reads (the default)
-    #[arg(long, group = "operation")]
-    pub read: bool,
-    /// Only writes
-    #[arg(long, group = "operation")]
-    pub write: bool,
-    /// This share of reads, the rest writes
-    #[arg(long, group = "operation", value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub read_percent: Option<u8>,
-    /// Random positions (the default)
-    #[arg(long, group = "where")]
-    pub random: bool,
-    /// One block after the other
-    #[arg(long, group = "where")]
-    pub sequential: bool,
-    /// From each block to one that starts SIZE further
-    #[arg(long, group = "where", value_name = "SIZE")]
-    pub stride: Option<ByteSize>,
-    /// Block size, or a list; with shares in per cent, several sizes in one run: 4K:60,64K:40
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_delimiter = ',',
-        help = "Block size, or a list; with shares, several sizes in one run: 4K:60,64K:40 [default: 8K]"
-    )]
-    pub block: Vec<BlockWord>,
-    /// Threads, or a list
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        help = "Threads, or a list [default: 1]"
-    )]
-    pub threads: Vec<u32>,
-    /// Operations that each thread keeps in flight, or a list
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        help = "Operations that each thread keeps in flight, or a list [default: 1; with --rate 256 over all threads]"
-    )]
-    pub outstanding: Vec<u32>,
-    /// First byte to use, or a list: 63s, 64K, 1M
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_delimiter = ',',
-        help = "First byte to use, or a list: 63s, 64K, 1M [default: 0]"
-    )]
-    pub base_offset: Vec<ByteSize>,
-    /// How much of the target to use; size of the test file in a directory
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<ByteSize>,
-    /// direct, direct-sync, buffered or buffered-sync
-    #[arg(long, value_name = "MODE")]
-    pub cache: Option<CacheMode>,
-    /// fdatasync after every N writes of a thread (N defaults to 1)
-    #[arg(long, value_name = "fdatasync[:N]")]
-    pub sync: Option<SyncPolicy>,
-    /// Open loop: so many operations a second arrive whatever the disk does
-    #[arg(long, value_name = "IOPS", value_parser = stripewise_workload::parse_rate)]
-    pub rate: Option<f64>,
-    /// How they arrive: fixed or poisson
-    #[arg(long, value_name = "HOW")]
-    pub arrivals: Option<Arrivals>,
-    /// uniform, zipf:THETA or hot:SPACE/OPERATIONS (percent), for --random
-    #[arg(long, value_name = "NAME")]
-    pub distribution: Option<Distribution>,
-    /// Whose position it is: own or shared (by all threads), for --sequential and --stride
-    #[arg(long, value_name = "WHOSE")]
-    pub cursor: Option<CursorKind>,
-    /// Share of each 4 KiB block that a compressing device can save
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub compressible: Option<u8>,
-    /// Share of 4 KiB blocks that are copies of others
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub dedupable: Option<u8>,
-    /// Seed of all streams
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    /// What was typed, in the order of the table; lists with commas.
+    given: Vec<(&'static WorkloadOption, String)>,
 }
 
-/// A word of `--block`: a size, or one with its share of the operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockWord {
-    /// The size.
-    pub size: ByteSize,
-    /// Its share, where it has one.
-    pub percent: Option<u8>,
+/// Which of the lists of a grid changes slowest.
+const GRID: [&str; 4] = ["block", "base-offset", "threads", "outstanding"];
+
+impl LoadArguments {
+    /// Something was given.
+    pub fn is_given(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// The option was given.
+    pub fn says(&self, name: &str) -> bool {
+        self.given.iter().any(|(option, _)| option.name == name)
+    }
+
+    /// Every combination of the switches that take lists: block sizes slowest, then
+    /// offsets, threads, outstanding.
+    pub fn cells(&self) -> Result<Vec<WorkloadOptions>, ParseError> {
+        let mut given: Vec<_> = self.given.iter().collect();
+        let place = |name: &str| GRID.iter().position(|known| *known == name);
+        given.sort_by_key(|(option, _)| place(option.name).map_or(0, |place| place + 1));
+        let mut cells = vec![WorkloadOptions::default()];
+        for (option, text) in given {
+            let mut more = Vec::new();
+            for cell in cells {
+                for value in option.values(text) {
+                    let mut cell = cell.clone();
+                    option.set(&mut cell, value)?;
+                    more.push(cell);
+                }
+            }
+            cells = more;
+        }
+        Ok(cells)
+    }
 }
 
-impl std::str::FromStr for BlockWord {
-    type Err = ParseError;
+/// The switch of an option.
+fn switch(option: &'static WorkloadOption) -> Arg {
+    let heading = match option.subject {
+        OptionSubject::Workload => "Workload",
+        OptionSubject::Measuring => "Measuring",
+    };
+    let arg = Arg::new(option.name)
+        .long(option.name)
+        .help(option.about)
+        .help_heading(heading);
+    let arg = match option.choice {
+        Some(choice) => arg.group(choice),
+        None => arg,
+    };
+    let Some(value) = option.value else {
+        return arg.action(ArgAction::SetTrue);
+    };
+    let read = |text: &str| -> Result<String, ParseError> {
+        let mut options = WorkloadOptions::default();
+        for value in option.values(text) {
+            option.set(&mut options, value)?;
+        }
+        Ok(text.to_owned())
+    };
+    let arg = arg.value_name(value).value_parser(read);
+    match option.is_list {
+        true => arg.action(ArgAction::Append),
+        false => arg,
+    }
+}
 
-    fn from_str(typed: &str) -> Result<Self, ParseError> {
-        let Some((size, share)) = typed.split_once(':') else {
-            let size = typed.parse()?;
-            return Ok(BlockWord {
-                size,
-                percent: None,
-            });
+impl Args for LoadArguments {
+    fn augment_args(command: Command) -> Command {
+        let names = OPTIONS.iter().map(|option| option.name);
+        let group = ArgGroup::new("LoadArguments").multiple(true).args(names);
+        command.args(OPTIONS.iter().map(switch)).group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        LoadArguments::augment_args(command)
+    }
+}
+
+impl FromArgMatches for LoadArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let typed = |option: &'static WorkloadOption| -> Option<String> {
+            if option.value.is_none() {
+                return matches.get_flag(option.name).then(|| "true".to_owned());
+            }
+            let texts = matches.get_many::<String>(option.name)?;
+            Some(texts.cloned().collect::<Vec<_>>().join(","))
         };
-        let hint = "give sizes with their shares in per cent, 100 in all: 4K:60,64K:40";
-        let percent = share.trim().trim_end_matches('%').parse().ok();
-        let percent = percent.filter(|percent| (1..=100).contains(percent));
-        Ok(BlockWord {
-            size: size.parse()?,
-            percent: Some(
-                percent
-                    .ok_or_else(|| ParseError::new(typed, "has no share of 1 to 100 %", hint))?,
-            ),
+        let given = OPTIONS
+            .iter()
+            .filter_map(|option| Some((option, typed(option)?)));
+        Ok(LoadArguments {
+            given: given.collect(),
         })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = LoadArguments::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -164,12 +154,6 @@ impl std::str::FromStr for BlockWord {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct HowArguments {
-    /// Measured time [default: 10s; on sim: until 30,000 operations too]
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<Nanoseconds>,
-    /// Time before measuring starts
-    #[arg(long, value_name = "TIME")]
-    pub ramp: Option<Nanoseconds>,
     /// Length of the intervals kept
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub interval: Nanoseconds,

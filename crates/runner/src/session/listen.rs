@@ -21,7 +21,7 @@ pub trait Listener {
 }
 
 /// Listens to the driver on behalf of a listener, and keeps the intervals.
-pub(super) struct Ears<'a> {
+pub(super) struct RecordingObserver<'a> {
     record: &'a mut RunRecord,
     series: Vec<IntervalSeries>,
     /// Of each job: bytes read and written before measuring.
@@ -32,14 +32,14 @@ pub(super) struct Ears<'a> {
     listener: &'a mut dyn Listener,
 }
 
-impl<'a> Ears<'a> {
+impl<'a> RecordingObserver<'a> {
     pub(super) fn new(
         record: &'a mut RunRecord,
         listener: &'a mut dyn Listener,
         watch: Option<&'a mut Watch>,
     ) -> Self {
         let jobs = record.jobs.len();
-        Ears {
+        RecordingObserver {
             record,
             series: vec![IntervalSeries::new(); jobs],
             ramp_bytes: vec![[0; 2]; jobs],
@@ -55,7 +55,7 @@ impl<'a> Ears<'a> {
     }
 }
 
-impl Observer for Ears<'_> {
+impl Observer for RecordingObserver<'_> {
     fn started(&mut self, capabilities: &[Capabilities]) {
         for (job, capabilities) in self.record.jobs.iter_mut().zip(capabilities) {
             record::engine(&mut job.engine, capabilities);

@@ -26,9 +26,9 @@ use crate::pauses::looks_like_a_pause;
 use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
-use listen::Ears;
+use listen::RecordingObserver;
 use lookout::Lookout;
-use policy::Enough;
+use policy::MinimumOperations;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
@@ -198,12 +198,19 @@ pub fn run_real(
         },
         ..plan
     };
-    let mut ears = Ears::new(&mut skeleton, listener, Some(&mut watch));
+    let mut observer = RecordingObserver::new(&mut skeleton, listener, Some(&mut watch));
     let is_lost = || lookout.is_lost();
-    let mut policy = Enough::new(&plan, settings.operations_min, &is_lost);
-    let driven = engine::drive(opened, settings, &plan, &mut policy, &mut ears, interrupt)?;
+    let mut policy = MinimumOperations::new(&plan, settings.operations_min, &is_lost);
+    let driven = engine::drive(
+        opened,
+        settings,
+        &plan,
+        &mut policy,
+        &mut observer,
+        interrupt,
+    )?;
     let totals = driven.totals;
-    let ramp_bytes = ears.ramp_bytes();
+    let ramp_bytes = observer.ramp_bytes();
     let seen = watch.finish(ramp_bytes);
     finish(&mut skeleton, &totals);
     for (job, hand_overs) in skeleton.jobs.iter_mut().zip(driven.hand_overs) {
@@ -251,11 +258,18 @@ pub fn run_simulated<A: Simulate>(
         })
         .collect::<Result<_, _>>()?;
     let plan = run_plan(jobs, settings);
-    let mut ears = Ears::new(&mut skeleton, listener, None);
-    let mut policy = Enough::new(&plan, settings.operations_min, &|| false);
+    let mut observer = RecordingObserver::new(&mut skeleton, listener, None);
+    let mut policy = MinimumOperations::new(&plan, settings.operations_min, &|| false);
     let plan = policy.open_ended(plan);
-    let totals = virtual_time::run(&simulated, arrays, &plan, &mut policy, &mut ears, interrupt)?;
-    drop(ears);
+    let totals = virtual_time::run(
+        &simulated,
+        arrays,
+        &plan,
+        &mut policy,
+        &mut observer,
+        interrupt,
+    )?;
+    drop(observer);
     finish(&mut skeleton, &totals);
     let evidence = evidence::gather(jobs, settings, &skeleton, &totals, None);
     attach(&mut skeleton, &evidence);

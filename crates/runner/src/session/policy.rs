@@ -7,7 +7,7 @@ use crate::{Decision, IntervalSummary, Phase, Policy, RunPlan};
 const LONGEST: u64 = 1_000;
 
 /// Ends a run once both the duration and the number of operations are reached.
-pub(super) struct Enough<'a> {
+pub(super) struct MinimumOperations<'a> {
     /// Something below a job is gone, and going on could do harm.
     is_lost: &'a dyn Fn() -> bool,
     duration_ns: u64,
@@ -15,9 +15,9 @@ pub(super) struct Enough<'a> {
     operations: u64,
 }
 
-impl<'a> Enough<'a> {
+impl<'a> MinimumOperations<'a> {
     pub(super) fn new(plan: &RunPlan, operations_min: u64, is_lost: &'a dyn Fn() -> bool) -> Self {
-        Enough {
+        MinimumOperations {
             is_lost,
             duration_ns: plan.duration_ns,
             operations_min,
@@ -38,7 +38,7 @@ impl<'a> Enough<'a> {
     }
 }
 
-impl Policy for Enough<'_> {
+impl Policy for MinimumOperations<'_> {
     fn stops_now(&mut self) -> bool {
         (self.is_lost)()
     }
