@@ -220,61 +220,16 @@ fn requirements_are_gates_with_and_without_a_baseline() {
 
 #[test]
 fn mistakes_are_told_with_what_to_do() {
-    let empty = Desk::new();
-    empty
-        .run(&["check"])
-        .failed(2, &["there is no baseline", "baseline set"]);
-    empty
-        .run(&["check", "--require", "iops>1"])
-        .failed(2, &["no target is named"]);
-    empty
-        .run(&["baseline", "set", "dataset:mssqltips-2127"])
-        .failed(2, &["to be run again"]);
-    let desk = desk_with_baseline();
-    for (arguments, says) in [
-        (vec!["check", "--require", "fast>1"], "`fast` is no metric"),
-        (
-            vec!["check", "--require", "p99<5"],
-            "a latency has its unit",
-        ),
-        (vec!["check", "--baseline", "nope"], "no baseline `nope`"),
-        (vec!["check", "--block", "64K"], "--baseline none"),
-        (
-            vec!["check", "--tolerate=-1"],
-            "--tolerate -1 is not a valid percentage",
-        ),
-        (
-            vec!["check", ALIGNED, "--baseline", "none"],
-            "there is no baseline",
-        ),
-        (
-            vec![
-                "check",
-                ALIGNED,
-                "--baseline",
-                "none",
-                "--require",
-                "web iops>1",
-            ],
-            "no such job",
-        ),
-        (vec!["baseline", "remove", "nope"], "no baseline `nope`"),
-    ] {
-        let answer = desk.run(&arguments).ended(2);
-        assert!(
-            answer.stderr.contains(says),
-            "{arguments:?}: {}",
-            answer.stderr
-        );
-        assert!(answer.stderr.contains("hint: "));
-    }
-    desk.run(&["baseline", "set", "last", "--name", "second"])
-        .done();
-    desk.run(&["baseline", "set", "last", "--name", "third"])
-        .done();
-    desk.run(&["baseline", "remove", "baseline"]).done();
+    let desk = Desk::new();
     desk.run(&["check"])
-        .failed(2, &["several baselines", "second", "third"]);
+        .failed(2, &["there is no baseline", "baseline set"]);
+    for (requirement, says) in [
+        ("fast>1", "`fast` is no metric"),
+        ("p99<5", "a latency has its unit"),
+    ] {
+        desk.run(&["check", "--require", requirement])
+            .failed(2, &[says, "hint: "]);
+    }
 }
 
 #[test]

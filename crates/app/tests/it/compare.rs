@@ -159,58 +159,6 @@ fn five_offsets_are_held_against_the_first_or_the_one_that_is_named() {
 }
 
 #[test]
-fn what_is_not_there_or_cannot_stand_alone_is_refused_with_what_is() {
-    let desk = Desk::new();
-    let id = series(&desk, "sim:raid10-10k", &[]);
-    for (arguments, says) in [
-        (
-            vec!["dataset:nope"],
-            vec!["no published table `nope`", "dataset:mssqltips-2127"],
-        ),
-        (
-            vec!["dataset:mssqltips-2127"],
-            vec!["has no levels to compare", "`stripewise compare A B`"],
-        ),
-        (
-            vec![OFFSETS, "dataset:oja-nisula-2007-offset:1M"],
-            vec!["no column `1M`", "31.5K, 64K"],
-        ),
-        (vec![&id], vec!["has no levels to compare"]),
-        (
-            vec!["sim:raid10-10k", &id],
-            vec!["is a target", "stripewise run"],
-        ),
-        (
-            vec!["20200101-000000-nope", &id],
-            vec!["20200101-000000-nope"],
-        ),
-        (
-            vec!["./nothing.json", &id],
-            vec!["cannot read ./nothing.json"],
-        ),
-        (
-            vec![&id, &id, "--metric", "speed"],
-            vec!["`speed` is no metric", "latency_p99"],
-        ),
-        (
-            vec!["dataset:mssqltips-2127", &id],
-            vec!["no workload in common", "measure one side again"],
-        ),
-    ] {
-        let all: Vec<&str> = std::iter::once("compare").chain(arguments).collect();
-        desk.run(&all).failed(2, &says);
-    }
-    // The misprint of a table that cannot stand alone is told all the same.
-    let answer = desk.run(&["compare", "dataset:mssqltips-2127"]);
-    let said: Vec<&str> = answer.stderr.split_whitespace().collect();
-    let said = said.join(" ");
-    assert!(
-        said.contains("20.54 for 488.68 IOPS x 64K = 30.54"),
-        "{said}"
-    );
-}
-
-#[test]
 fn repetitions_find_what_is_there_and_nothing_else() {
     let desk = Desk::new();
     let grid = ["--threads", "1,8", "--outstanding", "4", "--repeat", "6"];

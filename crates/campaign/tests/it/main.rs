@@ -1,5 +1,7 @@
 //! Use cases called as functions, on simulated arrays: no process, no terminal.
 
+mod rules;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use stripewise_campaign::bench::{BenchOptions, bench, planned};

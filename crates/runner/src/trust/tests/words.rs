@@ -47,6 +47,7 @@ fn hint(evidence: &Evidence, code: Code) -> String {
     found
         .unwrap_or_else(|| panic!("{} did not fire", code.as_str()))
         .hint
+        .to_string()
 }
 
 #[test]

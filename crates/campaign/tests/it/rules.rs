@@ -1,0 +1,198 @@
+//! What commands refuse, and the next thing that they name: functions, not processes.
+
+use crate::{Desk, request};
+use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, remove, set};
+use stripewise_campaign::check::{CheckLoad, CheckOptions, check};
+use stripewise_campaign::compare::{CompareQuestion, compare};
+use stripewise_campaign::run::run;
+use stripewise_campaign::{Context, Exit, Failure, Permissions};
+
+const OFFSETS: &str = "dataset:oja-nisula-2007-offset";
+const TABLE: &str = "dataset:mssqltips-2127";
+const TARGET: &str = "sim:raid10-10k";
+
+/// Repetitions of one load, kept; the id of their series.
+fn series(context: &Context) -> String {
+    let mut store = context.open_store().expect("a store");
+    let request = stripewise_workload::Request {
+        repetitions: 4,
+        ..request(TARGET, &[2])
+    };
+    let ran = run(context, &mut store, request, &Permissions::default(), None).expect("runs");
+    let first = ran.records.first().expect("a run");
+    first.series.clone().unwrap_or_else(|| first.id.clone())
+}
+
+fn refused(failure: &Failure, says: &[&str]) {
+    assert_eq!(failure.exit, Exit::Usage, "{failure}");
+    let hint = failure.hint.as_deref().expect("a hint");
+    let all = format!("{failure}\n{hint}");
+    for words in says {
+        assert!(all.contains(words), "{words}: {all}");
+    }
+}
+
+#[test]
+fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
+    let desk = Desk::new();
+    let context = desk.context();
+    let id = &*series(&context);
+    let cases: [(&str, Option<&str>, &str, &[&str]); 9] = [
+        (
+            "dataset:nope",
+            None,
+            "iops",
+            &["no published table `nope`", TABLE],
+        ),
+        (
+            TABLE,
+            None,
+            "iops",
+            &["has no levels to compare", "`stripewise compare A B`"],
+        ),
+        (
+            OFFSETS,
+            Some("dataset:oja-nisula-2007-offset:1M"),
+            "iops",
+            &["no column `1M`", "31.5K, 64K"],
+        ),
+        (id, None, "iops", &["has no levels to compare"]),
+        (TARGET, Some(id), "iops", &["is a target", "stripewise run"]),
+        (
+            "20200101-000000-nope",
+            Some(id),
+            "iops",
+            &["20200101-000000-nope"],
+        ),
+        (
+            "./nothing.json",
+            Some(id),
+            "iops",
+            &["cannot read ./nothing.json"],
+        ),
+        (
+            id,
+            Some(id),
+            "speed",
+            &["`speed` is no metric", "latency_p99"],
+        ),
+        (
+            TABLE,
+            Some(id),
+            "iops",
+            &["no workload in common", "measure one side again"],
+        ),
+    ];
+    for (a, b, metric, says) in cases {
+        let question = CompareQuestion {
+            a: a.to_owned(),
+            b: b.map(str::to_owned),
+            metric: metric.to_owned(),
+            baseline: None,
+        };
+        refused(&compare(&context, &question).expect_err(a), says);
+    }
+    // The misprint of a table that cannot stand alone is told all the same.
+    let heard = desk.heard.0.borrow();
+    let misprint = "20.54 for 488.68 IOPS x 64K = 30.54";
+    assert!(
+        heard
+            .iter()
+            .any(|event| event.to_string().contains(misprint))
+    );
+}
+
+#[test]
+fn a_check_needs_something_to_hold_runs_against() {
+    let none = Permissions::default();
+    let empty = Desk::new();
+    let context = empty.context();
+    let checked = |context: &Context, options: &CheckOptions| {
+        check(context, options, &none).expect_err("refused")
+    };
+    let nothing = checked(&context, &CheckOptions::default());
+    refused(&nothing, &["there is no baseline", "baseline set"]);
+    let required = CheckOptions {
+        require: vec!["iops>1".parse().expect("a requirement")],
+        ..CheckOptions::default()
+    };
+    refused(&checked(&context, &required), &["no target is named"]);
+    assert!(
+        !context.store_is_there().expect("a place"),
+        "nothing was made"
+    );
+
+    let desk = Desk::new();
+    let context = desk.context();
+    let kept = |name: &str, id: &str| {
+        let options = BaselineOptions {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            ..BaselineOptions::default()
+        };
+        set(&context, &options, &none)
+    };
+    let id = series(&context);
+    refused(
+        &kept("published", TABLE).expect_err("no baseline"),
+        &["to be run again"],
+    );
+    let SetBaseline::Kept { replaced, .. } = kept("baseline", &id).expect("kept") else {
+        panic!("nothing was repeated");
+    };
+    assert!(replaced.is_none());
+    let options = |change: fn(&mut CheckOptions)| {
+        let mut options = CheckOptions {
+            repeat: 2,
+            ..CheckOptions::default()
+        };
+        change(&mut options);
+        options
+    };
+    let cases: [(CheckOptions, &str); 5] = [
+        (
+            options(|asked| asked.baseline = Some("nope".to_owned())),
+            "no baseline `nope`",
+        ),
+        (
+            options(|asked| {
+                asked.load = CheckLoad {
+                    block_size_bytes: Some(65_536),
+                    ..CheckLoad::default()
+                };
+            }),
+            "--baseline none",
+        ),
+        (options(|asked| asked.tolerate = -1.0), "--tolerate -1"),
+        (
+            options(|asked| {
+                asked.target = Some(TARGET.to_owned());
+                asked.baseline = Some("none".to_owned());
+            }),
+            "there is no baseline",
+        ),
+        (
+            options(|asked| {
+                asked.target = Some(TARGET.to_owned());
+                asked.baseline = Some("none".to_owned());
+                asked.require = vec!["web iops>1".parse().expect("a requirement")];
+            }),
+            "no such job",
+        ),
+    ];
+    for (asked, says) in &cases {
+        refused(&checked(&context, asked), &[says]);
+    }
+    refused(
+        &remove(&context, "nope").expect_err("not there"),
+        &["no baseline `nope`"],
+    );
+    for name in ["second", "third"] {
+        kept(name, &id).expect("kept");
+    }
+    remove(&context, "baseline").expect("removed");
+    refused(
+        &checked(&context, &CheckOptions::default()),
+        &["several baselines", "second", "third"],
+    );
+}
