@@ -199,6 +199,8 @@ prop_compose! {
     ) -> RunRecord {
         RunRecord {
             answer_block: None,
+            merged: None,
+            start: None,
             experiment: None,
             imported: None,
             id: texts[0].clone(),

@@ -206,7 +206,7 @@ impl Started {
             ),
             hint:
                 "agree on a later start, or make the test file beforehand with `stripewise prepare`"
-                    .to_owned(),
+                    .into(),
         })
     }
 }

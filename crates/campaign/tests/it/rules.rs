@@ -4,7 +4,7 @@ use crate::{Desk, request};
 use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, remove, set};
 use stripewise_campaign::check::{CheckLoad, CheckOptions, check};
 use stripewise_campaign::compare::{CompareQuestion, compare};
-use stripewise_campaign::run::run;
+use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::{Context, Exit, Failure, Permissions};
 
 const OFFSETS: &str = "dataset:oja-nisula-2007-offset";
@@ -18,7 +18,7 @@ fn series(context: &Context) -> String {
         repetitions: 4,
         ..request(TARGET, &[2])
     };
-    let ran = run(context, &mut store, request, &Permissions::default(), None).expect("runs");
+    let ran = run(context, &mut store, request, &Permissions::default(), Beside::default()).expect("runs");
     let first = ran.records.first().expect("a run");
     first.series.clone().unwrap_or_else(|| first.id.clone())
 }

@@ -267,7 +267,7 @@ fn warning(code: &str, severity: Severity, message: String, hint: &str) -> Optio
         code: code.to_owned(),
         severity,
         message,
-        hint: hint.to_owned(),
+        hint: hint.into(),
     })
 }
 
