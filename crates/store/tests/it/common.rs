@@ -60,6 +60,8 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         version: "0.1.0".to_owned(),
         series: None,
         answer_block: None,
+        merged: None,
+        start: None,
         experiment: None,
         imported: None,
         series_part: None,
