@@ -41,6 +41,8 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         started_at: format!("2026-11-21T20:15:30.{number:06}Z"),
         status: Status::Complete,
         partial_because: None,
+        merged: None,
+        start: None,
         label: None,
         command: Vec::new(),
         request: None,
