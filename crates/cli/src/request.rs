@@ -95,15 +95,15 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
 
 /// The cells of a profile at once.
 fn of_profile(arguments: &Run, target: &str) -> Outcome<Request> {
-    let how = &arguments.how;
     let (name, mix) = (arguments.profile.as_deref(), arguments.mix.as_deref());
     let mut request = profile_of(name, mix, cores())?.request(target);
+    let [duration, ramp] = arguments.load.times();
     for job in &mut request.jobs {
         let times = &mut job.workload;
-        times.duration_ns = how.duration.map_or(times.duration_ns, Nanoseconds::ns);
-        times.ramp_ns = how.ramp.map_or(times.ramp_ns, Nanoseconds::ns);
+        times.duration_ns = duration.map_or(times.duration_ns, Nanoseconds::ns);
+        times.ramp_ns = ramp.map_or(times.ramp_ns, Nanoseconds::ns);
     }
-    if how.duration.is_some() {
+    if duration.is_some() {
         request.simulated_operations_min = 0;
     }
     Ok(Request {

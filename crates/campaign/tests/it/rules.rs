@@ -18,7 +18,14 @@ fn series(context: &Context) -> String {
         repetitions: 4,
         ..request(TARGET, &[2])
     };
-    let ran = run(context, &mut store, request, &Permissions::default(), Beside::default()).expect("runs");
+    let ran = run(
+        context,
+        &mut store,
+        request,
+        &Permissions::default(),
+        Beside::default(),
+    )
+    .expect("runs");
     let first = ran.records.first().expect("a run");
     first.series.clone().unwrap_or_else(|| first.id.clone())
 }

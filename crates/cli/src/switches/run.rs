@@ -25,7 +25,7 @@ pub struct Run {
     #[arg(long, value_name = "PART=SHARE,...", requires = "target", conflicts_with_all = ["profile", "plan", "request", "LoadArguments"])]
     pub mix: Option<String>,
     /// The request that --show-request printed, as it is; only permissions go beside it
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["target", "plan", "LoadArguments", "HowArguments"])]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["target", "plan", "LoadArguments", "duration", "ramp", "HowArguments"])]
     pub request: Option<PathBuf>,
     /// Print the request that these switches or the plan mean as JSON, and run nothing
     #[arg(long)]
@@ -60,6 +60,14 @@ impl LoadArguments {
     /// The option was given.
     pub fn says(&self, name: &str) -> bool {
         self.given.iter().any(|(option, _)| option.name == name)
+    }
+
+    /// Measured time, and the time before it, where they were given.
+    pub fn times(&self) -> [Option<Nanoseconds>; 2] {
+        ["duration", "ramp"].map(|name| {
+            let given = self.given.iter().find(|(option, _)| option.name == name);
+            given.and_then(|(_, text)| text.parse().ok())
+        })
     }
 
     /// Every combination of the switches that take lists: block sizes slowest, then
@@ -117,7 +125,11 @@ fn switch(option: &'static WorkloadOption) -> Arg {
 
 impl Args for LoadArguments {
     fn augment_args(command: Command) -> Command {
-        let names = OPTIONS.iter().map(|option| option.name);
+        // A profile says the load and leaves the times to the user.
+        let load = OPTIONS
+            .iter()
+            .filter(|one| one.subject == OptionSubject::Workload);
+        let names = load.map(|option| option.name);
         let group = ArgGroup::new("LoadArguments").multiple(true).args(names);
         command.args(OPTIONS.iter().map(switch)).group(group)
     }
