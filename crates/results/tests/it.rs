@@ -214,8 +214,6 @@ prop_compose! {
             series: optional[2].clone(),
             series_part: optional[3].clone(),
             latency_limit: None,
-            start: None,
-            merged: None,
             host: HostFacts { name: texts[2].clone(), ..HostFacts::default() },
             jobs,
             warnings,

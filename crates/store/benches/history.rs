@@ -52,8 +52,6 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         experiment: None,
         imported: None,
         series_part: None,
-        start: None,
-        merged: None,
         latency_limit: None,
         host: HostFacts::default(),
         jobs: (0..jobs).map(job).collect(),

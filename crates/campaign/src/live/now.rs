@@ -443,7 +443,7 @@ fn warnings_of(record: &RunRecord) -> Vec<WarningNow> {
         run: record.id.clone(),
         code: warning.code.clone(),
         text: warning.message.clone(),
-        hint: warning.hint.clone(),
+        hint: warning.hint.to_string(),
     });
     each.collect()
 }

@@ -109,14 +109,23 @@ fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
     );
 }
 
+fn checked(context: &Context, options: &CheckOptions) -> Failure {
+    check(context, options, &Permissions::default()).expect_err("refused")
+}
+
+fn kept(context: &Context, name: &str, id: &str) -> Result<SetBaseline, Failure> {
+    let options = BaselineOptions {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        ..BaselineOptions::default()
+    };
+    set(context, &options, &Permissions::default())
+}
+
 #[test]
 fn a_check_needs_something_to_hold_runs_against() {
-    let none = Permissions::default();
     let empty = Desk::new();
     let context = empty.context();
-    let checked = |context: &Context, options: &CheckOptions| {
-        check(context, options, &none).expect_err("refused")
-    };
     let nothing = checked(&context, &CheckOptions::default());
     refused(&nothing, &["there is no baseline", "baseline set"]);
     let required = CheckOptions {
@@ -124,23 +133,18 @@ fn a_check_needs_something_to_hold_runs_against() {
         ..CheckOptions::default()
     };
     refused(&checked(&context, &required), &["no target is named"]);
+}
 
+#[test]
+fn a_check_is_refused_before_it_runs() {
     let desk = Desk::new();
     let context = desk.context();
-    let kept = |name: &str, id: &str| {
-        let options = BaselineOptions {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            ..BaselineOptions::default()
-        };
-        set(&context, &options, &none)
-    };
     let id = series(&context);
     refused(
-        &kept("published", TABLE).expect_err("no baseline"),
+        &kept(&context, "published", TABLE).expect_err("no baseline"),
         &["to be run again"],
     );
-    let SetBaseline::Kept { replaced, .. } = kept("baseline", &id).expect("kept") else {
+    let SetBaseline::Kept { replaced, .. } = kept(&context, "baseline", &id).expect("kept") else {
         panic!("nothing was repeated");
     };
     assert!(replaced.is_none());
@@ -191,7 +195,7 @@ fn a_check_needs_something_to_hold_runs_against() {
         &["no baseline `nope`"],
     );
     for name in ["second", "third"] {
-        kept(name, &id).expect("kept");
+        kept(&context, name, &id).expect("kept");
     }
     remove(&context, "baseline").expect("removed");
     refused(

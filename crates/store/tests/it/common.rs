@@ -65,8 +65,6 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         experiment: None,
         imported: None,
         series_part: None,
-        start: None,
-        merged: None,
         latency_limit: None,
         host: HostFacts {
             name: "here".to_owned(),
