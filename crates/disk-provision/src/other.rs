@@ -1,10 +1,10 @@
 //! Operating systems that are not written yet: says so.
 
 use crate::{
-    Destroy, Error, ErrorKind, FormatPlan, FormatReport, FormatWish, Identifiers, Result,
-    TablePlan, TableReport, Wish,
+    ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, FileSystemKind, FormatPlan,
+    FormatReport, FormatWish, Identifiers, Identity, Result, TablePlan, TableReport, Wish,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
 
 fn unsupported<T>(path: &Path) -> Result<T> {
@@ -35,3 +35,61 @@ pub fn carry_out_table(plan: &TablePlan, _: &Destroy<'_>, _: &Identifiers) -> Re
 pub fn carry_out_format(plan: &FormatPlan, _: &Destroy<'_>) -> Result<FormatReport> {
     unsupported(&plan.device.path)
 }
+
+pub fn plan_erase(path: &Path, _: Option<&Path>) -> Result<TablePlan> {
+    unsupported(path)
+}
+
+pub fn plan_array(members: &[PathBuf], _: &ArrayWish, _: Option<&Path>) -> Result<ArrayPlan> {
+    unsupported(members.first().map_or(Path::new(""), PathBuf::as_path))
+}
+
+pub fn carry_out_array(plan: &ArrayPlan, _: &[Destroy<'_>]) -> Result<ArrayReport> {
+    unsupported(plan.members.first().map_or(Path::new(""), |one| &one.path))
+}
+
+pub fn identify(path: &Path) -> Result<Identity> {
+    unsupported(path)
+}
+
+pub fn bears_mark(path: &Path, _: [u8; 16], _: &Identifiers) -> Result<bool> {
+    unsupported(path)
+}
+
+pub fn array_with(_: [u8; 16]) -> Option<String> {
+    None
+}
+
+pub fn resync_of(_: &str) -> Option<(u64, u64)> {
+    None
+}
+
+pub fn stop_array(array: &str, _: [u8; 16]) -> Result<()> {
+    unsupported(Path::new(array))
+}
+
+/// Nothing is mounted here.
+#[derive(Debug)]
+pub struct PrivateMount(PathBuf);
+
+impl PrivateMount {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Unmounts it.
+    ///
+    /// # Errors
+    /// Never: there is none.
+    pub fn unmount(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+pub fn mount_privately(device: &Path, _: FileSystemKind, _: &Path) -> Result<PrivateMount> {
+    unsupported(device)
+}
+
+pub fn forget_mount_point(_: &Path) {}

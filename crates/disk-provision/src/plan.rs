@@ -51,6 +51,8 @@ pub(crate) enum Deed {
     Make(Layout),
     /// The table of a file.
     Restore(Box<SavedTable>),
+    /// Nothing at all.
+    Erase,
 }
 
 /// What `partition` would do to a device. Making it writes nothing.
@@ -93,8 +95,8 @@ pub struct TablePlan {
 pub struct TableReport {
     /// The device.
     pub device: DeviceFacts,
-    /// Where the old table is.
-    pub saved: PathBuf,
+    /// Where the old table is, where it was saved.
+    pub saved: Option<PathBuf>,
     /// Bytes written.
     pub bytes_written: u64,
     /// The kernel read the table itself, or was told each partition.

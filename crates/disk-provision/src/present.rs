@@ -3,10 +3,47 @@
 use crate::disk::{Disk, medium};
 use crate::layout::Geometry;
 use crate::remains;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use stripewise_disk_formats::medium::{Bytes, Part};
 use stripewise_disk_formats::{superblocks, tables};
+
+/// Who a device is: what tells it from others, and from what it was before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The kernel's name, which `--destroy` wants.
+    pub name: String,
+    /// Maker and model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Serial number or world-wide name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Smallest unit of addressing.
+    pub logical_sector_bytes: u32,
+    /// Of a partition: its first byte on its disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// Of a loop device: the file behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backing: Option<String>,
+}
+
+impl Identity {
+    /// The same device, whatever the kernel calls it now. Devices without a serial number
+    /// and a backing file have nothing else to be told by than name and size.
+    #[must_use]
+    pub fn is_same_device(&self, other: &Identity) -> bool {
+        let known = self.serial.is_some() || self.backing.is_some();
+        let unnamed = |identity: &Identity| Identity {
+            name: String::new(),
+            ..identity.clone()
+        };
+        unnamed(self) == unnamed(other) && (known || self.name == other.name)
+    }
+}
 
 /// What is there now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -6,12 +6,12 @@
 //! a GPT whose backup it finds. So the marks themselves are zeroed, a few bytes
 //! each, and nothing around them; the sectors are saved first like all others.
 
-use crate::disk::Disk;
+use crate::disk::{Disk, medium};
 use crate::layout::{Geometry, Layout, TableKind};
 use crate::table::Patch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use stripewise_disk_formats::marks;
+use stripewise_disk_formats::{marks, tables};
 
 const GPT_MAGIC: &[u8] = b"EFI PART";
 const MD_MAGIC: &[u8] = b"\xfc\x4e\x2b\xa9";
@@ -104,6 +104,63 @@ pub(crate) fn left_by_mkfs<D: Disk>(
     let near_end = md_places(geometry.size_bytes);
     remains.retain(|remain| leaves_all || near_end.contains(&remain.offset_bytes));
     zeroed(disk, geometry, &remains)
+}
+
+/// Patches that make a device blank: zeros where tables and superblocks lie, and in place of
+/// the marks of its own contents and of those of the partitions that its table lists. From
+/// the end on, so that what tells whose it is goes last.
+pub(crate) fn erasure<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<Patch>> {
+    let mut remains = contents(disk, 0, geometry.size_bytes)?;
+    let sector = geometry.logical_sector_bytes;
+    if let Some(table) = tables::read(&mut medium(disk), Some(sector))? {
+        for one in &table.partitions {
+            let end = one.start_bytes.checked_add(one.size_bytes);
+            if end.is_some_and(|end| end <= geometry.size_bytes) {
+                remains.extend(contents(disk, one.start_bytes, one.size_bytes)?);
+            }
+        }
+    }
+    let mut places = table_places(disk, geometry)?;
+    places.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (start, length) in places {
+        match merged.last_mut() {
+            Some((from, size)) if start <= *from + *size => {
+                *size = (*size).max(start + length - *from);
+            }
+            _ => merged.push((start, length)),
+        }
+    }
+    let mut patches: Vec<Patch> = merged
+        .into_iter()
+        .map(|(offset_bytes, length)| Patch {
+            offset_bytes,
+            bytes: vec![0; length as usize],
+            what: "zeros over tables and superblocks".to_owned(),
+        })
+        .collect();
+    remains.retain(|remain| {
+        let length = remain.length as u64;
+        !patches
+            .iter()
+            .any(|patch| patch.touches(remain.offset_bytes, length))
+    });
+    patches.extend(zeroed(disk, geometry, &remains)?);
+    patches.sort_by_key(|patch| u64::MAX - patch.offset_bytes);
+    Ok(patches)
+}
+
+/// GUIDs of the disk in the headers of a GPT that are there, as stored: the one at the
+/// start, the one at the end.
+pub(crate) fn gpt_guids<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<[u8; 16]>> {
+    let mut guids = Vec::new();
+    for (at, _) in gpt_places(disk, geometry)? {
+        let header = disk.piece(at * geometry.sector(), 92)?;
+        let mut guid = [0; 16];
+        guid.copy_from_slice(&header[56..72]);
+        guids.push(guid);
+    }
+    Ok(guids)
 }
 
 /// Whole sectors with the marks in them zeroed; marks that share sectors, once.

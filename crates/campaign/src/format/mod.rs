@@ -33,7 +33,7 @@ impl FileSystemPlan {
             name: &go_ahead.destroy,
             store: Some(&self.store),
             busy_ok: go_ahead.busy_ok,
-            save: Path::new(""),
+            save: None,
             now: "",
         };
         self.plan.carry_out(&destroy).map_err(provision_failure)

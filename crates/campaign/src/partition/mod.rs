@@ -66,7 +66,7 @@ impl PartitionPlan {
             name: &go_ahead.destroy,
             store: Some(&self.store),
             busy_ok: go_ahead.busy_ok,
-            save: &self.save,
+            save: Some(&self.save),
             now: &self.now,
         };
         self.plan

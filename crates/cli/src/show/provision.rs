@@ -122,15 +122,14 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     if let Some(judgement) = &report.judgement {
         text.push_str(&verdict(judgement));
     }
-    text.push_str(&line(
-        "old table",
-        &format!("saved to {}", report.saved.as_text()),
-    ));
+    let Some(saved) = report.saved.as_ref().map(|path| path.as_text()) else {
+        return text;
+    };
+    text.push_str(&line("old table", &format!("saved to {saved}")));
     // A path may be longer than a line; the command is for copying.
     text.push_str(&format!(
-        "To go back: stripewise partition {} --restore {} --yes --destroy {}\n",
+        "To go back: stripewise partition {} --restore {saved} --yes --destroy {}\n",
         report.device.path.as_text(),
-        report.saved.as_text(),
         report.device.name
     ));
     text

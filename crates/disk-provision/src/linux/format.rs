@@ -13,32 +13,20 @@
 
 use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::partition::facts;
+use super::tools;
 use crate::disk::{Disk, medium};
 use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe, Stripe};
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::plan::{self, Known};
 use crate::present::Present;
 use crate::{Destroy, Error, ErrorKind, Result, remains, write};
-use rustix::io::FdFlags;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use stripewise_device_guard::device::Access;
 use stripewise_disk_formats::superblocks::{self, FileSystemHeader};
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::{Inspect, System, trace};
 use stripewise_units::{ByteSize, NameText};
-
-/// Where programs of the system are; what the user's own `PATH` says does not count.
-const PATHS: [&str; 6] = [
-    "/usr/sbin",
-    "/usr/bin",
-    "/sbin",
-    "/bin",
-    "/usr/local/sbin",
-    "/usr/local/bin",
-];
 
 pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Result<FormatPlan> {
     let device = Device::find(path)?;
@@ -118,28 +106,8 @@ fn has_partitions(device: &Device, present: &Present) -> Option<String> {
 /// The program that makes it.
 fn tool(wish: &FormatWish, target: &str) -> Result<PathBuf> {
     let (names, package) = wish.file_system.tools();
-    let candidates = PATHS.iter().flat_map(|directory| {
-        names
-            .iter()
-            .map(move |name| Path::new(directory).join(name))
-    });
-    candidates
-        .into_iter()
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::ToolMissing,
-                target,
-                format!(
-                    "{} is needed to make {} and is not installed",
-                    names[0],
-                    wish.file_system.name()
-                ),
-            )
-            .with_hint(format!(
-                "Install the package {package} (Debian, Ubuntu; similar elsewhere)."
-            ))
-        })
+    let what = format!("to make {}", wish.file_system.name());
+    tools::find(names, package, &what, target)
 }
 
 /// What this machine's kernel can mount.
@@ -229,53 +197,15 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
     })
 }
 
-/// Runs mkfs on an open device: no shell, no environment but a path and a
-/// language, no input.
+/// Runs mkfs on an open device.
 fn run(plan: &FormatPlan, device: &Device, pinned: &File) -> Result<()> {
-    // This one descriptor is inherited, in this process of one thread that starts
-    // another program; it opens no more than the path would.
-    rustix::io::fcntl_setfd(pinned, FdFlags::empty())
-        .map_err(|os| failed(&device.target, "cannot be handed to mkfs", os.into()))?;
-    let inherited = format!("/proc/self/fd/{}", pinned.as_raw_fd());
-    let output = Command::new(&plan.program)
-        .args(&plan.arguments)
-        .arg(&inherited)
-        .env_clear()
-        .env("PATH", PATHS.join(":"))
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|os| {
-            let what = format!("{} cannot be run", plan.program.as_text());
-            Error::new(ErrorKind::ToolFailed, &device.target, what)
-                .with_hint("Run it by hand to see why; nothing was written.")
-                .with_os(os)
-        })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
-    said.push_str(&String::from_utf8_lossy(&output.stdout));
-    let said = said.replace(&inherited, &plan.device.path.as_text());
-    let lines: Vec<&str> = said
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        // What follows are the tool's switches, not what is wrong.
-        .take_while(|line| !line.to_lowercase().starts_with("usage:"))
-        .collect();
-    let said = match lines.as_slice() {
-        [] => String::new(),
-        all => format!(" and says: {}", all[..all.len().min(4)].join("; ")),
+    let call = tools::Call {
+        program: &plan.program,
+        arguments: &plan.arguments,
+        devices: &[(pinned, plan.device.path.as_path())],
+        target: &device.target,
     };
-    Err(Error::new(
-        ErrorKind::ToolFailed,
-        &device.target,
-        format!("`{}` failed ({}){said}", plan.command_line(), output.status),
-    )
-    .with_hint(
-        "What the device held may be gone all the same; correct the cause and run it again.",
-    ))
+    tools::run(&call)
 }
 
 /// Compares the superblock with what was asked for.

@@ -1,13 +1,22 @@
 //! Linux: claims on devices, what the kernel shows, programs. Unsafe code only in
 //! `ioctl`.
 
+mod array;
 mod device;
 mod format;
 #[allow(unsafe_code)]
 mod ioctl;
 mod keep;
 mod kernel;
+mod marks;
+mod mount;
 mod partition;
+mod tools;
 
+pub use array::{
+    array_with, carry_out as carry_out_array, plan_array, resync_of, stop as stop_array,
+};
 pub use format::{carry_out as carry_out_format, plan_format};
-pub use partition::{carry_out as carry_out_table, plan_partition, plan_restore};
+pub use marks::{bears_mark, identify};
+pub use mount::{PrivateMount, forget_mount_point, mount_privately};
+pub use partition::{carry_out as carry_out_table, plan_erase, plan_partition, plan_restore};

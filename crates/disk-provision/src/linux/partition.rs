@@ -35,6 +35,12 @@ pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<
     Ok(plan)
 }
 
+pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
+    let device = Device::find(path)?;
+    let geometry = device.geometry()?;
+    plan(&device, geometry, Deed::Erase, store)
+}
+
 pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
     let saved = keep::read(file)?;
     let device = whole(path)?;
@@ -157,6 +163,7 @@ fn patches(
             patches.extend(wipes);
             Ok(patches)
         }
+        Deed::Erase => remains::erasure(disk, geometry),
         Deed::Restore(saved) => {
             let mut patches = saved.patches();
             table::order(&mut patches, geometry.sector());
@@ -198,7 +205,10 @@ pub fn carry_out(
     destroy: &Destroy<'_>,
     ids: &Identifiers,
 ) -> Result<TableReport> {
-    let device = whole(&plan.device.path)?;
+    let device = match plan.deed {
+        Deed::Erase => Device::find(&plan.device.path)?,
+        _ => whole(&plan.device.path)?,
+    };
     let file = device
         .claim_to_destroy(destroy, Access::ReadWrite)?
         .into_file();
@@ -236,6 +246,9 @@ fn save(
     patches: &[Patch],
     destroy: &Destroy<'_>,
 ) -> Result<()> {
+    let Some(save) = destroy.save else {
+        return Ok(());
+    };
     let mut places = remains::table_places(disk, geometry).map_err(|os| unreadable(device, os))?;
     places.extend(
         patches
@@ -245,16 +258,19 @@ fn save(
     let identity = device.identity(geometry);
     let saved = SavedTable::of(disk, identity, &places, destroy.now)
         .map_err(|os| unreadable(device, os))?;
-    keep::write_new(destroy.save, &saved.to_bytes())
+    keep::write_new(save, &saved.to_bytes())
 }
 
 /// Adds how to undo to what went wrong after the first write.
 fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Error {
+    let Some(save) = destroy.save else {
+        return error;
+    };
     let way = format!(
         "The old table is saved: `stripewise partition {} --restore {} --yes --destroy {}` brings \
          it back; or look at `dmesg` and run the same command again.",
         device.path.as_text(),
-        destroy.save.as_text(),
+        save.as_text(),
         device.name
     );
     error.hint = Hint::plain(match &*error.hint {
@@ -296,7 +312,7 @@ fn report(
         .map(|partition| plan::judgement(partition, 0, plan.known));
     Ok(TableReport {
         device: plan.device.clone(),
-        saved: destroy.save.to_path_buf(),
+        saved: destroy.save.map(Path::to_path_buf),
         bytes_written: patches.iter().map(|patch| patch.bytes.len() as u64).sum(),
         shown: match shown {
             Shown::Reread => "the kernel read the table",

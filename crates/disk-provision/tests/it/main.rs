@@ -6,6 +6,7 @@
 //! `STRIPEWISE_REQUIRE_TOOLS=1`.
 #![cfg(target_os = "linux")]
 
+mod erase;
 mod format;
 mod partition;
 mod refusals;

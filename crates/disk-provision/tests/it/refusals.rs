@@ -310,7 +310,7 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         name: device.name(),
         store: None,
         busy_ok: false,
-        save: &device.file("never"),
+        save: Some(&device.file("never")),
         now: NOW,
     };
     let ids = Identifiers { entropy: [1; 32] };

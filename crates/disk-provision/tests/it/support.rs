@@ -70,7 +70,7 @@ pub fn carry_out_as(plan: &TablePlan, name: &str, save: &Path) -> Result<TableRe
         store: None,
         // Tests may run where not all processes can be seen.
         busy_ok: true,
-        save,
+        save: Some(save),
         now: NOW,
     };
     let ids = Identifiers {
@@ -85,7 +85,7 @@ pub fn format_as(plan: &FormatPlan, name: &str) -> Result<FormatReport> {
         store: None,
         // Tests may run where not all processes can be seen.
         busy_ok: true,
-        save: Path::new(""),
+        save: None,
         now: NOW,
     })
 }

@@ -1,0 +1,314 @@
+//! md arrays: which command makes one, and which are refused. Pure: from a wish and the
+//! sizes of devices to an argument vector and to what must come out.
+
+use crate::plan::DeviceFacts;
+use crate::{Error, ErrorKind, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+use stripewise_units::{ByteSize, NameText, format_bytes};
+
+/// Where data begin on every member, whatever the level and the stripe unit: what differs
+/// between arrays is then not where they lie.
+pub const DATA_OFFSET_BYTES: u64 = 1 << 20;
+/// Stripe units are multiples of a page.
+const PAGE_BYTES: u64 = 4 << 10;
+/// md rounds members without a stripe unit to this.
+const GRAIN_BYTES: u64 = 64 << 10;
+
+/// The levels that are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RaidLevel {
+    /// Stripes.
+    Raid0,
+    /// Copies.
+    Raid1,
+    /// Stripes over two copies (`near=2`).
+    Raid10,
+    /// One parity block a stripe.
+    Raid5,
+    /// Two.
+    Raid6,
+}
+
+impl RaidLevel {
+    /// All of them.
+    pub const ALL: [RaidLevel; 5] = [
+        RaidLevel::Raid0,
+        RaidLevel::Raid1,
+        RaidLevel::Raid10,
+        RaidLevel::Raid5,
+        RaidLevel::Raid6,
+    ];
+
+    /// As the kernel and people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RaidLevel::Raid0 => "raid0",
+            RaidLevel::Raid1 => "raid1",
+            RaidLevel::Raid10 => "raid10",
+            RaidLevel::Raid5 => "raid5",
+            RaidLevel::Raid6 => "raid6",
+        }
+    }
+
+    /// Members at least.
+    #[must_use]
+    pub fn members_min(self) -> usize {
+        match self {
+            RaidLevel::Raid0 | RaidLevel::Raid1 => 2,
+            RaidLevel::Raid5 => 3,
+            RaidLevel::Raid10 | RaidLevel::Raid6 => 4,
+        }
+    }
+
+    /// Members whose worth of data a stripe of so many holds.
+    #[must_use]
+    pub fn data_disks(self, members: usize) -> u32 {
+        let disks = match self {
+            RaidLevel::Raid0 => members,
+            RaidLevel::Raid1 => 1,
+            RaidLevel::Raid10 => members / 2,
+            RaidLevel::Raid5 => members.saturating_sub(1),
+            RaidLevel::Raid6 => members.saturating_sub(2),
+        };
+        u32::try_from(disks.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Has stripe units.
+    #[must_use]
+    pub fn is_striped(self) -> bool {
+        self != RaidLevel::Raid1
+    }
+
+    /// Parity must be right before anything is measured: the kernel computes it first.
+    /// Copies of what nobody wrote may differ.
+    #[must_use]
+    pub fn needs_resync(self) -> bool {
+        matches!(self, RaidLevel::Raid5 | RaidLevel::Raid6)
+    }
+
+    /// Why there is no such array of so many members, with this stripe unit.
+    #[must_use]
+    pub fn cannot(self, members: usize, stripe_unit_bytes: Option<u64>) -> Option<String> {
+        if members < self.members_min() {
+            return Some(format!(
+                "{} takes {} devices or more",
+                self.name(),
+                self.members_min()
+            ));
+        }
+        if self == RaidLevel::Raid10 && !members.is_multiple_of(2) {
+            return Some("raid10 takes an even number of devices".to_owned());
+        }
+        let unit = stripe_unit_bytes.filter(|_| self.is_striped())?;
+        (unit < PAGE_BYTES || !unit.is_power_of_two()).then(|| {
+            format!(
+                "a stripe unit of {} is no power of two of 4K or more",
+                ByteSize(unit)
+            )
+        })
+    }
+
+    /// Bytes that an array of such members holds.
+    #[must_use]
+    pub fn capacity_bytes(self, member_bytes: &[u64], stripe_unit_bytes: Option<u64>) -> u64 {
+        let smallest = member_bytes.iter().copied().min().unwrap_or(0);
+        let grain = match stripe_unit_bytes {
+            Some(unit) if self.is_striped() => unit.max(PAGE_BYTES),
+            _ => GRAIN_BYTES,
+        };
+        let each = smallest.saturating_sub(DATA_OFFSET_BYTES) / grain * grain;
+        each.saturating_mul(u64::from(self.data_disks(member_bytes.len())))
+    }
+}
+
+impl std::str::FromStr for RaidLevel {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let number = text.strip_prefix("raid").unwrap_or(text);
+        let named = |level: &RaidLevel| level.name().strip_prefix("raid") == Some(number);
+        RaidLevel::ALL.into_iter().find(named).ok_or(())
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayWish {
+    /// Which.
+    pub level: RaidLevel,
+    /// Bytes on one disk before the next one is used; not for copies alone.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Of the array, from the caller's source of chance.
+    pub uuid: [u8; 16],
+}
+
+/// What would be done. Making it writes nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrayPlan {
+    /// The devices, in their order.
+    pub members: Vec<DeviceFacts>,
+    /// Which level.
+    pub level: RaidLevel,
+    /// Bytes on one disk before the next one is used.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Bytes that it will hold, about.
+    pub size_bytes: u64,
+    /// Why it would be refused as things are.
+    pub in_the_way: Option<String>,
+    /// Why it cannot be known that nobody uses a member.
+    pub unseen: Option<String>,
+    /// The program that is run, by its path.
+    pub program: PathBuf,
+    /// Its arguments, without the array's own name and the members.
+    pub arguments: Vec<String>,
+    #[serde(skip)]
+    pub(crate) uuid: [u8; 16],
+}
+
+/// What came out, read back from the kernel and from the superblocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrayReport {
+    /// The kernel's name: `md127`.
+    pub name: String,
+    /// Its path.
+    pub path: PathBuf,
+    /// Bytes that it holds.
+    pub size_bytes: u64,
+}
+
+/// The arguments of mdadm before the members.
+pub(crate) fn arguments(wish: &ArrayWish, members: usize) -> Vec<String> {
+    let mut arguments = vec![
+        "--run".to_owned(),
+        "--metadata=1.2".to_owned(),
+        format!("--level={}", wish.level.name()),
+        format!("--raid-devices={members}"),
+        format!("--data-offset={}K", DATA_OFFSET_BYTES >> 10),
+        format!("--uuid={}", uuid_text(wish.uuid)),
+        "--homehost=stripewise".to_owned(),
+    ];
+    if wish.level != RaidLevel::Raid0 {
+        arguments.push("--bitmap=none".to_owned());
+    }
+    if wish.level == RaidLevel::Raid10 {
+        arguments.push("--layout=n2".to_owned());
+    }
+    if let Some(unit) = wish.stripe_unit_bytes.filter(|_| wish.level.is_striped()) {
+        arguments.push(format!("--chunk={}K", unit >> 10));
+    }
+    if !wish.level.needs_resync() && wish.level != RaidLevel::Raid0 {
+        arguments.push("--assume-clean".to_owned());
+    }
+    arguments
+}
+
+/// As mdadm writes it: four groups of eight digits.
+pub(crate) fn uuid_text(uuid: [u8; 16]) -> String {
+    let group = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let groups: Vec<String> = uuid.chunks(4).map(group).collect();
+    groups.join(":")
+}
+
+/// Refuses what cannot be.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for a level that these devices cannot have.
+pub(crate) fn check(wish: &ArrayWish, members: &[DeviceFacts]) -> Result<()> {
+    let names: Vec<String> = members.iter().map(|one| one.path.as_text()).collect();
+    let target = names.join(",");
+    if let Some(why) = wish.level.cannot(members.len(), wish.stripe_unit_bytes) {
+        return Err(Error::new(ErrorKind::Usage, target, why)
+            .with_hint("Name more devices, or another level or stripe unit."));
+    }
+    let sizes: Vec<u64> = members.iter().map(|one| one.size_bytes).collect();
+    if wish.level.capacity_bytes(&sizes, wish.stripe_unit_bytes) == 0 {
+        let smallest = sizes.iter().copied().min().unwrap_or(0);
+        let what = format!(
+            "the smallest device has {}, too little for a member of an array",
+            format_bytes(smallest)
+        );
+        return Err(Error::new(ErrorKind::Usage, target, what).with_hint("Name larger devices."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn wish(level: RaidLevel, unit: Option<u64>) -> ArrayWish {
+        ArrayWish {
+            level,
+            stripe_unit_bytes: unit,
+            uuid: std::array::from_fn(|index| index as u8),
+        }
+    }
+
+    #[test]
+    fn arrays_differ_in_what_was_asked_for_and_not_in_where_data_begin() {
+        let line = |level, unit| arguments(&wish(level, unit), 4).join(" ");
+        let striped = line(RaidLevel::Raid10, Some(64 << 10));
+        assert_eq!(
+            striped,
+            "--run --metadata=1.2 --level=raid10 --raid-devices=4 --data-offset=1024K \
+             --uuid=00010203:04050607:08090a0b:0c0d0e0f --homehost=stripewise --bitmap=none \
+             --layout=n2 --chunk=64K --assume-clean"
+        );
+        for level in RaidLevel::ALL {
+            let line = line(level, Some(16 << 10));
+            assert!(line.contains("--data-offset=1024K"), "{line}");
+            assert_eq!(line.contains("--chunk"), level.is_striped(), "{line}");
+            let parity = matches!(level, RaidLevel::Raid5 | RaidLevel::Raid6);
+            assert!(!(parity && line.contains("assume-clean")), "{line}");
+        }
+    }
+
+    #[test]
+    fn levels_take_the_devices_that_they_need() {
+        use RaidLevel::*;
+        for (level, members, unit, works) in [
+            (Raid0, 2, Some(16 << 10), true),
+            (Raid0, 1, None, false),
+            (Raid1, 2, None, true),
+            (Raid10, 3, None, false),
+            (Raid10, 4, Some(64 << 10), true),
+            (Raid10, 5, None, false),
+            (Raid5, 3, Some(64 << 10), true),
+            (Raid5, 2, None, false),
+            (Raid6, 3, None, false),
+            (Raid6, 4, None, true),
+            (Raid0, 4, Some(48 << 10), false),
+            (Raid0, 4, Some(2 << 10), false),
+        ] {
+            let why = level.cannot(members, unit);
+            assert_eq!(why.is_none(), works, "{level:?} {members}: {why:?}");
+        }
+        assert_eq!("10".parse(), Ok(Raid10));
+        assert_eq!("raid6".parse(), Ok(Raid6));
+        assert_eq!("raid4".parse::<RaidLevel>(), Err(()));
+    }
+
+    #[test]
+    fn an_array_holds_what_its_data_disks_hold_behind_the_offset() {
+        let members = [101 * MIB, 257 * MIB, 257 * MIB, 257 * MIB];
+        for (level, want) in [
+            (RaidLevel::Raid0, 400),
+            (RaidLevel::Raid1, 100),
+            (RaidLevel::Raid10, 200),
+            (RaidLevel::Raid5, 300),
+            (RaidLevel::Raid6, 200),
+        ] {
+            assert_eq!(
+                level.capacity_bytes(&members, Some(64 << 10)),
+                want * MIB,
+                "{level:?}"
+            );
+        }
+        assert_eq!(RaidLevel::Raid0.capacity_bytes(&[MIB, MIB], None), 0);
+    }
+}

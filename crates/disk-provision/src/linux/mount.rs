@@ -1,0 +1,170 @@
+//! Mounts that only this process sees. Its view of the mounts is made its own first, so
+//! that nobody else can come upon them, and that they are gone when the process is,
+//! however it ends.
+
+use super::device::Device;
+use super::ioctl;
+use crate::{Error, ErrorKind, FileSystemKind, Result};
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use stripewise_units::{DeviceNumber, NameText};
+
+/// How long something may still hold a file system that is to be unmounted.
+const PATIENCE: u32 = 100;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// A mounted file system; unmounted when dropped.
+#[derive(Debug)]
+pub struct PrivateMount {
+    at: PathBuf,
+    is_mounted: bool,
+}
+
+impl PrivateMount {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.at
+    }
+
+    /// Unmounts it and removes its directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`] where something holds it for longer than ten seconds.
+    pub fn unmount(mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if !self.is_mounted {
+            return Ok(());
+        }
+        let text = c_text(self.at.as_os_str().as_bytes());
+        let mut tries = 0;
+        loop {
+            match ioctl::unmount(&text) {
+                Ok(()) => break,
+                Err(os) if os.kind() == io::ErrorKind::ResourceBusy && tries < PATIENCE => {
+                    tries += 1;
+                    std::thread::sleep(BETWEEN);
+                }
+                Err(os) => {
+                    return Err(failed(&self.at, "cannot be unmounted", os));
+                }
+            }
+        }
+        self.is_mounted = false;
+        forget_mount_point(&self.at);
+        Ok(())
+    }
+}
+
+impl Drop for PrivateMount {
+    fn drop(&mut self) {
+        // Whoever drops it has another failure to tell; the end of the process unmounts.
+        let _ = self.end();
+    }
+}
+
+pub fn mount_privately(
+    device: &Path,
+    file_system: FileSystemKind,
+    at: &Path,
+) -> Result<PrivateMount> {
+    static IS_OWN: AtomicBool = AtomicBool::new(false);
+    let found = Device::find(device)?;
+    if !IS_OWN.load(Ordering::Relaxed) {
+        ioctl::own_mounts()
+            .map_err(|os| failed(at, "this process cannot have mounts of its own", os))?;
+        IS_OWN.store(true, Ordering::Relaxed);
+    }
+    if let Some(parent) = at.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder
+            .create(parent)
+            .map_err(|os| failed(parent, "cannot be made", os))?;
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.mode(0o700);
+    builder
+        .create(at)
+        .map_err(|os| failed(at, "cannot be made", os))?;
+    let mut mounted = PrivateMount {
+        at: at.to_owned(),
+        is_mounted: false,
+    };
+    // Tables of inodes are otherwise written while somebody measures.
+    let options = match file_system {
+        FileSystemKind::Ext4 => c"noinit_itable",
+        _ => c"",
+    };
+    let text = |path: &Path| c_text(path.as_os_str().as_bytes());
+    let kind = match file_system {
+        FileSystemKind::Ntfs => "ntfs3",
+        other => other.name(),
+    };
+    let done = ioctl::mount(
+        &text(&found.path),
+        &text(at),
+        &c_text(kind.as_bytes()),
+        options,
+    );
+    if let Err(os) = done {
+        forget_mount_point(at);
+        return Err(failed(&found.path, "cannot be mounted", os));
+    }
+    mounted.is_mounted = true;
+    let number = std::fs::metadata(at)
+        .map(|about| DeviceNumber::from_raw(about.dev()))
+        .map_err(|os| failed(at, "cannot be looked at", os))?;
+    // btrfs has numbers of its own.
+    if file_system != FileSystemKind::Btrfs && number != found.number {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            at.as_text(),
+            format!("what was mounted is not {}", found.path.as_text()),
+        )
+        .with_hint("Somebody replaced the device; run the command again."));
+    }
+    Ok(mounted)
+}
+
+pub fn forget_mount_point(at: &Path) {
+    // Only empty ones go, and then the directory of all of them.
+    if std::fs::remove_dir(at).is_ok()
+        && let Some(parent) = at.parent()
+    {
+        let _ = std::fs::remove_dir(parent);
+    }
+}
+
+/// Paths and names hold no zero byte.
+fn c_text(bytes: &[u8]) -> CString {
+    CString::new(bytes).unwrap_or_default()
+}
+
+fn failed(path: &Path, what: &str, os: io::Error) -> Error {
+    let (kind, hint) = match os.kind() {
+        io::ErrorKind::PermissionDenied => (
+            ErrorKind::Denied,
+            "Run as root, outside of containers that may not mount.",
+        ),
+        io::ErrorKind::AlreadyExists => (
+            ErrorKind::Refused,
+            "An experiment that was killed may have left it: look with `stripewise lab clean`.",
+        ),
+        _ => (
+            ErrorKind::Unusable,
+            "See the kernel's log (`dmesg`), and /proc/filesystems for what it can mount.",
+        ),
+    };
+    Error::new(kind, path.as_text(), what)
+        .with_hint(hint)
+        .with_os(os)
+}

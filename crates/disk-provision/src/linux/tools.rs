@@ -1,0 +1,136 @@
+//! Programs of the system: found where systems keep them, run on devices that are open
+//! here. No shell, no environment but a path and a language, no input.
+//!
+//! A program gets a device as `/proc/self/fd/N`, a descriptor that it inherits. It is in a
+//! process group of its own, so that Ctrl-C in a terminal does not cut it short, and the
+//! kernel ends it when the thread that started it ends: nothing is made after a kill.
+
+use super::device::failed;
+use super::ioctl;
+use crate::{Error, ErrorKind, Result};
+use rustix::io::FdFlags;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use stripewise_units::NameText;
+
+/// Where programs of the system are; what the user's own `PATH` says does not count.
+const PATHS: [&str; 6] = [
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+];
+
+/// The first of these programs that is installed.
+///
+/// # Errors
+/// [`ErrorKind::ToolMissing`] where none is; `what` it is needed for, and the package of
+/// Debian that brings it.
+pub(super) fn find(names: &[&str], package: &str, what: &str, target: &str) -> Result<PathBuf> {
+    let candidates = PATHS.iter().flat_map(|directory| {
+        names
+            .iter()
+            .map(move |name| Path::new(directory).join(name))
+    });
+    candidates
+        .into_iter()
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            let missing = format!("{} is needed {what} and is not installed", names[0]);
+            Error::new(ErrorKind::ToolMissing, target, missing).with_hint(format!(
+                "Install the package {package} (Debian, Ubuntu; similar elsewhere)."
+            ))
+        })
+}
+
+/// A program, its arguments, and the devices that follow them.
+pub(super) struct Call<'a> {
+    pub program: &'a Path,
+    pub arguments: &'a [String],
+    /// Open devices, each with the path that people know it by.
+    pub devices: &'a [(&'a File, &'a Path)],
+    /// For messages.
+    pub target: &'a str,
+}
+
+impl Call<'_> {
+    fn inherited(file: &File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
+    }
+
+    /// As it could be typed.
+    fn line(&self) -> String {
+        let devices = self.devices.iter().map(|(_, path)| path.as_text());
+        let words = self.arguments.iter().cloned().chain(devices);
+        format!(
+            "{} {}",
+            self.program.as_text(),
+            words.collect::<Vec<_>>().join(" ")
+        )
+    }
+}
+
+/// Runs it to its end.
+///
+/// # Errors
+/// [`ErrorKind::ToolFailed`] with what it says.
+pub(super) fn run(call: &Call<'_>) -> Result<()> {
+    let mut command = Command::new(call.program);
+    command.args(call.arguments);
+    for (file, _) in call.devices {
+        // These are inherited, in this process that starts one program at a time; they
+        // open no more than the paths would.
+        rustix::io::fcntl_setfd(file, FdFlags::empty())
+            .map_err(|os| failed(call.target, "cannot be handed to a program", os.into()))?;
+        command.arg(Call::inherited(file));
+    }
+    command
+        .env_clear()
+        .env("PATH", PATHS.join(":"))
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .process_group(0);
+    ioctl::ends_with_us(&mut command);
+    let output = command.output();
+    for (file, _) in call.devices {
+        let _ = rustix::io::fcntl_setfd(file, FdFlags::CLOEXEC);
+    }
+    let output = output.map_err(|os| {
+        let what = format!("{} cannot be run", call.program.as_text());
+        Error::new(ErrorKind::ToolFailed, call.target, what)
+            .with_hint("Run it by hand to see why; nothing was written.")
+            .with_os(os)
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
+    said.push_str(&String::from_utf8_lossy(&output.stdout));
+    for (file, path) in call.devices {
+        said = said.replace(&Call::inherited(file), &path.as_text());
+    }
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        // What follows are the tool's switches, not what is wrong.
+        .take_while(|line| !line.to_lowercase().starts_with("usage:"))
+        .collect();
+    let said = match lines.as_slice() {
+        [] => String::new(),
+        all => format!(" and says: {}", all[..all.len().min(4)].join("; ")),
+    };
+    Err(Error::new(
+        ErrorKind::ToolFailed,
+        call.target,
+        format!("`{}` failed ({}){said}", call.line(), output.status),
+    )
+    .with_hint(
+        "What the device held may be gone all the same; correct the cause and run it again.",
+    ))
+}
