@@ -9,16 +9,17 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod align;
 pub mod baseline;
 pub mod bench;
 pub mod check;
+pub mod clean;
 pub mod compare;
 pub mod context;
 pub mod convert;
 pub mod disks;
 pub mod doctor;
 mod exit;
-pub mod experiment;
 pub mod export;
 mod failure;
 pub mod format;
@@ -35,6 +36,7 @@ pub mod prepare;
 pub mod probe;
 pub mod profile;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod sqlio;
 pub mod steps;

@@ -9,7 +9,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
-pub use stripewise_campaign::context::store_failure;
 use stripewise_campaign::live::View;
 use stripewise_campaign::steps::drives::Drives;
 use stripewise_campaign::{Clock, Observer, Outcome, Surroundings};

@@ -46,9 +46,13 @@ const PARENTS: [(&str, &[&str]); 4] = [
 
 /// Files of one command, in the crate of use cases and in the terminal's; texts of all
 /// other files may be printed by any command.
-const OWNERS: [(&str, &[&str]); 22] = [
+const OWNERS: [(&str, &[&str]); 26] = [
     ("commands/align", &["align"]),
+    ("campaign/src/align", &["align"]),
     ("commands/lab", &["lab"]),
+    ("campaign/src/lab", &["lab"]),
+    ("campaign/src/resume", &["lab"]),
+    ("campaign/src/clean", &["lab"]),
     ("commands/bench", &["bench"]),
     ("commands/baseline", &["baseline"]),
     ("campaign/src/baseline", &["baseline"]),

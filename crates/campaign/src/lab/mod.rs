@@ -1,45 +1,44 @@
-//! `lab` with several factors: the experiment of a plan file over layouts, on simulated
-//! arrays. Plans with one factor are in `experiment`.
+//! `lab`: experiments of plan files, foreseen or carried out: with one factor in
+//! randomised blocks, with several in passes over layouts of simulated arrays.
+
+mod layouts;
+mod one_factor;
+
+pub use layouts::LabForecast;
+pub use one_factor::OneFactorForecast;
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::steps::layouts::kept::KeptLayouts;
-use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
-use crate::steps::layouts::simulated::Arrays;
-use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
+use crate::permissions::Permissions;
+use crate::steps::experiment::start::ExperimentOptions;
+use crate::steps::input::{PLAN_BYTES_MAX, read_text};
+use crate::steps::sittings::LabSitting;
 use serde::Serialize;
-use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
-use stripewise_lab::plan_file::{LayoutsFile, cells_of};
-use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
-use stripewise_store::Store;
+use std::path::Path;
+use stripewise_lab::plan_file::LabFile;
+use stripewise_units::NameText;
 
 /// What a plan would do.
 #[derive(Clone, Debug, Serialize)]
-pub struct LabForecast {
-    /// Version of the document.
-    pub schema_version: u32,
-    /// As typed.
-    pub target: String,
-    /// Every layout that would be made.
-    pub layouts: Vec<LayoutLevels>,
-    /// Combinations that cannot exist, each with the reason.
-    pub left_out: Vec<LeftOut>,
-    /// The workloads in words.
-    pub cells: Vec<String>,
-    /// Passes before anything is said.
-    pub passes_min: u32,
-    /// Passes at most.
-    pub passes_max: u32,
-    /// Ramps and durations of a pass, nanoseconds; virtual on simulated arrays.
-    pub pass_ns: u64,
-    /// Time to a verdict: that of `passes_min`, nanoseconds.
-    pub verdict_ns: u64,
-    /// Bytes that would be written to real disks.
-    pub bytes_written: u64,
-    /// Devices whose content would be lost.
-    pub destroys: Vec<String>,
-    /// What must be known beforehand.
-    pub notes: Vec<String>,
+#[serde(untagged)]
+pub enum Forecast {
+    /// Of one factor.
+    OneFactor(OneFactorForecast),
+    /// Of several.
+    Layouts(Box<LabForecast>),
+}
+
+/// The plan of a file.
+///
+/// # Errors
+/// Where it cannot be read, or is not a plan.
+pub fn read(context: &Context, path: &Path) -> Outcome<LabFile> {
+    let hint = "`stripewise lab init FILE.toml` writes one to start from";
+    let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
+    text.parse()
+        .map_err(|error: stripewise_workload::PlanError| {
+            Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
+        })
 }
 
 /// What the plan would do; nothing is measured but, on simulated arrays, how long runs
@@ -47,105 +46,31 @@ pub struct LabForecast {
 ///
 /// # Errors
 /// Where the plan cannot be carried out.
-pub fn forecast(context: &Context, store: &Store, file: &LayoutsFile) -> Outcome<LabForecast> {
-    let (kept, _) = prepared(context, store, file)?;
-    let plan = &kept.plan;
-    let pass_ns = plan.layout_ns().saturating_mul(plan.set.len() as u64);
-    let cell = |cell: &stripewise_lab::layouts::LayoutCell| {
-        format!("{}: {}", cell.mix.name, cell.mix.what)
-    };
-    let mut notes = kept.notes.clone();
-    notes.push("Nothing is written to a disk: the array is simulated.".to_owned());
-    Ok(LabForecast {
-        schema_version: SCHEMA_VERSION,
-        target: kept.target.clone(),
-        layouts: (0..plan.set.len())
-            .map(|layout| plan.set.levels(layout))
-            .collect(),
-        left_out: plan.set.left_out.clone(),
-        cells: plan.cells.iter().map(cell).collect(),
-        passes_min: PASSES_MIN,
-        passes_max: plan.passes_max,
-        pass_ns,
-        verdict_ns: pass_ns.saturating_mul(u64::from(PASSES_MIN)),
-        bytes_written: 0,
-        destroys: Vec::new(),
-        notes,
-    })
+pub fn forecast(context: &Context, file: &LabFile) -> Outcome<Forecast> {
+    match file {
+        LabFile::One(file) => one_factor::forecast(file).map(Forecast::OneFactor),
+        LabFile::Several(file) => {
+            let store = context.open_store()?;
+            let forecast = layouts::forecast(context, &store, file)?;
+            Ok(Forecast::Layouts(Box::new(forecast)))
+        }
+    }
 }
 
-/// Carries the plan out.
+/// Carries the plan out; what `options` say takes the place of what it says.
 ///
 /// # Errors
 /// Where it cannot begin: nothing was measured.
-pub fn run_layouts(
+pub fn run(
     context: &Context,
-    store: &mut Store,
-    file: &LayoutsFile,
-) -> Outcome<LayoutsSitting> {
-    let (kept, arrays) = prepared(context, store, file)?;
-    announce(context, &kept, true);
-    simulate_layouts(context, store, &arrays, kept)
-}
-
-fn prepared(
-    context: &Context,
-    store: &Store,
-    file: &LayoutsFile,
-) -> Outcome<(KeptLayouts, Arrays)> {
-    let target = &file.target;
-    if !target.starts_with("sim:") {
-        return Err(Failure::usage(
-            format!("{target}: layouts with several factors are made on simulated arrays only"),
-            "name sim:NAME, or one factor: factor = \"offset\"",
-        ));
-    }
-    let mut factors = file.factors.clone();
-    let removed = without_allocation_unit(context, target, &mut factors)?;
-    if let Some((_, note)) = removed.as_ref().filter(|_| factors.is_empty()) {
-        return Err(Failure::usage(
-            format!("the levels of allocation-unit make no difference here. {note}"),
-            "name another factor",
-        ));
-    }
-    // A slip in a name is told before anything that follows from it.
-    for factor in &factors {
-        crate::steps::layouts::factors::sets(&factor.name)?;
-    }
-    let present = present_of(context, target, &mut factors)?;
-    let mut notes = Vec::new();
-    let cells = match &file.profile {
-        Some(profile) => {
-            let mut profile = profile.clone();
-            notes.extend(profile.fit_sector(sector_of(context, target)?));
-            notes.extend(profile.notes.iter().cloned());
-            cells_of(&profile)
+    file: LabFile,
+    options: &ExperimentOptions,
+    permissions: &Permissions,
+) -> Outcome<LabSitting> {
+    match file {
+        LabFile::One(file) => {
+            one_factor::run(context, &file, options, permissions).map(LabSitting::from)
         }
-        None => file.cells.clone(),
-    };
-    let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
-    let title = format!("{} on {target}", names.join(" x "));
-    let asked = Asked {
-        part: "lab",
-        title: file.name.clone().unwrap_or(title),
-        target: target.clone(),
-        profile: file.profile.as_ref().map(|profile| profile.name.clone()),
-        factors,
-        cells,
-        durations_given: file.duration_given,
-        present,
-        margin_percent: file.margin_percent,
-        passes_max: file.passes_max,
-        time_ns: file.time_ns,
-        size_bytes: file.size_bytes,
-        seed: file.seed,
-        label: file.label.clone(),
-    };
-    let (mut kept, arrays) = prepare(context, store, asked)?;
-    if let Some((effect, note)) = removed {
-        kept.by_arithmetic.push(effect);
-        notes.push(note);
+        LabFile::Several(file) => layouts::run(context, *file, options).map(LabSitting::from),
     }
-    kept.notes = notes;
-    Ok((kept, arrays))
 }

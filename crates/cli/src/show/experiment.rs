@@ -7,9 +7,9 @@ use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
 use crate::switches::hints::{here, word_warnings};
 use serde::Serialize;
-use stripewise_campaign::experiment::answer::{Answer, CountedWarning, counted};
-use stripewise_campaign::experiment::kept::Kept;
-use stripewise_campaign::experiment::sitting::Sitting;
+use stripewise_campaign::steps::experiment::answer::{Answer, CountedWarning, counted};
+use stripewise_campaign::steps::experiment::kept::Kept;
+use stripewise_campaign::steps::experiment::sitting::Sitting;
 use stripewise_lab::experiment::{Block, drift_of};
 use stripewise_report::{
     comparison_heading, comparison_table, comparison_words, warnings_text, wrapped,
@@ -52,7 +52,7 @@ pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
 }
 
 /// Prints it, and says what the process returns.
-pub fn print(context: &Context, answer: &Answer) -> Outcome {
+fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
         print_json(&AnswerDocument {
             schema_version: SCHEMA_VERSION,

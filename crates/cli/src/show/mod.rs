@@ -6,6 +6,7 @@ pub mod disks;
 pub mod disks_like;
 pub mod document;
 pub mod experiment;
+pub mod lab;
 pub mod observer;
 pub mod page;
 pub mod probes;

@@ -2,7 +2,8 @@
 
 use super::run::Safety;
 use clap::{Args, ValueEnum};
-use stripewise_campaign::experiment::start::Limits;
+use stripewise_campaign::align::{AlignOptions, DesignOptions, Operations};
+use stripewise_campaign::steps::experiment::start::ExperimentOptions;
 use stripewise_io_engine::EngineName;
 use stripewise_units::{ByteSize, Nanoseconds};
 
@@ -97,14 +98,54 @@ pub struct ExperimentArguments {
     pub label: Option<String>,
 }
 
+impl Align {
+    /// What is asked.
+    pub fn options(&self) -> AlignOptions {
+        AlignOptions {
+            target: self.target.clone(),
+            design: self.what.design(),
+            size_bytes: self.what.size.map(ByteSize::bytes),
+            anyway: self.what.anyway,
+            measuring: self.how.options(),
+        }
+    }
+}
+
+impl AlignWhat {
+    fn design(&self) -> DesignOptions {
+        let bytes = |sizes: &[ByteSize]| sizes.iter().map(|size| size.bytes()).collect();
+        DesignOptions {
+            offsets_bytes: bytes(&self.offsets),
+            cause: self.cause,
+            threads: self.threads.clone(),
+            outstanding: self.outstanding,
+            blocks_bytes: bytes(&self.block),
+            operations: match (self.read, self.write, self.both) {
+                (true, ..) => Operations::Reads,
+                (_, true, _) => Operations::Writes,
+                (.., true) => Operations::Both,
+                _ => Operations::Unasked,
+            },
+            sequential: self.sequential,
+            study: self.study.map(|study| match study {
+                Study::Year2007 => stripewise_campaign::align::Study::Year2007,
+                Study::Eva => stripewise_campaign::align::Study::Eva,
+            }),
+        }
+    }
+}
+
 impl ExperimentArguments {
-    /// When the experiment stops.
-    pub fn limits(&self) -> Limits {
-        Limits {
+    /// How it is measured, as far as they say it.
+    pub fn options(&self) -> ExperimentOptions {
+        ExperimentOptions {
             precision_percent: self.precision,
             time_ns: self.time.map(Nanoseconds::ns),
             blocks: self.blocks,
-            step_is_given: self.step.is_some(),
+            step_ns: self.step.map(Nanoseconds::ns),
+            engine: self.engine,
+            seed: self.seed,
+            label: self.label.clone(),
         }
     }
 }

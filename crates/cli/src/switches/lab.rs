@@ -4,6 +4,8 @@ use super::align::{ExperimentArguments, percent};
 use super::run::Safety;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use stripewise_campaign::resume::ResumeOptions;
+use stripewise_units::Nanoseconds;
 
 /// Experiments: one factor in randomised blocks with a verdict per row, or several in passes over layouts.
 #[derive(Debug, Args)]
@@ -62,12 +64,23 @@ pub struct LabResume {
     pub precision: Option<f64>,
     /// Go on for at most so long: time of this sitting, whatever earlier ones took
     #[arg(long, value_name = "TIME")]
-    pub time: Option<stripewise_units::Nanoseconds>,
+    pub time: Option<Nanoseconds>,
     /// Blocks at most in all, those that are finished included, instead of what the plan says
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     #[command(flatten)]
     pub safety: Safety,
+}
+
+impl LabResume {
+    /// What is asked for instead of what the plan says.
+    pub fn options(&self) -> ResumeOptions {
+        ResumeOptions {
+            precision_percent: self.precision,
+            time_ns: self.time.map(Nanoseconds::ns),
+            blocks: self.blocks,
+        }
+    }
 }
 
 /// `lab init`.

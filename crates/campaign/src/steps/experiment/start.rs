@@ -11,23 +11,40 @@ use crate::observer::Event;
 use crate::steps::measure::RunOptions;
 use crate::steps::pilot::{Look, durations};
 use crate::steps::targets::OpenTarget;
+use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
 
-/// When an experiment stops, as far as its user says it.
+/// How an experiment is measured, as far as its user says it.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct ExperimentOptions {
     /// Stop when every interval is narrower than this.
     pub precision_percent: Option<f64>,
     /// Time for everything.
     pub time_ns: Option<u64>,
     /// Blocks at most.
     pub blocks: Option<u32>,
-    /// The length of a run was given: no pilot finds one.
-    pub step_is_given: bool,
+    /// Measured time of a run; where it is given, no pilot finds one.
+    pub step_ns: Option<u64>,
+    /// The way to do I/O.
+    pub engine: Option<EngineName>,
+    /// Of the order and of all streams.
+    pub seed: Option<u64>,
+    /// The user's words.
+    pub label: Option<String>,
 }
 
+impl ExperimentOptions {
+    /// Ramp and measured time of a run on a real target.
+    #[must_use]
+    pub fn ramp_and_step_ns(&self) -> (u64, u64) {
+        let step_ns = self.step_ns.unwrap_or(SECOND_NS);
+        ((step_ns / 10).min(SECOND_NS), step_ns)
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
 /// Blocks at most on simulated arrays, where nothing else limits them.
 const BLOCKS_MAX_SIMULATED: u32 = 40;
 
@@ -38,15 +55,15 @@ pub fn start(
     store: &mut Store,
     aimed: OpenTarget,
     mut kept: Kept,
-    limits: &Limits,
+    options: &ExperimentOptions,
     duration_given: bool,
 ) -> Outcome<Sitting> {
     let simulated = aimed.simulated().is_some();
     let how = how(context, &aimed, &kept);
-    if simulated && !duration_given && !limits.step_is_given {
+    if simulated && !duration_given && options.step_ns.is_none() {
         set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
     }
-    limit(&mut kept.plan, limits, simulated);
+    limit(&mut kept.plan, options, simulated);
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
@@ -73,16 +90,16 @@ fn set_durations(
 }
 
 /// What the switches say about stopping.
-pub fn limit(plan: &mut ExperimentPlan, limits: &Limits, simulated: bool) {
-    if let Some(precision) = limits.precision_percent {
+pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: bool) {
+    if let Some(precision) = options.precision_percent {
         plan.precision_percent = precision;
     }
-    plan.time_budget_ns = match limits.time_ns {
+    plan.time_budget_ns = match options.time_ns {
         Some(time_ns) => Some(time_ns),
         None if simulated => plan.time_budget_ns,
         None => Some(plan.time_budget_ns.unwrap_or_else(|| time_unasked_ns(plan))),
     };
-    if let Some(blocks) = limits.blocks {
+    if let Some(blocks) = options.blocks {
         plan.blocks_max = blocks;
     } else if simulated && plan.time_budget_ns.is_none() {
         plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);

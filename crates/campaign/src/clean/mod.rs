@@ -1,88 +1,90 @@
-//! `lab clean`: what Stripewise made and kept, and nothing else. Without `--yes`
-//! it only says what it would do.
+//! `lab clean`: what Stripewise made and kept, and nothing else. Unless it is asked to do
+//! it, it only finds what it would do.
 
 use crate::context::{Context, store_failure};
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::document::{print_json, print_text};
-use crate::switches::lab::LabClean;
+use crate::steps::experiment::kept::Kept;
+use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::targets::target_failure;
 use serde::Serialize;
-use stripewise_campaign::experiment::kept::Kept;
-use stripewise_campaign::steps::layouts::kept::KeptLayouts;
-use stripewise_campaign::steps::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
-use stripewise_units::{format_bytes, path_of};
+use stripewise_units::path_of;
 
 /// What was done, or would be.
-#[derive(Default, Serialize)]
-struct Cleaned {
-    schema_version: u32,
-    done: bool,
-    files: Vec<CleanedFile>,
-    experiments: Vec<CleanedExperiment>,
+#[derive(Debug, Default, Serialize)]
+pub struct Cleaned {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// It was done.
+    pub done: bool,
+    /// Test files that were kept.
+    pub files: Vec<CleanedFile>,
+    /// Experiments that were named.
+    pub experiments: Vec<CleanedExperiment>,
+    /// The first failure: the rest was done all the same.
+    #[serde(skip)]
+    pub failure: Option<Failure>,
 }
 
-#[derive(Serialize)]
-struct CleanedFile {
-    path: String,
-    size_bytes: u64,
+/// A test file.
+#[derive(Debug, Serialize)]
+pub struct CleanedFile {
+    /// Where it is.
+    pub path: String,
+    /// Its bytes.
+    pub size_bytes: u64,
     /// It was not there any more; only its entry in the store went.
-    gone_before: bool,
+    pub gone_before: bool,
     /// Why it is not removed; absent where nothing is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
+    pub refused: Option<String>,
 }
 
-#[derive(Serialize)]
-struct CleanedExperiment {
-    id: String,
-    runs: usize,
+/// An experiment with its runs.
+#[derive(Debug, Serialize)]
+pub struct CleanedExperiment {
+    /// Its id.
+    pub id: String,
+    /// Its runs.
+    pub runs: usize,
 }
 
-pub fn clean(context: &Context, arguments: &LabClean) -> Outcome {
-    if arguments.ids.is_empty() && context.open_store_if_any()?.is_none() {
-        let nothing = Cleaned {
-            schema_version: SCHEMA_VERSION,
-            done: arguments.yes,
-            ..Cleaned::default()
-        };
-        return print(context, &nothing, arguments).map(|()| Exit::Done);
-    }
-    let mut store = context.open_store_there()?;
+/// Removes the experiments of these ids with their runs; where there are none, the test
+/// files that were kept. Without `yes` nothing is removed.
+///
+/// # Errors
+/// Where there is no store, or an id is not known.
+pub fn clean(context: &Context, ids: &[String], yes: bool) -> Outcome<Cleaned> {
     let mut cleaned = Cleaned {
         schema_version: SCHEMA_VERSION,
-        done: arguments.yes,
+        done: yes,
         ..Cleaned::default()
     };
-    let outcome = if arguments.ids.is_empty() {
-        files(context, &mut store, arguments.yes, &mut cleaned)
-    } else {
-        experiments(context, &mut store, arguments, &mut cleaned)
-    };
-    print(context, &cleaned, arguments)?;
-    // What was removed before a failure is told; then the failure.
-    outcome.map(|()| Exit::Done)
-}
-
-fn print(context: &Context, cleaned: &Cleaned, arguments: &LabClean) -> Outcome<()> {
-    if context.global.json {
-        return print_json(cleaned);
+    if ids.is_empty() && context.open_store_if_any()?.is_none() {
+        return Ok(cleaned);
     }
-    print_text(&text(cleaned, arguments));
-    Ok(())
+    let mut store = context.open_store_there()?;
+    let outcome = match ids {
+        [] => files(context, &mut store, yes, &mut cleaned),
+        ids => experiments(context, &mut store, ids, yes, &mut cleaned),
+    };
+    // What was removed before a failure is reported; then the failure.
+    cleaned.failure = outcome.err();
+    Ok(cleaned)
 }
 
 fn experiments(
     context: &Context,
     store: &mut Store,
-    arguments: &LabClean,
+    ids: &[String],
+    yes: bool,
     cleaned: &mut Cleaned,
 ) -> Outcome<()> {
     let mut kept: Vec<Kept> = Vec::new();
     let mut layouts: Vec<KeptLayouts> = Vec::new();
-    for id in &arguments.ids {
+    for id in ids {
         match KeptLayouts::load(store, id)? {
             Some(found) => layouts.push(found),
             None => kept.push(Kept::load(store, id)?),
@@ -90,7 +92,7 @@ fn experiments(
     }
     for experiment in layouts {
         let runs = experiment.run_ids(context, store)?;
-        if arguments.yes {
+        if yes {
             store.delete(&runs).map_err(store_failure)?;
             experiment.forget(store)?;
         }
@@ -101,7 +103,7 @@ fn experiments(
     }
     for experiment in kept {
         let runs = experiment.run_ids(context, store)?;
-        if arguments.yes {
+        if yes {
             store.delete(&runs).map_err(store_failure)?;
             experiment.forget(store)?;
         }
@@ -113,7 +115,7 @@ fn experiments(
     Ok(())
 }
 
-/// Test files that were kept. The first that cannot be removed is told after the
+/// Test files that were kept. The first that cannot be removed is reported after the
 /// others were.
 fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned) -> Outcome<()> {
     let known = store.files().map_err(store_failure)?;
@@ -175,37 +177,4 @@ fn made(file: &stripewise_store::MadeFile) -> MadeFile {
         id: file.id.clone(),
         size_bytes: file.size_bytes,
     }
-}
-
-fn text(cleaned: &Cleaned, arguments: &LabClean) -> String {
-    let verb = match cleaned.done {
-        true => "Removed",
-        false => "Would remove",
-    };
-    let mut text = String::new();
-    for file in &cleaned.files {
-        text.push_str(&match (file.gone_before, &file.refused, cleaned.done) {
-            (true, _, true) => format!("{} is gone already; forgotten.\n", file.path),
-            (true, _, false) => format!("{} is gone already; would be forgotten.\n", file.path),
-            (false, Some(_), true) => format!("{} stays.\n", file.path),
-            (false, Some(_), false) => format!("{} would stay.\n", file.path),
-            (false, None, _) => format!(
-                "{verb} {} ({}).\n",
-                file.path,
-                format_bytes(file.size_bytes)
-            ),
-        });
-    }
-    for experiment in &cleaned.experiments {
-        text.push_str(&format!(
-            "{verb} experiment {} and its {} runs.\n",
-            experiment.id, experiment.runs
-        ));
-    }
-    if cleaned.files.is_empty() && arguments.ids.is_empty() {
-        text.push_str("No test file is kept.\n");
-    } else if !cleaned.done {
-        text.push_str("Nothing was removed; --yes does it.\n");
-    }
-    text
 }

@@ -1,6 +1,5 @@
-//! From switches to the design: operations, cells and levels.
+//! The design: operations, cells and levels.
 
-use crate::switches::align::{AlignWhat, Study};
 use stripewise_lab::experiment::Cell;
 use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, offsets_unasked};
 use stripewise_units::{ByteSize, counted};
@@ -17,25 +16,69 @@ const BLOCK_UNASKED: u64 = 8 << 10;
 /// about the largest count up to here.
 const THREADS_PRIMARY_MAX: u32 = 64;
 
+/// Published designs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Study {
+    /// Oja and Nisula 2007.
+    Year2007,
+    /// EVA8100, 2009.
+    Eva,
+}
+
+/// Reads or writes, as far as the user says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operations {
+    /// Both where writing is allowed.
+    #[default]
+    Unasked,
+    /// Only reads.
+    Reads,
+    /// Only writes.
+    Writes,
+    /// Both, and nothing less.
+    Both,
+}
+
+/// What to compare, as far as the user says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DesignOptions {
+    /// Offsets from the start of the disk; the others are held against the first.
+    pub offsets_bytes: Vec<u64>,
+    /// 36K among the offsets.
+    pub cause: bool,
+    /// Counts of threads.
+    pub threads: Vec<u32>,
+    /// Operations that each thread keeps in flight.
+    pub outstanding: Option<u32>,
+    /// Block sizes.
+    pub blocks_bytes: Vec<u64>,
+    /// Reads or writes.
+    pub operations: Operations,
+    /// Sequential rows, too.
+    pub sequential: bool,
+    /// Whose defaults hold.
+    pub study: Option<Study>,
+}
+
 /// Everything about the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Design {
-    pub reads: bool,
-    pub writes: bool,
-    pub sequential: bool,
-    pub threads: Vec<u32>,
-    pub outstanding: u32,
-    pub blocks_bytes: Vec<u64>,
+pub(super) struct Design {
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+    sequential: bool,
+    threads: Vec<u32>,
+    outstanding: u32,
+    blocks_bytes: Vec<u64>,
     /// Offsets of the disk, where they are named.
-    pub offsets_bytes: Option<Vec<u64>>,
-    pub cause: bool,
+    pub(super) offsets_bytes: Option<Vec<u64>>,
+    cause: bool,
     /// Threads or outstanding were given by number.
-    pub load_given: bool,
+    pub(super) load_given: bool,
 }
 
 impl Design {
-    /// What the switches say, with the defaults of a study.
-    pub fn of(what: &AlignWhat) -> Design {
+    /// What the user says, with the defaults of a study.
+    pub(super) fn of(what: &DesignOptions) -> Design {
         let study = what.study;
         let threads = match (what.threads.as_slice(), study) {
             ([], Some(Study::Year2007)) => THREADS_2007.to_vec(),
@@ -47,7 +90,7 @@ impl Design {
             Some(Study::Eva) => OUTSTANDING_EVA,
             _ => OUTSTANDING_2007,
         });
-        let offsets_bytes = match (what.offsets.as_slice(), study) {
+        let offsets_bytes = match (what.offsets_bytes.as_slice(), study) {
             ([], Some(Study::Year2007)) => Some(vec![OFFSET_63_SECTORS, 64 << 10]),
             ([], Some(Study::Eva)) => Some(vec![
                 OFFSET_63_SECTORS,
@@ -57,17 +100,17 @@ impl Design {
                 2 << 20,
             ]),
             ([], None) => None,
-            (given, _) => Some(given.iter().map(|offset| offset.bytes()).collect()),
+            (given, _) => Some(given.to_vec()),
         };
         Design {
-            reads: !what.write,
-            writes: !what.read,
+            reads: what.operations != Operations::Writes,
+            writes: what.operations != Operations::Reads,
             sequential: what.sequential || study == Some(Study::Year2007),
             threads,
             outstanding,
-            blocks_bytes: match what.block.as_slice() {
+            blocks_bytes: match what.blocks_bytes.as_slice() {
                 [] => vec![BLOCK_UNASKED],
-                given => given.iter().map(|block| block.bytes()).collect(),
+                given => given.to_vec(),
             },
             offsets_bytes,
             cause: what.cause,
@@ -76,12 +119,12 @@ impl Design {
     }
 
     /// Operations in flight at most.
-    pub fn outstanding_total(&self) -> u32 {
+    pub(super) fn outstanding_total(&self) -> u32 {
         let threads = self.threads.iter().copied().max().unwrap_or(1);
         threads.saturating_mul(self.outstanding)
     }
 
-    pub fn block_bytes_max(&self) -> u64 {
+    pub(super) fn block_bytes_max(&self) -> u64 {
         self.blocks_bytes
             .iter()
             .copied()
@@ -90,7 +133,7 @@ impl Design {
     }
 
     /// The levels: those named, or those that follow from where it starts.
-    pub fn offsets(&self, start_bytes: Option<u64>) -> Vec<u64> {
+    pub(super) fn offsets(&self, start_bytes: Option<u64>) -> Vec<u64> {
         let named = self.offsets_bytes.clone();
         let mut offsets = named.unwrap_or_else(|| offsets_unasked(start_bytes).to_vec());
         if let [only] = offsets.as_slice() {
@@ -105,7 +148,7 @@ impl Design {
 
     /// The rows in the order of the articles: reads before writes, random before
     /// sequential, then by block size and threads.
-    pub fn cells(&self, ramp_ns: u64, duration_ns: u64) -> Vec<Cell> {
+    pub(super) fn cells(&self, (ramp_ns, duration_ns): (u64, u64)) -> Vec<Cell> {
         let mut cells = Vec::new();
         let operations = [(self.reads, 100), (self.writes, 0)];
         for (_, read_percent) in operations.into_iter().filter(|(wanted, _)| *wanted) {
@@ -157,7 +200,7 @@ impl Design {
 
 /// The primary hypothesis: random writes where there are any (both sides of a
 /// mirror work for them), else random reads, with full queues.
-pub fn primary(cells: &[Cell]) -> Option<usize> {
+pub(super) fn primary(cells: &[Cell]) -> Option<usize> {
     let rank = |cell: &Cell| {
         let random = matches!(cell.workload.pattern, Pattern::Random { .. });
         let threads = cell.workload.threads;
@@ -186,27 +229,16 @@ fn pattern(sequential: bool) -> Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    fn design(arguments: &[&str]) -> Design {
-        #[derive(Parser)]
-        struct Words {
-            #[command(flatten)]
-            what: AlignWhat,
-        }
-        let words = ["align"].iter().chain(arguments);
-        Design::of(&Words::parse_from(words).what)
-    }
 
     #[test]
     fn unasked_there_are_three_loads_of_random_reads_and_writes() {
-        let design = design(&[]);
+        let design = Design::of(&DesignOptions::default());
         assert_eq!(
             design.offsets(Some(OFFSET_63_SECTORS)),
             [OFFSET_63_SECTORS, OFFSET_1M]
         );
         assert_eq!(design.outstanding_total(), 256);
-        let cells = design.cells(0, 1);
+        let cells = design.cells((0, 1));
         assert_eq!(cells.len(), 6);
         assert_eq!(cells[0].name, "random read, 1 thread");
         assert_eq!(
@@ -217,11 +249,18 @@ mod tests {
 
     #[test]
     fn the_studies_have_the_rows_of_their_articles() {
-        let year_2007 = design(&["--study", "2007"]);
-        assert_eq!(year_2007.cells(0, 1).len(), 36);
+        let year_2007 = Design::of(&DesignOptions {
+            study: Some(Study::Year2007),
+            ..DesignOptions::default()
+        });
+        assert_eq!(year_2007.cells((0, 1)).len(), 36);
         assert_eq!(year_2007.offsets(None), [OFFSET_63_SECTORS, 64 << 10]);
-        let eva = design(&["--study", "eva", "--cause"]);
-        assert_eq!(eva.cells(0, 1).len(), 12);
+        let eva = Design::of(&DesignOptions {
+            study: Some(Study::Eva),
+            cause: true,
+            ..DesignOptions::default()
+        });
+        assert_eq!(eva.cells((0, 1)).len(), 12);
         assert_eq!(eva.offsets(None)[..2], [OFFSET_63_SECTORS, OFFSET_36K]);
         assert_eq!(eva.offsets(None).len(), 6);
         assert_eq!(eva.outstanding_total(), 1024);
@@ -229,17 +268,16 @@ mod tests {
     }
 
     #[test]
-    fn switches_narrow_the_rows() {
-        let reads = design(&[
-            "--read",
-            "--threads",
-            "4",
-            "--sequential",
-            "--offsets",
-            "36K",
-        ]);
-        assert!(!reads.writes);
-        assert_eq!(reads.cells(0, 1).len(), 2);
+    fn what_is_asked_narrows_the_rows() {
+        let reads = Design::of(&DesignOptions {
+            operations: Operations::Reads,
+            threads: vec![4],
+            sequential: true,
+            offsets_bytes: vec![OFFSET_36K],
+            ..DesignOptions::default()
+        });
+        assert!(!reads.writes && reads.load_given);
+        assert_eq!(reads.cells((0, 1)).len(), 2);
         assert_eq!(reads.offsets(None), [OFFSET_36K, OFFSET_1M]);
     }
 }

@@ -1,47 +1,69 @@
 //! `lab resume`: goes on with an experiment from what the store has of it, or
 //! shows it again where nothing is left to do.
 //!
-//! A test file that went with its process is made anew. Levels that are offsets
+//! A test file that went with its process is made again. Levels that are offsets
 //! are put where they belong in the new file; all else stays as it was planned.
 
-use super::run::{check_fit, need};
 use crate::context::{Context, store_failure};
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::advice;
-use crate::show::experiment::{conclude, print};
-use crate::show::terminal::say_part;
-use crate::switches::lab::LabResume;
-use stripewise_campaign::experiment::answer::Answer;
-use stripewise_campaign::experiment::ground::find;
-use stripewise_campaign::experiment::kept::Kept;
-use stripewise_campaign::experiment::sitting::{announce, how, run_sitting};
-use stripewise_campaign::experiment::start::{plan_failure, say_place};
-use stripewise_campaign::steps::layouts::kept::KeptLayouts;
-use stripewise_campaign::steps::layouts::sitting::{ResumeLimits, resume_layouts};
-use stripewise_campaign::steps::targets::{TargetRequirements, open_target};
+use crate::permissions::Permissions;
+use crate::steps::experiment::answer::Answer;
+use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
+use crate::steps::experiment::ground::find;
+use crate::steps::experiment::kept::Kept;
+use crate::steps::experiment::sitting::{Sitting, announce, how, run_sitting};
+use crate::steps::experiment::start::{plan_failure, say_place};
+use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::sitting::{ResumeLimits, resume_layouts};
+use crate::steps::sittings::LabSitting;
+use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use stripewise_lab::experiment::{
-    Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
+    Block, Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
 use stripewise_lab::offsets::shift;
-use stripewise_report::wrapped;
+use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::{Nanoseconds, counted, format_duration};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
+/// What is asked for instead of what the plan says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ResumeOptions {
+    /// Stop when every interval is narrower than this; of layouts, the margin.
+    pub precision_percent: Option<f64>,
+    /// Time of this sitting, whatever earlier ones took.
+    pub time_ns: Option<u64>,
+    /// Blocks or passes at most in all.
+    pub blocks: Option<u32>,
+}
+
+/// Goes on with the experiment of this id.
+///
+/// # Errors
+/// Where it is not known, or cannot go on. What failed later is in the sitting.
+pub fn resume(
+    context: &Context,
+    id: &str,
+    options: &ResumeOptions,
+    permissions: &Permissions,
+) -> Outcome<LabSitting> {
     let mut store = context.open_store_there()?;
-    let id = store.full_name(&arguments.id).map_err(store_failure)?;
+    let id = store.full_name(id).map_err(store_failure)?;
     if let Some(kept) = KeptLayouts::load(&store, &id)? {
-        return resume_of_layouts(context, &mut store, kept, arguments);
+        let limits = ResumeLimits {
+            margin_percent: options.precision_percent,
+            passes_max: options.blocks,
+            time_ns: options.time_ns,
+        };
+        return resume_layouts(context, &mut store, kept, &limits).map(LabSitting::from);
     }
     let mut kept = Kept::load(&store, &id)?;
     let records = kept.runs(context, &store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
     kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
-    change(&mut kept, arguments);
+    change(&mut kept, options);
     kept.plan.check().map_err(plan_failure)?;
     let mut experiment = Experiment {
         id: kept.id.clone(),
@@ -50,76 +72,57 @@ pub fn resume(context: &Context, arguments: &LabResume) -> Outcome {
         ended: None,
         blocks,
     };
-    if let Some(why) = enough(&experiment, experiment.elapsed_ns) {
-        // An interruption is over once nothing is left to go on with.
-        kept.ended = Some(why);
-        experiment.ended = kept.ended;
-        if !context.global.quiet {
-            say_part!("{}", wrapped(&done_words(&experiment, why), "  "));
-        }
-        return print(context, &Answer::of(&experiment, kept, records));
-    }
-    let blocks = experiment.blocks;
+    let Some(why) = enough(&experiment, experiment.elapsed_ns) else {
+        let blocks = experiment.blocks;
+        let sitting = go_on(context, &mut store, kept, blocks, records, permissions)?;
+        return Ok(sitting.into());
+    };
+    // An interruption is over once nothing is left to go on with.
+    kept.ended = Some(why);
+    experiment.ended = kept.ended;
+    context.status(done_words(&experiment, why));
+    Ok(LabSitting::from(Sitting {
+        answer: Some(Answer::of(&experiment, kept, records)),
+        ended: Ok(()),
+    }))
+}
+
+fn go_on(
+    context: &Context,
+    store: &mut Store,
+    mut kept: Kept,
+    blocks: Vec<Block>,
+    records: Vec<RunRecord>,
+    permissions: &Permissions,
+) -> Outcome<Sitting> {
     // Positions were asked of a test file as large as it could be; so again.
-    let mut need = need(&kept.plan, kept.load_given);
+    let mut required = requirements(&kept.plan, kept.load_given);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
-        need = TargetRequirements {
+        required = TargetRequirements {
             size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
-            ..need
+            ..required
         };
     }
-    let aimed = open_target(
-        context,
-        &mut store,
-        &kept.target,
-        &need,
-        &arguments.safety.permissions(),
-    )?;
+    let aimed = open_target(context, store, &kept.target, &required, permissions)?;
     place_again(&mut kept, &aimed)?;
     check_fit(&kept.plan, &aimed)?;
     kept.ended = None;
     let how = how(context, &aimed, &kept);
     say_place(context, &kept);
     announce(context, &kept, aimed.simulated().is_some());
-    let sitting = run_sitting(context, &mut store, aimed, how, kept, blocks, records)?;
-    conclude(context, sitting)
+    run_sitting(context, store, aimed, how, kept, blocks, records)
 }
 
-/// The same of an experiment over layouts.
-fn resume_of_layouts(
-    context: &Context,
-    store: &mut Store,
-    kept: KeptLayouts,
-    arguments: &LabResume,
-) -> Outcome {
-    let limits = ResumeLimits {
-        margin_percent: arguments.precision,
-        passes_max: arguments.blocks,
-        time_ns: arguments.time.map(Nanoseconds::ns),
-    };
-    let sitting = resume_layouts(context, store, kept, &limits)?;
-    let record = sitting.kept.answer();
-    let outside = record
-        .as_ref()
-        .is_some_and(|record| record.present_is_outside);
-    let exit = match outside {
-        true => Exit::Finding,
-        false => Exit::Done,
-    };
-    let exit = advice::show(context, &sitting.kept, record.as_ref(), None, exit)?;
-    sitting.ended.map(|()| exit)
-}
-
-/// What the command line says instead of the plan.
-fn change(kept: &mut Kept, arguments: &LabResume) {
+/// What is asked for instead of what the plan says.
+fn change(kept: &mut Kept, options: &ResumeOptions) {
     let plan = &mut kept.plan;
-    plan.precision_percent = arguments.precision.unwrap_or(plan.precision_percent);
+    plan.precision_percent = options.precision_percent.unwrap_or(plan.precision_percent);
     let elapsed_ns = kept.elapsed_ns;
-    let sitting = arguments
-        .time
-        .map(|time| elapsed_ns.saturating_add(time.ns()));
+    let sitting = options
+        .time_ns
+        .map(|time_ns| elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = sitting.or(plan.time_budget_ns);
-    plan.blocks_max = arguments.blocks.unwrap_or(plan.blocks_max);
+    plan.blocks_max = options.blocks.unwrap_or(plan.blocks_max);
     plan.blocks_min = plan
         .blocks_min
         .min(plan.blocks_max.max(ExperimentPlan::BLOCKS_MIN));
@@ -150,21 +153,12 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
 }
 
 /// Finds the levels' places on the target as it is now.
-fn place_again(
-    kept: &mut Kept,
-    aimed: &stripewise_campaign::steps::targets::OpenTarget,
-) -> Outcome<()> {
+fn place_again(kept: &mut Kept, aimed: &OpenTarget) -> Outcome<()> {
+    let block_bytes = block_bytes_max(&kept.plan);
     let Some(place) = &mut kept.place else {
         return Ok(());
     };
-    let cells = kept.plan.cells.iter();
-    let block_bytes = cells.map(|cell| cell.workload.block_size_bytes).max();
-    let found = find(
-        aimed,
-        &kept.target,
-        block_bytes.unwrap_or(8 << 10),
-        kept.size_bytes,
-    );
+    let found = find(aimed, &kept.target, block_bytes, kept.size_bytes);
     if found.place.start_bytes != place.start_bytes {
         return Err(Failure::usage(
             format!(
@@ -192,7 +186,7 @@ fn place_again(
     }
     if moved {
         place.notes.push(
-            "The test file was made anew when the experiment was resumed, and lies elsewhere: blocks before and after are of two files."
+            "The test file was made again when the experiment was resumed, and lies elsewhere: blocks before and after are of two files."
                 .to_owned(),
         );
     }

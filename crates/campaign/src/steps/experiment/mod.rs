@@ -4,6 +4,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `fit` | what all workloads together ask of a target |
 //! | `ground` | where a target starts, and what may be said of it |
 //! | `start` | the first sitting: limits, pilot, what will be done |
 //! | `runner` | makes and keeps the runs |
@@ -12,6 +13,7 @@
 //! The document of the store, and what was found, are steps: `compare` and `report` read
 //! them too.
 
+pub mod fit;
 pub mod ground;
 pub mod runner;
 pub mod sitting;

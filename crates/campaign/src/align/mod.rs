@@ -1,0 +1,182 @@
+//! `align`: does the partition offset matter on this storage? Nothing is repartitioned:
+//! the same workload runs at shifted base offsets, block after block in random order.
+
+mod design;
+mod levels;
+
+pub use design::{DesignOptions, Operations, Study};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::experiment::fit::FILL_NS;
+use crate::steps::experiment::ground::find;
+use crate::steps::experiment::kept::{ExperimentKind, Kept};
+use crate::steps::experiment::sitting::{Sitting, new_document};
+use crate::steps::experiment::start::{ExperimentOptions, limit, start};
+use crate::steps::measure::check_before;
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, void_data,
+    void_in_memory,
+};
+use design::Design;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::experiment::{ExperimentPlan, Level};
+use stripewise_store::Store;
+use stripewise_targets::Size;
+use stripewise_units::{ByteSize, format_duration, path_of};
+use stripewise_workload::{CacheMode, DataPattern, Workload};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct AlignOptions {
+    /// As typed.
+    pub target: String,
+    /// What to compare.
+    pub design: DesignOptions,
+    /// How much of the target to use; size of the test file in a directory.
+    pub size_bytes: Option<u64>,
+    /// Measure although every result will be void.
+    pub anyway: bool,
+    /// How long, and how exactly.
+    pub measuring: ExperimentOptions,
+}
+
+/// Measures until every interval is narrow, or the time is spent.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured. What failed later is in the sitting.
+pub fn align(
+    context: &Context,
+    store: &mut Store,
+    options: &AlignOptions,
+    permissions: &Permissions,
+) -> Outcome<Sitting> {
+    check(options)?;
+    let mut design = Design::of(&options.design);
+    say_time(context, options, &design);
+    let aimed = open(context, store, options, &mut design, permissions)?;
+    let found = find(
+        &aimed,
+        &options.target,
+        design.block_bytes_max(),
+        options.size_bytes,
+    );
+    let (plan, place) = levels::plan(options, &design, &aimed, &found)?;
+    if let Some(refusal) = refuse_void(options, &design, &aimed) {
+        aimed.finish()?;
+        return Err(refusal);
+    }
+    let kept = Kept {
+        label: options.measuring.label.clone(),
+        size_bytes: options.size_bytes,
+        engine: options.measuring.engine.unwrap_or_default().to_string(),
+        load_given: design.load_given,
+        place: Some(place),
+        layout: found.layout,
+        ..new_document(context, store, ExperimentKind::Align, &options.target, plan)?
+    };
+    start(context, store, aimed, kept, &options.measuring, false)
+}
+
+/// What is out of range is reported before a test file is filled, or a store made.
+///
+/// # Errors
+/// Of the first option that is.
+pub fn check(options: &AlignOptions) -> Outcome<()> {
+    if options.measuring.engine == Some(EngineName::Null) {
+        return Err(Failure::usage(
+            "--engine null measures no storage, and offsets mean nothing to it",
+            "leave it out, or name uring or threads",
+        ));
+    }
+    let design = Design::of(&options.design);
+    for cell in design.cells(options.measuring.ramp_and_step_ns()) {
+        check_before(&cell.workload, options.size_bytes)?;
+    }
+    Ok(())
+}
+
+/// How long it may take, before a test file is filled. Rows may be fewer where
+/// nothing may be written; then it takes less.
+fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
+    if options.target.starts_with("sim:") {
+        return;
+    }
+    let names = design.offsets(None);
+    let levels = names
+        .iter()
+        .map(|offset| Level::offset(ByteSize(*offset).to_string(), 0));
+    let times = options.measuring.ramp_and_step_ns();
+    let mut plan = ExperimentPlan::new("partition offset", levels.collect(), design.cells(times));
+    limit(&mut plan, &options.measuring, false);
+    context.plan(format!(
+        "Time: at most {} of measuring, in blocks of {} runs of {} each.",
+        format_duration(plan.time_budget_ns.unwrap_or(0)),
+        plan.runs_per_block(),
+        format_duration(times.1)
+    ));
+}
+
+/// An experiment every run of which would be void is not begun: it takes minutes.
+/// Holes and zeros answer reads only.
+fn refuse_void(options: &AlignOptions, design: &Design, aimed: &OpenTarget) -> Option<Failure> {
+    if options.anyway {
+        return None;
+    }
+    let in_memory = (aimed.real()).and_then(|_| void_in_memory(&path_of(&options.target)));
+    let void = in_memory.or_else(|| void_data(aimed).filter(|_| !design.writes))?;
+    Some(Failure::new(
+        Exit::Target,
+        format!(
+            "{}: every run here would be void: {}",
+            options.target, void.message
+        ),
+        format!("{}; or add --anyway", void.hint),
+    ))
+}
+
+/// Opens the target. What may not be written is only read, unless writes were
+/// asked for; and that is reported.
+fn open(
+    context: &Context,
+    store: &mut Store,
+    options: &AlignOptions,
+    design: &mut Design,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
+    let required = requirements(options, design);
+    let asked = matches!(
+        options.design.operations,
+        Operations::Writes | Operations::Both
+    ) || permissions.overwrite
+        || permissions.destroy.is_some();
+    let refusal = match open_target(context, store, &options.target, &required, permissions) {
+        Err(failure) if design.writes && !asked && lacks_permission_to_write(&failure) => failure,
+        other => return other,
+    };
+    let text = format!("only reads are measured: {}", refusal.error);
+    context.note_failure(&text, &refusal);
+    design.writes = false;
+    let required = TargetRequirements {
+        writes: false,
+        ..required
+    };
+    open_target(context, store, &options.target, &required, permissions)
+}
+
+fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
+    TargetRequirements {
+        reads: design.reads,
+        writes: design.writes,
+        size: options.size_bytes.map_or(Size::Auto, Size::Exactly),
+        outstanding_total: design.outstanding_total(),
+        outstanding_by_number: design.load_given,
+        cache: CacheMode::Direct,
+        cache_by_name: false,
+        data: DataPattern::default(),
+        seed: options.measuring.seed.unwrap_or(Workload::SEED),
+        fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),
+    }
+}

@@ -1,0 +1,181 @@
+//! `lab` with several factors: the experiment of a plan file over layouts, on simulated
+//! arrays.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::experiment::start::ExperimentOptions;
+use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
+use crate::steps::layouts::simulated::Arrays;
+use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
+use serde::Serialize;
+use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
+use stripewise_lab::plan_file::{LayoutsFile, cells_of};
+use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
+use stripewise_store::Store;
+
+/// What a plan would do.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabForecast {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// As typed.
+    pub target: String,
+    /// Every layout that would be made.
+    pub layouts: Vec<LayoutLevels>,
+    /// Combinations that cannot exist, each with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// The workloads in words.
+    pub cells: Vec<String>,
+    /// Passes before anything is said.
+    pub passes_min: u32,
+    /// Passes at most.
+    pub passes_max: u32,
+    /// Ramps and durations of a pass, nanoseconds; virtual on simulated arrays.
+    pub pass_ns: u64,
+    /// Time to a verdict: that of `passes_min`, nanoseconds.
+    pub verdict_ns: u64,
+    /// Bytes that would be written to real disks.
+    pub bytes_written: u64,
+    /// Devices whose content would be lost.
+    pub destroys: Vec<String>,
+    /// What must be known beforehand.
+    pub notes: Vec<String>,
+}
+
+/// What the plan would do; nothing is measured but, on simulated arrays, how long runs
+/// must be.
+///
+/// # Errors
+/// Where the plan cannot be carried out.
+pub(super) fn forecast(
+    context: &Context,
+    store: &Store,
+    file: &LayoutsFile,
+) -> Outcome<LabForecast> {
+    let (kept, _) = prepared(context, store, file)?;
+    let plan = &kept.plan;
+    let pass_ns = plan.layout_ns().saturating_mul(plan.set.len() as u64);
+    let cell = |cell: &stripewise_lab::layouts::LayoutCell| {
+        format!("{}: {}", cell.mix.name, cell.mix.what)
+    };
+    let mut notes = kept.notes.clone();
+    notes.push("Nothing is written to a disk: the array is simulated.".to_owned());
+    Ok(LabForecast {
+        schema_version: SCHEMA_VERSION,
+        target: kept.target.clone(),
+        layouts: (0..plan.set.len())
+            .map(|layout| plan.set.levels(layout))
+            .collect(),
+        left_out: plan.set.left_out.clone(),
+        cells: plan.cells.iter().map(cell).collect(),
+        passes_min: PASSES_MIN,
+        passes_max: plan.passes_max,
+        pass_ns,
+        verdict_ns: pass_ns.saturating_mul(u64::from(PASSES_MIN)),
+        bytes_written: 0,
+        destroys: Vec::new(),
+        notes,
+    })
+}
+
+/// Carries the plan out.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub(super) fn run(
+    context: &Context,
+    mut file: LayoutsFile,
+    options: &ExperimentOptions,
+) -> Outcome<LayoutsSitting> {
+    change(options, &mut file)?;
+    let mut store = context.open_store()?;
+    let (kept, arrays) = prepared(context, &store, &file)?;
+    announce(context, &kept, true);
+    simulate_layouts(context, &mut store, &arrays, kept)
+}
+
+/// What is asked for beside the plan.
+fn change(options: &ExperimentOptions, file: &mut LayoutsFile) -> Outcome<()> {
+    if options.engine.is_some() {
+        return Err(Failure::usage(
+            "--engine is about real targets, and layouts are made on simulated arrays",
+            "leave it out",
+        ));
+    }
+    file.margin_percent = options.precision_percent.or(file.margin_percent);
+    file.time_ns = options.time_ns.or(file.time_ns);
+    file.passes_max = options.blocks.or(file.passes_max);
+    file.seed = options.seed.or(file.seed);
+    file.label = options.label.clone().or_else(|| file.label.take());
+    if let Some(step_ns) = options.step_ns {
+        for cell in &mut file.cells {
+            cell.workload.duration_ns = step_ns;
+            cell.workload.ramp_ns = step_ns / 10;
+        }
+        file.duration_given = true;
+    }
+    Ok(())
+}
+
+fn prepared(
+    context: &Context,
+    store: &Store,
+    file: &LayoutsFile,
+) -> Outcome<(KeptLayouts, Arrays)> {
+    let target = &file.target;
+    if !target.starts_with("sim:") {
+        return Err(Failure::usage(
+            format!("{target}: layouts with several factors are made on simulated arrays only"),
+            "name sim:NAME, or one factor: factor = \"offset\"",
+        ));
+    }
+    let mut factors = file.factors.clone();
+    let removed = without_allocation_unit(context, target, &mut factors)?;
+    if let Some((_, note)) = removed.as_ref().filter(|_| factors.is_empty()) {
+        return Err(Failure::usage(
+            format!("the levels of allocation-unit make no difference here. {note}"),
+            "name another factor",
+        ));
+    }
+    // A slip in a name is told before anything that follows from it.
+    for factor in &factors {
+        crate::steps::layouts::factors::sets(&factor.name)?;
+    }
+    let present = present_of(context, target, &mut factors)?;
+    let mut notes = Vec::new();
+    let cells = match &file.profile {
+        Some(profile) => {
+            let mut profile = profile.clone();
+            notes.extend(profile.fit_sector(sector_of(context, target)?));
+            notes.extend(profile.notes.iter().cloned());
+            cells_of(&profile)
+        }
+        None => file.cells.clone(),
+    };
+    let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+    let title = format!("{} on {target}", names.join(" x "));
+    let asked = Asked {
+        part: "lab",
+        title: file.name.clone().unwrap_or(title),
+        target: target.clone(),
+        profile: file.profile.as_ref().map(|profile| profile.name.clone()),
+        factors,
+        cells,
+        durations_given: file.duration_given,
+        present,
+        margin_percent: file.margin_percent,
+        passes_max: file.passes_max,
+        time_ns: file.time_ns,
+        size_bytes: file.size_bytes,
+        seed: file.seed,
+        label: file.label.clone(),
+    };
+    let (mut kept, arrays) = prepare(context, store, asked)?;
+    if let Some((effect, note)) = removed {
+        kept.by_arithmetic.push(effect);
+        notes.push(note);
+    }
+    kept.notes = notes;
+    Ok((kept, arrays))
+}

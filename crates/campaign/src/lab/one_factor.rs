@@ -1,0 +1,169 @@
+//! `lab` with one factor: levels in randomised blocks, on any target.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
+use crate::steps::experiment::ground::find;
+use crate::steps::experiment::kept::{ExperimentKind, Kept, Place};
+use crate::steps::experiment::sitting::{Sitting, new_document};
+use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
+use crate::steps::targets::{OpenTarget, open_target};
+use serde::Serialize;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::experiment::{ExperimentPlan, Level, needs};
+use stripewise_lab::offsets::shift;
+use stripewise_lab::plan_file::{LabPlan, OFFSET_FACTOR};
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::ByteSize;
+
+/// What a plan with one factor would do.
+#[derive(Clone, Debug, Serialize)]
+pub struct OneFactorForecast {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// As typed.
+    pub target: String,
+    /// What varies.
+    pub factor: String,
+    /// Names of its levels.
+    pub levels: Vec<String>,
+    /// Names of the workloads.
+    pub cells: Vec<String>,
+    /// Nanoseconds until a verdict is possible.
+    pub verdict_ns: u64,
+    /// The same in words.
+    pub sentences: Vec<String>,
+}
+
+pub(super) fn forecast(file: &LabPlan) -> Outcome<OneFactorForecast> {
+    let plan = plan_of(&ExperimentOptions::default(), file)?;
+    let needs = needs(&plan, 0);
+    Ok(OneFactorForecast {
+        schema_version: SCHEMA_VERSION,
+        target: file.target.clone(),
+        factor: plan.factor.clone(),
+        levels: plan.levels.iter().map(|level| level.name.clone()).collect(),
+        cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
+        verdict_ns: needs.verdict_ns,
+        sentences: needs.sentences,
+    })
+}
+
+pub(super) fn run(
+    context: &Context,
+    file: &LabPlan,
+    options: &ExperimentOptions,
+    permissions: &Permissions,
+) -> Outcome<Sitting> {
+    let mut plan = plan_of(options, file)?;
+    let engine = options.engine.map(|engine| engine.to_string());
+    let engine = engine
+        .or_else(|| file.engine.clone())
+        .unwrap_or_else(|| "auto".to_owned());
+    if let Err(error) = engine.parse::<EngineName>() {
+        return Err(Failure::usage(
+            error,
+            "engine is auto, uring, iocp or threads",
+        ));
+    }
+    let mut store = context.open_store()?;
+    let required = requirements(&plan, file.load_given);
+    let aimed = open_target(context, &mut store, &file.target, &required, permissions)?;
+    let offsets = file.factor == OFFSET_FACTOR;
+    let size_bytes = size_bytes(&plan).filter(|_| offsets);
+    let place = match offsets {
+        true => Some(place(&aimed, file, &mut plan, size_bytes)?),
+        false => None,
+    };
+    check_fit(&plan, &aimed)?;
+    let kept = Kept {
+        label: options.label.clone().or_else(|| file.label.clone()),
+        engine,
+        load_given: file.load_given,
+        size_bytes,
+        layout: find(&aimed, &file.target, block_bytes_max(&plan), None).layout,
+        place,
+        ..new_document(context, &store, ExperimentKind::Lab, &file.target, plan)?
+    };
+    start(
+        context,
+        &mut store,
+        aimed,
+        kept,
+        options,
+        file.duration_given,
+    )
+}
+
+/// The plan of the file, with what is asked for beside it. Places of offsets are found
+/// when the target is open; names are needed before.
+fn plan_of(options: &ExperimentOptions, file: &LabPlan) -> Outcome<ExperimentPlan> {
+    let factor = match file.factor.as_str() {
+        OFFSET_FACTOR => "partition offset",
+        other => other,
+    };
+    let mut plan = ExperimentPlan::new(factor, file.levels.clone(), file.cells.clone());
+    plan.name = file
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("{factor} on {}", file.target));
+    plan.baseline = file.baseline;
+    plan.primary = file.primary;
+    plan.metric = file.metric;
+    plan.precision_percent = file.precision_percent.unwrap_or(plan.precision_percent);
+    plan.time_budget_ns = file.time_ns;
+    plan.blocks_max = file.blocks_max.unwrap_or(plan.blocks_max);
+    plan.seed = options.seed.or(file.seed).unwrap_or(plan.seed);
+    for cell in &mut plan.cells {
+        if options.step_ns.is_some() || !file.duration_given {
+            let (ramp_ns, step_ns) = options.ramp_and_step_ns();
+            cell.workload.duration_ns = step_ns;
+            cell.workload.ramp_ns = ramp_ns;
+        }
+    }
+    if file.factor == OFFSET_FACTOR {
+        plan.levels = named(&file.offsets_bytes);
+    }
+    plan.check().map_err(plan_failure)?;
+    Ok(plan)
+}
+
+fn named(offsets_bytes: &[u64]) -> Vec<Level> {
+    let names = offsets_bytes
+        .iter()
+        .map(|offset| ByteSize(*offset).to_string());
+    names.map(|name| Level::offset(name, 0)).collect()
+}
+
+/// The largest part of the target that a cell asks for.
+fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
+    let sizes = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.workload.size_bytes);
+    sizes.max()
+}
+
+/// Puts the levels of the factor `offset` where they belong on this target.
+fn place(
+    aimed: &OpenTarget,
+    file: &LabPlan,
+    plan: &mut ExperimentPlan,
+    size_bytes: Option<u64>,
+) -> Outcome<Place> {
+    let found = find(aimed, &file.target, block_bytes_max(plan), size_bytes);
+    let shifted = shift(&found.ground, &file.offsets_bytes).map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })?;
+    for (level, base) in plan.levels.iter_mut().zip(&shifted.base_offsets_bytes) {
+        level.base_offset_bytes = Some(*base);
+        level.size_bytes = Some(shifted.size_bytes);
+    }
+    Ok(Place {
+        offsets_bytes: file.offsets_bytes.clone(),
+        moved_bytes: shifted.moved_bytes,
+        ..found.place
+    })
+}

@@ -1,0 +1,24 @@
+//! `align`: does the partition offset matter on this storage?
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::show::experiment::conclude;
+use crate::show::page::{refuse_existing, write_report_on};
+use crate::switches::align::Align;
+use stripewise_campaign::align::{align as measure, check};
+
+pub fn align(context: &Context, arguments: &Align) -> Outcome {
+    refuse_existing(arguments.report.as_deref())?;
+    let options = arguments.options();
+    check(&options)?;
+    let mut store = context.open_store()?;
+    let permissions = arguments.safety.permissions();
+    let sitting = measure(context, &mut store, &options, &permissions)?;
+    let answer = sitting.answer.as_ref();
+    let id = answer.map(|answer| answer.kept.id.clone());
+    let exit = conclude(context, sitting)?;
+    if let Some((path, id)) = arguments.report.as_ref().zip(id) {
+        write_report_on(context, &store, &id, path)?;
+    }
+    Ok(exit)
+}

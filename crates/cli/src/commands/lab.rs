@@ -1,0 +1,107 @@
+//! `lab`: experiments from plan files, and what is kept of all experiments.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::write_new;
+use crate::show::document::{print_json, print_text};
+use crate::show::page::refuse_existing;
+use crate::show::{advice, experiment, lab as shown};
+use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
+use std::path::Path;
+use stripewise_campaign::clean::clean;
+use stripewise_campaign::lab::{forecast, read, run};
+use stripewise_campaign::resume::resume;
+use stripewise_campaign::steps::experiment::kept::Kept;
+use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_campaign::steps::sittings::LabSitting;
+use stripewise_lab::plan_file::{LabFile, TEMPLATE};
+use stripewise_units::NameText;
+
+pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
+    match &arguments.action {
+        LabAction::Run(arguments) => run_plan(context, arguments),
+        LabAction::Plan(arguments) => {
+            let forecast = forecast(context, &read(context, &arguments.plan)?)?;
+            match context.global.json {
+                true => print_json(&forecast)?,
+                false => print_text(&shown::forecast_text(&forecast)),
+            }
+            Ok(Exit::Done)
+        }
+        LabAction::Resume(arguments) => go_on(context, arguments),
+        LabAction::Init(arguments) => write_template(context, arguments),
+        LabAction::Plans => plans(context),
+        LabAction::Clean(arguments) => clean_up(context, arguments),
+    }
+}
+
+fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
+    let report = arguments.report.as_deref();
+    let file = read(context, &arguments.plan)?;
+    if report.is_some() && matches!(file, LabFile::One(_)) {
+        return Err(Failure::usage(
+            "--report belongs to plans with several factors",
+            "`stripewise report ID -o FILE.html` writes a page on this experiment",
+        ));
+    }
+    refuse_existing(report)?;
+    let permissions = arguments.safety.permissions();
+    let sitting = run(context, file, &arguments.how.options(), &permissions)?;
+    conclude(context, sitting, report)
+}
+
+fn go_on(context: &Context, arguments: &LabResume) -> Outcome {
+    let permissions = arguments.safety.permissions();
+    let sitting = resume(context, &arguments.id, &arguments.options(), &permissions)?;
+    conclude(context, sitting, None)
+}
+
+/// What a sitting found; then the failure that ended it.
+fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Outcome {
+    let sitting = match sitting {
+        LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
+        LabSitting::Layouts(sitting) => sitting,
+    };
+    let record = sitting.kept.answer();
+    let found = record.as_ref();
+    let exit = match found.is_some_and(|record| record.present_is_outside) {
+        true => Exit::Finding,
+        false => Exit::Done,
+    };
+    let exit = advice::show(context, &sitting.kept, record.as_ref(), report, exit)?;
+    sitting.ended.map(|()| exit)
+}
+
+fn plans(context: &Context) -> Outcome {
+    let (experiments, layouts) = match context.open_store_if_any()? {
+        Some(store) => (Kept::all(&store)?, KeptLayouts::all(&store)?),
+        None => (Vec::new(), Vec::new()),
+    };
+    shown::print_plans(context, &experiments, &layouts)?;
+    Ok(Exit::Done)
+}
+
+fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
+    let cleaned = clean(context, &arguments.ids, arguments.yes)?;
+    match context.global.json {
+        true => print_json(&cleaned)?,
+        false => print_text(&shown::cleaned_text(&cleaned, !arguments.ids.is_empty())),
+    }
+    cleaned.failure.map_or(Ok(Exit::Done), Err)
+}
+
+fn write_template(context: &Context, arguments: &LabInit) -> Outcome {
+    write_new(&arguments.file, TEMPLATE.as_bytes())?;
+    let path = arguments.file.as_text();
+    match context.global.json {
+        true => print_json(&serde_json::json!({
+            "schema_version": stripewise_results::SCHEMA_VERSION,
+            "path": path,
+        }))?,
+        false => print_text(&format!(
+            "Wrote {path}; edit it, then: stripewise lab run {path}\n"
+        )),
+    }
+    Ok(Exit::Done)
+}

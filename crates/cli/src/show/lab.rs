@@ -1,0 +1,212 @@
+//! Plans, what is kept of experiments, and what `lab clean` removes, for people.
+
+use super::document::{print_json, print_text};
+use crate::context::Context;
+use crate::failure::Outcome;
+use serde::Serialize;
+use std::fmt::Write;
+use stripewise_campaign::clean::Cleaned;
+use stripewise_campaign::lab::{Forecast, LabForecast, OneFactorForecast};
+use stripewise_campaign::steps::experiment::kept::Kept;
+use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_lab::experiment::Ended;
+use stripewise_lab::layouts::PassesEnded;
+use stripewise_report::{HistoryRow, history_table, wrapped};
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::{format_bytes, format_duration};
+
+/// What a plan would do.
+pub fn forecast_text(forecast: &Forecast) -> String {
+    let mut text = match forecast {
+        Forecast::OneFactor(forecast) => one_factor_text(forecast),
+        Forecast::Layouts(forecast) => layouts_text(forecast),
+    };
+    text.push_str("Nothing was measured; `stripewise lab run` does it.\n");
+    text
+}
+
+fn one_factor_text(forecast: &OneFactorForecast) -> String {
+    let mut text = format!(
+        "{} on {}: {}\n",
+        forecast.factor,
+        forecast.target,
+        forecast.levels.join(", ")
+    );
+    for sentence in &forecast.sentences {
+        text.push_str(&wrapped(sentence, "  "));
+    }
+    text
+}
+
+fn layouts_text(forecast: &LabForecast) -> String {
+    let mut text = format!(
+        "{} layouts on {}:\n",
+        forecast.layouts.len(),
+        forecast.target
+    );
+    let words = |layout: &stripewise_results::LayoutLevels| {
+        let each = layout
+            .iter()
+            .map(|(name, level)| format!("{} {level}", name.replace('-', " ")));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    for layout in &forecast.layouts {
+        let _ = writeln!(text, "  {}", words(layout));
+    }
+    for left in &forecast.left_out {
+        let _ = writeln!(text, "  left out: {}: {}", words(&left.layout), left.why);
+    }
+    text.push_str("Cells:\n");
+    for cell in &forecast.cells {
+        let _ = writeln!(text, "  {cell}");
+    }
+    let _ = writeln!(
+        text,
+        "A pass takes {}; {} passes at least, {} at most: {} to a verdict.",
+        format_duration(forecast.pass_ns),
+        forecast.passes_min,
+        forecast.passes_max,
+        format_duration(forecast.verdict_ns)
+    );
+    let _ = writeln!(
+        text,
+        "Bytes written to disks: {}.",
+        format_bytes(forecast.bytes_written)
+    );
+    let destroyed = match forecast.destroys.is_empty() {
+        true => "nothing".to_owned(),
+        false => forecast.destroys.join(", "),
+    };
+    let _ = writeln!(text, "Destroyed: {destroyed}.");
+    for note in &forecast.notes {
+        text.push_str(&wrapped(note, "  "));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    schema_version: u32,
+    experiments: &'a [Kept],
+    /// Those over layouts.
+    layouts: &'a [KeptLayouts],
+}
+
+/// The experiments that are kept.
+pub fn print_plans(
+    context: &Context,
+    experiments: &[Kept],
+    layouts: &[KeptLayouts],
+) -> Outcome<()> {
+    if context.global.json {
+        return print_json(&Listed {
+            schema_version: SCHEMA_VERSION,
+            experiments,
+            layouts,
+        });
+    }
+    if experiments.is_empty() && layouts.is_empty() {
+        print_text(
+            "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n",
+        );
+        return Ok(());
+    }
+    let mut rows: Vec<HistoryRow> = experiments.iter().map(row).collect();
+    rows.extend(layouts.iter().map(row_of_layouts));
+    // Ids begin with the time: what was begun last first.
+    rows.sort_by(|a, b| b.id.cmp(&a.id));
+    print_text(&history_table(&rows));
+    Ok(())
+}
+
+fn row(kept: &Kept) -> HistoryRow {
+    let levels: Vec<&str> = kept
+        .plan
+        .levels
+        .iter()
+        .map(|level| level.name.as_str())
+        .collect();
+    let status = match kept.ended {
+        Some(ended) if ended.finished() => "",
+        Some(Ended::Interrupted) => "interrupted",
+        Some(_) => "broke off",
+        None => "unfinished",
+    };
+    HistoryRow {
+        id: kept.id.clone(),
+        series: kept.kind.word().to_owned(),
+        target: kept.target.clone(),
+        what: format!(
+            "{} {}, {} blocks",
+            kept.plan.factor,
+            levels.join("/"),
+            kept.blocks
+        ),
+        iops: None,
+        status: status.to_owned(),
+        label: kept.label.clone().unwrap_or_default(),
+        date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
+        ..HistoryRow::default()
+    }
+}
+
+fn row_of_layouts(kept: &KeptLayouts) -> HistoryRow {
+    let factors: Vec<&str> = (kept.plan.set.factors.iter())
+        .map(|factor| factor.name.as_str())
+        .collect();
+    let status = match kept.ended {
+        Some(PassesEnded::Interrupted) => "interrupted",
+        Some(_) => "",
+        None => "unfinished",
+    };
+    HistoryRow {
+        id: kept.id.clone(),
+        series: kept.part.clone(),
+        target: kept.target.clone(),
+        what: format!(
+            "{}: {} layouts, {} passes",
+            factors.join(" x "),
+            kept.plan.set.len(),
+            kept.measured.passes.len()
+        ),
+        iops: None,
+        status: status.to_owned(),
+        label: kept.label.clone().unwrap_or_default(),
+        date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
+        ..HistoryRow::default()
+    }
+}
+
+/// What was removed, or would be; `named`: experiments were.
+pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
+    let verb = match cleaned.done {
+        true => "Removed",
+        false => "Would remove",
+    };
+    let mut text = String::new();
+    for file in &cleaned.files {
+        text.push_str(&match (file.gone_before, &file.refused, cleaned.done) {
+            (true, _, true) => format!("{} is gone already; forgotten.\n", file.path),
+            (true, _, false) => format!("{} is gone already; would be forgotten.\n", file.path),
+            (false, Some(_), true) => format!("{} stays.\n", file.path),
+            (false, Some(_), false) => format!("{} would stay.\n", file.path),
+            (false, None, _) => format!(
+                "{verb} {} ({}).\n",
+                file.path,
+                format_bytes(file.size_bytes)
+            ),
+        });
+    }
+    for experiment in &cleaned.experiments {
+        text.push_str(&format!(
+            "{verb} experiment {} and its {} runs.\n",
+            experiment.id, experiment.runs
+        ));
+    }
+    if cleaned.files.is_empty() && !named {
+        text.push_str("No test file is kept.\n");
+    } else if !cleaned.done {
+        text.push_str("Nothing was removed; --yes does it.\n");
+    }
+    text
+}
