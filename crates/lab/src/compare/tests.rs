@@ -55,6 +55,34 @@ fn said(record: &ComparisonRecord) -> String {
         .join("\n")
 }
 
+/// Six runs of so many operations that are equal to the last digit, as on simulated arrays.
+fn six_equal(first: u32, operations: u64, iops: f64) -> Vec<RunRecord> {
+    let runs = (first..first + 6).map(|number| {
+        let mut run = run(number, 1, iops);
+        run.jobs[0].outcome.operations = operations;
+        run
+    });
+    runs.collect()
+}
+
+#[test]
+fn equal_repetitions_tell_no_difference_finer_than_an_operation() {
+    let then = || six_equal(1, 255, 169.88);
+    let record = compared(then(), six_equal(11, 255, 169.80));
+    let row = &record.rows[0];
+    let [low, high] = row.interval_percent.expect("six of each");
+    assert!((low + 0.83).abs() < 0.01 && (high - 0.74).abs() < 0.01, "{row:?}");
+    assert_eq!(row.verdict, Verdict::NoDifference, "{row:?}");
+    assert!(!found(&record));
+    // More than an operation on either side is a difference all the same.
+    let record = compared(then(), six_equal(11, 250, 166.5));
+    assert_eq!(record.verdict, Verdict::Worse, "{record:?}");
+    // Of a million operations 0.05 % are five hundred.
+    let then = six_equal(1, 1_000_000, 169.88);
+    let record = compared(then, six_equal(11, 1_000_000, 169.80));
+    assert_eq!(record.verdict, Verdict::Worse, "{record:?}");
+}
+
 /// Six runs around a centre, spread by a few per mille.
 fn six(first: u32, centre: f64) -> Vec<RunRecord> {
     let values = [1.001, 0.998, 1.0, 1.003, 0.999, 0.996];

@@ -7,7 +7,7 @@ use crate::climb::{Ended, aim_of_records};
 use crate::ladder::{Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
-use crate::step::{judged_run, latency_summary, load_of, rates_of, step_of};
+use crate::step::{counts, judged_run, latency_summary, load_of, rates_of, step_of};
 use stripewise_results::{
     AnswerRecord, JobRecord, KneeRecord, RunRecord, SeriesRecord, Status, StepRecord,
 };
@@ -120,9 +120,28 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     let meant = records
         .iter()
         .filter(|run| run.answer_block.is_some() || !kind.climbs());
-    let runs: Vec<Judged> = meant.filter_map(|run| judged_run(run, slo)).collect();
+    let runs: Vec<Judged> = meant.clone().filter_map(|run| judged_run(run, slo)).collect();
     let block_bytes = records.first()?.jobs.first()?.workload.block_size_bytes;
-    estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)
+    let found = estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)?;
+    let counting = meant.filter(|run| counts(run));
+    let operations = counting.filter_map(|run| Some(run.jobs.first()?.outcome.operations));
+    Some(no_finer_than(found, operations.filter(|count| *count > 0).min()))
+}
+
+/// A rate is a count of whole operations, and where a run begins and ends decides about
+/// one of them: however equal runs are, the interval reaches that far.
+fn no_finer_than(mut answer: AnswerRecord, operations: Option<u64>) -> AnswerRecord {
+    let share = operations.map_or(0.0, |count| 1.0 / count as f64);
+    let low = |end: f64, value: f64| end.min(value * (1.0 - share));
+    let high = |end: f64, value: f64| end.max(value * (1.0 + share));
+    if answer.bound.is_none() {
+        let (iops, mib) = (answer.iops, answer.mib_per_s);
+        answer.iops_low = answer.iops_low.map(|end| low(end, iops));
+        answer.iops_high = answer.iops_high.map(|end| high(end, iops));
+        answer.mib_per_s_low = answer.mib_per_s_low.map(|end| low(end, mib));
+        answer.mib_per_s_high = answer.mib_per_s_high.map(|end| high(end, mib));
+    }
+    answer
 }
 
 /// Each step with its run, by work in flight. A step is a bisection when one

@@ -175,3 +175,21 @@ fn a_step_that_was_broken_off_before_anything_came_of_it_is_left_out() {
     let some = stopped(step(2, 17.0, 1));
     assert_eq!(ids(&[whole, some]), ["run-1", "run-2"]);
 }
+
+#[test]
+fn equal_runs_have_an_interval_of_an_operation_to_either_side() {
+    let log = |number: u32| {
+        let mut run = step(1, 255.0, 4);
+        run.id = format!("run-{number}");
+        run.series_part = Some("log".to_owned());
+        run.answer_block = (number > 0).then_some(number);
+        run
+    };
+    let answer = of(&(0..8).map(log).collect::<Vec<_>>()).answer;
+    let answer = answer.expect("eight runs of one load");
+    let [low, high] = [answer.iops_low, answer.iops_high].map(|end| end.expect("an interval"));
+    assert!((low - 254.0).abs() < 1e-9 && (high - 256.0).abs() < 1e-9, "{answer:?}");
+    let mib = [answer.mib_per_s_low, answer.mib_per_s_high].map(|end| end.expect("an interval"));
+    assert!((mib[0] * 255.0 - answer.mib_per_s * 254.0).abs() < 1e-9, "{answer:?}");
+    assert!(mib[1] > answer.mib_per_s);
+}

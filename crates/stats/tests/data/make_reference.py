@@ -285,10 +285,13 @@ def rates_at_limits(random):
             + rho**2 * (q @ q) / (n - 2) * (zt @ of_tau @ zt)
             - 2 * rho * (1 + rho) * (r @ q) / (n - len(b)) * (zt @ of_tau @ zt)
         )
-        half = 1.1 * stats.t.ppf(0.975, n - 3) * np.sqrt(var)
+        weights = np.clip(1 - np.abs(v - root) / 0.35, 0, None)
+        misfit = (1 + rho) * (weights @ r) / weights.sum()
+        t = 1.1 * stats.t.ppf(0.975, n - 3)
+        down, up = (t * np.sqrt(var + m**2) for m in (min(misfit, 0), max(misfit, 0)))
         value = of(b, root)
         line("rate_at_limit", loads, rate, latency, limit,
-             [np.exp(u.mean() + root), *np.exp([value, value - half, value + half])])
+             [np.exp(u.mean() + root), *np.exp([value, value - down, value + up])])
 
 
 def isotonics(random):
