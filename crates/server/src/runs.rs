@@ -103,6 +103,8 @@ const NOTES_MAX: usize = 20;
 
 pub(crate) struct Runs {
     allowed: Vec<Allowed>,
+    /// The user said that they may run beside other work.
+    busy_ok: bool,
     last: Mutex<Option<(Started, Option<u32>)>>,
 }
 
@@ -111,9 +113,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Runs {
-    pub(crate) fn new(allowed: Vec<Allowed>) -> Runs {
+    pub(crate) fn new(allowed: Vec<Allowed>, busy_ok: bool) -> Runs {
         Runs {
             allowed,
+            busy_ok,
             last: Mutex::new(None),
         }
     }
@@ -170,6 +173,7 @@ pub(crate) fn start(
     wish: &Wish,
 ) -> Result<(), String> {
     let words = words(&runs.allowed, wish)?;
+    let beside = runs.busy_ok.then_some("--busy-ok");
     let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
         return Err("a run goes on; stop it first, or wait for its end".to_owned());
@@ -177,7 +181,10 @@ pub(crate) fn start(
     let mut child = Command::new(program)
         .arg("--store")
         .arg(&view.store)
-        .args(&words)
+        // Before the end of the switches, which `words` marks.
+        .args(words.first())
+        .args(beside)
+        .args(words.get(1..).unwrap_or_default())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -33,7 +33,7 @@ impl Shared {
             program: serving.program.clone(),
             guard,
             children: Semaphore::new(CHILDREN_MAX),
-            runs: Arc::new(Runs::new(allowed)),
+            runs: Arc::new(Runs::new(allowed, serving.busy_ok)),
         }
     }
 }

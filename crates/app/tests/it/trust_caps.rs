@@ -46,15 +46,40 @@ fn check_has(value: &Json, code: &str) {
     assert!(found.contains(&code.to_owned()), "no {code} in {found:?}");
 }
 
-/// Flat within a few per cent: other tests on the same processors may spread the
-/// runs of one grid, hardly those of each of four.
+/// The limit is not passed, and named as what the number is where it was reached. On
+/// processors that others use as well it may not be.
 #[track_caller]
-fn check_flat(first: &Json, code: &str, grid: impl Fn() -> Json) {
-    let has = |document: &Json| codes(document).contains(&code.to_owned());
+fn check_limited(run: &Json, reached: f64, limit: f64) {
+    assert!((0.0..1.2 * limit).contains(&reached), "{reached}");
+    let job = run.at("jobs.0");
+    check_has(&job, "io-throttled");
+    let warnings = job.at("warnings").items();
+    let is_void = warnings.iter().any(|warning| {
+        warning.at("code").text() == "io-throttled" && warning.at("severity").text() == "void"
+    });
+    assert!(is_void || reached < 0.95 * limit, "{reached} of {limit}");
+}
+
+/// Runs that are equal within this share are to be told as flat.
+const FLAT_SHARE: f64 = 0.02;
+
+/// Other tests on the same processors may spread the runs of a grid, hardly those of each
+/// of four; and where they do, nothing is flat.
+#[track_caller]
+fn check_flat(first: &Json, code: &str, value: &str, grid: impl Fn() -> Json) {
+    let is_right = |document: &Json| {
+        let runs = document.at("runs").items();
+        let all = runs.iter().map(|run| run.at(value).number());
+        let (low, high) = all.fold((f64::MAX, 0.0_f64), |(low, high), one| {
+            (low.min(one), high.max(one))
+        });
+        codes(document).contains(&code.to_owned()) || low < (1.0 - FLAT_SHARE) * high
+    };
+    let said = codes(first).contains(&code.to_owned());
+    assert!(is_right(first), "no {code} in {:?}", codes(first));
     assert!(
-        has(first) || (0..3).any(|_| has(&grid())),
-        "no {code} in {:?}",
-        codes(first)
+        said || (0..3).all(|_| is_right(&grid())),
+        "no {code} in any of four"
     );
 }
 
@@ -79,10 +104,9 @@ fn an_iops_limit_is_told_run_by_run_and_over_the_grid() {
     let document = grid();
     for run in document.at("runs").items() {
         let iops = run.at("jobs.0.outcome.iops").number();
-        assert!((1_000.0..1_700.0).contains(&iops), "{iops}");
-        check_has(&run.at("jobs.0"), "io-throttled");
+        check_limited(&run, iops, 1_500.0);
     }
-    check_flat(&document, "flat-iops", grid);
+    check_flat(&document, "flat-iops", "jobs.0.outcome.iops", grid);
 }
 
 #[test]
@@ -107,10 +131,14 @@ fn a_bandwidth_limit_is_told_run_by_run_and_over_the_grid() {
     let document = grid();
     for run in document.at("runs").items() {
         let rate = run.at("jobs.0.outcome.mib_per_s").number();
-        assert!((6.0..10.0).contains(&rate), "{rate}");
-        check_has(&run.at("jobs.0"), "io-throttled");
+        check_limited(&run, rate, 8.0);
     }
-    check_flat(&document, "flat-bandwidth", grid);
+    check_flat(
+        &document,
+        "flat-bandwidth",
+        "jobs.0.outcome.mib_per_s",
+        grid,
+    );
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Serving<'a> {
     pub socket: Option<PathBuf>,
     /// Files and devices that runs may be started on; they only read.
     pub allow_runs: Vec<PathBuf>,
+    /// They may run beside other work on the same disk.
+    pub busy_ok: bool,
     /// This program, which makes documents, reports and runs.
     pub program: PathBuf,
     /// Hears when the server listens.

@@ -29,6 +29,7 @@ pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
         port: arguments.port,
         socket: arguments.socket.clone(),
         allow_runs: arguments.allow_runs.clone(),
+        busy_ok: arguments.busy_ok,
         program,
         announce: &announce,
     };

@@ -28,6 +28,9 @@ pub struct Serve {
     /// Files and devices that runs may be started on from the page; they only read
     #[arg(long, value_name = "TARGET", num_args = 1..)]
     pub allow_runs: Vec<PathBuf>,
+    /// Let these runs begin while others use the disk
+    #[arg(long, requires = "allow_runs")]
+    pub busy_ok: bool,
 }
 
 /// What runs now with this store, a line for each interval, until it is over.

@@ -71,7 +71,10 @@ fn equal_repetitions_tell_no_difference_finer_than_an_operation() {
     let record = compared(then(), six_equal(11, 255, 169.80));
     let row = &record.rows[0];
     let [low, high] = row.interval_percent.expect("six of each");
-    assert!((low + 0.83).abs() < 0.01 && (high - 0.74).abs() < 0.01, "{row:?}");
+    assert!(
+        (low + 0.83).abs() < 0.01 && (high - 0.74).abs() < 0.01,
+        "{row:?}"
+    );
     assert_eq!(row.verdict, Verdict::NoDifference, "{row:?}");
     assert!(!found(&record));
     // More than an operation on either side is a difference all the same.

@@ -120,12 +120,18 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     let meant = records
         .iter()
         .filter(|run| run.answer_block.is_some() || !kind.climbs());
-    let runs: Vec<Judged> = meant.clone().filter_map(|run| judged_run(run, slo)).collect();
+    let runs: Vec<Judged> = meant
+        .clone()
+        .filter_map(|run| judged_run(run, slo))
+        .collect();
     let block_bytes = records.first()?.jobs.first()?.workload.block_size_bytes;
     let found = estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)?;
     let counting = meant.filter(|run| counts(run));
     let operations = counting.filter_map(|run| Some(run.jobs.first()?.outcome.operations));
-    Some(no_finer_than(found, operations.filter(|count| *count > 0).min()))
+    Some(no_finer_than(
+        found,
+        operations.filter(|count| *count > 0).min(),
+    ))
 }
 
 /// A rate is a count of whole operations, and where a run begins and ends decides about

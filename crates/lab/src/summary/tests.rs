@@ -188,8 +188,14 @@ fn equal_runs_have_an_interval_of_an_operation_to_either_side() {
     let answer = of(&(0..8).map(log).collect::<Vec<_>>()).answer;
     let answer = answer.expect("eight runs of one load");
     let [low, high] = [answer.iops_low, answer.iops_high].map(|end| end.expect("an interval"));
-    assert!((low - 254.0).abs() < 1e-9 && (high - 256.0).abs() < 1e-9, "{answer:?}");
+    assert!(
+        (low - 254.0).abs() < 1e-9 && (high - 256.0).abs() < 1e-9,
+        "{answer:?}"
+    );
     let mib = [answer.mib_per_s_low, answer.mib_per_s_high].map(|end| end.expect("an interval"));
-    assert!((mib[0] * 255.0 - answer.mib_per_s * 254.0).abs() < 1e-9, "{answer:?}");
+    assert!(
+        (mib[0] * 255.0 - answer.mib_per_s * 254.0).abs() < 1e-9,
+        "{answer:?}"
+    );
     assert!(mib[1] > answer.mib_per_s);
 }
