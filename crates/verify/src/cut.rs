@@ -1,16 +1,16 @@
-//! Power cuts: what is written, what a flush covers, and what must be there afterwards.
+//! What is written until the power goes, and what a flush covers.
 //!
 //! The map of expectations dies in the cut, so place and length of each write follow from
 //! (run, worker, sequence) alone: replaying the writes that a witness saw covered brings
-//! back what each sector must at least hold.
+//! back what each sector must at least hold (see `aftermath`).
 
-use crate::judge::Class;
-use crate::ledger::{Content, Fault, run_text};
-use crate::stamp::{Origin, Stamp, read_sector, write_sector};
+use crate::crew::{Operation, Step};
+use crate::stamp::{Origin, Stamp, write_sector};
 use crate::work::Dice;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
+use stripewise_units::Kind;
 
 /// What makes writes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,16 +21,20 @@ pub enum Durability {
     Flush = 1,
     /// `fdatasync`.
     DataSync = 2,
-    /// Each write by itself (`O_DSYNC`): FUA where a device has it.
+    /// Each write by itself, through the page cache (`O_DSYNC`).
     EachWrite = 3,
+    /// Each write by itself, past the page cache (`O_DIRECT` and `O_DSYNC`): FUA where the
+    /// device has it.
+    Fua = 4,
 }
 
 impl Durability {
     /// All of them.
-    pub const ALL: [Durability; 3] = [
+    pub const ALL: [Durability; 4] = [
         Durability::Flush,
         Durability::DataSync,
         Durability::EachWrite,
+        Durability::Fua,
     ];
 
     pub(crate) fn of(number: u8) -> Option<Durability> {
@@ -46,7 +50,14 @@ impl Durability {
             Durability::Flush => "fsync",
             Durability::DataSync => "fdatasync",
             Durability::EachWrite => "O_DSYNC",
+            Durability::Fua => "FUA",
         }
+    }
+
+    /// A write is durable when it completes; else a flush makes it so.
+    #[must_use]
+    pub fn is_of_each_write(self) -> bool {
+        matches!(self, Durability::EachWrite | Durability::Fua)
     }
 }
 
@@ -84,28 +95,31 @@ impl CutWorker {
         (self.start_bytes + first * sector, (length * sector) as u32)
     }
 
-    fn sectors(&self) -> u64 {
+    pub(crate) fn sectors(&self) -> u64 {
         self.length_bytes / u64::from(self.sector_bytes)
     }
 
-    fn sector_at(&self, offset_bytes: u64) -> u64 {
+    pub(crate) fn sector_at(&self, offset_bytes: u64) -> u64 {
         (offset_bytes - self.start_bytes) / u64::from(self.sector_bytes)
     }
 
-    /// Makes the data of a write.
-    pub fn data(&self, run: u64, sequence: u64, now_ns: u64, buffer: &mut [u8]) {
-        let (offset_bytes, length_bytes) = self.place(run, sequence);
+    /// Makes the data of write number `sequence`, which begins at `offset_bytes`; 0 is the
+    /// pass that writes everything once, piece by piece.
+    pub fn data(&self, run: u64, sequence: u64, offset_bytes: u64, now_ns: u64, buffer: &mut [u8]) {
         let mut stamp = Stamp {
             run,
             target: self.target,
-            origin: Origin::Cut,
+            origin: match sequence {
+                0 => Origin::Fill,
+                _ => Origin::Cut,
+            },
             // Every write has a number of its own; no two sectors are alike.
             generation: sequence as u32,
             offset_bytes,
             worker: self.worker,
             sequence,
             before: 0,
-            sectors: length_bytes / self.sector_bytes,
+            sectors: buffer.len() as u32 / self.sector_bytes,
             written_ns: now_ns,
         };
         for sector in buffer.chunks_exact_mut(self.sector_bytes as usize) {
@@ -140,70 +154,52 @@ impl Prefix {
     }
 }
 
-/// What the sectors of one worker hold after a cut.
+/// A write in flight.
+#[derive(Clone, Debug)]
+struct Flight {
+    sequence: u64,
+    span: Range<u64>,
+}
+
+impl Flight {
+    fn overlaps(&self, span: &Range<u64>) -> bool {
+        self.span.start < span.end && span.start < self.span.end
+    }
+}
+
+/// One worker at work: writes its part once, then for ever as [`CutWorker::place`] says,
+/// with one write in flight a sector. The first error ends it: what is flushed after a
+/// failed write or flush may leave that one out without a word.
 #[derive(Debug)]
-pub struct Aftermath {
+pub struct CutWriter {
     run: u64,
     worker: CutWorker,
-    covered: u64,
-    /// By sector: the last covered write of it; 0 for none.
-    least: Vec<u64>,
-    /// By sector: the write that was found; `None` where there is none of this worker.
-    found: Vec<Option<u64>>,
-    /// When each sixteenth... of the found writes was written: by sequence.
-    times: BTreeMap<u64, u64>,
-    newest: u64,
-    newest_ns: u64,
+    /// Nanoseconds since 1970 when the caller's clock showed 0.
+    epoch_ns: u64,
+    flights: Vec<Option<Flight>>,
+    /// Where the first pass goes on; `None` once it is over.
+    fill_from: Option<u64>,
+    issued: u64,
+    prefix: Prefix,
+    failed: Option<(u64, i32)>,
+    stopped: bool,
 }
 
-/// Times that are remembered, to tell when a lost write was written.
-const TIMES_MAX: usize = 65_536;
-/// Physical sector of drives that report sectors of 512 bytes and have larger ones.
-const PHYSICAL_BYTES: u64 = 4096;
-
-/// What came of one worker's writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Survival {
-    /// Writes that were flushed.
-    pub covered_writes: u64,
-    /// Of those, writes of which something is lost.
-    pub lost_writes: u64,
-    /// Writes beyond the last flush of which something survived.
-    pub beyond_writes: u64,
-    /// Of those, how many only in part.
-    pub torn_writes: u64,
-    /// Writes beyond the last flush that are missing, while later ones survived.
-    pub reordered: bool,
-}
-
-impl Aftermath {
-    /// Of a worker whose writes up to `covered` were flushed.
+impl CutWriter {
+    /// With `slots` operations in flight, of at most [`CutWorker::write_bytes_max`].
     #[must_use]
-    pub fn new(run: u64, worker: CutWorker, covered: u64) -> Self {
-        let sectors = worker.sectors() as usize;
-        let mut least = vec![0; sectors];
-        for sequence in 1..=covered {
-            let (offset_bytes, length_bytes) = worker.place(run, sequence);
-            let first = worker.sector_at(offset_bytes) as usize;
-            let count = (length_bytes / worker.sector_bytes) as usize;
-            least[first..first + count].fill(sequence);
-        }
-        Aftermath {
+    pub fn new(run: u64, worker: CutWorker, epoch_ns: u64, slots: u32) -> Self {
+        CutWriter {
             run,
             worker,
-            covered,
-            least,
-            found: vec![None; sectors],
-            times: BTreeMap::new(),
-            newest: 0,
-            newest_ns: 0,
+            epoch_ns,
+            flights: vec![None; slots as usize],
+            fill_from: Some(worker.start_bytes),
+            issued: 0,
+            prefix: Prefix::default(),
+            failed: None,
+            stopped: false,
         }
-    }
-
-    /// Its part of the target.
-    #[must_use]
-    pub fn span(&self) -> Range<u64> {
-        self.worker.start_bytes..self.worker.start_bytes + self.worker.length_bytes
     }
 
     /// Whose writes they are.
@@ -212,181 +208,185 @@ impl Aftermath {
         &self.worker
     }
 
-    /// Takes bytes of its part, whole sectors.
-    pub fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
-        let sector = self.worker.sector_bytes as usize;
-        let first = self.worker.sector_at(offset_bytes) as usize;
-        for (number, bytes) in bytes.chunks_exact(sector).enumerate() {
-            let at = first + number;
-            let here = offset_bytes + (number * sector) as u64;
-            let Some(stamp) = read_sector(bytes) else {
-                continue;
-            };
-            if stamp.run != self.run
-                || stamp.target != self.worker.target
-                || stamp.worker != self.worker.worker
-                || stamp.offset_bytes != here
-                || !self.covers(stamp.sequence, here)
-            {
-                continue;
-            }
-            self.found[at] = Some(stamp.sequence);
-            if self.times.len() < TIMES_MAX {
-                self.times.insert(stamp.sequence, stamp.written_ns);
-            }
-            self.newest = self.newest.max(stamp.sequence);
-            self.newest_ns = self.newest_ns.max(stamp.written_ns);
+    /// The first pass is over and flushed: goes on with the writes that have numbers.
+    pub fn begin_writing(&mut self) {
+        self.fill_from = None;
+        self.stopped = false;
+    }
+
+    /// Begins nothing new.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// All writes up to this one have completed.
+    #[must_use]
+    pub fn all_to(&self) -> u64 {
+        self.prefix.all_to()
+    }
+
+    /// Writes that were issued, the first pass left out.
+    #[must_use]
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Where the first write failed, and its error number; 0 for a short one.
+    #[must_use]
+    pub fn failed(&self) -> Option<(u64, i32)> {
+        self.failed
+    }
+
+    /// What to do next.
+    pub fn next_step(&mut self) -> Step {
+        if self.stopped || self.failed.is_some() {
+            return Step::Finished;
         }
-    }
-
-    /// Nothing of its part was ever found.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.newest == 0
-    }
-
-    /// When the newest write that survived was written: about when the power went.
-    #[must_use]
-    pub fn newest_ns(&self) -> u64 {
-        self.newest_ns
-    }
-
-    fn covers(&self, sequence: u64, offset_bytes: u64) -> bool {
-        let (start, length) = self.worker.place(self.run, sequence);
-        (start..start + u64::from(length)).contains(&offset_bytes)
-    }
-
-    /// What survived, and the faults. `outstanding`: how many writes the worker had in
-    /// flight at most. `row_bytes`: what one write in flight may damage around it.
-    #[must_use]
-    pub fn judge(&self, outstanding: u64, cut_ns: u64) -> (Survival, Vec<Fault>) {
-        let in_flight = self.in_flight(outstanding);
-        let mut lost: BTreeSet<u64> = BTreeSet::new();
-        let mut faults: Vec<Fault> = Vec::new();
-        let sector = u64::from(self.worker.sector_bytes);
-        for (at, least) in self.least.iter().enumerate() {
-            if *least == 0 || self.found[at].is_some_and(|found| found >= *least) {
-                continue;
-            }
-            let offset_bytes = self.worker.start_bytes + at as u64 * sector;
-            let row = offset_bytes / PHYSICAL_BYTES;
-            let neighbour = self.found[at].is_none() && in_flight.contains(&row);
-            if !neighbour {
-                lost.insert(*least);
-            }
-            let class = match neighbour {
-                true => Class::Neighbour,
-                false => Class::FlushedWriteLost,
-            };
-            match faults.last_mut() {
-                Some(last)
-                    if last.class == class
-                        && last.offset_bytes + last.length_bytes == offset_bytes
-                        && last.expected.sequence == Some(*least) =>
-                {
-                    last.length_bytes += sector;
+        let (sequence, span) = match self.fill_from {
+            Some(from) => {
+                let end = self.worker.start_bytes + self.worker.length_bytes;
+                if from >= end {
+                    return Step::Finished;
                 }
-                _ => faults.push(self.fault(class, offset_bytes, *least, self.found[at], cut_ns)),
-            }
-        }
-        let (beyond_writes, torn_writes, reordered) = self.beyond();
-        let survival = Survival {
-            covered_writes: self.covered,
-            lost_writes: lost.len() as u64,
-            beyond_writes,
-            torn_writes,
-            reordered,
-        };
-        (survival, faults)
-    }
-
-    /// Physical sectors that a write in flight at the cut touched.
-    fn in_flight(&self, outstanding: u64) -> BTreeSet<u64> {
-        let to = self.newest.max(self.covered) + outstanding;
-        (self.covered + 1..=to)
-            .flat_map(|sequence| {
-                let (start, length) = self.worker.place(self.run, sequence);
-                start / PHYSICAL_BYTES..=(start + u64::from(length) - 1) / PHYSICAL_BYTES
-            })
-            .collect()
-    }
-
-    /// What survived beyond the last flush: how many writes, how many of them in part, and
-    /// whether one is missing that is older than one that survived.
-    fn beyond(&self) -> (u64, u64, bool) {
-        let present: BTreeSet<u64> = (self.found.iter().flatten())
-            .copied()
-            .filter(|found| *found > self.covered)
-            .collect();
-        let (mut torn, mut missing) = (0, false);
-        for sequence in self.covered + 1..=self.newest {
-            let (start, length) = self.worker.place(self.run, sequence);
-            let first = self.worker.sector_at(start) as usize;
-            let count = (length / self.worker.sector_bytes) as usize;
-            let found = &self.found[first..first + count];
-            // Sectors that a later write took over say nothing of this one.
-            let older = found
-                .iter()
-                .any(|found| found.is_none_or(|found| found < sequence));
-            if present.contains(&sequence) {
-                torn += u64::from(older);
-            } else {
-                missing |= older;
-            }
-        }
-        (present.len() as u64, torn, missing)
-    }
-
-    /// When a write was written, by the nearest one before it that survived.
-    fn written_ns(&self, sequence: u64) -> Option<u64> {
-        let before = self.times.range(..=sequence).next_back();
-        before.map(|(_, written_ns)| *written_ns)
-    }
-
-    fn fault(
-        &self,
-        class: Class,
-        offset_bytes: u64,
-        least: u64,
-        found: Option<u64>,
-        cut_ns: u64,
-    ) -> Fault {
-        let (start, length) = self.worker.place(self.run, least);
-        let content = |what: String, sequence| Content {
-            what,
-            run: Some(run_text(self.run)),
-            worker: Some(self.worker.worker),
-            sequence,
-            ..Content::default()
-        };
-        let what = match found {
-            Some(found) => format!("write {found}"),
-            None => "none of this run's writes".to_owned(),
-        };
-        Fault {
-            class,
-            target: self.worker.target,
-            offset_bytes,
-            length_bytes: u64::from(self.worker.sector_bytes),
-            expected: Content {
-                operation: Some(Origin::Cut.name().to_owned()),
-                operation_offset_bytes: Some(start),
-                operation_length_bytes: Some(u64::from(length)),
-                written_unix_ns: self.written_ns(least),
-                ..content(
-                    format!(
-                        "write {least} or a later one, flushed with {}",
-                        self.worker.durability.name()
-                    ),
-                    Some(least),
+                (
+                    0,
+                    from..end.min(from + u64::from(self.worker.write_bytes_max)),
                 )
-            },
-            found: content(what, found),
-            first_difference_bytes: None,
-            rereads: Vec::new(),
-            meant_for_bytes: None,
-            seen_unix_ns: Some(cut_ns),
-            seen_by_scan: false,
+            }
+            None => {
+                let (start, length) = self.worker.place(self.run, self.issued + 1);
+                (self.issued + 1, start..start + u64::from(length))
+            }
+        };
+        let Some(slot) = self.flights.iter().position(Option::is_none) else {
+            return Step::Full;
+        };
+        let mut others = self.flights.iter().flatten();
+        if others.any(|other| other.overlaps(&span)) {
+            return Step::Full;
         }
+        match sequence {
+            0 => self.fill_from = Some(span.end),
+            _ => self.issued = sequence,
+        }
+        self.flights[slot] = Some(Flight {
+            sequence,
+            span: span.clone(),
+        });
+        Step::Operation(Operation {
+            slot: slot as u32,
+            durable: self.worker.durability.is_of_each_write(),
+            kind: Kind::Write,
+            offset_bytes: span.start,
+            length_bytes: (span.end - span.start) as u32,
+        })
+    }
+
+    /// Makes the data of the write on a slot, at `now_ns` of the caller's clock.
+    pub fn data(&self, slot: u32, now_ns: u64, buffer: &mut [u8]) {
+        if let Some(flight) = &self.flights[slot as usize] {
+            let written_ns = self.epoch_ns.saturating_add(now_ns);
+            let start = flight.span.start;
+            (self.worker).data(self.run, flight.sequence, start, written_ns, buffer);
+        }
+    }
+
+    /// A write is over, with so many bytes or a negated error number.
+    pub fn complete(&mut self, slot: u32, result: i32) {
+        let Some(flight) = self.flights[slot as usize].take() else {
+            return;
+        };
+        let length = flight.span.end - flight.span.start;
+        if u64::try_from(result).is_ok_and(|bytes| bytes == length) {
+            if flight.sequence > 0 {
+                self.prefix.completed(flight.sequence);
+            }
+        } else {
+            let failed = (flight.span.start, result.min(0).saturating_neg());
+            self.failed.get_or_insert(failed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writer() -> CutWriter {
+        let worker = CutWorker {
+            worker: 1,
+            target: 0,
+            durability: Durability::Flush,
+            start_bytes: 8192,
+            length_bytes: 64 << 10,
+            sector_bytes: 512,
+            write_bytes_max: 16 << 10,
+        };
+        CutWriter::new(7, worker, 1_000, 4)
+    }
+
+    fn issue(writer: &mut CutWriter) -> Option<Operation> {
+        match writer.next_step() {
+            Step::Operation(operation) => Some(operation),
+            Step::Full | Step::Finished => None,
+        }
+    }
+
+    #[test]
+    fn everything_is_written_once_before_the_first_write_with_a_number() {
+        let mut writer = writer();
+        let mut at = 8192;
+        while let Some(operation) = issue(&mut writer) {
+            assert_eq!(operation.offset_bytes, at);
+            at += u64::from(operation.length_bytes);
+            writer.complete(operation.slot, operation.length_bytes as i32);
+        }
+        assert_eq!(at, 8192 + (64 << 10));
+        assert_eq!((writer.issued(), writer.all_to()), (0, 0));
+        writer.begin_writing();
+        assert!(issue(&mut writer).is_some());
+        assert_eq!(writer.issued(), 1);
+    }
+
+    #[test]
+    fn one_write_is_in_flight_a_sector_and_numbers_come_home_in_any_order() {
+        let mut writer = writer();
+        writer.begin_writing();
+        let mut dice = Dice::new(3);
+        let mut open: Vec<Operation> = Vec::new();
+        for _ in 0..5_000 {
+            match writer.next_step() {
+                Step::Operation(new) => {
+                    let end = |one: &Operation| one.offset_bytes + u64::from(one.length_bytes);
+                    for old in &open {
+                        let apart = end(old) <= new.offset_bytes || end(&new) <= old.offset_bytes;
+                        assert!(apart, "{old:?} and {new:?}");
+                    }
+                    open.push(new);
+                }
+                _ => {
+                    let at = dice.below(open.len() as u64) as usize;
+                    let done = open.swap_remove(at);
+                    writer.complete(done.slot, done.length_bytes as i32);
+                }
+            }
+            assert!(writer.all_to() <= writer.issued());
+        }
+        for done in open.drain(..) {
+            writer.complete(done.slot, done.length_bytes as i32);
+        }
+        assert!(writer.issued() > 1_000);
+        assert_eq!(writer.all_to(), writer.issued());
+    }
+
+    #[test]
+    fn the_first_error_ends_it_and_nothing_behind_it_counts() {
+        let mut writer = writer();
+        writer.begin_writing();
+        let first = issue(&mut writer).expect("a write");
+        writer.complete(first.slot, -5);
+        assert_eq!(writer.failed(), Some((first.offset_bytes, 5)));
+        assert_eq!(writer.next_step(), Step::Finished);
+        assert_eq!(writer.all_to(), 0);
     }
 }

@@ -9,6 +9,7 @@
 //! hold. What came wrong is read again before anything is called by a name.
 #![forbid(unsafe_code)]
 
+pub mod aftermath;
 mod capacity;
 mod crew;
 pub mod cut;

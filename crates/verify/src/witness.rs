@@ -1,30 +1,68 @@
 //! What a witness is told, and what it keeps: which flushes completed before the power went.
 //!
-//! A stream is a line that says what it is, a token, a header, and records of 16 bytes; the
-//! file that a witness keeps is the same without the token. Whatever is no record of the
-//! run is dropped and counted: a record names its run and has a checksum.
+//! A witness's file is a greeting, a header (its length, the run's number, a text), and
+//! records of 16 bytes. What is sent is the same; over a network a line with the token comes
+//! first, and the answer to a whole header is [`READY`]. Whatever is no record of the run is
+//! dropped and counted: a record names its run and has a checksum.
 
 use crate::cut::Durability;
 use std::collections::BTreeMap;
 
 /// The first line of a stream and of a file.
 pub const GREETING: &[u8] = b"STRIPEWISE-WITNESS 1\n";
+/// What a witness answers when the header is with it.
+pub const READY: &[u8] = b"READY\n";
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 16;
 /// A header is no longer than this.
 pub const HEADER_BYTES_MAX: usize = 1 << 20;
+/// Length and the run's number in front of the header's text.
+const FRAME_BYTES: usize = 12;
 
-/// A flush, or a write that is durable by itself, has completed.
+/// What a record reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Writes 1 to `sequence` of a worker are durable by this; 0: its first pass is.
+    Durable(Durability),
+    /// `sequence` milliseconds have passed since the run began.
+    Clock,
+    /// A write or flush of a worker failed; nothing of it is durable beyond what was.
+    Failed,
+    /// The run was ended in order: the power did not go.
+    Ended,
+}
+
+impl News {
+    fn number(self) -> u8 {
+        match self {
+            News::Durable(durability) => durability as u8,
+            News::Clock => 16,
+            News::Failed => 17,
+            News::Ended => 18,
+        }
+    }
+
+    fn of(number: u8) -> Option<News> {
+        match number {
+            16 => Some(News::Clock),
+            17 => Some(News::Failed),
+            18 => Some(News::Ended),
+            other => Durability::of(other).map(News::Durable),
+        }
+    }
+}
+
+/// What a witness is told in 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The lowest 16 bits of the run's number.
     pub run: u16,
     /// Number of the target.
     pub target: u16,
-    /// Whose writes it covers.
+    /// Whose writes it is about.
     pub worker: u16,
-    /// By what.
-    pub kind: Durability,
+    /// What happened.
+    pub news: News,
     /// Writes 1 to this one of that worker had all completed when the flush was issued; 48
     /// bits.
     pub sequence: u64,
@@ -38,7 +76,7 @@ impl Record {
         bytes[..2].copy_from_slice(&self.run.to_le_bytes());
         bytes[2..4].copy_from_slice(&self.target.to_le_bytes());
         bytes[4..6].copy_from_slice(&self.worker.to_le_bytes());
-        bytes[6] = self.kind as u8;
+        bytes[6] = self.news.number();
         bytes[7..13].copy_from_slice(&self.sequence.to_le_bytes()[..6]);
         let sum = crc24(&bytes[..13]).to_le_bytes();
         bytes[13..].copy_from_slice(&sum[..3]);
@@ -58,7 +96,7 @@ impl Record {
             run: u16::from_le_bytes([bytes[0], bytes[1]]),
             target: u16::from_le_bytes([bytes[2], bytes[3]]),
             worker: u16::from_le_bytes([bytes[4], bytes[5]]),
-            kind: Durability::of(bytes[6])?,
+            news: News::of(bytes[6])?,
             sequence: u64::from_le_bytes(sequence),
         })
     }
@@ -88,28 +126,39 @@ pub struct Covered {
     pub records: u64,
     /// Bytes that were no record of this run.
     pub dropped_bytes: u64,
+    /// The last time that was reported, milliseconds since the run began.
+    pub clock_ms: u64,
+    /// When something was last reported as durable, by that clock.
+    pub last_flush_ms: u64,
+    /// Writes and flushes that failed.
+    pub failed: u64,
+    /// It was ended in order.
+    pub ended: bool,
 }
 
 impl Covered {
-    /// Writes 1 to this one of a worker are durable; 0: none.
+    /// Writes 1 to this one of a worker are durable; 0: its first pass is; `None`: nothing.
     #[must_use]
-    pub fn sequence(&self, target: u16, worker: u16) -> u64 {
-        self.sequences.get(&(target, worker)).copied().unwrap_or(0)
+    pub fn sequence(&self, target: u16, worker: u16) -> Option<u64> {
+        self.sequences.get(&(target, worker)).copied()
     }
 
     /// Takes what follows the header, records of the run with this number; returns how many
     /// bytes were used up. What is left is the beginning of a record that is not all there.
     pub fn take(&mut self, run: u64, bytes: &[u8]) -> usize {
+        self.take_and(run, bytes, |_| {})
+    }
+
+    /// The same, showing the bytes of each record that is one.
+    pub fn take_and(&mut self, run: u64, bytes: &[u8], mut show: impl FnMut(&[u8])) -> usize {
         let mut at = 0;
         while let Some(sixteen) = bytes.get(at..at + RECORD_BYTES) {
             let mut record = [0; RECORD_BYTES];
             record.copy_from_slice(sixteen);
             match Record::of(&record).filter(|record| record.run == run as u16) {
                 Some(record) => {
-                    let place = (record.target, record.worker);
-                    let sequence = self.sequences.entry(place).or_insert(0);
-                    *sequence = (*sequence).max(record.sequence);
-                    self.records += 1;
+                    self.book(&record);
+                    show(sixteen);
                     at += RECORD_BYTES;
                 }
                 // Somewhere behind it the records may go on.
@@ -121,39 +170,128 @@ impl Covered {
         }
         at
     }
+
+    fn book(&mut self, record: &Record) {
+        self.records += 1;
+        match record.news {
+            News::Durable(_) => {
+                let place = (record.target, record.worker);
+                let sequence = self.sequences.entry(place).or_insert(0);
+                *sequence = (*sequence).max(record.sequence);
+                self.last_flush_ms = self.clock_ms;
+            }
+            News::Clock => self.clock_ms = self.clock_ms.max(record.sequence),
+            News::Failed => self.failed += 1,
+            News::Ended => self.ended = true,
+        }
+    }
 }
 
-/// A header in front of records: its length, and itself.
+/// The head of a stream or a file.
 #[must_use]
-pub fn framed(header: &str) -> Vec<u8> {
-    let mut bytes = (header.len() as u32).to_le_bytes().to_vec();
+pub fn head(run: u64, header: &str) -> Vec<u8> {
+    let mut bytes = GREETING.to_vec();
+    bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&run.to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
     bytes
 }
 
-/// Why a witness's file is none.
+/// Why bytes are none of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoWitness {
-    /// It does not begin as one.
+    /// They do not begin as such.
     Greeting,
-    /// Its header is cut off, or too long, or no text.
+    /// The header is too long, or no text.
     Header,
 }
 
-/// The header of a witness's file, and the records behind it.
+/// What a stream or file begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// The run's number.
+    pub run: u64,
+    /// The header's text.
+    pub header: &'a str,
+    /// Bytes that it takes; records follow.
+    pub bytes: usize,
+}
+
+/// The head, as soon as it is all there; `None` until then.
 ///
 /// # Errors
-/// Where the file is none of a witness.
-pub fn parse_file(bytes: &[u8]) -> Result<(&str, &[u8]), NoWitness> {
-    let rest = bytes.strip_prefix(GREETING).ok_or(NoWitness::Greeting)?;
-    let (length, rest) = rest.split_first_chunk::<4>().ok_or(NoWitness::Header)?;
-    let length = u32::from_le_bytes(*length) as usize;
+/// Where these bytes are no beginning of one.
+pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, NoWitness> {
+    let begun = bytes.len().min(GREETING.len());
+    if bytes[..begun] != GREETING[..begun] {
+        return Err(NoWitness::Greeting);
+    }
+    let Some(frame) = bytes.get(GREETING.len()..GREETING.len() + FRAME_BYTES) else {
+        return Ok(None);
+    };
+    let (length, run) = frame.split_at(4);
+    let number = |bytes: &[u8]| {
+        let little_end_first = bytes.iter().rev();
+        little_end_first.fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let length = number(length) as usize;
     if length > HEADER_BYTES_MAX {
         return Err(NoWitness::Header);
     }
-    let (header, records) = rest.split_at_checked(length).ok_or(NoWitness::Header)?;
+    let start = GREETING.len() + FRAME_BYTES;
+    let Some(header) = bytes.get(start..start + length) else {
+        return Ok(None);
+    };
     let header = std::str::from_utf8(header).map_err(|_| NoWitness::Header)?;
-    Ok((header, records))
+    Ok(Some(Head {
+        run: number(run),
+        header,
+        bytes: start + length,
+    }))
+}
+
+/// What a witness does with what comes in: the head first, then records.
+#[derive(Debug, Default)]
+pub struct Intake {
+    /// What was not used up yet.
+    rest: Vec<u8>,
+    run: Option<u64>,
+    /// What the records say.
+    pub covered: Covered,
+}
+
+impl Intake {
+    /// Takes bytes as they come; hands what belongs into the witness's file to `keep`.
+    ///
+    /// # Errors
+    /// Where the stream is none of a witness.
+    pub fn take(&mut self, bytes: &[u8], mut keep: impl FnMut(&[u8])) -> Result<(), NoWitness> {
+        self.rest.extend_from_slice(bytes);
+        let mut used = 0;
+        if self.run.is_none()
+            && let Some(head) = parse_head(&self.rest)?
+        {
+            keep(&self.rest[..head.bytes]);
+            (self.run, used) = (Some(head.run), head.bytes);
+        }
+        if let Some(run) = self.run {
+            used += (self.covered).take_and(run, &self.rest[used..], keep);
+            self.rest.drain(..used);
+        }
+        Ok(())
+    }
+
+    /// The run's number, once the head is there.
+    #[must_use]
+    pub fn run(&self) -> Option<u64> {
+        self.run
+    }
+
+    /// Bytes at the end that are no whole record: dropped, too.
+    #[must_use]
+    pub fn unfinished_bytes(&self) -> u64 {
+        self.rest.len() as u64
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +304,7 @@ mod tests {
             run: 7,
             target: 1,
             worker,
-            kind: Durability::Flush,
+            news: News::Durable(Durability::Flush),
             sequence,
         }
     }
@@ -192,7 +330,7 @@ mod tests {
             stream.extend(record(1, 9).bytes());
             let mut covered = Covered::default();
             covered.take(7, &stream);
-            prop_assert_eq!(covered.sequence(1, 1), 9);
+            prop_assert_eq!(covered.sequence(1, 1), Some(9));
             prop_assert_eq!(covered.records, 2);
             prop_assert_eq!(covered.dropped_bytes, noise.len() as u64);
         }
@@ -211,17 +349,68 @@ mod tests {
             "the rest may begin a record"
         );
         assert_eq!(covered.take(7, &record(1, 5).bytes()[..15]), 0);
-        assert_eq!(covered.sequence(1, 1), 0);
+        assert_eq!(covered.sequence(1, 1), None);
     }
 
     #[test]
-    fn a_file_is_a_greeting_a_header_and_records() {
-        let mut file = GREETING.to_vec();
-        file.extend(framed("{}"));
-        file.extend(record(1, 5).bytes());
-        let (header, records) = parse_file(&file).expect("a file");
-        assert_eq!((header, records.len()), ("{}", 16));
-        assert_eq!(parse_file(b"#!/bin/sh\n"), Err(NoWitness::Greeting));
-        assert_eq!(parse_file(&file[..22]), Err(NoWitness::Header));
+    fn what_a_witness_keeps_is_the_head_and_the_records() {
+        let mut stream = head(7, "{\"request\": {}}");
+        let whole = stream.len();
+        for sequence in 0..20 {
+            stream.extend(record(1, sequence).bytes());
+            stream.extend(b"noise");
+        }
+        stream.extend(&record(1, 99).bytes()[..9]);
+        // In whatever pieces it comes.
+        for size in [1, 3, 16, 50, stream.len()] {
+            let (mut intake, mut file) = (Intake::default(), Vec::new());
+            for piece in stream.chunks(size) {
+                let taken = intake.take(piece, |bytes| file.extend_from_slice(bytes));
+                taken.expect("a stream");
+            }
+            assert_eq!(intake.run(), Some(7));
+            assert_eq!(intake.covered.sequence(1, 1), Some(19));
+            assert_eq!(intake.covered.records, 20);
+            assert_eq!(
+                intake.covered.dropped_bytes + intake.unfinished_bytes(),
+                109
+            );
+            assert_eq!(file.len(), whole + 20 * RECORD_BYTES, "pieces of {size}");
+            let parsed = parse_head(&file).expect("a file").expect("all of its head");
+            assert_eq!((parsed.run, parsed.bytes), (7, whole));
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_is_refused_at_once() {
+        assert_eq!(parse_head(b"#!/bin/sh\n"), Err(NoWitness::Greeting));
+        assert_eq!(parse_head(b"S"), Ok(None));
+        assert_eq!(parse_head(&head(7, "{}")[..30]), Ok(None));
+        let mut long = GREETING.to_vec();
+        long.extend([0xff; 12]);
+        assert_eq!(parse_head(&long), Err(NoWitness::Header));
+        let mut intake = Intake::default();
+        assert!(intake.take(b"GET / HTTP/1.1", |_| {}).is_err());
+    }
+
+    #[test]
+    fn time_failures_and_an_orderly_end_are_told() {
+        let mut covered = Covered::default();
+        let of = |news, sequence| Record {
+            news,
+            ..record(1, sequence)
+        };
+        for one in [
+            of(News::Clock, 400),
+            of(News::Durable(Durability::Fua), 3),
+            of(News::Clock, 500),
+            of(News::Failed, 4),
+            of(News::Ended, 0),
+        ] {
+            covered.take(7, &one.bytes());
+        }
+        assert_eq!((covered.clock_ms, covered.last_flush_ms), (500, 400));
+        assert_eq!((covered.failed, covered.ended), (1, true));
+        assert_eq!(covered.sequence(1, 1), Some(3));
     }
 }

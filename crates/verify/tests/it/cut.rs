@@ -4,14 +4,21 @@
 //! Some thousands of crash states here; a million in the ignored test, which
 //! `cargo xtask nightly` runs.
 
-use stripewise_verify::cut::{Aftermath, CutWorker, Durability, Prefix};
-use stripewise_verify::witness::{Covered, Record};
+use stripewise_verify::aftermath::{Aftermath, Circumstances};
+use stripewise_verify::cut::{CutWorker, Durability, Prefix};
+use stripewise_verify::witness::{Covered, News, Record};
 use stripewise_verify::{Class, Dice};
 
 const RUN: u64 = 0xc0_ffee;
 const SECTOR: usize = 512;
 const SECTORS: usize = 48;
 const OUTSTANDING: usize = 8;
+const CIRCUMSTANCES: Circumstances = Circumstances {
+    outstanding: OUTSTANDING as u64,
+    row_bytes: 4096,
+    buffered: false,
+    cut_ns: 0,
+};
 
 fn worker() -> CutWorker {
     CutWorker {
@@ -113,7 +120,7 @@ impl Model {
             run: RUN as u16,
             target: self.worker.target,
             worker: self.worker.worker,
-            kind: self.worker.durability,
+            news: News::Durable(self.worker.durability),
             sequence: promised,
         };
         self.covered.take(RUN, &record.bytes());
@@ -132,12 +139,14 @@ impl Model {
     }
 
     fn image(&self, left: &[u64]) -> Vec<u8> {
-        let mut bytes = vec![0x11; SECTORS * SECTOR];
+        // The first pass is under all of it.
+        let mut bytes = vec![0; SECTORS * SECTOR];
+        self.worker.data(RUN, 0, 0, 500, &mut bytes);
         for (sector, sequence) in left.iter().enumerate().filter(|(_, one)| **one > 0) {
-            let (_, length_bytes) = self.worker.place(RUN, *sequence);
+            let (offset_bytes, length_bytes) = self.worker.place(RUN, *sequence);
             let mut data = vec![0; length_bytes as usize];
-            self.worker
-                .data(RUN, *sequence, 1_000 + sequence, &mut data);
+            let written_ns = 1_000 + sequence;
+            (self.worker).data(RUN, *sequence, offset_bytes, written_ns, &mut data);
             let from = (sector - self.sectors(*sequence).start) * SECTOR;
             let to = sector * SECTOR;
             bytes[to..to + SECTOR].copy_from_slice(&data[from..from + SECTOR]);
@@ -158,7 +167,8 @@ fn crashes(count: u64, flush: Flush) {
         let left = model.crash();
         let mut aftermath = Aftermath::new(RUN, worker(), covered);
         aftermath.take(0, &model.image(&left));
-        let (survival, faults) = aftermath.judge(OUTSTANDING as u64, 0);
+        let covered = covered.unwrap_or(0);
+        let (survival, faults) = aftermath.judge(&CIRCUMSTANCES);
         // By the model's own account: what was promised and is older than promised.
         let mut promised = vec![0; SECTORS];
         for sequence in 1..=covered {
@@ -202,6 +212,90 @@ fn what_a_lying_flush_loses_is_found() {
 #[ignore = "a million crash states: `cargo xtask nightly`"]
 fn a_million_crashes_of_an_honest_disk_raise_no_alarm() {
     crashes(1_000_000, Flush::Honest);
+}
+
+/// What lies in the place of a flushed write decides how its loss is called.
+#[test]
+fn what_lies_there_instead_has_a_name() {
+    let covered = 20;
+    let base = Model::new(1, Flush::Honest);
+    let newest: Vec<u64> = (0..SECTORS)
+        .map(|sector| {
+            let all = (1..=covered).filter(|one| base.sectors(*one).contains(&sector));
+            all.max().unwrap_or(0)
+        })
+        .collect();
+    let whole = base.image(&newest);
+    let judged = |bytes: &[u8], known: &Circumstances| {
+        let mut aftermath = Aftermath::new(RUN, worker(), Some(covered));
+        aftermath.take(0, bytes);
+        let (survival, faults) = aftermath.judge(known);
+        (
+            survival,
+            faults
+                .into_iter()
+                .map(|fault| (fault.class, fault.found.what))
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(judged(&whole, &CIRCUMSTANCES).1, []);
+    // One that is in flight, and one that is far from all of those.
+    let uncovered = covered + 1..=covered + OUTSTANDING as u64;
+    let touched = |sector: usize| {
+        uncovered
+            .clone()
+            .any(|one| base.sectors(one).contains(&sector))
+    };
+    let row = |sector: usize| sector / 8 * 8..sector / 8 * 8 + 8;
+    let inside = (0..SECTORS)
+        .find(|at| touched(*at))
+        .expect("some are in flight");
+    let mut broken = whole.clone();
+    broken[inside * SECTOR + 100] ^= 1;
+    let (survival, faults) = judged(&broken, &CIRCUMSTANCES);
+    assert_eq!(survival.lost_writes, 0);
+    assert_eq!(faults, [(Class::Torn, "a damaged sector".to_owned())]);
+    let buffered = Circumstances {
+        buffered: true,
+        ..CIRCUMSTANCES
+    };
+    assert_eq!(judged(&broken, &buffered).1, []);
+    for (sector, expected) in (0..SECTORS).filter(|at| !touched(*at)).map(|at| {
+        let beside = row(at).any(touched);
+        (
+            at,
+            if beside {
+                Class::Neighbour
+            } else {
+                Class::FlushedWriteLost
+            },
+        )
+    }) {
+        let mut broken = whole.clone();
+        broken[sector * SECTOR + 100] ^= 1;
+        let faults = judged(&broken, &CIRCUMSTANCES).1;
+        assert_eq!(
+            faults,
+            [(expected, "a damaged sector".to_owned())],
+            "{sector}"
+        );
+        // Zeros are nothing that a write beside it leaves.
+        broken[sector * SECTOR..(sector + 1) * SECTOR].fill(0);
+        let faults = judged(&broken, &CIRCUMSTANCES).1;
+        assert_eq!(
+            faults,
+            [(Class::FlushedWriteLost, "zeros".to_owned())],
+            "{sector}"
+        );
+    }
+    // Nothing of the run at all: everything is lost.
+    let (survival, faults) = judged(&vec![0; SECTORS * SECTOR], &CIRCUMSTANCES);
+    assert!(survival.lost_writes > 1 && !faults.is_empty());
+    // And where not even the first pass was flushed, nothing was promised.
+    let mut aftermath = Aftermath::new(RUN, worker(), None);
+    aftermath.take(0, &vec![0; SECTORS * SECTOR]);
+    assert_eq!(aftermath.judge(&CIRCUMSTANCES).1, []);
+    assert!(aftermath.is_empty());
 }
 
 /// With several writes in flight the highest that has completed says nothing of the others.
