@@ -9,7 +9,7 @@ tools() {
     need modprobe kmod
     need xz xz-utils
     for scenario in "${scenarios[@]}"; do
-        for program in $(header programs "$scenario"); do
+        for program in $(header programs "$scenario") $(header host-programs "$scenario"); do
             need "${program%:*}" "${program#*:}"
         done
     done

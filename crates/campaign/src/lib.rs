@@ -32,6 +32,7 @@ pub mod merge;
 pub mod observer;
 pub mod partition;
 mod permissions;
+pub mod power_cut;
 pub mod prepare;
 pub mod probe;
 pub mod profile;
@@ -41,6 +42,7 @@ pub mod run;
 pub mod sqlio;
 pub mod steps;
 pub mod verify;
+pub mod witness;
 
 pub use context::{Clock, Context, Surroundings};
 pub use exit::Exit;

@@ -65,6 +65,7 @@ fn dispatch(mut cli: Cli, serve: Serve) -> Outcome {
         Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
         Command::Compare(arguments) => commands::compare::compare(&context, arguments),
         Command::Verify(arguments) => commands::verify::verify(&context, arguments),
+        Command::Witness(arguments) => commands::witness::witness(&context, arguments),
         Command::Advise(arguments) => commands::advise::advise(&context, arguments),
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),

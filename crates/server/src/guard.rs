@@ -8,12 +8,12 @@
 //! | the address is read from history or a log | its token is good once, stands behind `#`, and is posted |
 //! | a link or picture that makes the browser ask | GET changes nothing; POST needs an `Origin` that is ours |
 
-use crate::secret;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use stripewise_campaign::steps::secret;
 
 /// Browsers that are signed in at a time; the oldest is forgotten first.
 const SESSIONS_MAX: usize = 16;

@@ -15,7 +15,6 @@ mod metrics;
 mod pages;
 mod routes;
 mod runs;
-mod secret;
 mod state;
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 //!
 //! A witness's file is a greeting, a header (its length, the run's number, a text), and
 //! records of 16 bytes. What is sent is the same; over a network a line with the token comes
-//! first, and the answer to a whole header is [`READY`]. Whatever is no record of the run is
+//! first, and the answer to it is [`READY`]. Whatever is no record of the run is
 //! dropped and counted: a record names its run and has a checksum.
 
 use crate::cut::Durability;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The first line of a stream and of a file.
 pub const GREETING: &[u8] = b"STRIPEWISE-WITNESS 1\n";
-/// What a witness answers when the header is with it.
+/// What a witness answers when it is ready for the head.
 pub const READY: &[u8] = b"READY\n";
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 16;
@@ -256,6 +256,7 @@ pub struct Intake {
     /// What was not used up yet.
     rest: Vec<u8>,
     run: Option<u64>,
+    header: String,
     /// What the records say.
     pub covered: Covered,
 }
@@ -273,6 +274,7 @@ impl Intake {
         {
             keep(&self.rest[..head.bytes]);
             (self.run, used) = (Some(head.run), head.bytes);
+            self.header = head.header.to_owned();
         }
         if let Some(run) = self.run {
             used += (self.covered).take_and(run, &self.rest[used..], keep);
@@ -285,6 +287,12 @@ impl Intake {
     #[must_use]
     pub fn run(&self) -> Option<u64> {
         self.run
+    }
+
+    /// The header's text, once it is there.
+    #[must_use]
+    pub fn header(&self) -> Option<&str> {
+        self.run.map(|_| self.header.as_str())
     }
 
     /// Bytes at the end that are no whole record: dropped, too.

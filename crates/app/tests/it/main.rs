@@ -40,6 +40,7 @@ mod page_controls;
 mod pages;
 mod partition;
 mod plans;
+mod power_cut;
 mod probes;
 mod questions;
 mod report;

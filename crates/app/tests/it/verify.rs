@@ -143,7 +143,10 @@ fn kept(desk: &Desk, volume: &str) -> String {
     let document = desk.json(&burn_in(volume, &["--keep"]));
     let found = names(volume);
     assert_eq!(found.len(), 1, "{}", document.json());
-    text(&Path::new(volume).join(&found[0])).to_owned()
+    let path = text(&Path::new(volume).join(&found[0])).to_owned();
+    let target = &document.at("targets").items()[0];
+    assert_eq!(target.at("kept_at").text(), path);
+    path
 }
 
 /// Changes one byte in each of `count` different sectors, at places that a small generator

@@ -21,6 +21,7 @@ pub mod planned;
 pub mod provision;
 pub mod reading;
 pub mod rerun;
+pub mod secret;
 pub mod simulated;
 pub mod sittings;
 pub mod start;

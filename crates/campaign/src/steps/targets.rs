@@ -414,6 +414,14 @@ fn remember(
         .map_err(store_failure)
 }
 
+/// Where a test file that stays has its name; `None` for anything else.
+pub fn kept_at(store: &Store, target: &Target) -> Option<String> {
+    let made = target.made_file()?;
+    let files = store.files().ok()?;
+    let found = files.into_iter().find(|file| file.id == made.id)?;
+    Some(found.path).filter(|path| !path.is_empty())
+}
+
 fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
     let files = store.files().map_err(store_failure)?;
     Ok(files

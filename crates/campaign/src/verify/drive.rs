@@ -2,26 +2,19 @@
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
+use crate::steps::verification::engine::{DRAIN_LIMIT_NS, work};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use stripewise_io_engine::backend::{
-    faulty::Faulty, linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
-};
 use stripewise_io_engine::{
-    Clock, Completion, Engine, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
+    Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
 };
 use stripewise_stats::Histogram;
 use stripewise_verify::{Phase, Step, Worker};
 
-/// No wait of a worker is longer, so that a stop is seen although nothing completes.
-const WAIT_NS_MAX: u64 = 50_000_000;
-/// How long operations in flight are waited for when a phase is over; then they count
-/// as failed, and their blocks as unclear.
-const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
-/// What the coordinator grants beyond that.
+/// What the coordinator grants beyond what engines wait for operations in flight.
 const GRACE_NS: u64 = 5_000_000_000;
 /// How often the coordinator looks around.
 const TICK: Duration = Duration::from_millis(50);
@@ -259,21 +252,11 @@ impl Crowd {
                 now_ns: 0,
             };
             let sender = sender.clone();
-            let (engine, faulty) = (drive.engine, drive.faults.is_some());
+            let engine = drive.engine;
             std::thread::Builder::new()
                 .name(format!("verify-{}", crew.id))
                 .stack_size(STACK_BYTES)
-                .spawn(move || {
-                    let work = match (engine, faulty) {
-                        (EngineName::Uring, false) => work::<Uring>,
-                        (EngineName::Uring, true) => work::<Faulty<Uring>>,
-                        (EngineName::Iocp, false) => work::<Iocp>,
-                        (EngineName::Iocp, true) => work::<Faulty<Iocp>>,
-                        (_, false) => work::<Threads>,
-                        (_, true) => work::<Faulty<Threads>>,
-                    };
-                    work(operator, &plan, &sender);
-                })
+                .spawn(move || live(operator, &plan, engine, &sender))
                 .map_err(|error| {
                     crowd.signals.stop.store(true, Ordering::Relaxed);
                     no_thread("to verify with", &error)
@@ -332,51 +315,24 @@ impl Crowd {
 }
 
 /// The whole life of a thread.
-fn work<E: Engine>(mut operator: Operator, plan: &OpenPlan, sender: &Sender<Word>) {
-    let mut engine = match E::open(plan) {
-        Ok(engine) => engine,
-        Err(error) => {
-            let _ = sender.send(Word::NotOpened(error));
-            return;
+fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Sender<Word>) {
+    let worked = work(engine, plan, &mut operator);
+    let word = match (worked.opened, worked.failure) {
+        (false, Some(error)) => Word::NotOpened(error),
+        (_, failure) => {
+            // What never came back may still arrive: its blocks are unclear from here on.
+            let left: Vec<u32> = (operator.open.iter().flatten())
+                .map(|operation| operation.slot)
+                .collect();
+            for slot in left {
+                operator.post.gauges[slot as usize].completed();
+                operator.post.worker.complete(slot, -NEVER_CAME_BACK);
+            }
+            Word::Done(Box::new(operator.post), worked.fallbacks, failure)
         }
     };
-    let fallbacks = engine.capabilities().fallbacks.clone();
-    let failure = turn(&mut engine, &mut operator).err();
-    // What never came back may still arrive: its blocks are unclear from here on.
-    let left: Vec<u32> = (operator.open.iter().flatten())
-        .map(|operation| operation.slot)
-        .collect();
-    engine.close(0);
-    for slot in left {
-        operator.post.gauges[slot as usize].completed();
-        operator.post.worker.complete(slot, -NEVER_CAME_BACK);
-    }
-    let _ = sender.send(Word::Done(Box::new(operator.post), fallbacks, failure));
+    let _ = sender.send(word);
 }
 
 /// The error number of operations that were given up: `ETIMEDOUT`.
 pub(super) const NEVER_CAME_BACK: i32 = 110;
-
-/// Fills, waits and reaps until there is nothing left to do.
-fn turn<E: Engine>(engine: &mut E, operator: &mut Operator) -> stripewise_io_engine::Result<()> {
-    let mut in_flight = 0;
-    let mut stopped_ns = None;
-    loop {
-        let now_ns = engine.now_ns();
-        let filled = engine.fill(operator, now_ns);
-        in_flight += filled.taken;
-        if filled.then == Next::Finished {
-            if in_flight == 0 {
-                return Ok(());
-            }
-            let since_ns = *stopped_ns.get_or_insert(now_ns);
-            if now_ns.saturating_sub(since_ns) > DRAIN_LIMIT_NS {
-                return Ok(());
-            }
-        } else {
-            stopped_ns = None;
-        }
-        engine.submit_and_wait(1, Some(now_ns + WAIT_NS_MAX))?;
-        in_flight -= engine.reap(operator);
-    }
-}

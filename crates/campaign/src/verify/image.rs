@@ -51,13 +51,10 @@ pub fn judge_image(
     let file = target
         .open(CacheMode::Direct, Access::Read)
         .map_err(target_failure)?;
-    let passed = pass(
-        context,
-        file,
-        target.size_bytes(),
-        target.logical_sector_bytes(),
-    )?;
-    if passed.whole && passed.survey.runs().is_empty() {
+    let mut survey = Survey::new(target.logical_sector_bytes());
+    let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
+    let passed = pass(context, file, target.size_bytes(), &mut show)?;
+    if passed.whole && survey.runs().is_empty() {
         return Err(Failure::new(
             crate::exit::Exit::Target,
             format!(
@@ -68,7 +65,7 @@ pub fn judge_image(
         ));
     }
     let now_ns = words::unix_ns(&context.timestamp());
-    let left = left_by_runs(store, &passed.survey, target.logical_sector_bytes(), now_ns)?;
+    let left = left_by_runs(store, &survey, target.logical_sector_bytes(), now_ns)?;
     let document = document_of(
         context,
         Judged {
@@ -76,6 +73,7 @@ pub fn judge_image(
             started_at,
             now_ns,
             left,
+            survey,
         },
         target,
         passed,
@@ -92,6 +90,7 @@ struct Judged {
     /// Nanoseconds since 1970.
     now_ns: u64,
     left: Vec<LeftByRun>,
+    survey: Survey,
 }
 
 fn document_of(
@@ -105,11 +104,11 @@ fn document_of(
         started_at,
         now_ns,
         left,
+        survey,
     } = judged;
     let facts = target.facts();
     let cache = target.cache_in_effect(CacheMode::Direct).to_string();
     let Passed {
-        survey,
         read_bytes,
         operations,
         unread,
@@ -156,15 +155,13 @@ fn document_of(
             total: unread_count,
             first: unread,
         },
-        map_bytes: 0,
-        targets: vec![verified(target, &phases)],
+        targets: vec![verified(target, None, &phases)],
         phases,
-        stuck: Vec::new(),
-        capacity: None,
         left,
         unstamped_bytes: Some(unstamped_bytes),
         faults_by_class: counts_of(&faults),
         faults,
+        ..VerifyDocument::default()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::context::{Context, keep_document};
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::targets::{OpenTarget, prepare, target_failure};
+use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
 };
@@ -34,6 +34,7 @@ use stripewise_workload::CacheMode;
 use stuck::Watch;
 
 pub use image::judge_image;
+pub use stripewise_verify::Class;
 
 /// How much of a device or a file is used where nobody says how much.
 const SIZE_BYTES_USUAL: u64 = 8 << 30;
@@ -134,6 +135,9 @@ pub fn verify(
         watch: Watch::new(&targets),
         lost_threads: 0,
         flush_errors: Vec::new(),
+        kept: (targets.iter())
+            .map(|target| kept_at(store, target))
+            .collect(),
     };
     let whole = match options.capacity {
         true => burn_in.capacity()?,
@@ -248,6 +252,8 @@ struct BurnIn<'a> {
     /// Threads that are blocked in the operating system for good.
     lost_threads: usize,
     flush_errors: Vec<String>,
+    /// Where test files that stay have their names.
+    kept: Vec<Option<String>>,
 }
 
 impl BurnIn<'_> {
@@ -489,7 +495,8 @@ impl BurnIn<'_> {
             targets: self
                 .targets
                 .iter()
-                .map(|target| verified(target, &self.phases))
+                .zip(self.kept)
+                .map(|(target, kept_at)| verified(target, kept_at, &self.phases))
                 .collect(),
             engine: self.drive.engine.to_string(),
             notes,
@@ -501,10 +508,9 @@ impl BurnIn<'_> {
             phases: self.phases,
             stuck: self.watch.into_found(),
             capacity,
-            left: Vec::new(),
-            unstamped_bytes: None,
             faults_by_class: counts_of(&faults),
             faults,
+            ..VerifyDocument::default()
         }
     }
 }

@@ -27,3 +27,4 @@ pub mod sim;
 pub mod sqlio;
 pub mod verify;
 pub mod watch;
+pub mod witness;

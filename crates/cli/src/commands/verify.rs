@@ -6,19 +6,25 @@ use crate::failure::Outcome;
 use crate::show::document::print_json;
 use crate::show::verified::print_verified;
 use crate::switches::verify::Verify;
+use std::path::Path;
+use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
 use stripewise_campaign::steps::verification::exit_of;
-use stripewise_campaign::verify::{VerifyOptions, judge_image, verify as run_verify};
+use stripewise_campaign::verify::{Caching, VerifyOptions, judge_image, verify as run_verify};
 use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Threads and outstanding operations where nobody says how many.
 const THREADS_USUAL: u32 = 2;
 const OUTSTANDING_USUAL: u32 = 8;
+/// How long a burn-in works.
+const DURATION_NS_USUAL: u64 = 300_000_000_000;
 
 pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
-    let document = match arguments.image {
-        true => image(context, arguments)?,
-        false => burn_in(context, arguments)?,
+    let document = match (&arguments.after_cut, &arguments.witness) {
+        (Some(file), _) => judge_cut(context, arguments, file)?,
+        (None, Some(witness)) => wait_for_cut(context, arguments, witness)?,
+        (None, None) if arguments.image => image(context, arguments)?,
+        (None, None) => burn_in(context, arguments)?,
     };
     if context.global.json {
         print_json(&document)?;
@@ -41,10 +47,50 @@ fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
     judge_image(context, &mut store, name, size_bytes, &permissions)
 }
 
+/// Writes until the power goes.
+fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<VerifyDocument> {
+    let buffered = match arguments.cache.caching() {
+        Caching::Direct => false,
+        Caching::Buffered => true,
+        Caching::Mixed => {
+            return Err(Failure::usage(
+                "--power-cut goes through one cache at a time",
+                "use --cache direct or buffered, in a run for each",
+            ));
+        }
+    };
+    let options = PowerCutOptions {
+        targets: arguments.targets.clone(),
+        witness: witness
+            .parse::<WitnessPlace>()
+            .unwrap_or_else(|never| match never {}),
+        durability: arguments.sync.durability(),
+        buffered,
+        size_bytes: arguments.size.map(ByteSize::bytes),
+        threads: arguments.threads.unwrap_or(THREADS_USUAL),
+        outstanding: arguments.outstanding.unwrap_or(OUTSTANDING_USUAL),
+        load_by_number: arguments.threads.is_some() || arguments.outstanding.is_some(),
+        duration_ns: arguments.duration.map(Nanoseconds::ns),
+        engine: arguments.engine,
+        faults: arguments.inject.clone(),
+    };
+    let permissions = arguments.safety.permissions();
+    let mut store = context.open_store()?;
+    power_cut(context, &mut store, &options, &permissions)
+}
+
+fn judge_cut(context: &Context, arguments: &Verify, file: &Path) -> Outcome<VerifyDocument> {
+    let permissions = arguments.safety.permissions();
+    let mut store = context.open_store()?;
+    after_cut(context, &mut store, file, &arguments.targets, &permissions)
+}
+
 fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
     let options = VerifyOptions {
         targets: arguments.targets.clone(),
-        duration_ns: Nanoseconds::ns(arguments.duration),
+        duration_ns: arguments
+            .duration
+            .map_or(DURATION_NS_USUAL, Nanoseconds::ns),
         size_bytes: arguments.size.map(ByteSize::bytes),
         capacity: arguments.capacity,
         caching: arguments.cache.caching(),

@@ -1,7 +1,10 @@
 //! A verification on the terminal.
 
 use crate::show::document::print_text;
-use stripewise_campaign::steps::verification::document::{PhaseOutcome, Verdict, VerifyDocument};
+use stripewise_campaign::steps::verification::document::{
+    Mode, PhaseOutcome, Verdict, VerifyDocument,
+};
+use stripewise_campaign::verify::Class;
 use stripewise_results::KindOutcome;
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
 
@@ -42,6 +45,7 @@ pub fn print_verified(document: &VerifyDocument) {
             }
         ));
     }
+    text.push_str(&survival_of(document));
     for note in &document.notes {
         text.push_str(&format!("note: {note}\n"));
     }
@@ -65,23 +69,100 @@ pub fn print_verified(document: &VerifyDocument) {
     print_text(&text);
 }
 
+/// What a power cut left.
+fn survival_of(document: &VerifyDocument) -> String {
+    let mut text = String::new();
+    if let Some(flushes) = document.flushes.as_ref().filter(|one| one.operations > 0) {
+        text.push_str(&format!(
+            "Flushes: {}, {}\n",
+            format_count(flushes.operations),
+            latency(flushes)
+        ));
+    }
+    if let Some(witness) = &document.witness {
+        let dropped = match witness.dropped_bytes {
+            0 => String::new(),
+            bytes => format!(", {} that were no record left out", format_bytes(bytes)),
+        };
+        text.push_str(&format!(
+            "Witness: {} records of the run {}{dropped}\n",
+            format_count(witness.records),
+            witness.run_id
+        ));
+    }
+    for one in &document.survival {
+        let survival = &one.survival;
+        text.push_str(&format!(
+            "{}: {} writes were durable by {}, {} of them did not survive\n",
+            one.target_name,
+            format_count(survival.covered_writes),
+            one.durability,
+            format_count(survival.lost_writes)
+        ));
+        if survival.beyond_writes > 0 {
+            let newest = one.kept_beyond_ns.map_or_else(String::new, |ns| {
+                format!(
+                    ", the newest {} after the last of those",
+                    format_duration(ns)
+                )
+            });
+            text.push_str(&format!(
+                "  beyond the promise {} survived{newest}; {} of them in part, and {} older ones are missing, which is allowed\n",
+                format_count(survival.beyond_writes),
+                format_count(survival.torn_writes),
+                format_count(survival.reordered_writes)
+            ));
+        }
+    }
+    text.push_str(&lost(document));
+    text
+}
+
+/// The answer in a sentence, where something flushed is lost.
+fn lost(document: &VerifyDocument) -> String {
+    let (lost, covered) = document.survival.iter().fold((0, 0), |(lost, all), one| {
+        (
+            lost + one.survival.lost_writes,
+            all + one.survival.covered_writes,
+        )
+    });
+    let first =
+        (document.faults.iter()).find(|record| record.fault.class == Class::FlushedWriteLost);
+    let (Some(first), Some(witness)) = (first, &document.witness) else {
+        return String::new();
+    };
+    let written = (first.fault.expected.written_unix_ns)
+        .and_then(|written_ns| witness.cut_unix_ns.checked_sub(written_ns))
+        .map_or_else(String::new, |ns| {
+            format!(", written {} before the cut", format_duration(ns))
+        });
+    format!(
+        "A flushed write did not survive: {} of {}; first at {}{written}\n",
+        format_count(lost),
+        // The pass that writes everything once counts as one.
+        format_count(covered.max(lost)),
+        format_bytes(first.fault.offset_bytes)
+    )
+}
+
+fn latency(kind: &KindOutcome) -> String {
+    kind.latency_ns.map_or_else(
+        || "-".to_owned(),
+        |latency| {
+            format!(
+                "p99 {}, max {}",
+                format_duration(latency.p99),
+                format_duration(latency.max)
+            )
+        },
+    )
+}
+
 fn line_of(phase: &PhaseOutcome) -> String {
     let name = match phase.name.as_str() {
         "fill" => "Written once",
         "work" => "Worked on",
         _ => "Read once more",
-    };
-    let latency = |kind: &KindOutcome| {
-        kind.latency_ns.map_or_else(
-            || "-".to_owned(),
-            |latency| {
-                format!(
-                    "p99 {}, max {}",
-                    format_duration(latency.p99),
-                    format_duration(latency.max)
-                )
-            },
-        )
     };
     format!(
         "{name} ({}): {}, {} IOPS, {:.0} MiB/s; reads {}; writes {}\n",
@@ -103,6 +184,17 @@ fn verdict(document: &VerifyDocument) -> String {
     let classes: Vec<String> = (document.faults_by_class.iter())
         .map(|(class, count)| format!("{count} {class}"))
         .collect();
+    if document.mode == Mode::PowerCut && document.verdict != Verdict::Faults {
+        return format!(
+            "The power did not go: {}. Kept as {}; --after-cut judges what is there all the same.",
+            match document.verdict {
+                Verdict::Errors => "it ended with the first error",
+                Verdict::Interrupted => "it was stopped",
+                _ => "the time is over",
+            },
+            document.id
+        );
+    }
     match document.verdict {
         Verdict::Passed => format!("PASSED: no fault in {verified}. Kept as {}.", document.id),
         Verdict::Faults => format!(

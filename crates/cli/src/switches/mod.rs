@@ -25,6 +25,7 @@ pub mod small;
 pub mod sqlio;
 pub mod start_at;
 pub mod verify;
+pub mod witness;
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -96,6 +97,8 @@ pub enum Command {
     Compare(Box<compare::Compare>),
     /// Does it keep what it was given? Writes, reads, and compares every byte
     Verify(Box<verify::Verify>),
+    /// Remember which flushes completed on another machine, for verify --power-cut
+    Witness(witness::Witness),
     /// Which layout for which use: measured, with the commands that make it
     Advise(Box<advise::Advise>),
     /// Does the partition offset matter here? Nothing is repartitioned

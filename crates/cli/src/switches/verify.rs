@@ -1,6 +1,8 @@
 //! The switches of `verify`.
 
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use stripewise_campaign::power_cut::Durability;
 use stripewise_campaign::verify::Caching;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -12,7 +14,17 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// one, read-ahead of 64K to 1M over all of it), and read once more from the device at the
 /// end. Every sector says which write put it there, so each fault has a name: lost, stale,
 /// torn, misdirected, damaged... Exit code 1 says that there were faults.
+///
+/// --power-cut asks another question: does what was flushed survive when the power goes?
+/// A witness elsewhere learns of each flush; after the cut --after-cut judges by what it saw.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Power cuts, on the machine that keeps its power:\n  \
+  stripewise witness cut.witness --listen 0.0.0.0:7411\n\
+on the machine under test, with what the witness has printed:\n  \
+  stripewise verify /dev/sdb --destroy sdb --power-cut --witness HOST:7411/TOKEN\n\
+and with the power back on, with the witness's file:\n  \
+  stripewise verify --after-cut cut.witness /dev/sdb")]
 pub struct Verify {
     /// Directories (a test file is made in each and removed), files or block devices; all at once
     #[arg(required = true, num_args = 1.., value_parser = super::name_text())]
@@ -23,9 +35,27 @@ pub struct Verify {
     /// Only read what an earlier run left here (--keep), maybe copied or restored since, and say how old it is
     #[arg(long, conflicts_with_all = ["duration", "cache", "threads", "outstanding", "read_percent", "keep", "overwrite", "destroy", "inject"])]
     pub image: bool,
-    /// How long to work after everything was written once
-    #[arg(long, value_name = "TIME", default_value = "5m")]
-    pub duration: Nanoseconds,
+    /// Write and flush until the power goes, while a witness learns of each flush (see below)
+    #[arg(long, requires = "witness", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed"])]
+    pub power_cut: bool,
+    /// Where the witness is: HOST:PORT/TOKEN as `stripewise witness` prints it, "|COMMAND" (like "|ssh HOST stripewise witness FILE --stdin"), or a new FILE on another disk
+    #[arg(long, value_name = "WHERE", requires = "power_cut", value_parser = super::name_text())]
+    pub witness: Option<String>,
+    /// What makes writes durable: flush (fsync; of a device its flush), fdatasync, fua (each write by itself, past the page cache), dsync (each write by itself, through it)
+    #[arg(
+        long,
+        value_name = "KIND",
+        requires = "power_cut",
+        default_value = "flush",
+        hide_possible_values = true
+    )]
+    pub sync: SyncName,
+    /// Judge what survived a power cut by this file of the witness; only reads
+    #[arg(long, value_name = "WITNESS-FILE", conflicts_with_all = ["power_cut", "image", "capacity", "duration", "size", "cache", "threads", "outstanding", "read_percent", "stop_after", "keep", "overwrite", "destroy", "inject"])]
+    pub after_cut: Option<PathBuf>,
+    /// How long to work after everything was written once [default: 5m; with --power-cut for ever]
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanoseconds>,
     /// Size of the test file, or how much of the target to use [default: of devices 8G]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
@@ -55,6 +85,27 @@ pub struct Verify {
     pub inject: Option<FaultPlan>,
     #[command(flatten)]
     pub safety: super::run::Safety,
+}
+
+/// What makes writes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SyncName {
+    Flush,
+    Fdatasync,
+    Fua,
+    Dsync,
+}
+
+impl SyncName {
+    /// What it names.
+    pub fn durability(self) -> Durability {
+        match self {
+            SyncName::Flush => Durability::Flush,
+            SyncName::Fdatasync => Durability::DataSync,
+            SyncName::Fua => Durability::Fua,
+            SyncName::Dsync => Durability::EachWrite,
+        }
+    }
 }
 
 /// Through which caches.

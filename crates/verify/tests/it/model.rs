@@ -222,7 +222,10 @@ pub struct Driver {
     pub workers: Vec<Worker>,
     pub disks: Disks,
     in_flight: VecDeque<InFlight>,
-    now_ns: u64,
+    /// The model's time.
+    pub now_ns: u64,
+    /// Between two completions: at least this, and at most three times as much.
+    pub service_ns: u64,
     /// So many of a thousand operations fail, or are short, and say so.
     pub fail_per_thousand: u64,
 }
@@ -238,6 +241,7 @@ impl Driver {
             disks,
             in_flight: VecDeque::new(),
             now_ns: 0,
+            service_ns: 1_000,
             fail_per_thousand: 0,
         }
     }
@@ -304,7 +308,7 @@ impl Driver {
             else {
                 return;
             };
-            self.now_ns += 1000;
+            self.now_ns += self.service_ns + self.disks.dice.below(2 * self.service_ns);
             let disk = usize::from(self.workers[worker].crew().target);
             let wrong = strike(&operation, disk, &mut self.disks);
             let place = operation.offset_bytes;

@@ -315,6 +315,11 @@ impl Running {
         }
     }
 
+    /// What was read of stderr so far.
+    pub fn said(&self) -> &str {
+        &self.seen
+    }
+
     /// Waits until a question is answered with yes.
     pub fn until_true(&mut self, what: &str, mut question: impl FnMut() -> bool) {
         let began = Instant::now();

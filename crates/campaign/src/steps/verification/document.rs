@@ -4,15 +4,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::KindOutcome;
 use stripewise_verify::Fault;
+use stripewise_verify::aftermath::Survival;
 
 /// The document's version; raised when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a verification ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Everything that was read was right.
+    #[default]
     Passed,
     /// Faults were found.
     Faults,
@@ -23,10 +25,11 @@ pub enum Verdict {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Load, with everything that is read compared.
+    #[default]
     BurnIn,
     /// The whole device once.
     Capacity,
@@ -39,7 +42,7 @@ pub enum Mode {
 }
 
 /// One verification.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VerifyDocument {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -86,10 +89,55 @@ pub struct VerifyDocument {
     /// Of `--image`: bytes without a stamp, which Stripewise never wrote or somebody wiped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstamped_bytes: Option<u64>,
+    /// Of `--power-cut`: what flushes took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<KindOutcome>,
+    /// Of `--after-cut`: what survived, by target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survival: Vec<SurvivalRecord>,
+    /// Of `--after-cut`: the witness's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<WitnessKept>,
     /// The faults.
     pub faults: Vec<FaultRecord>,
     /// How many there are of each class.
     pub faults_by_class: BTreeMap<String, u64>,
+}
+
+/// What survived a power cut on one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SurvivalRecord {
+    /// Number of the target.
+    pub target: u16,
+    /// Its name.
+    pub target_name: String,
+    /// What made writes durable.
+    pub durability: String,
+    /// Flushed writes, what of them is lost, and what survived beyond the promise.
+    #[serde(flatten)]
+    pub survival: Survival,
+    /// The newest write that survived is so much newer than the last flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_beyond_ns: Option<u64>,
+}
+
+/// What a witness kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessKept {
+    /// Its file.
+    pub file: String,
+    /// Id of the run that it saw.
+    pub run_id: String,
+    /// Records in it.
+    pub records: u64,
+    /// Bytes that were no record.
+    pub dropped_bytes: u64,
+    /// Writes and flushes that failed.
+    pub failed: u64,
+    /// The run was ended in order.
+    pub ended: bool,
+    /// When the power went, nanoseconds since 1970: the last thing that is known of the run.
+    pub cut_unix_ns: u64,
 }
 
 /// How much room a device has.

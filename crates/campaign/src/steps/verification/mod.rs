@@ -2,7 +2,9 @@
 //! target.
 
 pub mod document;
+pub mod engine;
 pub mod pass;
+pub mod witnessed;
 pub mod words;
 
 use crate::context::Context;
@@ -10,7 +12,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use document::{FaultRecord, PhaseOutcome, Verdict, VerifiedTarget, VerifyDocument};
 use std::collections::BTreeMap;
-use stripewise_results::TargetKind;
 use stripewise_targets::{Target, TargetName};
 
 /// Kind of the documents in the store.
@@ -51,7 +52,11 @@ pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
 
 /// A target as documents have it.
 #[must_use]
-pub fn verified(target: &Target, phases: &[PhaseOutcome]) -> VerifiedTarget {
+pub fn verified(
+    target: &Target,
+    kept_at: Option<String>,
+    phases: &[PhaseOutcome],
+) -> VerifiedTarget {
     let facts = target.facts();
     let mut cache: Vec<String> = Vec::new();
     for phase in phases {
@@ -67,9 +72,7 @@ pub fn verified(target: &Target, phases: &[PhaseOutcome]) -> VerifiedTarget {
         device: facts.device.as_ref().map(|device| device.name.clone()),
         model: (facts.device.as_ref()).and_then(|device| device.model.clone()),
         partition_offset_bytes: facts.partition_offset_bytes,
-        kept_at: (facts.kind == TargetKind::TestFile && target.made_file().is_some())
-            .then(|| facts.path.clone())
-            .flatten(),
+        kept_at,
         cache,
     }
 }

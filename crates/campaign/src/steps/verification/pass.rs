@@ -1,4 +1,5 @@
-//! Reads a target from its start to its end, past all maps: what `--image` begins with.
+//! Reads a target from its start to its end, past all maps: what `--image` and
+//! `--after-cut` begin with.
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -11,7 +12,6 @@ use stripewise_io_engine::{
     Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
 use stripewise_units::format_bytes;
-use stripewise_verify::Survey;
 
 const CHUNK_BYTES: u64 = 1 << 20;
 const SLOTS: u32 = 4;
@@ -21,8 +21,6 @@ const UNREAD_MAX: usize = 100;
 
 /// What a pass came to.
 pub struct Passed {
-    /// What lies there.
-    pub survey: Survey,
     /// Bytes that were read.
     pub read_bytes: u64,
     /// Reads that completed.
@@ -39,7 +37,8 @@ pub struct Passed {
 
 struct Reader<'a> {
     context: &'a Context,
-    survey: Survey,
+    /// Sees what was read: where, and what.
+    show: &'a mut dyn FnMut(u64, &[u8]),
     size_bytes: u64,
     at_bytes: u64,
     slots: Vec<Option<(u64, u32)>>,
@@ -82,7 +81,7 @@ impl Source for Reader<'_> {
 
     fn look(&mut self, slot: u32, transferred: &[u8]) {
         if let Some((offset_bytes, _)) = self.slots[slot as usize] {
-            self.survey.take(offset_bytes, transferred);
+            (self.show)(offset_bytes, transferred);
         }
     }
 
@@ -106,8 +105,13 @@ impl Source for Reader<'_> {
     }
 }
 
-/// Reads all of it.
-pub fn pass(context: &Context, file: File, size_bytes: u64, sector_bytes: u32) -> Outcome<Passed> {
+/// Reads all of it, and shows it piece by piece, in any order.
+pub fn pass(
+    context: &Context,
+    file: File,
+    size_bytes: u64,
+    show: &mut dyn FnMut(u64, &[u8]),
+) -> Outcome<Passed> {
     let clock = Clock::start();
     let plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, CHUNK_BYTES as u32, clock);
     let mut engine = Threads::open(&plan).map_err(|error| {
@@ -116,7 +120,7 @@ pub fn pass(context: &Context, file: File, size_bytes: u64, sector_bytes: u32) -
     })?;
     let mut reader = Reader {
         context,
-        survey: Survey::new(sector_bytes),
+        show,
         size_bytes,
         at_bytes: 0,
         slots: vec![None; SLOTS as usize],
@@ -152,7 +156,6 @@ pub fn pass(context: &Context, file: File, size_bytes: u64, sector_bytes: u32) -
     let duration_ns = engine.now_ns();
     engine.close(0);
     Ok(Passed {
-        survey: reader.survey,
         read_bytes: reader.read_bytes,
         operations: reader.operations,
         unread: reader.unread,

@@ -1,0 +1,420 @@
+//! `--after-cut`: what survived, held against what the witness saw become durable. Reads
+//! only.
+
+use crate::context::{Context, keep_document};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::targets::{OpenTarget, prepare, target_failure};
+use crate::steps::verification::document::{
+    Mode, PhaseOutcome, SCHEMA_VERSION, SurvivalRecord, Verdict, VerifyDocument, VerifyErrors,
+    WitnessKept,
+};
+use crate::steps::verification::pass::pass;
+use crate::steps::verification::witnessed::{CutTarget, HEADER_VERSION, WitnessHeader};
+use crate::steps::verification::{
+    DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, verified, words,
+};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use stripewise_machine::System;
+use stripewise_results::KindOutcome;
+use stripewise_store::Store;
+use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_units::{NameText, format_bytes, format_count};
+use stripewise_verify::aftermath::{Aftermath, Circumstances, Survival};
+use stripewise_verify::witness::{Covered, Intake};
+use stripewise_verify::{Fault, run_text};
+use stripewise_workload::CacheMode;
+
+const PIECE_BYTES: usize = 1 << 20;
+/// What is judged may take this share of the memory that is available.
+const MEMORY_SHARE_MAX: f64 = 0.8;
+
+/// A witness's file, read.
+struct Testimony {
+    header: WitnessHeader,
+    run: u64,
+    intake: Intake,
+}
+
+impl Testimony {
+    /// A time of the run's clock, nanoseconds since 1970.
+    fn at_ns(&self, ms: u64) -> u64 {
+        (self.header.started_unix_ns).saturating_add(ms.saturating_mul(1_000_000))
+    }
+}
+
+/// Judges what a power cut left.
+///
+/// # Errors
+/// Where the witness's file is none, or of another run; where a target is smaller than it
+/// was, or cannot be read.
+pub fn after_cut(
+    context: &Context,
+    store: &mut Store,
+    file: &Path,
+    names: &[String],
+    permissions: &Permissions,
+) -> Outcome<VerifyDocument> {
+    let started_at = context.timestamp();
+    let id = context.free_id(store, &started_at)?;
+    let testimony = testimony(file)?;
+    let header = &testimony.header;
+    if names.len() != header.targets.len() {
+        let theirs: Vec<&str> = (header.targets.iter())
+            .map(|target| target.name.as_str())
+            .collect();
+        return Err(Failure::usage(
+            format!(
+                "the run {} wrote to {} targets, and {} are named",
+                header.id,
+                theirs.len(),
+                names.len()
+            ),
+            format!("name all of them, in this order: {}", theirs.join(" ")),
+        ));
+    }
+    check_memory(header)?;
+    let mut judged = Judged::new(&testimony);
+    for (number, name) in names.iter().enumerate() {
+        let target = open(context, store, name, &header.targets[number], permissions)?;
+        judged.read(context, number as u16, &target, &testimony)?;
+        judged.targets.push(target);
+    }
+    judged.refuse_another_run(&testimony)?;
+    let document = judged.document(context, file, &testimony, id, started_at);
+    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    Ok(document)
+}
+
+fn no_file(path: &Path, why: impl std::fmt::Display) -> Failure {
+    Failure::usage(
+        format!("{} is no witness's file: {why}", path.as_text()),
+        "name the file that `stripewise witness FILE` or `--witness FILE` made",
+    )
+}
+
+fn testimony(path: &Path) -> Outcome<Testimony> {
+    let mut file = File::open(path).map_err(|error| no_file(path, error))?;
+    let mut intake = Intake::default();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let count = file
+            .read(&mut piece)
+            .map_err(|error| no_file(path, error))?;
+        if count == 0 {
+            break;
+        }
+        intake
+            .take(&piece[..count], |_| {})
+            .map_err(|_| no_file(path, "it does not begin as one"))?;
+    }
+    let (Some(run), Some(text)) = (intake.run(), intake.header()) else {
+        return Err(no_file(path, "its header is not all there"));
+    };
+    let header: WitnessHeader = serde_json::from_str(text)
+        .map_err(|error| no_file(path, format!("its header cannot be read: {error}")))?;
+    if header.schema_version > HEADER_VERSION {
+        return Err(no_file(
+            path,
+            format!("it is of version {}, a later one", header.schema_version),
+        ));
+    }
+    let is_told = |worker: &stripewise_verify::cut::CutWorker| {
+        (intake.covered.sequence(worker.target, worker.worker)).is_some()
+    };
+    if !header.workers.iter().any(is_told) {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "the witness of the run {} saw nothing become durable before it ended: nothing was promised",
+                header.id
+            ),
+            "let the next run write everything once before the power is cut",
+        ));
+    }
+    Ok(Testimony {
+        header,
+        run,
+        intake,
+    })
+}
+
+fn check_memory(header: &WitnessHeader) -> Outcome<()> {
+    let needed: u64 = header.workers.iter().map(Aftermath::bytes_of).sum();
+    let memory = System::live().host().memory;
+    match memory.available_bytes {
+        Some(available) if needed as f64 > available as f64 * MEMORY_SHARE_MAX => {
+            Err(Failure::new(
+                Exit::Target,
+                format!(
+                    "judging takes {}, and {} of memory are available",
+                    format_bytes(needed),
+                    format_bytes(available)
+                ),
+                "judge on a machine with more memory: the witness's file and the disk are enough",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn open(
+    context: &Context,
+    store: &mut Store,
+    name: &str,
+    was: &CutTarget,
+    permissions: &Permissions,
+) -> Outcome<Target> {
+    let parsed: TargetName = name.parse().map_err(target_failure)?;
+    refuse_what_holds_no_data(&parsed, name)?;
+    let intent = Intent {
+        reads: true,
+        writes: false,
+        size: Size::Auto,
+        busy_ok: permissions.busy_ok,
+        cache: CacheMode::Direct,
+        ..Intent::default()
+    };
+    if std::fs::metadata(name).is_ok_and(|found| found.is_dir()) {
+        return Err(Failure::usage(
+            format!("{name} is a directory; the run wrote to {}", was.name),
+            "name that file, or where it is now",
+        ));
+    }
+    let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? else {
+        return Err(Failure::usage(
+            format!("{name} holds no data"),
+            "name a file or a device",
+        ));
+    };
+    if target.size_bytes() < was.size_bytes {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{name} has {}, and the run wrote to {} of it: it is smaller than it was, or another one",
+                format_bytes(target.size_bytes()),
+                format_bytes(was.size_bytes)
+            ),
+            format!("check that it is what was {} then", was.name),
+        ));
+    }
+    Ok(*target)
+}
+
+/// What was read, by worker.
+struct Judged {
+    afters: Vec<Aftermath>,
+    targets: Vec<Target>,
+    read_bytes: u64,
+    operations: u64,
+    duration_ns: u64,
+    unread: Vec<String>,
+    unread_count: u64,
+    whole: bool,
+}
+
+impl Judged {
+    fn new(testimony: &Testimony) -> Judged {
+        let after = |worker: &stripewise_verify::cut::CutWorker| {
+            let covered = &testimony.intake.covered;
+            let sequence = covered.sequence(worker.target, worker.worker);
+            Aftermath::new(testimony.run, *worker, sequence)
+        };
+        Judged {
+            afters: testimony.header.workers.iter().map(after).collect(),
+            targets: Vec::new(),
+            read_bytes: 0,
+            operations: 0,
+            duration_ns: 0,
+            unread: Vec::new(),
+            unread_count: 0,
+            whole: true,
+        }
+    }
+
+    fn read(
+        &mut self,
+        context: &Context,
+        number: u16,
+        target: &Target,
+        testimony: &Testimony,
+    ) -> Outcome<()> {
+        target.drop_cache();
+        let file = target
+            .open(CacheMode::Direct, Access::Read)
+            .map_err(target_failure)?;
+        let mut mine: Vec<&mut Aftermath> = (self.afters.iter_mut())
+            .filter(|after| after.worker().target == number)
+            .collect();
+        let was = &testimony.header.targets[usize::from(number)];
+        let sector = u64::from(target.logical_sector_bytes());
+        let bytes = (was.size_bytes.next_multiple_of(sector)).min(target.size_bytes());
+        let passed = pass(context, file, bytes, &mut |offset_bytes, bytes| {
+            for after in &mut mine {
+                after.take(offset_bytes, bytes);
+            }
+        })?;
+        self.read_bytes += passed.read_bytes;
+        self.operations += passed.operations;
+        self.duration_ns += passed.duration_ns;
+        self.unread.extend(passed.unread);
+        self.unread_count += passed.unread_count;
+        self.whole &= passed.whole;
+        Ok(())
+    }
+
+    /// A target that holds another run, and nothing of this one.
+    fn refuse_another_run(&self, testimony: &Testimony) -> Outcome<()> {
+        for (number, target) in self.targets.iter().enumerate() {
+            let mut mine = (self.afters.iter())
+                .filter(|after| usize::from(after.worker().target) == number)
+                .peekable();
+            let other = mine.clone().find_map(Aftermath::other_run);
+            if let (true, Some(other)) = (mine.all(Aftermath::is_empty), other) {
+                return Err(Failure::new(
+                    Exit::Target,
+                    format!(
+                        "the witness's file is of the run {}, and {} holds the run {}",
+                        run_text(testimony.run),
+                        target.facts().name,
+                        run_text(other)
+                    ),
+                    format!(
+                        "name the witness's file of that run, or the target that this one is about: {}",
+                        testimony.header.targets[number].name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// When the power went: the last thing that is known of the run, nanoseconds since 1970.
+    fn cut_ns(&self, testimony: &Testimony) -> u64 {
+        let newest_ns = self.afters.iter().map(Aftermath::newest_ns).max();
+        let told_ns = testimony.at_ns(testimony.intake.covered.clock_ms);
+        told_ns.max(newest_ns.unwrap_or(0))
+    }
+
+    /// What survived on each target, and all faults.
+    fn verdicts(&self, testimony: &Testimony, cut_ns: u64) -> (Vec<SurvivalRecord>, Vec<Fault>) {
+        let request = &testimony.header.request;
+        let flushed_ns = testimony.at_ns(testimony.intake.covered.last_flush_ms);
+        let mut survivals: Vec<SurvivalRecord> = Vec::new();
+        let mut faults: Vec<Fault> = Vec::new();
+        for (number, was) in testimony.header.targets.iter().enumerate() {
+            let known = Circumstances {
+                outstanding: u64::from(request.outstanding),
+                row_bytes: was.row_bytes,
+                buffered: request.buffered,
+                cut_ns,
+            };
+            let mut all = Survival::default();
+            let mut newest_ns = 0;
+            let mine = |after: &&Aftermath| usize::from(after.worker().target) == number;
+            for after in self.afters.iter().filter(mine) {
+                let (survival, found) = after.judge(&known);
+                all.add(&survival);
+                faults.extend(found);
+                newest_ns = newest_ns.max(after.newest_ns());
+            }
+            survivals.push(SurvivalRecord {
+                target: number as u16,
+                target_name: self.targets[number].facts().name.clone(),
+                durability: request.durability.name().to_owned(),
+                kept_beyond_ns: (all.beyond_writes > 0)
+                    .then(|| newest_ns.saturating_sub(flushed_ns)),
+                survival: all,
+            });
+        }
+        (survivals, faults)
+    }
+
+    fn document(
+        self,
+        context: &Context,
+        path: &Path,
+        testimony: &Testimony,
+        id: String,
+        started_at: String,
+    ) -> VerifyDocument {
+        let (header, covered) = (&testimony.header, &testimony.intake.covered);
+        let now_ns = words::unix_ns(&context.timestamp());
+        let cut_ns = self.cut_ns(testimony);
+        let (survival, faults) = self.verdicts(testimony, cut_ns);
+        let record = |fault: Fault| {
+            let target = self.targets.get(usize::from(fault.target));
+            let name = target.map_or("?", |target| target.facts().name.as_str());
+            words::record_of(fault, name, target, now_ns)
+        };
+        let faults: Vec<_> = faults.into_iter().map(record).collect();
+        let phases = vec![PhaseOutcome::of(
+            "check",
+            "direct",
+            self.duration_ns,
+            KindOutcome {
+                operations: self.operations,
+                bytes: self.read_bytes,
+                ..KindOutcome::default()
+            },
+            KindOutcome::default(),
+        )];
+        VerifyDocument {
+            schema_version: SCHEMA_VERSION,
+            mode: Mode::AfterCut,
+            run: run_text(testimony.run),
+            id,
+            started_at,
+            host: context.host().name,
+            verdict: match (faults.is_empty(), self.unread_count, self.whole) {
+                (false, ..) => Verdict::Faults,
+                (true, 1.., _) => Verdict::Errors,
+                (true, 0, false) => Verdict::Interrupted,
+                (true, 0, true) => Verdict::Passed,
+            },
+            targets: (self.targets.iter())
+                .map(|target| verified(target, None, &phases))
+                .collect(),
+            engine: "threads".to_owned(),
+            notes: notes_of(covered),
+            duration_ns: self.duration_ns,
+            verified_bytes: self.read_bytes,
+            operations: self.operations,
+            errors: VerifyErrors {
+                total: self.unread_count,
+                first: self.unread,
+            },
+            phases,
+            survival,
+            witness: Some(WitnessKept {
+                file: path.as_text(),
+                run_id: header.id.clone(),
+                records: covered.records,
+                dropped_bytes: covered.dropped_bytes + testimony.intake.unfinished_bytes(),
+                failed: covered.failed,
+                ended: covered.ended,
+                cut_unix_ns: cut_ns,
+            }),
+            faults_by_class: counts_of(&faults),
+            faults,
+            ..VerifyDocument::default()
+        }
+    }
+}
+
+fn notes_of(covered: &Covered) -> Vec<String> {
+    let mut notes = Vec::new();
+    if covered.ended {
+        notes.push("the run was ended in order: the power did not go while it wrote".to_owned());
+    }
+    if covered.failed > 0 {
+        notes.push(format!(
+            "{} writes or flushes failed before it ended; nothing behind them was promised",
+            format_count(covered.failed)
+        ));
+    }
+    notes
+}

@@ -1,0 +1,280 @@
+//! The way to the witness: over TCP, through a command (`|ssh other stripewise witness
+//! --stdin FILE`), or into a file on another disk. It must be there before the first byte
+//! is written.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_units::{DeviceNumber, NameText, path_of};
+use stripewise_verify::witness::READY;
+
+/// How long a witness on the network may take to answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// How long a command may take: `ssh` may ask for a password first.
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+/// How long a record may wait on its way.
+const SEND_LIMIT: Duration = Duration::from_secs(30);
+/// How often a wait looks whether somebody wants it to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Where the witness is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WitnessPlace {
+    /// `HOST:PORT/TOKEN`.
+    Network {
+        /// Host and port.
+        address: String,
+        /// What the witness printed.
+        token: String,
+    },
+    /// `|COMMAND`: a shell's command that reads records and answers that it is there.
+    Command(String),
+    /// A new file.
+    File(PathBuf),
+}
+
+impl FromStr for WitnessPlace {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(command) = text.strip_prefix('|') {
+            return Ok(WitnessPlace::Command(command.trim().to_owned()));
+        }
+        let network = text.split_once('/').and_then(|(address, token)| {
+            let (host, port) = address.rsplit_once(':')?;
+            let is_port = port.parse::<u16>().is_ok();
+            (!host.is_empty() && is_port).then(|| WitnessPlace::Network {
+                address: address.to_owned(),
+                token: token.to_owned(),
+            })
+        });
+        Ok(network.unwrap_or_else(|| WitnessPlace::File(path_of(text))))
+    }
+}
+
+/// An open way to a witness.
+pub(super) enum Channel {
+    Network(TcpStream),
+    Command(Child),
+    /// Each record is on its disk before the next one is looked at.
+    File(File),
+}
+
+impl Channel {
+    /// Finds the witness, and waits until it says that it is there.
+    pub(super) fn open(context: &Context, place: &WitnessPlace) -> Outcome<Channel> {
+        match place {
+            WitnessPlace::Network { address, token } => connect(context, address, token),
+            WitnessPlace::Command(command) => start(context, command),
+            WitnessPlace::File(path) => make(path),
+        }
+    }
+
+    /// Sends bytes on their way.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            Channel::Network(stream) => stream.write_all(bytes),
+            Channel::Command(child) => match &mut child.stdin {
+                Some(pipe) => pipe.write_all(bytes).and_then(|()| pipe.flush()),
+                None => Err(std::io::ErrorKind::BrokenPipe.into()),
+            },
+            Channel::File(file) => file.write_all(bytes).and_then(|()| file.sync_data()),
+        }
+    }
+
+    /// Nothing more will come.
+    pub(super) fn close(self) {
+        if let Channel::Command(mut child) = self {
+            drop(child.stdin.take());
+            // It may have a file to finish.
+            let _ = child.wait();
+        }
+    }
+}
+
+fn not_there(place: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("the witness at {place} is not there: {why}; nothing was written"),
+        "start `stripewise witness FILE --listen ADDRESS:PORT` there first, and name it as it prints: HOST:PORT/TOKEN",
+    )
+}
+
+fn connect(context: &Context, address: &str, token: &str) -> Outcome<Channel> {
+    let addresses = (address.to_socket_addrs()).map_err(|error| not_there(address, error))?;
+    let mut last = "its name has no address".to_owned();
+    for one in addresses {
+        match TcpStream::connect_timeout(&one, ANSWER_LIMIT) {
+            Ok(mut stream) => {
+                greet(&mut stream, token).map_err(|error| not_there(address, error))?;
+                (stream.try_clone().map_err(|error| error.to_string()))
+                    .and_then(|reader| wait_for_answer(context, reader, ANSWER_LIMIT))
+                    .map_err(|why| not_there(address, why))?;
+                return Ok(Channel::Network(stream));
+            }
+            Err(error) => last = error.to_string(),
+        }
+    }
+    Err(not_there(address, last))
+}
+
+fn greet(stream: &mut TcpStream, token: &str) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(SEND_LIMIT))?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.write_all(format!("{token}\n").as_bytes())
+}
+
+/// Starts the command and waits for its answer.
+fn start(context: &Context, command: &str) -> Outcome<Channel> {
+    let name = format!("`{command}`");
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| not_there(&name, error))?;
+    let answered = match child.stdout.take() {
+        Some(output) => wait_for_answer(context, output, COMMAND_LIMIT),
+        None => Err("it has no output".to_owned()),
+    };
+    match answered {
+        Ok(()) => Ok(Channel::Command(child)),
+        Err(why) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(not_there(&name, why))
+        }
+    }
+}
+
+/// Reads the answer on a thread of its own: Ctrl-C ends the wait for it.
+fn wait_for_answer(
+    context: &Context,
+    mut from: impl Read + Send + 'static,
+    limit: Duration,
+) -> Result<(), String> {
+    let (sender, receiver) = channel();
+    let read = move || {
+        let mut answer = vec![0; READY.len()];
+        let _ = sender.send(from.read_exact(&mut answer).map(|()| answer));
+    };
+    (std::thread::Builder::new().spawn(read)).map_err(|error| error.to_string())?;
+    let mut waited = Duration::ZERO;
+    while waited < limit {
+        match receiver.recv_timeout(LOOK_EVERY) {
+            Ok(Ok(answer)) if answer == READY => return Ok(()),
+            Ok(Ok(_)) => return Err("it answers, and not as a witness does".to_owned()),
+            Ok(Err(_)) => {
+                return Err("it hung up without an answer: is the token right?".to_owned());
+            }
+            Err(_) if context.signal().is_some() => return Err("interrupted".to_owned()),
+            Err(_) => waited += LOOK_EVERY,
+        }
+    }
+    Err(format!("no answer in {} s", limit.as_secs()))
+}
+
+fn make(path: &Path) -> Outcome<Channel> {
+    let file = stripewise_store::create_new(path).map_err(|error| {
+        Failure::new(
+            Exit::Target,
+            format!(
+                "cannot make the witness's file {}: {error}; nothing was written",
+                path.as_text()
+            ),
+            "name a new file on another disk, HOST:PORT/TOKEN of `stripewise witness`, or `|COMMAND`",
+        )
+    })?;
+    // A file whose name is lost in the cut is none.
+    if let Ok(directory) = File::open(directory_of(path)) {
+        let _ = directory.sync_all();
+    }
+    Ok(Channel::File(file))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    directory.unwrap_or(Path::new("."))
+}
+
+/// Refuses a witness that would lose its power, or its cache, with what it watches.
+pub(super) fn refuse_same_disk(
+    context: &Context,
+    place: &WitnessPlace,
+    targets: &[String],
+) -> Outcome<()> {
+    let WitnessPlace::File(path) = place else {
+        return Ok(());
+    };
+    let layers = |path: &Path| -> Option<Vec<DeviceNumber>> {
+        let storage = System::live().storage_of_path(path).ok()?;
+        Some(storage.layers().iter().map(|one| one.number).collect())
+    };
+    // The file is not there yet.
+    let Some(own) = layers(directory_of(path)) else {
+        return Ok(());
+    };
+    if own.is_empty() {
+        context.note(format!(
+            "the witness {} is in memory or on a network file system: it is of use only where \
+             that keeps its power",
+            path.as_text()
+        ));
+    }
+    for target in targets {
+        let theirs = layers(&path_of(target)).unwrap_or_default();
+        if theirs.iter().any(|one| own.contains(one)) {
+            return Err(Failure::new(
+                Exit::Target,
+                format!(
+                    "the witness {} is on the same disk as {}, and would be cut off with it",
+                    path.as_text(),
+                    target
+                ),
+                "name a file on another disk, or use `stripewise witness` on another machine",
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_told_apart_by_how_they_are_written() {
+        let of = |text: &str| text.parse::<WitnessPlace>().unwrap();
+        assert_eq!(
+            of("db2:7411/0af3"),
+            WitnessPlace::Network {
+                address: "db2:7411".to_owned(),
+                token: "0af3".to_owned()
+            }
+        );
+        assert_eq!(
+            of("[::1]:7411/0af3"),
+            WitnessPlace::Network {
+                address: "[::1]:7411".to_owned(),
+                token: "0af3".to_owned()
+            }
+        );
+        assert_eq!(
+            of("| ssh db2 stripewise witness --stdin f"),
+            WitnessPlace::Command("ssh db2 stripewise witness --stdin f".to_owned())
+        );
+        for file in ["/mnt/other/cut.witness", "cut.witness", "odd:name", "a:b/c"] {
+            assert_eq!(of(file), WitnessPlace::File(PathBuf::from(file)), "{file}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! From open targets to who writes where.
+
+use super::PowerCutOptions;
+use crate::failure::{Failure, Outcome};
+use crate::steps::verification::witnessed::CutTarget;
+use std::fs::File;
+use std::path::Path;
+use stripewise_disk_inspect::storage::BlockDeviceKind;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_results::TargetKind;
+use stripewise_targets::Target;
+use stripewise_units::{format_bytes, path_of};
+use stripewise_verify::cut::CutWorker;
+
+/// The largest write: large enough to be torn.
+const WRITE_BYTES_MAX: u32 = 256 << 10;
+/// A writer has at least this to itself, so that writes in flight seldom meet.
+const PART_BYTES_MIN: u64 = 1 << 20;
+/// What drives write at once inside where they do not say it.
+const PHYSICAL_BYTES_USUAL: u64 = 4096;
+
+/// Targets as a witness learns of them, and the workers on them.
+pub(super) fn targets_and_workers(
+    targets: &[Target],
+    kept: &[Option<String>],
+    options: &PowerCutOptions,
+) -> Outcome<(Vec<CutTarget>, Vec<CutWorker>)> {
+    let mut facts = Vec::new();
+    let mut workers = Vec::new();
+    let threads = u64::from(options.threads);
+    for (number, target) in targets.iter().enumerate() {
+        let sector_bytes = target.logical_sector_bytes();
+        let part_bytes = target.size_bytes() / threads / PART_BYTES_MIN * PART_BYTES_MIN;
+        if part_bytes == 0 {
+            return Err(Failure::usage(
+                format!(
+                    "{} has {}, which is too little for {threads} writers",
+                    target.facts().name,
+                    format_bytes(target.size_bytes())
+                ),
+                format!(
+                    "give a larger --size, {} for each of --threads at least",
+                    format_bytes(PART_BYTES_MIN)
+                ),
+            ));
+        }
+        for part in 0..threads {
+            workers.push(CutWorker {
+                worker: workers.len() as u16,
+                target: number as u16,
+                durability: options.durability,
+                start_bytes: part * part_bytes,
+                length_bytes: part_bytes,
+                sector_bytes,
+                write_bytes_max: WRITE_BYTES_MAX,
+            });
+        }
+        facts.push(CutTarget {
+            name: (kept[number].clone()).unwrap_or_else(|| target.facts().full_name().to_owned()),
+            size_bytes: part_bytes * threads,
+            sector_bytes,
+            row_bytes: row_bytes(target),
+        });
+    }
+    Ok((facts, workers))
+}
+
+/// What a write in flight may damage around itself.
+fn row_bytes(target: &Target) -> u64 {
+    let facts = target.facts();
+    let physical = facts.physical_sector_bytes.map_or(0, u64::from);
+    let sector_row = physical.max(PHYSICAL_BYTES_USUAL);
+    if facts.kind != TargetKind::Device {
+        return sector_row;
+    }
+    let storage = System::live().storage_of_path(Path::new(facts.full_name()));
+    let parity_row = storage.ok().and_then(|storage| {
+        let device = storage.nearest()?;
+        let array = device.array.as_ref()?;
+        let parity = match array.level.as_str() {
+            "raid4" | "raid5" => 1,
+            "raid6" => 2,
+            _ => return None,
+        };
+        let data = u64::from(array.disks?).checked_sub(parity)?;
+        let is_whole = device.kind == BlockDeviceKind::Array;
+        Some(array.stripe_unit_bytes? * data).filter(|_| is_whole)
+    });
+    parity_row.unwrap_or(sector_row)
+}
+
+/// The name of a file is on the disk as well: its directory is flushed.
+pub(super) fn ready_on_disk(target: &Target) -> std::io::Result<()> {
+    let facts = target.facts();
+    if facts.kind == TargetKind::Device {
+        return Ok(());
+    }
+    let path = path_of(facts.full_name());
+    match path.parent() {
+        Some(directory) if directory != Path::new("") => File::open(directory)?.sync_all(),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,497 @@
+//! Writes and flushes until the power goes, while a witness elsewhere learns of each flush
+//! that completes; and, afterwards, what survived.
+
+mod after;
+mod channel;
+mod drive;
+mod ground;
+mod report;
+
+use crate::context::{Context, keep_document};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
+use crate::steps::verification::document::VerifyDocument;
+use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
+use crate::steps::verification::{DOCUMENT_KIND, refuse_what_holds_no_data, run_number, words};
+use channel::{Channel, refuse_same_disk};
+use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
+use ground::{ready_on_disk, targets_and_workers};
+use report::Report;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
+use stripewise_stats::Histogram;
+use stripewise_store::Store;
+use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_units::{format_bytes, format_count, format_duration};
+use stripewise_verify::cut::{CutWorker, CutWriter};
+use stripewise_verify::witness::{News, Record, head};
+use stripewise_workload::CacheMode;
+
+pub use after::after_cut;
+pub use channel::WitnessPlace;
+pub use stripewise_verify::cut::Durability;
+
+/// How much of a target is used where nobody says how much.
+const SIZE_BYTES_USUAL: u64 = 1 << 30;
+/// Reports that wait for the witness at most: more hold the writers up.
+const WORDS_MAX: usize = 4096;
+/// How often the witness learns what time it is: how exactly the cut is dated.
+const CLOCK_EVERY_NS: u64 = 100_000_000;
+const TICK: Duration = Duration::from_millis(20);
+/// After a stop, threads are waited for this long beyond what engines wait.
+const PATIENCE_NS: u64 = crate::steps::verification::engine::DRAIN_LIMIT_NS + 5_000_000_000;
+
+/// What is asked of a run that waits for a power cut.
+#[derive(Clone, Debug)]
+pub struct PowerCutOptions {
+    /// Files, directories, devices.
+    pub targets: Vec<String>,
+    /// Where the witness is.
+    pub witness: WitnessPlace,
+    /// What makes writes durable.
+    pub durability: Durability,
+    /// Flushed writes go through the page cache.
+    pub buffered: bool,
+    /// How much of each target.
+    pub size_bytes: Option<u64>,
+    /// Writers on each target.
+    pub threads: u32,
+    /// Writes that each of them has in flight.
+    pub outstanding: u32,
+    /// The load was given by number.
+    pub load_by_number: bool,
+    /// For how long; `None`: until the power goes.
+    pub duration_ns: Option<u64>,
+    /// The engine.
+    pub engine: EngineName,
+    /// Faults to inject between the program and the target, for tests.
+    pub faults: Option<FaultPlan>,
+}
+
+impl PowerCutOptions {
+    fn cache(&self) -> CacheMode {
+        match (self.durability, self.buffered) {
+            (Durability::Fua, _) => CacheMode::DirectSync,
+            (Durability::EachWrite, _) => CacheMode::BufferedSync,
+            (_, true) => CacheMode::Buffered,
+            (_, false) => CacheMode::Direct,
+        }
+    }
+
+    fn request(&self) -> CutRequest {
+        CutRequest {
+            targets: self.targets.clone(),
+            durability: self.durability,
+            buffered: self.buffered || self.durability == Durability::EachWrite,
+            size_bytes: self.size_bytes,
+            threads: self.threads,
+            outstanding: self.outstanding,
+            duration_ns: self.duration_ns,
+        }
+    }
+}
+
+/// Writes and flushes until the power goes, somebody stops it, or a write fails.
+///
+/// # Errors
+/// Where it cannot begin: before the first byte, if the witness is not there; and where the
+/// witness goes away.
+pub fn power_cut(
+    context: &Context,
+    store: &mut Store,
+    options: &PowerCutOptions,
+    permissions: &Permissions,
+) -> Outcome<VerifyDocument> {
+    check(options)?;
+    let started_at = context.timestamp();
+    let id = context.free_id(store, &started_at)?;
+    refuse_same_disk(context, &options.witness, &options.targets)?;
+    let witness = Channel::open(context, &options.witness)?;
+    let targets = open_all(context, store, options, permissions)?;
+    let kept: Vec<Option<String>> = (targets.iter())
+        .map(|target| kept_at(store, target))
+        .collect();
+    let (facts, workers) = targets_and_workers(&targets, &kept, options)?;
+    let clock = Clock::start();
+    let started_ns = words::unix_ns(&context.timestamp());
+    let header = WitnessHeader {
+        schema_version: HEADER_VERSION,
+        id: id.clone(),
+        version: context.version().to_owned(),
+        host: context.host().name,
+        started_unix_ns: started_ns,
+        request: options.request(),
+        targets: facts,
+        workers,
+    };
+    announce(context, options, &header);
+    let mut cut = Cut::new(context, options, &targets, &header, witness, clock);
+    let header_text = serde_json::to_string(&header)
+        .map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
+    cut.send(&head(cut.run, &header_text))?;
+    let whole = cut.fill()? && cut.write_for_ever()?;
+    let report = cut.end(whole)?;
+    let document = report.document(context, &header, &targets, kept, started_at);
+    for target in targets {
+        target.finish().map_err(target_failure)?;
+    }
+    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    Ok(document)
+}
+
+fn check(options: &PowerCutOptions) -> Outcome<()> {
+    for target in &options.targets {
+        let parsed: TargetName = target.parse().map_err(target_failure)?;
+        refuse_what_holds_no_data(&parsed, target)?;
+    }
+    if options.engine == EngineName::Null {
+        return Err(Failure::usage(
+            "the null engine writes nothing, so there is nothing to lose",
+            "choose --engine auto, uring or threads",
+        ));
+    }
+    Ok(())
+}
+
+fn open_all(
+    context: &Context,
+    store: &mut Store,
+    options: &PowerCutOptions,
+    permissions: &Permissions,
+) -> Outcome<Vec<Target>> {
+    let mut targets = Vec::new();
+    for name in &options.targets {
+        let intent = Intent {
+            reads: false,
+            writes: true,
+            size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),
+            overwrite: permissions.overwrite,
+            destroy: permissions.destroy.clone(),
+            busy_ok: permissions.busy_ok,
+            // What is judged after the cut must have a name then.
+            keep: true,
+            outstanding_total: (options.threads)
+                .saturating_mul(options.outstanding)
+                .saturating_mul(u32::try_from(options.targets.len()).unwrap_or(u32::MAX)),
+            outstanding_by_number: options.load_by_number,
+            cache: options.cache(),
+            cache_by_name: true,
+            ..Intent::default()
+        };
+        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
+            targets.push(*target);
+        }
+    }
+    Ok(targets)
+}
+
+/// What will be done, before the first byte, and what to do afterwards.
+fn announce(context: &Context, options: &PowerCutOptions, header: &WitnessHeader) {
+    let bytes: u64 = header.targets.iter().map(|target| target.size_bytes).sum();
+    let names: Vec<String> = (header.targets.iter())
+        .map(|target| stripewise_units::shell_word(&target.name).to_string())
+        .collect();
+    let until = options
+        .duration_ns
+        .map_or("until the power goes".to_owned(), |duration_ns| {
+            format!("for {}", format_duration(duration_ns))
+        });
+    context.plan(format!(
+        "Power cut: {} are written once, then written and made durable by {} {until}\n\
+         After the cut: stripewise verify --after-cut WITNESS-FILE {}",
+        format_bytes(bytes),
+        options.durability.name(),
+        names.join(" ")
+    ));
+}
+
+/// A run that waits for a power cut.
+struct Cut<'a> {
+    context: &'a Context,
+    options: &'a PowerCutOptions,
+    targets: &'a [Target],
+    run: u64,
+    witness: Channel,
+    drive: Drive,
+    words: Receiver<Word>,
+    /// At home between phases.
+    writers: Vec<Writer>,
+    shared: Vec<Arc<Shared>>,
+    workers: Vec<CutWorker>,
+    clock_told_ns: u64,
+    report: Report,
+}
+
+impl<'a> Cut<'a> {
+    fn new(
+        context: &'a Context,
+        options: &'a PowerCutOptions,
+        targets: &'a [Target],
+        header: &WitnessHeader,
+        witness: Channel,
+        clock: Clock,
+    ) -> Cut<'a> {
+        let run = run_number(&header.id);
+        let (sender, words) = sync_channel(WORDS_MAX);
+        let choice = options.engine.choose();
+        let shared: Vec<Arc<Shared>> = header.workers.iter().map(|_| Arc::default()).collect();
+        let writer = |(number, worker): (usize, &CutWorker)| Writer {
+            number,
+            writer: CutWriter::new(run, *worker, header.started_unix_ns, options.outstanding),
+            shared: Arc::clone(&shared[number]),
+            measured: Histogram::default(),
+            bytes: 0,
+        };
+        Cut {
+            context,
+            options,
+            targets,
+            run,
+            witness,
+            drive: Drive {
+                engine: choice.engine,
+                faults: options.faults.clone(),
+                clock,
+                slots: options.outstanding,
+                stop: Arc::new(AtomicBool::new(false)),
+                words: sender,
+            },
+            words,
+            writers: header.workers.iter().enumerate().map(writer).collect(),
+            shared,
+            workers: header.workers.clone(),
+            clock_told_ns: 0,
+            report: Report::new(choice.engine, choice.because),
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Outcome<()> {
+        self.witness.send(bytes).map_err(|error| {
+            self.drive.stop.store(true, Ordering::Relaxed);
+            Failure::new(
+                Exit::Target,
+                format!("the witness is gone: {error}; what it knows until then is right"),
+                "see why it went away, and start again with a new witness",
+            )
+        })
+    }
+
+    fn record(&self, worker: usize, news: News, sequence: u64) -> Record {
+        let of = self.workers[worker];
+        Record {
+            run: self.run as u16,
+            target: of.target,
+            worker: of.worker,
+            news,
+            sequence,
+        }
+    }
+
+    fn open(&self, worker: usize) -> Outcome<File> {
+        let target = &self.targets[usize::from(self.workers[worker].target)];
+        let cache = self.options.cache();
+        target.open(cache, Access::Write).map_err(target_failure)
+    }
+
+    /// Writes everything once and makes it durable; false where it was stopped.
+    fn fill(&mut self) -> Outcome<bool> {
+        let total = self.workers.iter().map(|worker| worker.length_bytes).sum();
+        if !self.phase("Writing everything once", total, None)? {
+            return Ok(false);
+        }
+        for target in self.targets {
+            let file = target
+                .open(self.options.cache(), Access::Write)
+                .map_err(target_failure)?;
+            flush(&file, Durability::Flush)
+                .and_then(|()| ready_on_disk(target))
+                .map_err(|error| {
+                    let name = &target.facts().name;
+                    Failure::of(
+                        Exit::InputOutput,
+                        format!("{name}: the first flush failed: {error}"),
+                    )
+                })?;
+        }
+        let each = 0..self.workers.len();
+        let news = News::Durable(self.options.durability);
+        let records: Vec<u8> = each
+            .flat_map(|worker| self.record(worker, news, 0).bytes())
+            .collect();
+        self.send(&records)?;
+        Ok(true)
+    }
+
+    /// Writes until it is stopped; true where nothing failed.
+    fn write_for_ever(&mut self) -> Outcome<bool> {
+        for writer in &mut self.writers {
+            writer.writer.begin_writing();
+        }
+        self.context.status(
+            "Everything is written once and flushed; from now on the power may be cut. Ctrl-C ends it without a cut.",
+        );
+        if !self.options.durability.is_of_each_write() {
+            for worker in 0..self.workers.len() {
+                let shared = Arc::clone(&self.shared[worker]);
+                let file = self.open(worker)?;
+                flush_for_ever(worker, self.options.durability, shared, file, &self.drive)?;
+                self.report.flushers += 1;
+            }
+        }
+        let limit_ns = self.options.duration_ns;
+        let total = limit_ns.unwrap_or(0);
+        self.phase("Writing and flushing", total, Some(limit_ns))?;
+        Ok(self.report.errors.is_empty())
+    }
+
+    /// Lets all writers work until they have finished; `limit_ns`: at most so long, or for
+    /// ever. False where it was stopped early.
+    fn phase(&mut self, title: &str, total: u64, limit_ns: Option<Option<u64>>) -> Outcome<bool> {
+        let progress = Progress::begin(self.context.observer(), total == 0, total, title);
+        let started_ns = self.drive.clock.now_ns();
+        let bytes_before = self.bytes();
+        let mut away = self.writers.len();
+        for writer in std::mem::take(&mut self.writers) {
+            let file = Arc::new(self.open(writer.number)?);
+            write(writer, file, &self.drive)?;
+        }
+        let mut stopped_ns = None;
+        while away > 0 || (self.report.flushers > 0 && stopped_ns.is_some()) {
+            let now_ns = self.drive.clock.now_ns();
+            let passed_ns = now_ns - started_ns;
+            away -= self.hear(now_ns)?;
+            let over = limit_ns.flatten().is_some_and(|limit| passed_ns >= limit);
+            if self.context.signal().is_some() || over || !self.report.errors.is_empty() {
+                self.drive.stop.store(true, Ordering::Relaxed);
+                let since_ns = *stopped_ns.get_or_insert(now_ns);
+                if now_ns - since_ns > PATIENCE_NS {
+                    self.report.lost_threads = away + self.report.flushers;
+                    break;
+                }
+            }
+            let bytes = self.bytes() - bytes_before;
+            self.show(&progress, title, bytes, total, limit_ns, passed_ns);
+        }
+        drop(progress);
+        let duration_ns = self.drive.clock.now_ns() - started_ns;
+        let fills = limit_ns.is_none();
+        self.report
+            .phase(&mut self.writers, self.options.cache(), duration_ns, fills);
+        Ok(stopped_ns.is_none() && self.report.errors.is_empty())
+    }
+
+    fn bytes(&self) -> u64 {
+        let each = self.shared.iter();
+        each.map(|shared| shared.bytes.load(Ordering::Relaxed))
+            .sum()
+    }
+
+    fn show(
+        &self,
+        progress: &Progress<'_>,
+        title: &str,
+        bytes: u64,
+        total: u64,
+        limit_ns: Option<Option<u64>>,
+        passed_ns: u64,
+    ) {
+        let text = format!(
+            "{title}: {}, {} flushes with the witness",
+            format_bytes(bytes),
+            format_count(self.report.durable)
+        );
+        let (position, left_ns) = match limit_ns {
+            None => {
+                let left = u128::from(total.saturating_sub(bytes));
+                let left_ns = u128::from(passed_ns) * left / u128::from(bytes.max(1));
+                (bytes.min(total), (bytes > 0).then_some(left_ns as u64))
+            }
+            Some(limit) => (
+                passed_ns.min(total),
+                limit.map(|limit| limit.saturating_sub(passed_ns)),
+            ),
+        };
+        progress.update(position, &text, left_ns);
+    }
+
+    /// Hears what threads report, and passes it on to the witness; returns how many writers
+    /// came home.
+    fn hear(&mut self, now_ns: u64) -> Outcome<usize> {
+        let mut home = 0;
+        let mut durable: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut bytes = Vec::new();
+        let mut next = self.words.recv_timeout(TICK);
+        loop {
+            match next {
+                Ok(Word::Durable { writer, sequence }) => {
+                    self.report.durable += 1;
+                    durable.insert(writer, sequence);
+                }
+                Ok(Word::FlushFailed { writer, why }) => {
+                    bytes.extend(self.record(writer, News::Failed, 0).bytes());
+                    self.report.fail(format!("a flush failed: {why}"));
+                }
+                Ok(Word::Flushed(took)) => {
+                    self.report.flushers -= 1;
+                    self.report.flushes.merge(&took);
+                }
+                Ok(Word::Done(writer, worked)) => {
+                    home += 1;
+                    self.report.notes_of(worked.fallbacks);
+                    if let Some(error) = worked.failure {
+                        self.report.fail(error.to_string());
+                    }
+                    if let Some((offset_bytes, number)) = writer.writer.failed() {
+                        let record = self.record(writer.number, News::Failed, 0);
+                        bytes.extend(record.bytes());
+                        let why = match number {
+                            0 => "short write".to_owned(),
+                            number => error_name(number),
+                        };
+                        self.report.fail(format!("{why} at byte {offset_bytes}"));
+                    }
+                    self.writers.push(*writer);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+            }
+            next = (self.words.try_recv()).map_err(|_| RecvTimeoutError::Timeout);
+        }
+        self.writers.sort_by_key(|writer| writer.number);
+        let news = News::Durable(self.options.durability);
+        for (worker, sequence) in durable {
+            bytes.extend(self.record(worker, news, sequence).bytes());
+        }
+        if now_ns - self.clock_told_ns >= CLOCK_EVERY_NS {
+            self.clock_told_ns = now_ns;
+            let clock = self.record(0, News::Clock, now_ns / 1_000_000);
+            // What follows it happened later.
+            bytes.splice(..0, clock.bytes());
+        }
+        if !bytes.is_empty() {
+            self.send(&bytes)?;
+        }
+        Ok(home)
+    }
+
+    /// Tells the witness how it ended.
+    fn end(mut self, whole: bool) -> Outcome<Report> {
+        if whole {
+            let ended = self.record(0, News::Ended, 0);
+            self.send(&ended.bytes())?;
+        }
+        self.report.issued = (self.writers.iter())
+            .map(|writer| writer.writer.issued())
+            .sum();
+        self.witness.close();
+        Ok(self.report)
+    }
+}

@@ -1,0 +1,148 @@
+//! What a run that waited for a power cut came to, where it did not come.
+
+use super::drive::Writer;
+use crate::context::Context;
+use crate::steps::verification::document::{
+    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
+};
+use crate::steps::verification::witnessed::WitnessHeader;
+use crate::steps::verification::{run_number, verified};
+use stripewise_io_engine::EngineName;
+use stripewise_results::{KindOutcome, KindParts};
+use stripewise_stats::Histogram;
+use stripewise_targets::Target;
+use stripewise_units::format_count;
+use stripewise_verify::run_text;
+use stripewise_workload::CacheMode;
+
+/// Errors that are named.
+const ERRORS_MAX: usize = 20;
+
+/// What is counted while it goes on.
+pub(super) struct Report {
+    engine: EngineName,
+    notes: Vec<String>,
+    phases: Vec<PhaseOutcome>,
+    /// Flushes, or writes that are durable by themselves, that were reported as done.
+    pub durable: u64,
+    /// Writes with a number.
+    pub issued: u64,
+    /// Threads that flush.
+    pub flushers: usize,
+    /// What flushes took.
+    pub flushes: Histogram,
+    pub errors: Vec<String>,
+    /// Threads that never came back.
+    pub lost_threads: usize,
+}
+
+impl Report {
+    pub(super) fn new(engine: EngineName, because: Option<String>) -> Report {
+        Report {
+            engine,
+            notes: because.into_iter().collect(),
+            phases: Vec::new(),
+            durable: 0,
+            issued: 0,
+            flushers: 0,
+            flushes: Histogram::default(),
+            errors: Vec::new(),
+            lost_threads: 0,
+        }
+    }
+
+    pub(super) fn fail(&mut self, why: String) {
+        if self.errors.len() < ERRORS_MAX {
+            self.errors.push(why);
+        }
+    }
+
+    pub(super) fn notes_of(&mut self, fallbacks: Vec<String>) {
+        for fallback in fallbacks {
+            if !self.notes.contains(&fallback) {
+                self.notes.push(fallback);
+            }
+        }
+    }
+
+    /// Books what the writers did in a phase.
+    pub(super) fn phase(
+        &mut self,
+        writers: &mut [Writer],
+        cache: CacheMode,
+        duration_ns: u64,
+        fills: bool,
+    ) {
+        let mut measured = Histogram::default();
+        let mut bytes = 0;
+        for writer in writers {
+            measured.merge(&std::mem::take(&mut writer.measured));
+            bytes += std::mem::take(&mut writer.bytes);
+        }
+        let name = if fills { "fill" } else { "work" };
+        self.phases.push(PhaseOutcome::of(
+            name,
+            &cache.to_string(),
+            duration_ns,
+            KindOutcome::default(),
+            kind_of(measured, bytes),
+        ));
+    }
+
+    /// As JSON and the store have it.
+    pub(super) fn document(
+        mut self,
+        context: &Context,
+        header: &WitnessHeader,
+        targets: &[Target],
+        kept: Vec<Option<String>>,
+        started_at: String,
+    ) -> VerifyDocument {
+        self.notes.push(format!(
+            "{} writes or flushes were durable by the word of the disk, and the witness has been told",
+            format_count(self.durable)
+        ));
+        if self.lost_threads > 0 {
+            self.notes.push(format!(
+                "{} threads are blocked in the operating system",
+                self.lost_threads
+            ));
+        }
+        VerifyDocument {
+            schema_version: SCHEMA_VERSION,
+            mode: Mode::PowerCut,
+            run: run_text(run_number(&header.id)),
+            id: header.id.clone(),
+            started_at,
+            host: header.host.clone(),
+            verdict: match (self.errors.is_empty(), context.signal()) {
+                (false, _) => Verdict::Errors,
+                (true, Some(_)) => Verdict::Interrupted,
+                (true, None) => Verdict::Passed,
+            },
+            targets: (targets.iter())
+                .zip(kept)
+                .map(|(target, kept_at)| verified(target, kept_at, &self.phases))
+                .collect(),
+            engine: self.engine.to_string(),
+            notes: self.notes,
+            duration_ns: self.phases.iter().map(|phase| phase.duration_ns).sum(),
+            operations: self.phases.iter().map(|phase| phase.write.operations).sum(),
+            errors: VerifyErrors {
+                total: self.errors.len() as u64,
+                first: self.errors,
+            },
+            phases: self.phases,
+            flushes: Some(kind_of(self.flushes, 0)).filter(|flushes| flushes.operations > 0),
+            ..VerifyDocument::default()
+        }
+    }
+}
+
+fn kind_of(histogram: Histogram, bytes: u64) -> KindOutcome {
+    KindOutcome::from(KindParts {
+        operations: histogram.count(),
+        bytes,
+        histogram,
+    })
+}

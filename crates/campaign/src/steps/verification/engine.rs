@@ -1,0 +1,79 @@
+//! An engine's life under a worker that verifies: opened, filled, reaped, closed.
+
+use stripewise_io_engine::backend::{
+    faulty::Faulty, linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
+};
+use stripewise_io_engine::{Engine, EngineName, Error, Next, OpenPlan, Result, Source};
+
+/// No wait of a worker is longer, so that a stop is seen although nothing completes.
+const WAIT_NS_MAX: u64 = 50_000_000;
+/// How long operations in flight are waited for when a worker has finished, nanoseconds.
+pub const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
+
+/// How an engine's life went.
+#[derive(Debug, Default)]
+pub struct Worked {
+    /// It was opened; else `failure` says why not.
+    pub opened: bool,
+    /// Why no better one was got.
+    pub fallbacks: Vec<String>,
+    /// What ended it before its time.
+    pub failure: Option<Error>,
+}
+
+/// Opens the engine of this name and lets it work for `source` until that has finished.
+/// What is still in flight a minute later is given up.
+pub fn work<S: Source>(name: EngineName, plan: &OpenPlan, source: &mut S) -> Worked {
+    match (name, plan.faults.is_some()) {
+        (EngineName::Uring, false) => live::<Uring, S>(plan, source),
+        (EngineName::Uring, true) => live::<Faulty<Uring>, S>(plan, source),
+        (EngineName::Iocp, false) => live::<Iocp, S>(plan, source),
+        (EngineName::Iocp, true) => live::<Faulty<Iocp>, S>(plan, source),
+        (_, false) => live::<Threads, S>(plan, source),
+        (_, true) => live::<Faulty<Threads>, S>(plan, source),
+    }
+}
+
+fn live<E: Engine, S: Source>(plan: &OpenPlan, source: &mut S) -> Worked {
+    let mut engine = match E::open(plan) {
+        Ok(engine) => engine,
+        Err(error) => {
+            return Worked {
+                failure: Some(error),
+                ..Worked::default()
+            };
+        }
+    };
+    let fallbacks = engine.capabilities().fallbacks.clone();
+    let failure = turn(&mut engine, source).err();
+    engine.close(0);
+    Worked {
+        opened: true,
+        fallbacks,
+        failure,
+    }
+}
+
+/// Fills, waits and reaps until there is nothing left to do.
+fn turn<E: Engine>(engine: &mut E, source: &mut impl Source) -> Result<()> {
+    let mut in_flight = 0;
+    let mut stopped_ns = None;
+    loop {
+        let now_ns = engine.now_ns();
+        let filled = engine.fill(source, now_ns);
+        in_flight += filled.taken;
+        if filled.then == Next::Finished {
+            if in_flight == 0 {
+                return Ok(());
+            }
+            let since_ns = *stopped_ns.get_or_insert(now_ns);
+            if now_ns.saturating_sub(since_ns) > DRAIN_LIMIT_NS {
+                return Ok(());
+            }
+        } else {
+            stopped_ns = None;
+        }
+        engine.submit_and_wait(1, Some(now_ns + WAIT_NS_MAX))?;
+        in_flight -= engine.reap(source);
+    }
+}

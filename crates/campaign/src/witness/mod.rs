@@ -1,0 +1,283 @@
+//! `witness`: keeps what a run that waits for a power cut reports, on another machine: over
+//! TCP for the one who knows the token, or at the end of a pipe.
+
+mod listen;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, no_thread};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use stripewise_units::{NameText, format_bytes, format_count};
+use stripewise_verify::run_text;
+use stripewise_verify::witness::{Intake, READY};
+
+/// A connection that says nothing for so long has lost its other end: the time is told ten
+/// times a second.
+const SILENCE_NS_MAX: u64 = 30_000_000_000;
+/// How often what came is made durable.
+const SYNC_EVERY_NS: u64 = 500_000_000;
+const TICK: Duration = Duration::from_millis(100);
+const PIECE_BYTES: usize = 64 << 10;
+/// Pieces that wait to be kept.
+const PIECES_MAX: usize = 64;
+
+/// The document's version; raised when a field changes its meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Where reports come from.
+pub enum Reports {
+    /// One connection to this address.
+    Network {
+        /// `ADDRESS:PORT` to listen on; port 0 takes a free one.
+        address: String,
+        /// What a connection must begin with; `None` makes one up.
+        token: Option<String>,
+    },
+    /// A pipe, and where to answer that the witness is there.
+    Pipe {
+        /// Reports.
+        from: Box<dyn Read + Send>,
+        /// The answer.
+        to: Box<dyn Write>,
+    },
+}
+
+/// How the reports ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The run ended in order.
+    Ended,
+    /// The connection or pipe was closed, and the run said no word of an end.
+    Closed,
+    /// Nothing came any more.
+    Silent,
+    /// Somebody stopped the witness.
+    Interrupted,
+}
+
+/// What a witness kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessDocument {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The file.
+    pub file: String,
+    /// The run's number, hexadecimal.
+    pub run: String,
+    /// Records that were kept.
+    pub records: u64,
+    /// Bytes that were no record of the run.
+    pub dropped_bytes: u64,
+    /// Connections without the token.
+    pub refused_connections: u64,
+    /// Writes and flushes that failed, by the run's own word.
+    pub failed: u64,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// Keeps reports in a new file until they end.
+///
+/// # Errors
+/// Where the file cannot be made or written, nobody can listen, or nothing comes.
+pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<WitnessDocument> {
+    let file = stripewise_store::create_new(path).map_err(|error| cannot_make(path, &error))?;
+    let mut keeper = Keeper {
+        path,
+        file,
+        intake: Intake::default(),
+        synced_ns: 0,
+    };
+    let kept = keeper.keep(context, reports);
+    if keeper.intake.run().is_none() {
+        // Nothing of it is of any use.
+        let _ = stripewise_store::remove_made(&keeper.file, path);
+    }
+    let (ending, refused_connections) = kept?;
+    let Some(run) = keeper.intake.run() else {
+        return Err(match context.signal() {
+            Some(signal) => Failure::of(
+                Exit::Interrupted(signal),
+                "interrupted; nothing was reported yet",
+            ),
+            None => Failure::new(
+                Exit::Target,
+                "nothing was reported: the other end hung up before it began",
+                "see what `stripewise verify --power-cut` says there",
+            ),
+        });
+    };
+    let covered = &keeper.intake.covered;
+    let document = WitnessDocument {
+        schema_version: SCHEMA_VERSION,
+        file: path.as_text(),
+        run: run_text(run),
+        records: covered.records,
+        dropped_bytes: covered.dropped_bytes + keeper.intake.unfinished_bytes(),
+        refused_connections,
+        failed: covered.failed,
+        ending: match (covered.ended, ending) {
+            (true, _) => Ending::Ended,
+            (false, ending) => ending,
+        },
+    };
+    Ok(document)
+}
+
+fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::AlreadyExists => Failure::usage(
+            format!("{} exists already, and is left as it is", path.as_text()),
+            "name a file that does not exist yet, or remove that one first",
+        ),
+        _ => Failure::new(
+            Exit::Target,
+            format!("cannot make {}: {error}", path.as_text()),
+            "name a file in a directory that you may write to",
+        ),
+    }
+}
+
+/// What keeps reports.
+struct Keeper<'a> {
+    path: &'a Path,
+    file: File,
+    intake: Intake,
+    synced_ns: u64,
+}
+
+impl Keeper<'_> {
+    /// Until they end: how, and how many connections were refused.
+    fn keep(&mut self, context: &Context, reports: Reports) -> Outcome<(Ending, u64)> {
+        self.file.sync_all().map_err(|error| self.broken(&error))?;
+        let (from, first, refused): (Box<dyn Read + Send>, _, _) = match reports {
+            Reports::Pipe { from, mut to } => {
+                (to.write_all(READY).and_then(|()| to.flush())).map_err(|error| {
+                    Failure::new(
+                        Exit::Target,
+                        format!("cannot answer that the witness is ready: {error}"),
+                        "leave its output to whoever sends the reports",
+                    )
+                })?;
+                (from, Vec::new(), 0)
+            }
+            Reports::Network { address, token } => {
+                let Some(heard) = listen::one_connection(context, &address, token)? else {
+                    return Ok((Ending::Interrupted, 0));
+                };
+                (Box::new(heard.stream), heard.first, heard.refused)
+            }
+        };
+        self.take(&first)?;
+        let pieces = read_apart(from)?;
+        let ending = self.hear(context, &pieces)?;
+        self.file.sync_all().map_err(|error| self.broken(&error))?;
+        Ok((ending, refused))
+    }
+
+    fn hear(&mut self, context: &Context, pieces: &Receiver<Vec<u8>>) -> Outcome<Ending> {
+        let mut heard_ns = context.now_ns();
+        loop {
+            let piece = pieces.recv_timeout(TICK);
+            let now_ns = context.now_ns();
+            match piece {
+                Ok(piece) => {
+                    heard_ns = now_ns;
+                    self.take(&piece)?;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(Ending::Closed),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if now_ns.saturating_sub(self.synced_ns) >= SYNC_EVERY_NS {
+                self.synced_ns = now_ns;
+                self.file.sync_data().map_err(|error| self.broken(&error))?;
+            }
+            if context.signal().is_some() {
+                return Ok(Ending::Interrupted);
+            }
+            if now_ns.saturating_sub(heard_ns) >= SILENCE_NS_MAX && self.intake.run().is_some() {
+                return Ok(Ending::Silent);
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Outcome<()> {
+        let mut kept = Vec::new();
+        (self
+            .intake
+            .take(bytes, |bytes| kept.extend_from_slice(bytes)))
+        .map_err(|_| {
+            Failure::new(
+                Exit::Target,
+                "what comes in are no reports of `stripewise verify --power-cut`",
+                "start that at the other end with --witness, and nothing else",
+            )
+        })?;
+        (self.file.write_all(&kept)).map_err(|error| self.broken(&error))
+    }
+
+    fn broken(&self, error: &std::io::Error) -> Failure {
+        Failure::new(
+            Exit::Target,
+            format!("cannot keep reports in {}: {error}", self.path.as_text()),
+            "make room there, or name a file elsewhere",
+        )
+    }
+}
+
+/// Reads on a thread of its own, which waits for ever where nothing comes.
+fn read_apart(mut from: Box<dyn Read + Send>) -> Outcome<Receiver<Vec<u8>>> {
+    let (sender, receiver) = sync_channel(PIECES_MAX);
+    let read = move || {
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            match from.read(&mut piece) {
+                Ok(0) => return,
+                Ok(count) if sender.send(piece[..count].to_vec()).is_ok() => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => return,
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("witness".to_owned())
+        .spawn(read)
+        .map_err(|error| no_thread("to read reports", &error))?;
+    Ok(receiver)
+}
+
+/// What it came to, for people.
+#[must_use]
+pub fn in_words(document: &WitnessDocument) -> String {
+    let how = match document.ending {
+        Ending::Ended => "the run ended in order",
+        Ending::Closed => "the connection broke",
+        Ending::Silent => "nothing came any more",
+        Ending::Interrupted => "the witness was stopped",
+    };
+    let mut text = format!(
+        "{how}: {} records of the run {} in {}",
+        format_count(document.records),
+        document.run,
+        document.file
+    );
+    if document.dropped_bytes > 0 {
+        text.push_str(&format!(
+            "; {} that were no record were dropped",
+            format_bytes(document.dropped_bytes)
+        ));
+    }
+    if document.refused_connections > 0 {
+        text.push_str(&format!(
+            "; {} connections without the token were refused",
+            format_count(document.refused_connections)
+        ));
+    }
+    text
+}

@@ -1,0 +1,61 @@
+//! `witness`: remembers which flushes completed on another machine.
+
+use crate::context::Context;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::show::document::{print_json, print_text};
+use crate::show::terminal::{Stdout, say};
+use crate::switches::witness::Witness;
+use std::path::Path;
+use stripewise_campaign::steps::input::read_text;
+use stripewise_campaign::witness::{Ending, Reports, in_words, witness as keep};
+use stripewise_units::NameText;
+
+/// A file with a token is no longer than this.
+const TOKEN_BYTES_MAX: u64 = 4096;
+
+pub fn witness(context: &Context, arguments: &Witness) -> Outcome {
+    if arguments.stdin && context.global.json {
+        return Err(Failure::usage(
+            "--stdin answers on stdout, where the document of --json would go",
+            "leave out --json; what it came to is printed on stderr",
+        ));
+    }
+    let reports = match &arguments.listen {
+        Some(address) => Reports::Network {
+            address: address.clone(),
+            token: (arguments.token_file.as_deref())
+                .map(|path| token(context, path))
+                .transpose()?,
+        },
+        None => Reports::Pipe {
+            from: Box::new(std::io::stdin()),
+            to: Box::new(Stdout),
+        },
+    };
+    let document = keep(context, &arguments.file, reports)?;
+    if context.global.json {
+        print_json(&document)?;
+    } else if arguments.stdin {
+        say!("{}", in_words(&document));
+    } else {
+        print_text(&format!("{}\n", in_words(&document)));
+    }
+    Ok(match (document.ending, context.signal()) {
+        (Ending::Interrupted, Some(signal)) => Exit::Interrupted(signal),
+        _ => Exit::Done,
+    })
+}
+
+fn token(context: &Context, path: &Path) -> Outcome<String> {
+    let hint = "name a text file with the token in its first line";
+    let text = read_text(context, path, TOKEN_BYTES_MAX, hint)?;
+    let line = text.lines().next().unwrap_or_default().trim();
+    if line.is_empty() || line.contains('/') {
+        return Err(Failure::usage(
+            format!("{} has no token in its first line", path.as_text()),
+            hint,
+        ));
+    }
+    Ok(line.to_owned())
+}

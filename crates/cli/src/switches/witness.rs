@@ -1,0 +1,25 @@
+//! The switches of `witness`.
+
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+
+/// Remember which flushes completed on another machine
+///
+/// Runs where the power stays on. `stripewise verify --power-cut --witness` at the other
+/// end reports each flush that completed; after the cut `stripewise verify --after-cut`
+/// judges the disk by FILE.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("reports").required(true).args(["listen", "stdin"]))]
+pub struct Witness {
+    /// The file to keep reports in; it must not exist yet
+    pub file: PathBuf,
+    /// Take one connection on this address, from whoever knows the token; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
+    /// Read reports from stdin, at the end of a pipe through ssh; answers on stdout that it is there
+    #[arg(long)]
+    pub stdin: bool,
+    /// Take the token from the first line of this file instead of making one up
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub token_file: Option<PathBuf>,
+}
