@@ -20,7 +20,11 @@ gone honest
 while_working drops "drop_writes" "dm-flakey drop_writes" 1 "lost-write torn stale-read left-over"
 # A byte of each block changes on its way to the disk, or from it.
 while_working changes "corrupt_bio_byte 600 w 90 0" "dm-flakey corrupt_bio_byte, writing" 1 "damaged torn lost-write transient stale-read"
-while_working changes "corrupt_bio_byte 600 r 90 0" "dm-flakey corrupt_bio_byte, reading" 1 "damaged transient"
+if changes_reads; then
+    while_working changes "corrupt_bio_byte 600 r 90 0" "dm-flakey corrupt_bio_byte, reading" 1 "damaged transient"
+else
+    echo "dm-flakey of this kernel changes no reads"
+fi
 # Writes fail and say so: no fault of the data.
 while_working fails "error_writes" "dm-flakey error_writes" 4 ""
 

@@ -214,86 +214,84 @@ fn a_million_crashes_of_an_honest_disk_raise_no_alarm() {
     crashes(1_000_000, Flush::Honest);
 }
 
-/// What lies in the place of a flushed write decides how its loss is called.
-#[test]
-fn what_lies_there_instead_has_a_name() {
-    let covered = 20;
-    let base = Model::new(1, Flush::Honest);
+/// Writes that were flushed in the tests below.
+const COVERED: u64 = 20;
+
+/// A disk with all writes up to that one.
+fn whole_disk() -> (Model, Vec<u8>) {
+    let model = Model::new(1, Flush::Honest);
     let newest: Vec<u64> = (0..SECTORS)
         .map(|sector| {
-            let all = (1..=covered).filter(|one| base.sectors(*one).contains(&sector));
+            let all = (1..=COVERED).filter(|one| model.sectors(*one).contains(&sector));
             all.max().unwrap_or(0)
         })
         .collect();
-    let whole = base.image(&newest);
-    let judged = |bytes: &[u8], known: &Circumstances| {
-        let mut aftermath = Aftermath::new(RUN, worker(), Some(covered));
-        aftermath.take(0, bytes);
-        let (survival, faults) = aftermath.judge(known);
-        (
-            survival,
-            faults
-                .into_iter()
-                .map(|fault| (fault.class, fault.found.what))
-                .collect::<Vec<_>>(),
-        )
-    };
-    assert_eq!(judged(&whole, &CIRCUMSTANCES).1, []);
-    // One that is in flight, and one that is far from all of those.
-    let uncovered = covered + 1..=covered + OUTSTANDING as u64;
-    let touched = |sector: usize| {
-        uncovered
-            .clone()
-            .any(|one| base.sectors(one).contains(&sector))
-    };
-    let row = |sector: usize| sector / 8 * 8..sector / 8 * 8 + 8;
-    let inside = (0..SECTORS)
-        .find(|at| touched(*at))
-        .expect("some are in flight");
-    let mut broken = whole.clone();
-    broken[inside * SECTOR + 100] ^= 1;
-    let (survival, faults) = judged(&broken, &CIRCUMSTANCES);
-    assert_eq!(survival.lost_writes, 0);
-    assert_eq!(faults, [(Class::Torn, "a damaged sector".to_owned())]);
+    let bytes = model.image(&newest);
+    (model, bytes)
+}
+
+/// Writes lost, and each fault's class and what was found.
+fn judged(bytes: &[u8], known: &Circumstances) -> (u64, Vec<(Class, String)>) {
+    let mut aftermath = Aftermath::new(RUN, worker(), Some(COVERED));
+    aftermath.take(0, bytes);
+    let (survival, faults) = aftermath.judge(known);
+    let faults = faults.into_iter();
+    let named = faults.map(|fault| (fault.class, fault.found.what));
+    (survival.lost_writes, named.collect())
+}
+
+/// What lies in the place of a flushed write decides how its loss is called.
+#[test]
+fn damage_is_called_by_what_was_in_flight_around_it() {
+    let (model, whole) = whole_disk();
+    assert_eq!(judged(&whole, &CIRCUMSTANCES), (0, Vec::new()));
+    let uncovered = COVERED + 1..=COVERED + OUTSTANDING as u64;
+    let touched: Vec<bool> = (0..SECTORS)
+        .map(|at| (uncovered.clone()).any(|one| model.sectors(one).contains(&at)))
+        .collect();
+    assert!(touched.contains(&true) && touched.contains(&false));
+    for sector in 0..SECTORS {
+        let row = &touched[sector / 8 * 8..sector / 8 * 8 + 8];
+        let expected = match (touched[sector], row.contains(&true)) {
+            (true, _) => Class::Torn,
+            (false, true) => Class::Neighbour,
+            (false, false) => Class::FlushedWriteLost,
+        };
+        let mut broken = whole.clone();
+        broken[sector * SECTOR + 100] ^= 1;
+        let faults = judged(&broken, &CIRCUMSTANCES).1;
+        let named = [(expected, "a damaged sector".to_owned())];
+        assert_eq!(faults, named, "{sector}");
+        // Zeros are nothing that a write in flight leaves.
+        broken[sector * SECTOR..(sector + 1) * SECTOR].fill(0);
+        let faults = judged(&broken, &CIRCUMSTANCES).1;
+        let named = [(Class::FlushedWriteLost, "zeros".to_owned())];
+        assert_eq!(faults, named, "{sector}");
+    }
+}
+
+/// A page may be sent while it changes: inside of a write in flight that is allowed.
+#[test]
+fn the_page_cache_may_tear_a_sector_of_a_write_in_flight() {
+    let (model, mut bytes) = whole_disk();
+    let inside = model.sectors(COVERED + 1).start;
+    bytes[inside * SECTOR + 100] ^= 1;
     let buffered = Circumstances {
         buffered: true,
         ..CIRCUMSTANCES
     };
-    assert_eq!(judged(&broken, &buffered).1, []);
-    for (sector, expected) in (0..SECTORS).filter(|at| !touched(*at)).map(|at| {
-        let beside = row(at).any(touched);
-        (
-            at,
-            if beside {
-                Class::Neighbour
-            } else {
-                Class::FlushedWriteLost
-            },
-        )
-    }) {
-        let mut broken = whole.clone();
-        broken[sector * SECTOR + 100] ^= 1;
-        let faults = judged(&broken, &CIRCUMSTANCES).1;
-        assert_eq!(
-            faults,
-            [(expected, "a damaged sector".to_owned())],
-            "{sector}"
-        );
-        // Zeros are nothing that a write beside it leaves.
-        broken[sector * SECTOR..(sector + 1) * SECTOR].fill(0);
-        let faults = judged(&broken, &CIRCUMSTANCES).1;
-        assert_eq!(
-            faults,
-            [(Class::FlushedWriteLost, "zeros".to_owned())],
-            "{sector}"
-        );
-    }
-    // Nothing of the run at all: everything is lost.
-    let (survival, faults) = judged(&vec![0; SECTORS * SECTOR], &CIRCUMSTANCES);
-    assert!(survival.lost_writes > 1 && !faults.is_empty());
-    // And where not even the first pass was flushed, nothing was promised.
+    assert_eq!(judged(&bytes, &buffered), (0, Vec::new()));
+    assert_eq!(judged(&bytes, &CIRCUMSTANCES).1.len(), 1);
+}
+
+#[test]
+fn a_blank_disk_has_lost_everything_that_was_promised() {
+    let blank = vec![0; SECTORS * SECTOR];
+    let (lost, faults) = judged(&blank, &CIRCUMSTANCES);
+    assert!(lost > 1 && !faults.is_empty());
+    // Where not even the first pass was flushed, nothing was.
     let mut aftermath = Aftermath::new(RUN, worker(), None);
-    aftermath.take(0, &vec![0; SECTORS * SECTOR]);
+    aftermath.take(0, &blank);
     assert_eq!(aftermath.judge(&CIRCUMSTANCES).1, []);
     assert!(aftermath.is_empty());
 }
