@@ -98,6 +98,9 @@ pub enum ErrorKind {
     /// what is written to it now is gone when it is closed.
     #[error("the file was deleted or replaced while it was open")]
     Displaced,
+    /// Its disk hangs, or something else that a thread of this process waits for.
+    #[error("it does not answer")]
+    NoAnswer,
     /// The file system of the store is full.
     #[error("its file system is full")]
     Full,
@@ -268,6 +271,11 @@ impl Error {
                 "save what is printed of this result, it is all that is left; find out what removes {path}, or name a \
                  file elsewhere with `--store FILE`"
             ),
+            ErrorKind::NoAnswer => {
+                "save what is printed of this result; what had reached the store is kept as a partial run when it is \
+                 opened again; look for a disk that hangs with `dmesg`, and keep results on another one with `--store FILE`"
+                    .to_owned()
+            }
             ErrorKind::Full => {
                 "make room there, or name a file on another file system with `--store FILE`".to_owned()
             }

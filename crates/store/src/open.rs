@@ -41,6 +41,8 @@ pub struct Store {
     pub(crate) patience: Duration,
     pub(crate) recovered: Vec<String>,
     unrecovered: Vec<Unreadable>,
+    /// A thread has the open store: this one only stands in its place.
+    is_lent: bool,
     /// Given up after the connection.
     file: OpenFile,
 }
@@ -95,6 +97,7 @@ impl Store {
             patience,
             recovered: Vec::new(),
             unrecovered: Vec::new(),
+            is_lent: false,
         };
         (store.recovered, store.unrecovered) = store.recover()?;
         Ok(store)
@@ -131,6 +134,7 @@ impl Store {
             patience: PATIENCE,
             recovered: Vec::new(),
             unrecovered: Vec::new(),
+            is_lent: false,
         })
     }
 
@@ -160,6 +164,9 @@ impl Store {
     /// [`ErrorKind::Damaged`] with the first thing that is not.
     pub fn check(&self) -> Result<()> {
         const DOING: &str = "check the file";
+        if self.is_lent {
+            return Err(self.error(DOING, ErrorKind::NoAnswer));
+        }
         let detail: String = self
             .connection
             .query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))
@@ -183,7 +190,28 @@ impl Store {
         Err(self.error(doing, ErrorKind::Displaced))
     }
 
+    /// The open store, for a thread. Until it is put back, whatever is asked of this one
+    /// fails with [`ErrorKind::NoAnswer`]: in its place is a database without a table.
+    pub(crate) fn lend(&mut self) -> Result<Store> {
+        let connection = Connection::open_in_memory()
+            .map_err(|error| self.sqlite_error("prepare to write to the file", error))?;
+        let stand_in = Store {
+            connection,
+            path: self.path.clone(),
+            owner: self.owner.clone(),
+            patience: self.patience,
+            recovered: self.recovered.clone(),
+            unrecovered: Vec::new(),
+            is_lent: true,
+            file: OpenFile(None),
+        };
+        Ok(std::mem::replace(self, stand_in))
+    }
+
     pub(crate) fn sqlite_error(&self, doing: &'static str, error: rusqlite::Error) -> Error {
+        if self.is_lent {
+            return self.error(doing, ErrorKind::NoAnswer);
+        }
         Error::from_sqlite(&self.path, doing, error)
     }
 

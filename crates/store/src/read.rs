@@ -341,10 +341,21 @@ impl Store {
                 .map_err(|error| self.sqlite_error("find a run", error))?
                 .ok_or_else(|| self.not_found(name)),
             None => match number_of(name) {
-                Some(number) => Ok((number, name.to_owned())),
-                None => self.find_by_prefix(name),
+                Some(number) if self.has_lost_its_id(number) => Ok((number, name.to_owned())),
+                _ => self.find_by_prefix(name),
             },
         }
+    }
+
+    /// Whether this run is there and its id cannot be read: runs that have one go by that
+    /// alone.
+    pub(crate) fn has_lost_its_id(&self, run_number: i64) -> bool {
+        let id = self.connection.query_row(
+            "SELECT id FROM runs NOT INDEXED WHERE run_number = ?1",
+            [run_number],
+            |row| row.get::<_, String>(0),
+        );
+        !matches!(id, Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows))
     }
 
     fn find_newest(&self, before: u32) -> rusqlite::Result<Option<(i64, String)>> {

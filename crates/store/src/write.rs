@@ -23,6 +23,9 @@ const BATCH_ROWS: usize = 256;
 /// While nothing can be written, at most so many wait; more are joined.
 const BACKLOG_ROWS: usize = 16_384;
 
+/// An id has 20 bits of chance: more collisions in a row are no accident.
+pub(crate) const ID_TRIES: usize = 8;
+
 impl Store {
     /// Enters a run that is about to start, `skeleton` being its record as far
     /// as it is known: jobs with targets and workloads, outcomes empty. Its
@@ -178,9 +181,7 @@ impl Store {
         record: &mut RunRecord,
         mut new_id: impl FnMut() -> String,
     ) -> Result<()> {
-        // An id has 20 bits of chance: more collisions in a row are no accident.
-        const TRIES: usize = 8;
-        for _ in 0..TRIES {
+        for _ in 0..ID_TRIES {
             match self.save_run(record) {
                 Err(error) if matches!(error.kind(), ErrorKind::Misuse(_)) => record.id = new_id(),
                 done => return done,
@@ -231,14 +232,17 @@ impl Store {
     /// for a run that another process is writing just now.
     pub fn delete(&mut self, ids: &[String]) -> Result<()> {
         const DOING: &str = "delete runs";
+        let numbers: Vec<Option<i64>> = (ids.iter())
+            .map(|id| number_of(id).filter(|number| self.has_lost_its_id(*number)))
+            .collect();
         let refused = self.write(DOING, |transaction, here| {
-            for id in ids {
+            for (id, number) in ids.iter().zip(numbers) {
                 let found = transaction
                     .query_row(
                         "SELECT run_number, status = 'running', owner_pid, owner_process_start, \
                          owner_boot_id, owner_pid_namespace, owner_host FROM runs \
                          WHERE id = ?1 OR run_number = ?2",
-                        params![id, number_of(id)],
+                        params![id, number],
                         |row| {
                             Ok((
                                 row.get::<_, i64>(0)?,

@@ -12,17 +12,21 @@
 
 use crate::blob;
 use crate::compact::join;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::open::Store;
 use crate::rows::PendingInterval;
 use crate::types::{IntervalHistograms, RunHandle, StoredHistograms, StoredInterval};
+use crate::write::ID_TRIES;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::Builder;
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord};
 
 /// Intervals of jobs that wait at most: over two hours of one job at a second each.
 const QUEUE_MAX: usize = 8_192;
+
+/// How long the store of a run that never started is waited for.
+const GIVE_BACK: Duration = Duration::from_secs(8);
 
 /// What a full queue means for who measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,27 +37,37 @@ pub enum WhenFull {
     Wait,
 }
 
+/// The end of a run.
+#[derive(Debug)]
+pub(crate) struct Last {
+    record: RunRecord,
+    /// For a run that could not be begun because another one has its id.
+    free_ids: Vec<String>,
+}
+
 /// Where the thread puts what it takes.
-pub(crate) trait Sink: Send {
+pub(crate) trait Sink: Send + 'static {
     /// The run begins.
     fn begin(&mut self, skeleton: &RunRecord) -> Result<()>;
     /// More of the run, in order.
     fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()>;
     /// All of it is to be stored now.
     fn flush(&mut self) -> Result<()>;
+    /// The run ends; the id under which it is kept.
+    fn finish(&mut self, last: Last) -> Result<String>;
     /// Intervals that were joined because too many waited.
     fn joined(&self) -> u64;
 }
 
 /// A run on its way into a store.
 #[derive(Debug)]
-struct StoreSink<'store> {
-    store: &'store mut Store,
+struct StoreSink {
+    store: Store,
     /// Absent where the run could not be begun.
     run: Option<RunHandle>,
 }
 
-impl Sink for StoreSink<'_> {
+impl Sink for StoreSink {
     fn begin(&mut self, skeleton: &RunRecord) -> Result<()> {
         self.run = Some(self.store.begin_run(skeleton)?);
         Ok(())
@@ -73,38 +87,64 @@ impl Sink for StoreSink<'_> {
         }
     }
 
+    fn finish(&mut self, last: Last) -> Result<String> {
+        let Last {
+            mut record,
+            free_ids,
+        } = last;
+        match self.run.take() {
+            Some(run) => self.store.finish_run(run, &record)?,
+            None => {
+                let mut free_ids = free_ids.into_iter();
+                self.store
+                    .save_new_run(&mut record, || free_ids.next().unwrap_or_default())?;
+            }
+        }
+        Ok(record.id)
+    }
+
     fn joined(&self) -> u64 {
         self.run.as_ref().map_or(0, |run| run.joined)
     }
 }
 
-/// Writes one run from a thread of its own. Dropped without
-/// [`RunWriter::finish`], it leaves the run as running.
+/// Writes one run from a thread of its own, which has the store meanwhile. Dropped
+/// without [`RunWriter::finish_under_a_free_id`], it leaves the run as running.
 #[derive(Debug)]
-pub struct RunWriter<'scope, 'store>(Writer<'scope, StoreSink<'store>>);
+pub struct RunWriter<'store> {
+    lender: &'store mut Store,
+    /// Absent once it was ended.
+    writer: Option<Writer<StoreSink>>,
+}
 
-impl<'scope, 'store: 'scope> RunWriter<'scope, 'store> {
-    /// Starts the thread; the store is its own until [`RunWriter::finish`].
+impl<'store> RunWriter<'store> {
+    /// Starts the thread; the store is its own until the run is finished or given up.
     ///
     /// # Errors
     /// That of the system where no thread can be made.
-    pub fn start<'env>(
-        scope: &'scope Scope<'scope, 'env>,
-        store: &'store mut Store,
-        when_full: WhenFull,
-    ) -> std::io::Result<Self> {
+    pub fn start(lender: &'store mut Store, when_full: WhenFull) -> std::io::Result<Self> {
+        let store = lender.lend().map_err(std::io::Error::other)?;
         let sink = StoreSink { store, run: None };
-        Writer::start(scope, sink, when_full, QUEUE_MAX).map(RunWriter)
+        match Writer::start(sink, when_full, QUEUE_MAX) {
+            Ok(writer) => Ok(RunWriter {
+                lender,
+                writer: Some(writer),
+            }),
+            Err((sink, error)) => {
+                *lender = sink.store;
+                Err(error)
+            }
+        }
     }
 
     /// Enters the run, as [`Store::begin_run`] does, without waiting for it.
     pub fn begin(&self, skeleton: &RunRecord) {
-        self.0.begin(skeleton);
+        self.writer().begin(skeleton);
     }
 
     /// Adds the next interval of a job, see [`Store::append_interval`].
     pub fn append(&self, job_index: usize, interval: &Interval, latencies: IntervalHistograms<'_>) {
-        self.0.append(job_index, interval, latencies);
+        self.writer().append(job_index, interval, latencies);
     }
 
     /// Waits until all that was appended is stored, or has failed to be, but no longer than
@@ -112,48 +152,71 @@ impl<'scope, 'store: 'scope> RunWriter<'scope, 'store> {
     /// it when measuring ends, before operations in flight are waited for.
     #[must_use]
     pub fn flush(&self, limit: Duration) -> bool {
-        self.0.flush(limit)
+        self.writer().flush(limit)
     }
 
     /// The first failure of the store, once. Measuring may go on without it.
     pub fn failure(&self) -> Option<Error> {
-        self.0.failure()
+        self.writer().failure()
     }
 
     /// Intervals that were joined with a neighbour so far because the store took too
     /// long. What they count is stored.
     pub fn joined(&self) -> u64 {
-        self.0.joined()
+        self.writer().joined()
     }
 
-    /// Ends the thread and stores the final record: [`Store::finish_run`], or
-    /// [`Store::save_run`] where the run could not be begun. It is kept then, whatever
-    /// failed before.
+    /// Stores the final record and ends the thread: [`Store::finish_run`], or
+    /// [`Store::save_new_run`] where the run could not be begun; where another run has
+    /// its id, the record gets one of `new_id` instead of being lost. It is kept then,
+    /// whatever failed before. `waits` is called where the store has not done it within
+    /// `patience`. After `limit` more it is given up: the thread waits on, and whatever is
+    /// asked of the store from then on fails.
     ///
     /// # Errors
-    /// The failure of the store: the record is not kept.
-    pub fn finish(self, record: &RunRecord) -> Result<()> {
-        let StoreSink { store, run } = self.0.close();
-        match run {
-            Some(run) => store.finish_run(run, record),
-            None => store.save_run(record),
+    /// The failure of the store: the record is not kept. [`ErrorKind::NoAnswer`] after
+    /// `limit`.
+    pub fn finish_under_a_free_id(
+        mut self,
+        record: &mut RunRecord,
+        new_id: impl FnMut() -> String,
+        [patience, limit]: [Duration; 2],
+        waits: impl FnOnce(),
+    ) -> Result<()> {
+        let last = Last {
+            record: record.clone(),
+            free_ids: std::iter::repeat_with(new_id).take(ID_TRIES).collect(),
+        };
+        self.writer().end(Some(last));
+        if !self.writer().has_ended(patience) {
+            waits();
+        }
+        match self.take_back(limit) {
+            Some(done) => {
+                record.id = done?;
+                Ok(())
+            }
+            None => Err(self.lender.error("finish a run", ErrorKind::NoAnswer)),
         }
     }
 
-    /// As [`RunWriter::finish`]; where the run could not be begun because another one has
-    /// its id, the record gets one of `new_id` instead of being lost.
-    ///
-    /// # Errors
-    /// The failure of the store: the record is not kept.
-    pub fn finish_under_a_free_id(
-        self,
-        record: &mut RunRecord,
-        new_id: impl FnMut() -> String,
-    ) -> Result<()> {
-        let StoreSink { store, run } = self.0.close();
-        match run {
-            Some(run) => store.finish_run(run, record),
-            None => store.save_new_run(record, new_id),
+    fn writer(&self) -> &Writer<StoreSink> {
+        self.writer.as_ref().expect("there until it is finished")
+    }
+
+    /// Gives the store back, if the thread ends in time.
+    fn take_back(&mut self, limit: Duration) -> Option<Result<String>> {
+        let (sink, done) = self.writer.take()?.close(limit)?;
+        *self.lender = sink.store;
+        done
+    }
+}
+
+impl Drop for RunWriter<'_> {
+    fn drop(&mut self) {
+        if let Some(writer) = &self.writer {
+            writer.end(None);
+            self.take_back(GIVE_BACK);
         }
     }
 }
@@ -167,6 +230,10 @@ struct State {
     is_writing: bool,
     flush_asked: bool,
     closing: bool,
+    last: Option<Last>,
+    /// What became of the last, and whether the thread is done.
+    finished: Option<Result<String>>,
+    has_ended: bool,
     failure: Option<Error>,
     has_failed: bool,
     /// By the sink.
@@ -179,14 +246,16 @@ impl State {
     }
 }
 
-#[derive(Debug, Default)]
-struct Shared {
+#[derive(Debug)]
+struct Shared<S> {
     state: Mutex<State>,
     /// The state has changed.
     changed: Condvar,
+    /// Before the thread begins, and when it has ended.
+    sink: Mutex<Option<S>>,
 }
 
-impl Shared {
+impl<S> Shared<S> {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -196,34 +265,48 @@ impl Shared {
             .wait(state)
             .unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn sink(&self) -> MutexGuard<'_, Option<S>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
+/// The thread is nobody's: one that hangs holds nobody up.
 #[derive(Debug)]
-struct Writer<'scope, S> {
-    shared: Arc<Shared>,
-    thread: Option<ScopedJoinHandle<'scope, S>>,
+struct Writer<S> {
+    shared: Arc<Shared<S>>,
     when_full: WhenFull,
     queue_max: usize,
 }
 
-impl<'scope, S: Sink + 'scope> Writer<'scope, S> {
-    fn start<'env>(
-        scope: &'scope Scope<'scope, 'env>,
-        mut sink: S,
+impl<S: Sink> Writer<S> {
+    /// The sink comes back where no thread can be made.
+    fn start(
+        sink: S,
         when_full: WhenFull,
         queue_max: usize,
-    ) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+    ) -> std::result::Result<Self, (S, std::io::Error)> {
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            sink: Mutex::new(Some(sink)),
+        });
         let theirs = Arc::clone(&shared);
-        let thread = Builder::new()
-            .name("store".to_owned())
-            .spawn_scoped(scope, move || {
+        let started = Builder::new().name("store".to_owned()).spawn(move || {
+            let ended = Ended(&theirs);
+            let taken = theirs.sink().take();
+            if let Some(mut sink) = taken {
                 write_all(&theirs, &mut sink);
-                sink
-            })?;
+                *theirs.sink() = Some(sink);
+            }
+            drop(ended);
+        });
+        if let Err(error) = started {
+            let sink = shared.sink().take().expect("nobody took it");
+            return Err((sink, error));
+        }
         Ok(Writer {
             shared,
-            thread: Some(thread),
             when_full,
             queue_max,
         })
@@ -263,35 +346,68 @@ impl<'scope, S: Sink + 'scope> Writer<'scope, S> {
         state.joined + state.queue.joined
     }
 
-    fn close(mut self) -> S {
-        self.shared.lock().closing = true;
+    /// The thread is to end, with the end of the run if it has one.
+    fn end(&self, last: Option<Last>) {
+        let mut state = self.shared.lock();
+        state.last = last;
+        state.closing = true;
         self.shared.changed.notify_all();
-        let thread = self.thread.take().expect("taken only here");
-        match thread.join() {
-            Ok(sink) => sink,
-            Err(panic) => std::panic::resume_unwind(panic),
+    }
+
+    /// Waits for the thread to end, no longer than `limit`.
+    fn has_ended(&self, limit: Duration) -> bool {
+        let state = self.shared.lock();
+        let goes_on = |state: &mut State| !state.has_ended;
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(state, limit, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0.has_ended
+    }
+
+    /// What became of a thread that was told to end. None where it does not within
+    /// `limit`: it keeps the sink then.
+    fn close(self, limit: Duration) -> Option<(S, Option<Result<String>>)> {
+        if !self.has_ended(limit) {
+            return None;
         }
+        let finished = self.shared.lock().finished.take();
+        let sink = self.shared.sink().take()?;
+        Some((sink, finished))
     }
 }
 
-/// A run that could not start never gets to [`Writer::close`], and the thread's scope
-/// waits for the thread.
-impl<S> Drop for Writer<'_, S> {
+/// A run that could not start never gets to [`Writer::close`], and its thread is to end.
+impl<S> Drop for Writer<S> {
     fn drop(&mut self) {
         self.shared.lock().closing = true;
         self.shared.changed.notify_all();
     }
 }
 
+/// Says that the thread has ended, however it does.
+struct Ended<'a, S>(&'a Shared<S>);
+
+impl<S> Drop for Ended<'_, S> {
+    fn drop(&mut self) {
+        self.0.lock().has_ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
 /// The thread: all that waits goes to the sink at once, until nothing does and the
 /// writer is closed.
-fn write_all(shared: &Shared, sink: &mut impl Sink) {
+fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
     loop {
         let mut state = shared.lock();
         while state.is_idle() && !state.closing {
             state = shared.wait(state);
         }
         if state.is_idle() {
+            let last = state.last.take();
+            drop(state);
+            let finished = last.map(|last| sink.finish(last));
+            shared.lock().finished = finished;
             return;
         }
         let skeleton = state.skeleton.take();

@@ -182,4 +182,14 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
     assert_eq!(first_table(&again.stdout), first_table(&answer.stdout));
     let listed = desk.run(&["lab", "plans"]).done();
     assert!(listed.stdout.contains("advise"), "{}", listed.stdout);
+    // A report on it is the same answer, and not one layout held against another.
+    let reported = desk.path().join("last.html");
+    let reported_text = reported.to_string_lossy().into_owned();
+    desk.run(&["report", "last", "-o", &reported_text]).done();
+    assert_eq!(std::fs::read_to_string(&reported).expect("a page"), html);
+    let short = desk.run(&["report", "last", "--format", "md"]).done();
+    assert!(short.stdout.contains("stripe unit"), "{}", short.stdout);
+    assert!(!short.stdout.contains(" against "), "{}", short.stdout);
+    desk.run(&["report", "last", "--require", "p99<5ms", "--format", "md"])
+        .failed(2, &["compares layouts", "--require"]);
 }

@@ -119,6 +119,32 @@ fn the_request_in_a_record_runs_that_run_again() {
     assert_eq!(again.at("runs").items().len(), 1);
 }
 
+/// Each run of an experiment meets the array with its platters elsewhere, and older.
+#[test]
+fn the_request_of_a_run_of_an_experiment_runs_on_the_array_as_that_run_met_it() {
+    let desk = Desk::new();
+    let arguments = [
+        "align",
+        "sim:raid10-10k?offset=63s",
+        "--threads",
+        "2",
+        "--step",
+        "2s",
+        "--blocks",
+        "10",
+        "--json",
+    ];
+    desk.run(&arguments);
+    let ids = desk.ids();
+    let outcome = |run: &Json| run.at("jobs.0.outcome").json();
+    for id in [&ids[0], &ids[ids.len() - 1]] {
+        let run = desk.json(&["history", "show", id]).at("runs.0");
+        let request = desk.write("request.json", &run.at("request").json());
+        let again = desk.json(&["run", "--request", &request]).at("runs.0");
+        assert_eq!(outcome(&again), outcome(&run), "{id}");
+    }
+}
+
 #[test]
 fn a_request_in_a_record_means_the_same_file_from_everywhere() {
     let desk = Desk::new();

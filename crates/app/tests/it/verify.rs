@@ -313,3 +313,49 @@ fn ctrl_c_keeps_what_was_verified() {
     );
     assert_eq!(names(&volume), Vec::<String>::new());
 }
+
+#[test]
+fn a_file_that_others_cut_or_remove_meanwhile_is_named_beside_the_verdict() {
+    let desk = Desk::new();
+    for cut in [true, false] {
+        let file = desk.file("data");
+        desk.run(&["prepare", &file, "--size", "64M", "--busy-ok"])
+            .done();
+        let seconds = if cut { "60s" } else { "2s" };
+        let run = desk.start(&[
+            "verify",
+            &file,
+            "--busy-ok",
+            "--duration",
+            seconds,
+            "--json",
+        ]);
+        let before = std::fs::metadata(&file).and_then(|file| file.modified());
+        let before = before.expect("there");
+        // It is at work once the file has changed.
+        while std::fs::metadata(&file)
+            .and_then(|file| file.modified())
+            .expect("there")
+            == before
+        {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        if cut {
+            let opened = OpenOptions::new().write(true).open(&file);
+            opened.and_then(|opened| opened.set_len(0)).expect("cut");
+        } else {
+            std::fs::remove_file(&file).expect("removed");
+        }
+        let answer = run.wait();
+        let code = answer.code.unwrap_or_default();
+        // Where nothing was read between the cut and the stop, no fault was seen.
+        let expected: &[i32] = if cut { &[1, 4] } else { &[0] };
+        assert!(expected.contains(&code), "{code}: {}", answer.stderr);
+        let changed = answer.json().at("targets.0.changed").text();
+        let says = if cut { "was cut" } else { "was removed" };
+        assert!(changed.starts_with(says), "{changed}");
+        if cut {
+            std::fs::remove_file(&file).expect("ours");
+        }
+    }
+}

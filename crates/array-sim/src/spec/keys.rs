@@ -100,7 +100,7 @@ macro_rules! keys {
 keys! {
     "title" Text title ANY, "one line for lists";
     "source" Text source ANY, "where the figures come from";
-    "seed" Count seed Range(0.0, 9e15), "seed of everything random in the array";
+    "seed" Count seed Range(0.0, u64::MAX as f64), "seed of everything random in the array";
     "level" Level level ANY, "organisation of the drives";
     "drive" Drive drive ANY, "kind of the drives: [disk] or [ssd] describes them";
     "disks" Count disks Range(1.0, 1024.0), "number of drives";

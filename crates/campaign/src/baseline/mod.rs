@@ -178,8 +178,17 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
             "take a run, a grid or a series as baseline",
         ));
     }
-    let whole = |run: &RunRecord| run.status == Status::Complete;
-    let runs = at_answers(found.runs.into_iter().filter(whole).collect());
+    let (whole, broken): (Vec<RunRecord>, Vec<RunRecord>) =
+        (found.runs.into_iter()).partition(|run| run.status == Status::Complete);
+    let runs = at_answers(whole);
+    if !runs.is_empty() && !broken.is_empty() {
+        context.note(format!(
+            "{} was stopped before its end: {} left out, and what was planned after that is no \
+             part of the baseline",
+            found.name,
+            counted(broken.len(), "run is", "runs are")
+        ));
+    }
     if runs.is_empty() {
         return Err(Failure::usage(
             format!("{id} was stopped before its end: it has no whole run"),

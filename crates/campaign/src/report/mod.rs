@@ -4,6 +4,7 @@ use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::{exit, judge};
+use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::pages::{
     EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material,
     rendered, title_of,
@@ -40,6 +41,10 @@ pub struct Reported {
 /// Where a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
+    if let Some(rendered) = of_layouts(store.as_ref().ok(), question)? {
+        let exit = Exit::Done;
+        return Ok(Reported { rendered, exit });
+    }
     let subjects = if question.subjects.is_empty() {
         let store = store.as_ref().map_err(again)?;
         let filter = Filter::default();
@@ -70,6 +75,39 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         rendered: rendered(&material, question.format, &question.picture)?,
         exit: exit(&material.document, Exit::Done),
     })
+}
+
+/// The answer of an experiment over layouts, if that alone is asked for: two of its many
+/// layouts held against each other would be none.
+fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
+    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
+        return Ok(None);
+    };
+    // A name that the store does not know may be a file's.
+    let Ok(name) = store.full_name(name) else {
+        return Ok(None);
+    };
+    let Some(kept) = KeptLayouts::named(store, &name)? else {
+        return Ok(None);
+    };
+    if matches!(question.format, ReportFormat::Csv | ReportFormat::Json) {
+        return Ok(None);
+    }
+    if !question.require.is_empty() {
+        return Err(Failure::usage(
+            format!(
+                "{name} compares layouts: there is no one run of it that a requirement is about"
+            ),
+            "measure the layout that you choose, and give that run's id with --require",
+        ));
+    }
+    let Some(record) = kept.answer() else {
+        return Err(Failure::usage(
+            format!("{name} has no answer yet: fewer than two passes were finished"),
+            format!("`stripewise lab resume {name}` goes on with it"),
+        ));
+    };
+    kept.page(&record, question.format)
 }
 
 fn again(failure: &Failure) -> Failure {

@@ -13,17 +13,21 @@ use stripewise_runner::session::Listener;
 use stripewise_runner::trust::store_behind;
 use stripewise_runner::{IntervalSummary, JobCounts};
 use stripewise_store::{IntervalHistograms, RunWriter};
-use stripewise_units::{NameText, format_iops};
+use stripewise_units::{NameText, format_duration, format_iops};
 
 /// How long a store that does not answer holds the program up before that is said: longer
 /// than other processes hold a lock.
 const PATIENCE: Duration = Duration::from_secs(8);
 
+/// How long the store may take to keep a run that is over: as long as Linux lets a task
+/// wait for a disk before it reports it as hung.
+const LAST_WAIT: Duration = Duration::from_secs(120);
+
 /// Listens to one run. Whatever the store does, it does on a thread of its own:
 /// nothing here waits for a disk before measuring is over.
-pub struct Keeper<'a, 'scope, 'store> {
+pub struct Keeper<'a, 'store> {
     context: &'a Context,
-    writer: RunWriter<'scope, 'store>,
+    writer: RunWriter<'store>,
     /// The store has failed on the way.
     has_failed: bool,
     stop: &'a AtomicU8,
@@ -60,11 +64,11 @@ pub struct Place<'a> {
     pub after_ns: u64,
 }
 
-impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
+impl<'a, 'store> Keeper<'a, 'store> {
     /// Before its first run.
     pub fn new(
         context: &'a Context,
-        writer: RunWriter<'scope, 'store>,
+        writer: RunWriter<'store>,
         stop: &'a AtomicU8,
         progress: &'a Progress<'a>,
         place: &Place<'_>,
@@ -98,14 +102,17 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     /// Stores the final record, with a warning where the store fell behind. What
     /// failed on the way does not matter any more once that is kept.
     pub fn finish(mut self, record: &mut RunRecord) -> Outcome<()> {
-        if !self.writer.flush(PATIENCE) {
-            // Whatever becomes of the store: what was measured is on the screen.
-            self.warn(&format!(
-                "{} still does not answer. What was measured:\n{}\nWaiting for the store; \
-                 Ctrl-C, given twice, ends without keeping the run",
-                self.store(),
-                in_short(record)
-            ));
+        let flushed = self.writer.flush(PATIENCE);
+        // Whatever becomes of the store: what was measured is on the screen.
+        let waits = format!(
+            "{} still does not answer. What was measured:\n{}\nWaiting for the store for \
+             another {}; Ctrl-C, given twice, ends without keeping the run",
+            self.store(),
+            in_short(record),
+            format_duration(LAST_WAIT.as_nanos() as u64)
+        );
+        if !flushed {
+            self.warn(&waits);
         }
         self.note_failure();
         record.warnings.extend(store_behind(self.writer.joined()));
@@ -117,8 +124,14 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
             companion.finish(record);
         }
         let (context, started_at) = (self.context, record.started_at.clone());
+        let new_id = || context.new_id(&started_at);
+        let say = || {
+            if flushed {
+                warn(context, &waits);
+            }
+        };
         self.writer
-            .finish_under_a_free_id(record, || context.new_id(&started_at))
+            .finish_under_a_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
             .map_err(store_failure)?;
         if self.has_failed {
             let text = format!("the run is kept in the end: {}", record.id);
@@ -134,11 +147,7 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     }
 
     fn warn(&self, text: &str) {
-        self.context.observer().hear(&Event::Warning {
-            code: None,
-            text,
-            hint: None,
-        });
+        warn(self.context, text);
     }
 
     fn note_failure(&mut self) {
@@ -149,7 +158,7 @@ impl<'a, 'scope, 'store: 'scope> Keeper<'a, 'scope, 'store> {
     }
 }
 
-impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
+impl Listener for Keeper<'_, '_> {
     fn begin(&mut self, skeleton: &RunRecord) {
         self.run.clone_from(&skeleton.id);
         self.names = skeleton.jobs.iter().map(|job| job.name.clone()).collect();
@@ -228,6 +237,14 @@ impl<'scope, 'store: 'scope> Listener for Keeper<'_, 'scope, 'store> {
             Some(left_ns),
         );
     }
+}
+
+fn warn(context: &Context, text: &str) {
+    context.observer().hear(&Event::Warning {
+        code: None,
+        text,
+        hint: None,
+    });
 }
 
 /// The rates of each job, a line each.

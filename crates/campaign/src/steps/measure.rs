@@ -126,20 +126,18 @@ pub fn measure(
         true => WhenFull::Wait,
         false => WhenFull::Join,
     };
-    std::thread::scope(|scope| {
-        let writer = RunWriter::start(scope, store, when_full)
-            .map_err(|error| no_thread("to keep results", &error))?;
-        let mut keeper = Keeper::new(context, writer, &stop, progress, place)
-            .beside(how.companion.as_deref(), simulated);
-        let mut record = if simulated {
-            simulate(aimed, &jobs, &settings, &mut keeper, &stop)
-        } else {
-            run_real(&jobs, &settings, &mut keeper, &stop)
-        }
-        .map_err(run_failure)?;
-        let kept = keeper.finish(&mut record);
-        Ok(Measured { record, kept })
-    })
+    let writer =
+        RunWriter::start(store, when_full).map_err(|error| no_thread("to keep results", &error))?;
+    let mut keeper = Keeper::new(context, writer, &stop, progress, place)
+        .beside(how.companion.as_deref(), simulated);
+    let mut record = if simulated {
+        simulate(aimed, &jobs, &settings, &mut keeper, &stop)
+    } else {
+        run_real(&jobs, &settings, &mut keeper, &stop)
+    }
+    .map_err(run_failure)?;
+    let kept = keeper.finish(&mut record);
+    Ok(Measured { record, kept })
 }
 
 /// The jobs of a run, checked against their targets, and its settings.

@@ -14,6 +14,8 @@ use stripewise_workload::TargetLimits;
 pub struct Simulated {
     spec: ArraySpec,
     facts: TargetFacts,
+    /// As a request has it: with the state in which a run met the array.
+    asked: String,
 }
 
 impl Simulated {
@@ -36,13 +38,17 @@ impl Simulated {
             device: None,
             simulation: Some(spec.describe()),
         };
-        Ok(Simulated { spec, facts })
+        Ok(Simulated {
+            spec,
+            facts,
+            asked: text,
+        })
     }
 
     /// The same array as it is met by one run of an experiment: with rotational
     /// phases of its own, drawn from `seed`, as a real array's platters stand
     /// somewhere else each time, and older by what ran before, so that a drift
-    /// goes on. Its facts say both: the run can be made again.
+    /// goes on. Its facts and its name in a request say both: the run can be made again.
     pub fn met(&self, seed: u64, older_ns: u64) -> Simulated {
         let mut spec = self.spec.clone();
         spec.seed ^= seed;
@@ -51,7 +57,16 @@ impl Simulated {
             simulation: Some(spec.describe()),
             ..self.facts.clone()
         };
-        Simulated { spec, facts }
+        // Of two values of a key, the last counts.
+        let joint = if self.asked.contains('?') { '&' } else { '?' };
+        let (seed, age_ns) = (spec.seed, spec.age_ns);
+        let asked = format!("{}{joint}seed={seed}&age={age_ns}ns", self.asked);
+        Simulated { spec, facts, asked }
+    }
+
+    /// The target as a request has it.
+    pub fn asked(&self) -> &str {
+        &self.asked
     }
 
     /// What its record says of it.

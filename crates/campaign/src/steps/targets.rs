@@ -70,7 +70,10 @@ impl OpenTarget {
     /// The name by which it is found from any directory.
     #[must_use]
     pub fn full_name(&self) -> String {
-        self.place(0).facts().full_name().to_owned()
+        match self {
+            OpenTarget::Simulated(simulated) => simulated.asked().to_owned(),
+            _ => self.place(0).facts().full_name().to_owned(),
+        }
     }
 
     /// What a workload must fit into.

@@ -13,7 +13,7 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
 use crate::steps::verification::document::{
-    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
+    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifiedTarget, VerifyDocument, VerifyErrors,
 };
 use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
@@ -492,11 +492,13 @@ impl BurnIn<'_> {
             id,
             started_at,
             host: self.context.host().name,
-            targets: self
-                .targets
-                .iter()
+            targets: (self.targets.iter())
                 .zip(self.kept)
-                .map(|(target, kept_at)| verified(target, kept_at, &self.phases))
+                .zip(self.watch.changed())
+                .map(|((target, kept_at), changed)| VerifiedTarget {
+                    changed,
+                    ..verified(target, kept_at, &self.phases)
+                })
                 .collect(),
             engine: self.drive.engine.to_string(),
             notes,

@@ -122,6 +122,14 @@ impl Watch {
         true
     }
 
+    /// What others did to each target, where it is a file that was there before.
+    pub(super) fn changed(&self) -> Vec<Option<String>> {
+        let changed = |file: &FileWatch| file.changed().map(|changed| changed.what);
+        (self.files.iter())
+            .map(|file| file.as_ref().and_then(changed))
+            .collect()
+    }
+
     pub(super) fn into_found(self) -> Vec<StuckOperation> {
         self.found.into_iter().map(|(.., stuck)| stuck).collect()
     }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::say_written;
@@ -11,14 +11,9 @@ use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_campaign::steps::pages::ReportFormat;
 use stripewise_lab::layouts::effect_sentences;
-use stripewise_report::{
-    About, advice_charts, advice_html, advice_markdown, advice_text, png, svg_of_all, wrapped,
-};
+use stripewise_report::{advice_text, wrapped};
 use stripewise_results::{AdviceRecord, SCHEMA_VERSION};
 use stripewise_units::{counted, format_duration};
-
-/// Pixels for each of a picture's own.
-const PNG_SCALE: f32 = 2.0;
 
 /// As `--json` prints it.
 #[derive(Serialize)]
@@ -86,28 +81,13 @@ fn kept_line(kept: &KeptLayouts) -> String {
 }
 
 fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Path) -> Outcome<()> {
-    let effects = effect_sentences(record);
-    let under = format!(
-        "{}, {}; Stripewise {}",
-        kept.id, kept.started_at, kept.version
-    );
-    let bytes = match ReportFormat::of_file(path) {
-        Some(ReportFormat::Svg) => svg_of_all(&advice_charts(record)).into_bytes(),
-        Some(ReportFormat::Png) => png(
-            &svg_of_all(&advice_charts(record)),
-            PNG_SCALE,
-            &About::default(),
-        )
-        .map_err(|error| {
-            Failure::new(
-                Exit::Target,
-                error.to_string(),
-                "ask for svg, which needs no pixels",
-            )
-        })?,
-        Some(ReportFormat::Md) => advice_markdown(record, &effects).into_bytes(),
-        _ => advice_html(record, &effects, &under).into_bytes(),
+    let asked = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
+    let page = match kept.page(record, asked)? {
+        // Runs are not the answer.
+        None => kept.page(record, ReportFormat::Html)?,
+        page => page,
     };
+    let bytes = page.map(|page| page.bytes).unwrap_or_default();
     write_new(path, &bytes)?;
     say_written(context, path);
     Ok(())

@@ -176,8 +176,16 @@ fn line_of(phase: &PhaseOutcome) -> String {
 }
 
 fn verdict(document: &VerifyDocument) -> String {
+    // In the same line: alone, a fault would be taken for the disk's.
+    let changed: String = (document.targets.iter())
+        .filter_map(|target| {
+            let what = target.changed.as_ref()?;
+            let name = &target.name;
+            Some(format!(" ({name} {what} by another program meanwhile)"))
+        })
+        .collect();
     let verified = format!(
-        "{} verified in {} operations",
+        "{} verified in {} operations{changed}",
         format_bytes(document.verified_bytes),
         format_count(document.operations)
     );

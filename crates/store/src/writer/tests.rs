@@ -42,9 +42,20 @@ impl Sink for Slow {
         Ok(())
     }
 
+    fn finish(&mut self, last: Last) -> Result<String> {
+        let _ = self.words.recv();
+        Ok(last.record.id)
+    }
+
     fn joined(&self) -> u64 {
         0
     }
+}
+
+/// Its thread ends, and gives back what it wrote to.
+fn end(writer: Writer<Slow>) -> Slow {
+    writer.end(None);
+    writer.close(LONG).expect("it ends").0
 }
 
 fn slow(fails: bool) -> (std::sync::mpsc::Sender<()>, Slow) {
@@ -58,7 +69,16 @@ fn slow(fails: bool) -> (std::sync::mpsc::Sender<()>, Slow) {
     (sender, sink)
 }
 
-fn append(writer: &Writer<'_, Slow>, job_index: usize, index: u64) {
+fn started(sink: Slow, when_full: WhenFull) -> Writer<Slow> {
+    let started = Writer::start(sink, when_full, MOST);
+    started.map_err(|(_, error)| error).expect("a thread")
+}
+
+fn opened(path: &std::path::Path) -> Store {
+    Store::open(path, crate::Owner::of_this_process("here")).unwrap()
+}
+
+fn append(writer: &Writer<Slow>, job_index: usize, index: u64) {
     let mut read = Histogram::new();
     read.record_n(1_000 + index, 10);
     let interval = Interval {
@@ -80,8 +100,8 @@ fn append(writer: &Writer<'_, Slow>, job_index: usize, index: u64) {
 fn a_store_that_hangs_stops_nobody_and_its_queue_stays_bounded() {
     const INTERVALS: u64 = 1_000;
     let (word, sink) = slow(false);
-    let sink = std::thread::scope(|scope| {
-        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
+    let sink = {
+        let writer = started(sink, WhenFull::Join);
         // The disk hangs from the first batch on: this comes to its end all the same.
         for index in 0..INTERVALS {
             for job in 0..2 {
@@ -95,8 +115,8 @@ fn a_store_that_hangs_stops_nobody_and_its_queue_stays_bounded() {
         drop(word);
         assert!(writer.flush(LONG));
         assert_eq!(writer.shared.lock().queue.waiting.len(), 0);
-        writer.close()
-    });
+        end(writer)
+    };
     assert!((1..=2).contains(&sink.flushes), "{}", sink.flushes);
     for job in 0..2 {
         let of_job = sink.kept.iter().filter(|kept| kept.job_index == job);
@@ -145,9 +165,9 @@ fn intervals_become_longer_evenly() {
 #[test]
 fn where_time_is_simulated_the_caller_waits_and_nothing_is_joined() {
     let (word, sink) = slow(false);
-    let sink = std::thread::scope(|scope| {
-        let writer = Writer::start(scope, sink, WhenFull::Wait, MOST).unwrap();
-        scope.spawn(move || {
+    let sink = {
+        let writer = started(sink, WhenFull::Wait);
+        std::thread::spawn(move || {
             for _ in 0..1_000 {
                 if word.send(()).is_err() {
                     break;
@@ -158,8 +178,8 @@ fn where_time_is_simulated_the_caller_waits_and_nothing_is_joined() {
             append(&writer, 0, index);
         }
         assert_eq!(writer.joined(), 0);
-        writer.close()
-    });
+        end(writer)
+    };
     assert_eq!(sink.kept.len(), 500);
 }
 
@@ -167,8 +187,8 @@ fn where_time_is_simulated_the_caller_waits_and_nothing_is_joined() {
 fn the_first_failure_is_told_once_and_writing_goes_on() {
     let (word, sink) = slow(true);
     drop(word);
-    let sink = std::thread::scope(|scope| {
-        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
+    let sink = {
+        let writer = started(sink, WhenFull::Join);
         append(&writer, 0, 0);
         assert!(writer.flush(LONG));
         let failure = writer.failure().expect("a failure");
@@ -176,26 +196,75 @@ fn the_first_failure_is_told_once_and_writing_goes_on() {
         append(&writer, 0, 1);
         assert!(writer.flush(LONG));
         assert!(writer.failure().is_none(), "told twice");
-        writer.close()
-    });
+        end(writer)
+    };
     assert_eq!(sink.kept.len(), 2);
 }
 
 #[test]
-fn a_run_that_never_started_lets_the_thread_go() {
+fn a_run_that_never_started_gives_the_store_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = opened(&directory.path().join("store.db"));
+    drop(RunWriter::start(&mut store, WhenFull::Join).unwrap());
+    store.save_run(&RunRecord::empty()).unwrap();
+}
+
+/// A disk that hangs at the very end: the program is not held up for ever, and nothing
+/// calls the run kept.
+#[test]
+fn a_store_that_hangs_in_the_end_is_given_up() {
     let (word, sink) = slow(false);
-    std::thread::scope(|scope| {
-        let writer = Writer::start(scope, sink, WhenFull::Join, MOST).unwrap();
-        drop(writer);
-    });
+    let writer = started(sink, WhenFull::Join);
+    let last = |record| Last {
+        record,
+        free_ids: Vec::new(),
+    };
+    let soon = Duration::from_millis(1);
+    writer.end(Some(last(RunRecord::empty())));
+    assert!(!writer.has_ended(soon));
+    assert!(writer.close(soon).is_none());
     drop(word);
+
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = opened(&directory.path().join("store.db"));
+    // Nobody gives it back.
+    let hangs = store.lend().unwrap();
+    let error = store.save_run(&RunRecord::empty()).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::NoAnswer);
+    assert!(
+        error.hint().contains("save what is printed"),
+        "{}",
+        error.hint()
+    );
+    assert!(!store.keeps(&RunRecord::empty().id));
+    assert_eq!(*store.is_free("x").unwrap_err().kind(), ErrorKind::NoAnswer);
+    assert_eq!(*store.check().unwrap_err().kind(), ErrorKind::NoAnswer);
+    drop(hangs);
+}
+
+#[test]
+fn the_end_of_a_run_is_written_by_the_thread() {
+    let (word, sink) = slow(false);
+    drop(word);
+    let writer = started(sink, WhenFull::Join);
+    let record = RunRecord {
+        id: "the last".to_owned(),
+        ..RunRecord::empty()
+    };
+    let last = Last {
+        record,
+        free_ids: Vec::new(),
+    };
+    writer.end(Some(last));
+    let (_, done) = writer.close(LONG).expect("it ends");
+    assert_eq!(done.expect("it was asked for").unwrap(), "the last");
 }
 
 #[test]
 fn a_run_whose_id_is_taken_is_kept_under_another() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");
-    let open = || Store::open(&path, crate::Owner::of_this_process("here")).unwrap();
+    let open = || opened(&path);
     let mut record = RunRecord::empty();
     record.started_at = "2026-11-21T20:15:30Z".to_owned();
     for id in ["first", "second"] {
@@ -206,15 +275,14 @@ fn a_run_whose_id_is_taken_is_kept_under_another() {
     record.id = "first".to_owned();
     record.label = Some("late".to_owned());
     let mut free = ["second", "third"].into_iter();
-    std::thread::scope(|scope| {
-        let writer = RunWriter::start(scope, &mut store, WhenFull::Wait).unwrap();
-        writer.begin(&record);
-        assert!(writer.flush(LONG));
-        assert!(writer.failure().is_some(), "the id is taken");
-        writer
-            .finish_under_a_free_id(&mut record, || free.next().unwrap().to_owned())
-            .unwrap();
-    });
+    let writer = RunWriter::start(&mut store, WhenFull::Wait).unwrap();
+    writer.begin(&record);
+    assert!(writer.flush(LONG));
+    assert!(writer.failure().is_some(), "the id is taken");
+    let new_id = || free.next().unwrap_or("spare").to_owned();
+    writer
+        .finish_under_a_free_id(&mut record, new_id, [LONG; 2], || panic!("it answers"))
+        .unwrap();
     assert_eq!(record.id, "third");
     assert_eq!(store.load("third").unwrap().label.as_deref(), Some("late"));
     assert_eq!(store.load("first").unwrap().label, None);

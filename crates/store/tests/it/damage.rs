@@ -301,3 +301,30 @@ fn a_damaged_run_that_was_cut_short_keeps_nobody_from_the_store() {
     drop(store);
     assert!(open(&path).unwrap().unrecovered().is_empty());
 }
+
+#[test]
+fn a_number_names_only_a_run_whose_id_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    for id in ["first", "second"] {
+        store.save_run(&finished(id, 1, 1)).unwrap();
+    }
+    for name in ["number-1", "number-2", "number-3"] {
+        assert!(store.resolve(name).is_err(), "{name}");
+        assert!(store.delete(&[name.to_owned()]).is_err(), "{name}");
+    }
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
+    drop(store);
+    // Not text any more.
+    changed(
+        &path,
+        "UPDATE runs SET id = CAST(x'ff' AS TEXT) WHERE run_number = 2",
+    );
+    let mut store = open(&path).unwrap();
+    let name = store.resolve("number-2").unwrap();
+    store.delete(&[name]).unwrap();
+    let left = store.list(&Filter::default()).unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].id, "first");
+}

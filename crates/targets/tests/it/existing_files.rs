@@ -683,3 +683,24 @@ fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
     user.set_len(4 * MIB).expect("as long as it is");
     assert_eq!(watch.changed(), None);
 }
+
+/// Blocks beyond the end do not stand for holes within it.
+#[test]
+fn a_sparse_file_that_loses_blocks_beyond_its_end_is_not_cut() {
+    let top = directory();
+    let path = users_file(top.path(), "data", 4 * MIB);
+    let user = File::options().write(true).open(&path).expect("opens");
+    user.set_len(8 * MIB).expect("a hole");
+    let ahead = rustix::fs::FallocateFlags::KEEP_SIZE;
+    if rustix::fs::fallocate(&user, ahead, 8 * MIB, 8 * MIB).is_err() {
+        return;
+    }
+    drop(user);
+    let opened = target(&path, &overwriting());
+    let watch = opened.watch().expect("a file");
+    let user = File::options().write(true).open(&path).expect("opens");
+    user.set_len(8 * MIB).expect("as long as it is");
+    assert_eq!(watch.changed(), None);
+    user.set_len(2 * MIB).expect("cut");
+    assert!(watch.changed().expect("cut").cut);
+}

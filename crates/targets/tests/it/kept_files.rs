@@ -53,6 +53,24 @@ fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
 }
 
 #[test]
+fn looking_at_a_kept_file_leaves_nothing_of_it_in_memory() {
+    let top = directory();
+    let path = top.path().join("kept");
+    let made = kept(&path);
+    // Open only while it is asked about: what somebody has open is not written.
+    let opened = || std::fs::File::open(&path).expect("opens");
+    let cached = || stripewise_machine::cached_bytes(&opened());
+    opened().sync_all().expect("it is on the disk");
+    rustix::fs::fadvise(opened(), 0, None, rustix::fs::Advice::DontNeed).expect("taken");
+    // A file system in memory keeps all of it, whatever it is told.
+    if cached() != Some(0) {
+        return;
+    }
+    plan_known(&path, &made).expect("ours");
+    assert_eq!(cached(), Some(0), "reads to come would not ask the disk");
+}
+
+#[test]
 fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
     let makers: [(&str, &[&str], &str); 10] = [
         ("mkfs.ext4", &["-q", "-F"], "ext4"),

@@ -115,6 +115,15 @@ impl KeptLayouts {
         keep_document(context, store, KIND, &self.id, self)
     }
 
+    /// The experiment of exactly this id.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn named(store: &Store, id: &str) -> Outcome<Option<KeptLayouts>> {
+        let document = store.document(KIND, id).map_err(store_failure)?;
+        document.as_ref().map(read).transpose()
+    }
+
     /// The experiment of this id, or of the only id that begins so; `None` where no
     /// experiment over layouts is called so.
     ///

@@ -5,6 +5,7 @@
 //! | `commands` | the lines that make a layout |
 //! | `kept` | the document of the store |
 //! | `factors` | what a factor means on a simulated array |
+//! | `pages` | its answer as a page or picture |
 //! | `plan` | from what is asked to a plan, its places and its arrays |
 //! | `simulated` | makes passes on simulated arrays |
 //! | `sitting` | one sitting, from a plan to the answer |
@@ -12,6 +13,7 @@
 pub mod commands;
 pub mod factors;
 pub mod kept;
+pub mod pages;
 pub mod plan;
 pub mod simulated;
 pub mod sitting;

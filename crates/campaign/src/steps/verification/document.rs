@@ -202,6 +202,9 @@ pub struct VerifiedTarget {
     pub kept_at: Option<String>,
     /// The cache modes that were used, in order.
     pub cache: Vec<String>,
+    /// What another program did to the file meanwhile, with its verb: `was removed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
 }
 
 /// Failed operations.

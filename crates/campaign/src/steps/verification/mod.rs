@@ -22,7 +22,10 @@ pub const DOCUMENT_KIND: &str = "verify";
 pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
     match document.verdict {
         Verdict::Faults => Exit::Finding,
-        Verdict::Interrupted => Exit::Interrupted(context.signal().unwrap_or(2)),
+        // Without a signal it stopped because somebody cut the file.
+        Verdict::Interrupted => context
+            .signal()
+            .map_or(Exit::InputOutput, Exit::Interrupted),
         Verdict::Errors => Exit::InputOutput,
         Verdict::Passed => Exit::Done,
     }
@@ -74,6 +77,7 @@ pub fn verified(
         partition_offset_bytes: facts.partition_offset_bytes,
         kept_at,
         cache,
+        changed: None,
     }
 }
 
