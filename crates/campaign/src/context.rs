@@ -310,6 +310,23 @@ impl Context {
         )
     }
 
+    /// Bytes that nobody else has, for identifiers on disks.
+    #[must_use]
+    pub fn chance(&self) -> [u8; 32] {
+        let first = self.next_id.fetch_add(self.id_step, Ordering::Relaxed);
+        // Two numbers from outside make the state; splitmix64 spreads them.
+        let mut state = first ^ self.id_step.rotate_left(32);
+        let mut bytes = [0; 32];
+        for piece in bytes.chunks_mut(8) {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ self.id_step;
+            let mut word = state;
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            piece.copy_from_slice(&(word ^ (word >> 31)).to_le_bytes());
+        }
+        bytes
+    }
+
     /// A new id for something that starts at `timestamp`.
     #[must_use]
     pub fn new_id(&self, timestamp: &str) -> String {

@@ -181,6 +181,17 @@ pub fn forget_mount_point(at: &Path) {
     platform::forget_mount_point(at);
 }
 
+/// Whether this machine can make such a file system and mount it, on any device with this
+/// sector. Reads only.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for sizes that the file system does not have;
+/// [`ErrorKind::Unusable`] for those that this kernel could not mount;
+/// [`ErrorKind::ToolMissing`].
+pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
+    platform::can_format(wish, logical_sector_bytes)
+}
+
 /// For fuzzing: any bytes as the file of `--restore`; a checksum that is wrong is
 /// put right, so that what lies behind it is reached.
 ///

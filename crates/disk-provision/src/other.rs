@@ -48,6 +48,10 @@ pub fn carry_out_array(plan: &ArrayPlan, _: &[Destroy<'_>]) -> Result<ArrayRepor
     unsupported(plan.members.first().map_or(Path::new(""), |one| &one.path))
 }
 
+pub fn can_format(wish: &FormatWish, _: u32) -> Result<()> {
+    unsupported(Path::new(wish.file_system.name()))
+}
+
 pub fn identify(path: &Path) -> Result<Identity> {
     unsupported(path)
 }

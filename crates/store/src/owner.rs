@@ -47,7 +47,8 @@ impl Owner {
     }
 
     /// Whether `other` certainly still runs, seen from this process.
-    pub(crate) fn sees_alive(&self, other: &Owner) -> bool {
+    #[must_use]
+    pub fn sees_alive(&self, other: &Owner) -> bool {
         let same_place = !self.boot_id.is_empty()
             && self.boot_id == other.boot_id
             && self.pid_namespace == other.pid_namespace;

@@ -33,6 +33,7 @@ mod lab;
 mod last;
 mod layouts;
 mod limits;
+mod made_layouts;
 mod merge;
 mod names;
 mod output;

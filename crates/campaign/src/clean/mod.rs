@@ -3,8 +3,11 @@
 
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
 use crate::steps::experiment::kept::Kept;
 use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::real::clean::{LeftLayout, clean_layouts};
+use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::targets::target_failure;
 use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
@@ -21,6 +24,8 @@ pub struct Cleaned {
     pub done: bool,
     /// Test files that were kept.
     pub files: Vec<CleanedFile>,
+    /// Layouts that a killed process or a power cut left on devices.
+    pub layouts: Vec<LeftLayout>,
     /// Experiments that were named.
     pub experiments: Vec<CleanedExperiment>,
     /// The first failure: the rest was done all the same.
@@ -52,11 +57,17 @@ pub struct CleanedExperiment {
 }
 
 /// Removes the experiments of these ids with their runs; where there are none, the test
-/// files that were kept. Without `yes` nothing is removed.
+/// files that were kept, and layouts that were left on devices: those need permission.
+/// Without `yes` nothing is removed.
 ///
 /// # Errors
 /// Where there is no store, or an id is not known.
-pub fn clean(context: &Context, ids: &[String], yes: bool) -> Outcome<Cleaned> {
+pub fn clean(
+    context: &Context,
+    ids: &[String],
+    yes: bool,
+    permissions: &Permissions,
+) -> Outcome<Cleaned> {
     let mut cleaned = Cleaned {
         schema_version: SCHEMA_VERSION,
         done: yes,
@@ -67,12 +78,30 @@ pub fn clean(context: &Context, ids: &[String], yes: bool) -> Outcome<Cleaned> {
     }
     let mut store = context.open_store_there()?;
     let outcome = match ids {
-        [] => files(context, &mut store, yes, &mut cleaned),
+        [] => {
+            let files = files(context, &mut store, yes, &mut cleaned);
+            let may = yes.then(|| MayDestroy::of(permissions));
+            // Each is tried whatever became of the other.
+            let layouts = layouts(context, &mut store, may.as_ref(), &mut cleaned);
+            files.and(layouts)
+        }
         ids => experiments(context, &mut store, ids, yes, &mut cleaned),
     };
     // What was removed before a failure is reported; then the failure.
     cleaned.failure = outcome.err();
     Ok(cleaned)
+}
+
+/// Layouts that are left on devices.
+fn layouts(
+    context: &Context,
+    store: &mut Store,
+    may: Option<&MayDestroy>,
+    cleaned: &mut Cleaned,
+) -> Outcome<()> {
+    let (left, failure) = clean_layouts(context, store, may)?;
+    cleaned.layouts = left;
+    failure.map_or(Ok(()), Err)
 }
 
 fn experiments(

@@ -1,11 +1,14 @@
 //! `lab` with several factors: the experiment of a plan file over layouts, on simulated
-//! arrays.
+//! arrays, or on devices.
 
+use super::devices;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
 use crate::steps::experiment::start::ExperimentOptions;
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
+use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::simulated::Arrays;
 use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
 use serde::Serialize;
@@ -53,14 +56,22 @@ pub(super) fn forecast(
     store: &Store,
     file: &LayoutsFile,
 ) -> Outcome<LabForecast> {
-    let (kept, _) = prepared(context, store, file)?;
+    let kept = match file.devices.is_empty() {
+        true => prepared(context, store, file)?.0,
+        // Nothing is written: what cannot be seen is told when that is asked for.
+        false => devices::prepared(context, store, file, true)?,
+    };
     let plan = &kept.plan;
-    let pass_ns = plan.layout_ns().saturating_mul(plan.set.len() as u64);
+    let costs = devices::costs(context, &kept)?;
+    let pass_ns = plan
+        .layout_ns()
+        .saturating_add(costs.making_ns)
+        .saturating_mul(plan.set.len() as u64);
     let cell = |cell: &stripewise_lab::layouts::LayoutCell| {
         format!("{}: {}", cell.mix.name, cell.mix.what)
     };
     let mut notes = kept.notes.clone();
-    notes.push("Nothing is written to a disk: the array is simulated.".to_owned());
+    notes.extend(costs.notes);
     Ok(LabForecast {
         schema_version: SCHEMA_VERSION,
         target: kept.target.clone(),
@@ -73,8 +84,8 @@ pub(super) fn forecast(
         passes_max: plan.passes_max,
         pass_ns,
         verdict_ns: pass_ns.saturating_mul(u64::from(PASSES_MIN)),
-        bytes_written: 0,
-        destroys: Vec::new(),
+        bytes_written: costs.bytes_written,
+        destroys: costs.destroys,
         notes,
     })
 }
@@ -87,9 +98,13 @@ pub(super) fn run(
     context: &Context,
     mut file: LayoutsFile,
     options: &ExperimentOptions,
+    permissions: &Permissions,
 ) -> Outcome<LayoutsSitting> {
     change(options, &mut file)?;
     let mut store = context.open_store()?;
+    if !file.devices.is_empty() {
+        return devices::run(context, &mut store, &file, &MayDestroy::of(permissions));
+    }
     let (kept, arrays) = prepared(context, &store, &file)?;
     announce(context, &kept, true);
     simulate_layouts(context, &mut store, &arrays, kept)
@@ -99,7 +114,7 @@ pub(super) fn run(
 fn change(options: &ExperimentOptions, file: &mut LayoutsFile) -> Outcome<()> {
     if options.engine.is_some() {
         return Err(Failure::usage(
-            "--engine is about real targets, and layouts are made on simulated arrays",
+            "--engine belongs to plans with one factor; layouts take the best engine that there is",
             "leave it out",
         ));
     }
@@ -127,7 +142,7 @@ fn prepared(
     if !target.starts_with("sim:") {
         return Err(Failure::usage(
             format!("{target}: layouts with several factors are made on simulated arrays only"),
-            "name sim:NAME, or one factor: factor = \"offset\"",
+            "name sim:NAME, or devices = [\"sdb\"] to make layouts on; or one factor: factor = \"offset\"",
         ));
     }
     let mut factors = file.factors.clone();

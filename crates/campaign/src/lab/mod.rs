@@ -1,6 +1,8 @@
 //! `lab`: experiments of plan files, foreseen or carried out: with one factor in
-//! randomised blocks, with several in passes over layouts of simulated arrays.
+//! randomised blocks, with several in passes over layouts: of simulated arrays, or made on
+//! real devices.
 
+mod devices;
 mod layouts;
 mod one_factor;
 
@@ -71,6 +73,8 @@ pub fn run(
         LabFile::One(file) => {
             one_factor::run(context, &file, options, permissions).map(LabSitting::from)
         }
-        LabFile::Several(file) => layouts::run(context, *file, options).map(LabSitting::from),
+        LabFile::Several(file) => {
+            layouts::run(context, *file, options, permissions).map(LabSitting::from)
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::steps::experiment::kept::Kept;
 use crate::steps::experiment::sitting::{Sitting, announce, how, run_sitting};
 use crate::steps::experiment::start::{plan_failure, say_place};
 use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::sitting::{ResumeLimits, resume_layouts};
 use crate::steps::sittings::LabSitting;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
@@ -57,7 +58,14 @@ pub fn resume(
             passes_max: options.blocks,
             time_ns: options.time_ns,
         };
-        return resume_layouts(context, &mut store, kept, &limits).map(LabSitting::from);
+        return resume_layouts(
+            context,
+            &mut store,
+            kept,
+            &limits,
+            &MayDestroy::of(permissions),
+        )
+        .map(LabSitting::from);
     }
     let mut kept = Kept::load(&store, &id)?;
     let records = kept.runs(context, &store)?;

@@ -83,7 +83,8 @@ fn plans(context: &Context) -> Outcome {
 }
 
 fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
-    let cleaned = clean(context, &arguments.ids, arguments.yes)?;
+    let permissions = arguments.permissions();
+    let cleaned = clean(context, &arguments.ids, arguments.yes, &permissions)?;
     match context.global.json {
         true => print_json(&cleaned)?,
         false => print_text(&shown::cleaned_text(&cleaned, !arguments.ids.is_empty())),

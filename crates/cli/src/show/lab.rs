@@ -73,11 +73,14 @@ fn layouts_text(forecast: &LabForecast) -> String {
         "Bytes written to disks: {}.",
         format_bytes(forecast.bytes_written)
     );
-    let destroyed = match forecast.destroys.is_empty() {
-        true => "nothing".to_owned(),
-        false => forecast.destroys.join(", "),
-    };
-    let _ = writeln!(text, "Destroyed: {destroyed}.");
+    if forecast.destroys.is_empty() {
+        text.push_str("Destroyed: nothing.\n");
+    } else {
+        text.push_str("Destroyed, all data on:\n");
+    }
+    for line in &forecast.destroys {
+        let _ = writeln!(text, "  {line}");
+    }
     for note in &forecast.notes {
         text.push_str(&wrapped(note, "  "));
     }
@@ -203,7 +206,26 @@ pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
             experiment.id, experiment.runs
         ));
     }
-    if cleaned.files.is_empty() && !named {
+    for left in &cleaned.layouts {
+        let where_to = match &left.array {
+            Some(array) => format!("{} ({array})", left.devices.join(", ")),
+            None => left.devices.join(", "),
+        };
+        let said = match (&left.refused, cleaned.done) {
+            (Some(why), _) => format!("stays: {why}"),
+            (None, true) => "was taken down".to_owned(),
+            (None, false) => format!(
+                "would be taken down, with --yes --destroy {}",
+                left.devices.join(",")
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "The layout {} of experiment {} on {where_to} {said}.",
+            left.layout, left.experiment
+        );
+    }
+    if cleaned.files.is_empty() && cleaned.layouts.is_empty() && !named {
         text.push_str("No test file is kept.\n");
     } else if !cleaned.done {
         text.push_str("Nothing was removed; --yes does it.\n");

@@ -4,6 +4,7 @@ use super::align::{ExperimentArguments, percent};
 use super::run::Safety;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use stripewise_campaign::Permissions;
 use stripewise_campaign::resume::ResumeOptions;
 use stripewise_units::Nanoseconds;
 
@@ -27,7 +28,7 @@ pub enum LabAction {
     Init(LabInit),
     /// Experiments that are kept
     Plans,
-    /// Remove kept test files, or an experiment with its runs; says what it would do, and does it with --yes
+    /// Remove kept test files, layouts that were left on devices, or an experiment with its runs; says what it would do, and does it with --yes
     Clean(LabClean),
 }
 
@@ -94,9 +95,26 @@ pub struct LabInit {
 /// `lab clean`.
 #[derive(Debug, Args)]
 pub struct LabClean {
-    /// Experiments to delete with their runs; none: test files that were kept
+    /// Experiments to delete with their runs; none: test files that were kept, and layouts that were left on devices
     pub ids: Vec<String>,
     /// Do it
     #[arg(long)]
     pub yes: bool,
+    /// Take down what a killed experiment left on these devices; what it made there, and nothing else, goes
+    #[arg(long, value_name = "NAMES")]
+    pub destroy: Option<String>,
+    /// Although it cannot be seen whether another program has such a device open
+    #[arg(long)]
+    pub busy_ok: bool,
+}
+
+impl LabClean {
+    /// What may be touched.
+    pub fn permissions(&self) -> Permissions {
+        Permissions {
+            destroy: self.destroy.clone(),
+            busy_ok: self.busy_ok,
+            ..Permissions::default()
+        }
+    }
 }

@@ -32,6 +32,20 @@ pub enum FileSystemKind {
 }
 
 impl FileSystemKind {
+    /// All of them.
+    pub const ALL: [FileSystemKind; 4] = [
+        FileSystemKind::Ext4,
+        FileSystemKind::Xfs,
+        FileSystemKind::Btrfs,
+        FileSystemKind::Ntfs,
+    ];
+
+    /// It keeps the stripes of the array below in its superblock.
+    #[must_use]
+    pub fn keeps_stripes(self) -> bool {
+        matches!(self, FileSystemKind::Ext4 | FileSystemKind::Xfs)
+    }
+
     /// As users and superblocks write it.
     #[must_use]
     pub fn name(self) -> &'static str {

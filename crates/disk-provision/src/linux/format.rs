@@ -17,6 +17,7 @@ use super::tools;
 use crate::disk::{Disk, medium};
 use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe, Stripe};
 use crate::format_plan::{FormatPlan, FormatReport};
+use crate::layout::Geometry;
 use crate::plan::{self, Known};
 use crate::present::Present;
 use crate::{Destroy, Error, ErrorKind, Result, remains, write};
@@ -70,6 +71,21 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         stripe_bytes,
         geometry,
     })
+}
+
+pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
+    let target = wish.file_system.name();
+    let place = Place {
+        geometry: Geometry {
+            size_bytes: u64::MAX,
+            logical_sector_bytes,
+            physical_sector_bytes: logical_sector_bytes,
+        },
+        start_bytes: 0,
+        overwrites: true,
+    };
+    file_system::recipe(wish, &place, &kernel(), target)?;
+    tool(wish, target).map(drop)
 }
 
 /// What the verdict takes into account besides the place.

@@ -16,7 +16,7 @@ mod tools;
 pub use array::{
     array_with, carry_out as carry_out_array, plan_array, resync_of, stop as stop_array,
 };
-pub use format::{carry_out as carry_out_format, plan_format};
+pub use format::{can_format, carry_out as carry_out_format, plan_format};
 pub use marks::{bears_mark, identify};
 pub use mount::{PrivateMount, forget_mount_point, mount_privately};
 pub use partition::{carry_out as carry_out_table, plan_erase, plan_partition, plan_restore};

@@ -6,9 +6,14 @@
 //! profile = "sqlserver-oltp"        # or mix = "random-read=70,log=10", or [[cell]] tables
 //! margin = "2%"                     # differences up to this do not count
 //!
+//! # devices = ["sdb", "sdc"]       # in place of a target: layouts are made on them
+//!
 //! [factors]
 //! offset = ["63s", "1M"]
 //! stripe-unit = ["64K", "256K"]
+//!
+//! [layout]                          # levels that all layouts have
+//! raid = "raid10"
 //!
 //! [[cell]]                          # in place of a profile
 //! name = "random read"
@@ -21,15 +26,16 @@
 use crate::layouts::{Factor, LayoutCell, MixCell};
 use crate::profiles::{Profile, mix, profile};
 use std::ops::Range;
+use stripewise_results::LayoutLevels;
 use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::{
     PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
 };
 use toml::de::{DeTable, DeValue};
 
-const KEYS: [&str; 15] = [
-    "name", "label", "target", "factors", "factor", "profile", "mix", "cores", "margin", "passes",
-    "time", "seed", "size", "defaults", "cell",
+const KEYS: [&str; 18] = [
+    "name", "label", "target", "devices", "layout", "slots", "factors", "factor", "profile", "mix",
+    "cores", "margin", "passes", "time", "seed", "size", "defaults", "cell",
 ];
 /// Processors where a plan does not say for how many it is.
 const CORES: u32 = 4;
@@ -41,8 +47,14 @@ pub struct LayoutsFile {
     pub name: Option<String>,
     /// The user's words.
     pub label: Option<String>,
-    /// As on the command line.
+    /// As on the command line; of devices, their names joined by commas.
     pub target: String,
+    /// Devices that layouts are made on, by name; empty where a target is measured.
+    pub devices: Vec<String>,
+    /// Levels of factors that are not varied.
+    pub fixed: LayoutLevels,
+    /// Layouts lie side by side and change places, rather than each in the same place.
+    pub slots: bool,
     /// In the order of the file.
     pub factors: Vec<Factor>,
     /// The profile or mix; none where the plan has cells of its own.
@@ -78,6 +90,9 @@ struct Head {
     file_name: Option<String>,
     label: Option<String>,
     target: Option<String>,
+    devices: Vec<String>,
+    fixed: LayoutLevels,
+    slots: bool,
     factors: Vec<Factor>,
     profile: Option<(String, Range<usize>)>,
     mix: Option<(String, Range<usize>)>,
@@ -110,10 +125,7 @@ pub(super) fn read(
     for (key, value) in document {
         reader.entry(&mut head, key.get_ref().as_ref(), &key.span(), value)?;
     }
-    let target = head.target.clone().ok_or_else(|| {
-        let hint = "target = \"sim:NAME, a directory or a device\"";
-        reader.0.refuse(0..0, "the plan has no target", hint)
-    })?;
+    let target = reader.target(&head)?;
     let profile = reader.profile(&head)?;
     let duration_given = reader.says_durations(&head);
     let cells = match &profile {
@@ -124,6 +136,9 @@ pub(super) fn read(
         name: head.file_name,
         label: head.label,
         target,
+        devices: head.devices,
+        fixed: head.fixed,
+        slots: head.slots,
         factors: head.factors,
         duration_given: duration_given && profile.is_none(),
         profile,
@@ -164,6 +179,15 @@ impl Reader<'_> {
             "name" => head.file_name = Some(self.0.scalar(key, value)?),
             "label" => head.label = Some(self.0.scalar(key, value)?),
             "target" => head.target = Some(self.0.scalar(key, value)?),
+            "devices" => head.devices = self.levels(key, value)?,
+            "layout" => {
+                for (key, level) in self.0.table(value, "[layout]")? {
+                    let name = key.get_ref().as_ref();
+                    let level = self.0.scalar(name, level)?;
+                    head.fixed.insert(name.to_owned(), level);
+                }
+            }
+            "slots" => head.slots = self.0.scalar(key, value)? == "true",
             "factors" => head.factors.extend(self.factors(value)?),
             "factor" => {
                 for table in self.0.tables(key, value)? {
@@ -194,6 +218,23 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What is measured: a target, or devices.
+    fn target(&self, head: &Head) -> Result<String, PlanError> {
+        match (&head.target, head.devices.as_slice()) {
+            (Some(target), []) => Ok(target.clone()),
+            (None, [_, ..]) => Ok(head.devices.join(",")),
+            (Some(_), _) => Err(self.0.refuse(
+                0..0,
+                "a plan has a target or devices, not both",
+                "leave one of them out: layouts are made on devices",
+            )),
+            (None, []) => {
+                let hint = "target = \"sim:NAME, a directory or a device\", or devices = [\"sdb\", \"sdc\"] to make layouts on";
+                Err(self.0.refuse(0..0, "the plan has no target", hint))
+            }
+        }
     }
 
     /// `[factors]`: a list of levels under each name, in the order of the file.

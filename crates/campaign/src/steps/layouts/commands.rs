@@ -25,6 +25,12 @@ pub struct Ground {
     pub stripe_unit_bytes: Option<u64>,
     /// Start of the partition.
     pub offset_bytes: u64,
+    /// The disks by name, where they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<String>,
+    /// The file system, where it is not varied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
 }
 
 impl Ground {
@@ -39,6 +45,7 @@ impl Ground {
             data_disks,
             stripe_unit_bytes: striped.then_some(spec.stripe_unit_bytes),
             offset_bytes: spec.offset_bytes,
+            ..Ground::default()
         }
     }
 }
@@ -103,6 +110,7 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
         allocation_unit_bytes: size("allocation-unit").filter(|unit| *unit > 0),
         file_system: levels
             .get("file-system")
+            .or(ground.file_system.as_ref())
             .map_or("xfs", String::as_str)
             .to_owned(),
         ground,
@@ -125,16 +133,31 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
 
 impl Wanted {
     fn linux(&self) -> Vec<String> {
-        let (disk, partition) = match self.ground.level {
-            Some(_) => ("md0", "md0p1"),
-            None => ("DISK", "DISK1"),
+        let device = |number: u64| {
+            let known = usize::try_from(number)
+                .ok()
+                .and_then(|at| self.ground.devices.get(at));
+            known
+                .cloned()
+                .unwrap_or_else(|| format!("DISK{}", number + 1))
         };
+        let disk = match (&self.ground.level, self.ground.devices.first()) {
+            (Some(_), _) => "md0".to_owned(),
+            (None, Some(known)) => known.clone(),
+            (None, None) => "DISK".to_owned(),
+        };
+        // Names that end in a digit take a letter between it and the partition's.
+        let joint = match disk.ends_with(|c: char| c.is_ascii_digit()) {
+            true => "p",
+            false => "",
+        };
+        let partition = format!("{disk}{joint}1");
         let mut lines = Vec::new();
         if let Some(level) = &self.ground.level {
             let chunk = self
                 .unit_bytes
                 .map(|unit| format!(" --chunk={}K", unit >> 10));
-            let names = (1..=self.ground.disks).map(|number| format!("/dev/DISK{number}"));
+            let names = (0..self.ground.disks).map(|number| format!("/dev/{}", device(number)));
             lines.push(format!(
                 "mdadm --create /dev/{disk} --level={level} --raid-devices={}{} {}",
                 self.ground.disks,
@@ -209,6 +232,7 @@ mod tests {
             data_disks: 2,
             stripe_unit_bytes: Some(64 << 10),
             offset_bytes: 32_256,
+            ..Ground::default()
         };
         let lines = lines(&ground, &[("offset", "1M"), ("stripe-unit", "256K")]);
         assert_eq!(

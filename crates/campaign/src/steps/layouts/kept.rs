@@ -6,8 +6,9 @@ use crate::context::{Context, keep_document, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
+use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{LayoutPlan, Measured, PassesEnded, Question, judge};
-use stripewise_results::{AdviceRecord, EffectRecord, SCHEMA_VERSION};
+use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, SCHEMA_VERSION};
 use stripewise_store::{Filter, KeptDocument, Store};
 
 /// Kind of these documents in the store.
@@ -41,6 +42,10 @@ pub struct KeptLayouts {
     /// What is known of the place, for the commands that make a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Ground>,
+    /// The devices that its layouts are made on; absent on simulated arrays and where
+    /// nothing is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_devices: Option<OnDevices>,
     /// What was measured so far.
     pub measured: Measured,
     /// Absent while it runs, and where its process was killed.
@@ -72,6 +77,21 @@ pub struct LayoutPlace {
     pub base_offset_bytes: Option<u64>,
 }
 
+/// Where layouts are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnDevices {
+    /// All of them, as they were when the experiment began.
+    pub devices: Vec<Identity>,
+    /// Levels of factors that are not varied.
+    #[serde(default, skip_serializing_if = "LayoutLevels::is_empty")]
+    pub fixed: LayoutLevels,
+    /// Bytes of the test file, the same on all layouts.
+    pub size_bytes: u64,
+    /// Runs of each cell on one making; absent before the first was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_making: Option<u32>,
+}
+
 impl KeptLayouts {
     /// A document for a new experiment.
     ///
@@ -98,6 +118,7 @@ impl KeptLayouts {
             plan,
             places,
             ground: None,
+            on_devices: None,
             measured: Measured::default(),
             ended: None,
             elapsed_ns: 0,

@@ -7,7 +7,9 @@
 //! | `factors` | what a factor means on a simulated array |
 //! | `pages` | its answer as a page or picture |
 //! | `plan` | from what is asked to a plan, its places and its arrays |
+//! | `real` | makes layouts on real devices, and passes over them |
 //! | `simulated` | makes passes on simulated arrays |
+//! | `values` | what an experiment takes of a run, and why passes end |
 //! | `sitting` | one sitting, from a plan to the answer |
 
 pub mod commands;
@@ -15,5 +17,7 @@ pub mod factors;
 pub mod kept;
 pub mod pages;
 pub mod plan;
+pub mod real;
 pub mod simulated;
 pub mod sitting;
+pub mod values;

@@ -2,6 +2,7 @@
 //! run, so making it takes no time. All runs of a pass are made at once, on all cores.
 
 use super::kept::{KeptLayouts, LayoutPlace};
+use super::values::{Halt, run_options, value_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
@@ -11,7 +12,7 @@ use crate::steps::pilot::{Look, durations};
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::layouts::{CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress};
-use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
+use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::TargetName;
 use stripewise_workload::{Request, Workload, WorkloadOptions};
@@ -21,15 +22,6 @@ use stripewise_workload::{Request, Workload, WorkloadOptions};
 const OPERATIONS: u64 = 10_000;
 /// Operations at most that fill a write cache before measuring.
 const OPERATIONS_BEFORE_MAX: u64 = 100_000;
-const INTERVALS: u64 = 10;
-
-/// Why no further pass is made.
-pub enum Halt {
-    /// A signal came; what was measured is kept.
-    Interrupted,
-    /// It could not be made or kept.
-    Failed(Failure),
-}
 
 /// The arrays of all layouts, and as much of each as the smallest has.
 pub struct Arrays {
@@ -195,28 +187,6 @@ impl<'a> SimulatedPasses<'a> {
         order.iter().flat_map(of_layout).collect()
     }
 
-    fn how(&self, pass: u32, position: usize, layout: usize, cell: usize) -> RunOptions {
-        let plan = &self.kept.plan;
-        let duration_ns = plan.cells[cell].workload.duration_ns;
-        let request = Request {
-            interval_ns: (duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000),
-            label: self.kept.label.clone(),
-            ..Request::default()
-        };
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        RunOptions {
-            series: Some((self.kept.id.clone(), self.kept.part.clone())),
-            experiment: Some(ExperimentPlace {
-                experiment: self.kept.id.clone(),
-                block: pass,
-                position: number(position),
-                level: plan.set.words(layout),
-                cell: number(cell),
-            }),
-            ..options(self.context, request)
-        }
-    }
-
     fn measure(&mut self, pass: u32, order: &[usize]) -> Outcome<Vec<RunRecord>> {
         let runs = self.runs(order);
         let mut met: Vec<[OpenTarget; 1]> = Vec::with_capacity(runs.len());
@@ -235,7 +205,8 @@ impl<'a> SimulatedPasses<'a> {
         let mut cells = Vec::with_capacity(runs.len());
         for (position, (wish, aimed)) in wishes.into_iter().zip(&met).enumerate() {
             let (layout, cell) = runs[position];
-            let how = self.how(pass, position, layout, cell);
+            let base = options(self.context, Request::default());
+            let how = run_options(&self.kept, base, (pass, position), (layout, cell));
             cells.push(SimulatedCell::prepare(self.context, aimed, &[wish], &how)?);
         }
         let mut records = Vec::with_capacity(runs.len());
@@ -248,17 +219,6 @@ impl<'a> SimulatedPasses<'a> {
         })?;
         Ok(records)
     }
-}
-
-/// What an experiment takes of a run; none where it was cut short or has no rate.
-pub fn value_of(record: &RunRecord) -> Option<CellValue> {
-    let job = record.jobs.first()?;
-    let row = JobRow { run: record, job };
-    let iops = row.iops().filter(|iops| iops.is_finite() && *iops > 0.0)?;
-    (record.status == Status::Complete).then_some(CellValue {
-        iops,
-        latency_ns_p99: row.latency("p99").filter(|ns| *ns > 0.0),
-    })
 }
 
 impl PassMaker for SimulatedPasses<'_> {

@@ -1,11 +1,15 @@
 //! One sitting of an experiment over layouts.
 
 use super::kept::KeptLayouts;
-use super::simulated::{Arrays, Halt, SimulatedPasses};
+use super::real::devices::MayDestroy;
+use super::real::passes::RealPasses;
+use super::real::prepare::say_what_is_lost;
+use super::simulated::{Arrays, SimulatedPasses};
+use super::values::Halt;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use stripewise_lab::layouts::{PASSES_MIN, PassesEnded, conduct_passes};
+use stripewise_lab::layouts::{Measured, PASSES_MIN, PassesEnded, conduct_passes};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
 
@@ -55,7 +59,42 @@ pub fn simulate_layouts(
     let mut measured = kept.measured.clone();
     let mut passes = SimulatedPasses::new(context, store, arrays, kept);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let mut kept = passes.into_kept();
+    let kept = passes.into_kept();
+    conclude(context, store, kept, measured, conducted)
+}
+
+/// Makes what is left of an experiment on real devices. What is on them is lost.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn make_layouts(
+    context: &Context,
+    store: &mut Store,
+    mut kept: KeptLayouts,
+    may: &MayDestroy,
+) -> Outcome<LayoutsSitting> {
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let mut passes = RealPasses::new(context, store, kept, may);
+    let begun = passes.begin();
+    let conducted = match begun {
+        Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
+        Err(halt) => Err(halt),
+    };
+    let kept = passes.into_kept();
+    conclude(context, store, kept, measured, conducted)
+}
+
+/// Keeps what a sitting came to.
+fn conclude(
+    context: &Context,
+    store: &mut Store,
+    mut kept: KeptLayouts,
+    measured: Measured,
+    conducted: Result<PassesEnded, Halt>,
+) -> Outcome<LayoutsSitting> {
     kept.measured = measured;
     let failure = match conducted {
         Ok(ended) => {
@@ -103,6 +142,7 @@ pub fn resume_layouts(
     store: &mut Store,
     mut kept: KeptLayouts,
     limits: &ResumeLimits,
+    may: &MayDestroy,
 ) -> Outcome<LayoutsSitting> {
     let plan = &mut kept.plan;
     plan.margin_percent = limits.margin_percent.unwrap_or(plan.margin_percent);
@@ -123,6 +163,11 @@ pub fn resume_layouts(
             kept,
             ended: Ok(()),
         });
+    }
+    if kept.on_devices.is_some() {
+        say_what_is_lost(context, &kept, may)?;
+        announce(context, &kept, false);
+        return make_layouts(context, store, kept, may);
     }
     if !kept.target.starts_with("sim:") {
         return Err(Failure::usage(

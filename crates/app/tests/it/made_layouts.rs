@@ -1,0 +1,191 @@
+//! Layouts that are really made: on loop devices of their own, one disk each, as md is not
+//! in every kernel (`tests/vm` has four disks). Refusals, an experiment to its end, Ctrl-C,
+//! and what a killed one leaves.
+
+use crate::support::*;
+use rustix::process::Signal;
+
+const TOOLS: [&str; 3] = ["root", "losetup", "mkfs.ext4"];
+
+fn plan(desk: &Desk, device: &str, more: &str) -> String {
+    let text = format!(
+        r#"
+devices = ["{device}"]
+passes = 6
+{more}
+[defaults]
+duration = "50ms"
+ramp = "0s"
+[[cell]]
+name = "read"
+read = true
+[[cell]]
+name = "write"
+write = true
+"#
+    );
+    desk.write("plan.toml", &text)
+}
+
+const TWO: &str = "size = \"16M\"\n[factors]\noffset = [\"63s\", \"1M\"]";
+
+/// Neither a table nor a superblock is on it, and nothing of it is mounted or shown.
+#[track_caller]
+fn is_blank(device: &Loop) {
+    run("blockdev", &["--flushbufs", &device.device]);
+    let found = run("wipefs", &["--no-act", &device.device]);
+    assert!(found.is_empty(), "{found}");
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
+    assert!(!mounts.contains(&device.device), "{mounts}");
+    let partition = format!("{}p1", device.device);
+    assert!(!std::path::Path::new(&partition).exists(), "{partition}");
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_before_the_first_byte() {
+    if !can_run("what_cannot_be_made_is_refused", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(256 * MIB));
+    let name = device.name().to_owned();
+    let destroy = |plan: &str| desk.run(&["lab", "run", plan, "--destroy", &name, "--busy-ok"]);
+    let good = plan(&desk, &name, TWO);
+    desk.run(&["lab", "run", &good])
+        .failed(3, &["needs `--destroy`", &format!("--destroy {name}")]);
+    let both = format!("{name},loop63");
+    desk.run(&["lab", "run", &good, "--destroy", &both])
+        .failed(2, &["loop63", "does not use"]);
+    for (more, says) in [
+        (
+            "size = \"16M\"\n[factors]\noffset = [\"63s\", \"31.5K\"]",
+            "make no difference",
+        ),
+        ("[factors]\noffset = [\"1M\"]", "one level only"),
+        ("[factors]\noffsett = [\"63s\", \"1M\"]", "`offset`"),
+        (
+            "[factors]\nstripe-unit = [\"64K\", \"128K\"]",
+            "nothing is striped",
+        ),
+        (
+            "size = \"16M\"\n[layout]\noffset = \"1M\"\n[factors]\noffset = [\"63s\", \"1M\"]",
+            "both varied and fixed",
+        ),
+        (
+            "size = \"4G\"\n[factors]\noffset = [\"63s\", \"1M\"]",
+            "needs devices of",
+        ),
+    ] {
+        desk.write("plan.toml", "");
+        let bad = plan(&desk, &name, more);
+        destroy(&bad).failed(2, &[says]);
+        desk.run(&["lab", "plan", &bad]).failed(2, &[says]);
+    }
+    is_blank(&device);
+    let mounted = Mount::made(&["mkfs.ext4", "-q"], &device, &[]);
+    let good = plan(&desk, &name, TWO);
+    destroy(&good).failed(3, &[&name, "mounted"]);
+    drop(mounted);
+    let found = run("wipefs", &["--no-act", "--noheadings", &device.device]);
+    assert!(found.contains("ext4"), "it is still there: {found}");
+}
+
+#[test]
+fn an_experiment_is_planned_made_measured_and_leaves_a_blank_device() {
+    if !can_run("an_experiment_is_planned_made", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(256 * MIB));
+    run("mkfs.ext4", &["-q", &device.device]);
+    let name = device.name().to_owned();
+    let plan = plan(&desk, &name, TWO);
+    desk.run(&["lab", "plan", &plan]).done().printed(&[
+        "2 layouts",
+        "an ext4 file system",
+        "Destroyed, all data on:",
+        &name,
+        "192 MiB",
+    ]);
+    let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok", "--json"];
+    let answer = desk.run(&arguments).done().json();
+    assert_eq!(answer.at("layouts").items().len(), 2);
+    assert_eq!(answer.at("status").text(), "complete");
+    is_blank(&device);
+    // Every run was on a partition where its layout says.
+    let ids = desk.ids();
+    assert!(ids.len() >= 2 * 2 * 6, "{}", ids.len());
+    for id in &ids[..4] {
+        let record = desk.json(&["history", "show", id]);
+        let record = record.at("runs.0");
+        let level = record.at("experiment.level").text();
+        let offset = record.at("jobs.0.target.partition_offset_bytes").count();
+        let expected = match level.as_str() {
+            "offset 63s" => 32_256,
+            _ => 1 << 20,
+        };
+        assert_eq!(offset, expected, "{level}");
+    }
+    desk.run(&["lab", "clean"]).done().printed(&["No test file is kept"]);
+    let id = answer.at("id").text();
+    desk.run(&["lab", "resume", &id]).done();
+}
+
+#[test]
+fn an_interrupted_experiment_takes_down_what_it_made_and_can_go_on() {
+    if !can_run("an_interrupted_experiment_takes_down", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(256 * MIB));
+    let name = device.name().to_owned();
+    let plan = plan(&desk, &name, TWO);
+    let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
+    let mut running = desk.start(&arguments);
+    let partition = format!("{}p1", device.device);
+    running.until_true("a partition", || std::path::Path::new(&partition).exists());
+    running.signal(Signal::INT);
+    running.wait().ended(130);
+    is_blank(&device);
+    // The device is named each time.
+    desk.run(&["lab", "resume", "last"]).failed(3, &["--destroy"]);
+}
+
+#[test]
+fn what_a_killed_experiment_leaves_is_found_and_taken_down() {
+    if !can_run("what_a_killed_experiment_leaves", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(256 * MIB));
+    let stranger = Loop::new(256 * MIB);
+    run("mkfs.ext4", &["-q", &stranger.device]);
+    let name = device.name().to_owned();
+    let plan = plan(&desk, &name, TWO);
+    let partition = format!("{}p1", device.device);
+    for wait_ms in [0, 100, 300, 700] {
+        let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
+        let mut running = desk.start(&arguments);
+        running.until_true("a partition", || std::path::Path::new(&partition).exists());
+        // Wherever this hits: in mkfs, in filling, in a run, between layouts.
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        running.signal(Signal::KILL);
+        let _ = running.wait();
+        let told = desk.run(&["lab", "clean"]).done();
+        if told.stdout.contains("would be taken down") {
+            // Not without its name, and not by another's.
+            desk.run(&["lab", "clean", "--yes"])
+                .failed(3, &["was not named"]);
+            let other = ["lab", "clean", "--yes", "--destroy", stranger.name()];
+            desk.run(&other).failed(3, &["was not named"]);
+        }
+        let arguments = ["lab", "clean", "--yes", "--destroy", &name, "--busy-ok"];
+        desk.run(&arguments).done();
+        is_blank(&device);
+        desk.run(&["lab", "clean"]).done().printed(&["No test file"]);
+    }
+    // Something else on the same device is nobody's business.
+    run("mkfs.ext4", &["-q", "-F", &device.device]);
+    let arguments = ["lab", "clean", "--yes", "--destroy", &name, "--busy-ok"];
+    desk.run(&arguments).done();
+    for one in [&device, &stranger] {
+        let found = run("wipefs", &["--no-act", "--noheadings", &one.device]);
+        assert!(found.contains("ext4"), "{found}");
+    }
+}

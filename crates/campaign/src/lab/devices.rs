@@ -1,0 +1,124 @@
+//! A plan that names devices: layouts are made on them.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::plan::Asked;
+use crate::steps::layouts::real::devices::{MayDestroy, found};
+use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, say_what_is_lost};
+use crate::steps::layouts::real::wish::sector_of;
+use crate::steps::layouts::sitting::{LayoutsSitting, announce, make_layouts};
+use stripewise_lab::layouts::PASSES_MIN;
+use stripewise_lab::plan_file::{LayoutsFile, cells_of};
+use stripewise_results::LayoutLevels;
+use stripewise_store::Store;
+use stripewise_units::format_bytes;
+
+/// Assumed rate of writing test files.
+const FILL_BYTES_PER_S: u128 = 100 << 20;
+
+/// What an experiment costs beside the time of its cells.
+pub struct Costs {
+    /// Time to make one layout, as far as it is known.
+    pub making_ns: u64,
+    /// Bytes of test files up to a verdict.
+    pub bytes_written: u64,
+    /// A line for each device whose content would be lost.
+    pub destroys: Vec<String>,
+    /// What is assumed.
+    pub notes: Vec<String>,
+}
+
+/// What it costs; nothing on simulated arrays.
+///
+/// # Errors
+/// Where a device is another one now, or in use.
+pub fn costs(context: &Context, kept: &KeptLayouts) -> Outcome<Costs> {
+    let Some(on) = &kept.on_devices else {
+        return Ok(Costs {
+            making_ns: 0,
+            bytes_written: 0,
+            destroys: Vec::new(),
+            notes: vec!["Nothing is written to a disk: the array is simulated.".to_owned()],
+        });
+    };
+    let making_ns = u128::from(on.size_bytes) * 1_000_000_000 / FILL_BYTES_PER_S;
+    let layouts = kept.plan.set.len() as u64;
+    Ok(Costs {
+        making_ns: u64::try_from(making_ns).unwrap_or(u64::MAX),
+        bytes_written: on
+            .size_bytes
+            .saturating_mul(layouts)
+            .saturating_mul(u64::from(PASSES_MIN)),
+        destroys: lost(context, on, true)?,
+        notes: vec![
+            format!(
+                "Times are those of test files of {} written at 100 MiB/s (assumed), and of the cells; making arrays and file systems comes on top.",
+                format_bytes(on.size_bytes)
+            ),
+            "Bytes are those of the test files up to a verdict; what the cells write comes on top."
+                .to_owned(),
+        ],
+    })
+}
+
+/// The experiment of a plan, not yet kept.
+///
+/// # Errors
+/// Where it cannot be carried out.
+pub fn prepared(
+    context: &Context,
+    store: &Store,
+    file: &LayoutsFile,
+    may_be_unseen: bool,
+) -> Outcome<KeptLayouts> {
+    let mut notes = Vec::new();
+    let cells = match &file.profile {
+        Some(profile) => {
+            let mut profile = profile.clone();
+            let sector = sector_of(&found(&file.devices)?);
+            notes.extend(profile.fit_sector(u64::from(sector)));
+            notes.extend(profile.notes.iter().cloned());
+            cells_of(&profile)
+        }
+        None => file.cells.clone(),
+    };
+    let names: Vec<&str> = file.factors.iter().map(|one| one.name.as_str()).collect();
+    let title = format!("{} on {}", names.join(" x "), file.target);
+    let asked = Asked {
+        part: "lab",
+        title: file.name.clone().unwrap_or(title),
+        target: file.target.clone(),
+        profile: file.profile.as_ref().map(|profile| profile.name.clone()),
+        factors: file.factors.clone(),
+        cells,
+        durations_given: file.duration_given,
+        present: LayoutLevels::new(),
+        margin_percent: file.margin_percent,
+        passes_max: file.passes_max,
+        time_ns: file.time_ns,
+        size_bytes: file.size_bytes,
+        seed: file.seed,
+        label: file.label.clone(),
+    };
+    let (names, fixed) = (&file.devices, file.fixed.clone());
+    let mut kept = prepare_on_devices(context, store, names, fixed, may_be_unseen, asked)?;
+    kept.notes = notes;
+    Ok(kept)
+}
+
+/// Carries it out.
+///
+/// # Errors
+/// Where it cannot begin: nothing was written.
+pub fn run(
+    context: &Context,
+    store: &mut Store,
+    file: &LayoutsFile,
+    may: &MayDestroy,
+) -> Outcome<LayoutsSitting> {
+    let kept = prepared(context, store, file, may.busy_ok)?;
+    say_what_is_lost(context, &kept, may)?;
+    announce(context, &kept, false);
+    make_layouts(context, store, kept, may)
+}

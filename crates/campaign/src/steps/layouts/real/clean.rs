@@ -1,0 +1,190 @@
+//! What a killed process or a power cut left of layouts: told, and with permission taken
+//! down. Acts only where the journal and the device agree.
+
+use super::devices::MayDestroy;
+use super::journal::Journal;
+use super::make::{Workshop, take_down};
+use super::passes::names_of;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::provision::provision_failure;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_disk_provision::{Identity, array_with, bears_mark, forget_mount_point, identify};
+use stripewise_store::Store;
+
+/// Programs of a process that was killed may hold a device for a moment.
+const TRIES: u32 = 20;
+const BETWEEN: Duration = Duration::from_millis(500);
+
+/// One layout that was left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftLayout {
+    /// The experiment that made it.
+    pub experiment: String,
+    /// In words.
+    pub layout: String,
+    /// The array that runs, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
+    /// Devices that bear its marks, by their names now.
+    pub devices: Vec<String>,
+    /// Why it stays; absent where nothing is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// Looks for what is left of layouts, and takes it down where `may` is there.
+///
+/// # Errors
+/// Where the store cannot be read. A layout that stays is told in the list, and the first
+/// such failure beside it.
+pub fn clean_layouts(
+    context: &Context,
+    store: &mut Store,
+    may: Option<&MayDestroy>,
+) -> Outcome<(Vec<LeftLayout>, Option<Failure>)> {
+    let mut left = Vec::new();
+    let mut first_failure = None;
+    for journal in Journal::all(store)? {
+        let (layout, failure) = clean(context, store, &journal, may)?;
+        left.extend(layout);
+        if let Some(failure) = failure {
+            first_failure.get_or_insert(failure);
+        }
+    }
+    Ok((left, first_failure))
+}
+
+fn clean(
+    context: &Context,
+    store: &mut Store,
+    journal: &Journal,
+    may: Option<&MayDestroy>,
+) -> Outcome<(Option<LeftLayout>, Option<Failure>)> {
+    let mut layout = LeftLayout {
+        experiment: journal.experiment.clone(),
+        layout: journal.layout.clone(),
+        array: None,
+        devices: Vec::new(),
+        refused: None,
+    };
+    let refused = |mut layout: LeftLayout, failure: Failure| {
+        layout.refused = Some(failure.error.to_string());
+        Ok((Some(layout), Some(failure)))
+    };
+    if journal.process.is_at_work(context) {
+        let what = format!(
+            "the experiment {} is still at work (pid {})",
+            journal.experiment,
+            journal.process.pid()
+        );
+        let hint = "interrupt it with Ctrl-C: it takes down what it made";
+        return refused(layout, Failure::new(Exit::Busy, what, hint));
+    }
+    let (here, gone) = whereabouts(&journal.devices);
+    layout.array = array_with(journal.array_uuid());
+    let marked = marked(journal, &here)?;
+    layout.devices = marked.iter().map(|device| device.name.clone()).collect();
+    if layout.array.is_none() && marked.is_empty() && gone.is_empty() {
+        // Nothing was made, or all of it was taken down before the store heard of it.
+        if may.is_some() {
+            forget_mount_point(&journal.mount_point);
+            journal.forget(store)?;
+        }
+        return Ok((None, None));
+    }
+    if let Some(may) = may {
+        let unnamed = marked.iter().find(|device| !may.names(&device.name));
+        if let Some(device) = unnamed {
+            let what = format!(
+                "{} bears marks of the experiment {}, and was not named",
+                device.name, journal.experiment
+            );
+            let hint = format!(
+                "if all data on them may go, give --yes --destroy {}",
+                names_of(&marked)
+            );
+            return refused(layout, Failure::new(Exit::Target, what, hint));
+        }
+        let workshop = Workshop {
+            context,
+            may,
+            devices: &marked,
+        };
+        if let Err(failure) = patiently(context, || {
+            take_down(&workshop, journal, None, marked.len())
+        }) {
+            return refused(layout, failure);
+        }
+        forget_mount_point(&journal.mount_point);
+    }
+    if let Some(device) = gone.first() {
+        let what = format!(
+            "{} ({}) is not here: what was made on it may be left",
+            device.name,
+            device.serial.as_deref().unwrap_or("no serial number")
+        );
+        let hint = "attach it and run `stripewise lab clean` again";
+        return refused(layout, Failure::new(Exit::Target, what, hint));
+    }
+    if may.is_some() {
+        journal.forget(store)?;
+    }
+    Ok((Some(layout), None))
+}
+
+/// The devices of a journal as they are called now, and those that are not here.
+fn whereabouts(devices: &[Identity]) -> (Vec<Identity>, Vec<Identity>) {
+    let system = System::live();
+    let all: Vec<Identity> = system
+        .devices()
+        .into_iter()
+        .filter_map(|number| system.device(number).ok())
+        .filter_map(|device| {
+            let name = device.name.replace('!', "/");
+            identify(&Path::new("/dev").join(name)).ok()
+        })
+        .collect();
+    let (mut here, mut gone) = (Vec::new(), Vec::new());
+    for device in devices {
+        match all.iter().find(|other| device.is_same_device(other)) {
+            Some(now) => here.push(now.clone()),
+            None => gone.push(device.clone()),
+        }
+    }
+    (here, gone)
+}
+
+fn marked(journal: &Journal, here: &[Identity]) -> Outcome<Vec<Identity>> {
+    let mut marked = Vec::new();
+    for device in here {
+        let path = Path::new("/dev").join(&device.name);
+        if bears_mark(&path, journal.array_uuid(), &journal.table_ids())
+            .map_err(provision_failure)?
+        {
+            marked.push(device.clone());
+        }
+    }
+    Ok(marked)
+}
+
+fn patiently(context: &Context, mut act: impl FnMut() -> Outcome<()>) -> Outcome<()> {
+    let mut tries = 0;
+    loop {
+        match act() {
+            Err(failure)
+                if matches!(failure.exit, Exit::Target | Exit::Busy)
+                    && tries < TRIES
+                    && context.signal().is_none() =>
+            {
+                tries += 1;
+                std::thread::sleep(BETWEEN);
+            }
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What is about to be made, in the store before it is made: whoever cleans up after a
+//! killed process or a power cut knows from it where to look, and by which identifiers to
+//! tell what was made from everything else.
+
+use crate::context::{Context, keep_document, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use stripewise_disk_provision::{Identifiers, Identity};
+use stripewise_results::SCHEMA_VERSION;
+use stripewise_store::{Owner, Store};
+
+/// Kind of these documents in the store.
+const KIND: &str = "made-layout";
+
+/// One layout of one experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Journal {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// The experiment; also the name of the document.
+    pub experiment: String,
+    /// The layout in words.
+    pub layout: String,
+    /// All devices that it may write to.
+    pub devices: Vec<Identity>,
+    /// UUID of the md array, 32 digits.
+    pub array_uuid: String,
+    /// GUID of the disk and GUID of the partition, 64 digits.
+    pub table_ids: String,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// The process that makes it.
+    pub process: Process,
+    /// When it was about to be made, RFC 3339.
+    pub written_at: String,
+}
+
+/// A process, by what tells it from later ones with its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    pid: u32,
+    start: String,
+    boot_id: String,
+    pid_namespace: String,
+    host: String,
+}
+
+impl Process {
+    fn this(context: &Context) -> Process {
+        let owner = Owner::of_this_process(&context.host().name);
+        Process {
+            pid: owner.pid,
+            start: owner.process_start,
+            boot_id: owner.boot_id,
+            pid_namespace: owner.pid_namespace,
+            host: owner.host,
+        }
+    }
+
+    fn owner(&self) -> Owner {
+        Owner {
+            pid: self.pid,
+            process_start: self.start.clone(),
+            boot_id: self.boot_id.clone(),
+            pid_namespace: self.pid_namespace.clone(),
+            host: self.host.clone(),
+        }
+    }
+
+    /// It certainly still runs.
+    #[must_use]
+    pub fn is_at_work(&self, context: &Context) -> bool {
+        Owner::of_this_process(&context.host().name).sees_alive(&self.owner())
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+}
+
+impl Journal {
+    /// For a layout that is about to be made, with identifiers that nobody else has.
+    #[must_use]
+    pub fn new(
+        context: &Context,
+        experiment: &str,
+        layout: &str,
+        devices: &[Identity],
+        mount_point: PathBuf,
+    ) -> Journal {
+        let (array, table) = (context.chance(), context.chance());
+        Journal {
+            schema_version: SCHEMA_VERSION,
+            experiment: experiment.to_owned(),
+            layout: layout.to_owned(),
+            devices: devices.to_vec(),
+            array_uuid: digits(&array[..16]),
+            table_ids: digits(&table),
+            mount_point,
+            process: Process::this(context),
+            written_at: context.timestamp(),
+        }
+    }
+
+    /// UUID of the array.
+    #[must_use]
+    pub fn array_uuid(&self) -> [u8; 16] {
+        bytes(&self.array_uuid)
+    }
+
+    /// Identifiers of the partition table.
+    #[must_use]
+    pub fn table_ids(&self) -> Identifiers {
+        Identifiers {
+            entropy: bytes(&self.table_ids),
+        }
+    }
+
+    /// Keeps it; it is on the disk when this returns.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to: nothing must be made then.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        keep_document(context, store, KIND, &self.experiment, self)
+    }
+
+    /// Nothing of it is left.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to.
+    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+        store
+            .forget_document(KIND, &self.experiment)
+            .map(drop)
+            .map_err(store_failure)
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// Where one cannot be read: nothing is taken down by half of what is known.
+    pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
+        let newer = "use the version of Stripewise that made it";
+        let mut journals = Vec::new();
+        for document in store.documents(KIND).map_err(store_failure)? {
+            let journal: Journal = serde_json::from_str(&document.json).map_err(|error| {
+                let what = format!("what {} made cannot be read: {error}", document.name);
+                Failure::new(Exit::Store, what, newer)
+            })?;
+            if journal.schema_version != SCHEMA_VERSION {
+                let what = format!(
+                    "what {} made has schema version {}, and this program reads {SCHEMA_VERSION}",
+                    journal.experiment, journal.schema_version
+                );
+                return Err(Failure::new(Exit::Store, what, newer));
+            }
+            journals.push(journal);
+        }
+        Ok(journals)
+    }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes<const N: usize>(digits: &str) -> [u8; N] {
+    let byte = |index: usize| {
+        let pair = digits.get(2 * index..2 * index + 2).unwrap_or("00");
+        u8::from_str_radix(pair, 16).unwrap_or(0)
+    };
+    std::array::from_fn(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_come_back_as_they_went_in() {
+        let all: [u8; 32] = std::array::from_fn(|index| (index * 37 % 256) as u8);
+        assert_eq!(bytes::<32>(&digits(&all)), all);
+        assert_eq!(bytes::<4>("0102"), [1, 2, 0, 0]);
+    }
+}

@@ -1,0 +1,291 @@
+//! One layout: journal, array, partition, file system, private mount; and back. Every step
+//! judges again by the rules of safety; what fails on the way is taken down before the
+//! failure is told.
+
+use super::devices::{MayDestroy, check_same, erase, node};
+use super::journal::Journal;
+use super::wish::LayoutWish;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::steps::layouts::values::Halt;
+use crate::steps::provision::provision_failure;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stripewise_disk_provision::{
+    ArrayWish, Destroy, Identifiers, Identity, PrivateMount, Purpose, RaidLevel, TableKind, Wish,
+    array_with, mount_privately, plan_array, plan_erase, plan_format, plan_partition, resync_of,
+    stop_array,
+};
+use stripewise_store::Store;
+
+/// Between looks at what the kernel is doing.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// What layouts are made with.
+#[derive(Clone, Copy)]
+pub struct Workshop<'a> {
+    /// Surroundings.
+    pub context: &'a Context,
+    /// Who may be written.
+    pub may: &'a MayDestroy,
+    /// All devices of the experiment.
+    pub devices: &'a [Identity],
+}
+
+/// A layout that was made.
+#[derive(Debug)]
+pub struct MadeLayout {
+    journal: Journal,
+    /// The devices that it took.
+    devices: usize,
+    array: Option<String>,
+    mount: Option<PrivateMount>,
+}
+
+impl MadeLayout {
+    /// The root of its file system.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let mount = self.mount.as_ref().map(PrivateMount::path);
+        mount.map(Path::to_path_buf).unwrap_or_default()
+    }
+}
+
+impl Workshop<'_> {
+    /// Makes a layout; `words` describe it.
+    ///
+    /// # Errors
+    /// Where a step is refused or fails: nothing of it is left then, or the failure says
+    /// what is.
+    pub fn make(
+        &self,
+        store: &mut Store,
+        experiment: &str,
+        words: &str,
+        wish: &LayoutWish,
+    ) -> Result<MadeLayout, Halt> {
+        let mount_point = Path::new("/run/stripewise").join(experiment);
+        let journal = Journal::new(self.context, experiment, words, self.devices, mount_point);
+        let same = self.devices.iter().map(check_same);
+        same.collect::<Outcome<Vec<_>>>().map_err(Halt::Failed)?;
+        journal.keep(self.context, store).map_err(Halt::Failed)?;
+        let mut made = MadeLayout {
+            journal,
+            devices: wish.devices,
+            array: None,
+            mount: None,
+        };
+        match self.steps(&mut made, wish) {
+            Ok(()) => Ok(made),
+            Err(halt) => {
+                let undone = self.unmake(store, made);
+                Err(match (halt, undone) {
+                    (halt, Ok(())) => halt,
+                    (Halt::Interrupted, Err(left)) => Halt::Failed(left),
+                    (Halt::Failed(first), Err(left)) => Halt::Failed(both(first, &left)),
+                })
+            }
+        }
+    }
+
+    fn steps(&self, made: &mut MadeLayout, wish: &LayoutWish) -> Result<(), Halt> {
+        self.unless_stopped()?;
+        let disk = match wish.raid {
+            Some(level) => self.array(made, level, wish)?,
+            None => node(&self.devices[0].name),
+        };
+        self.unless_stopped()?;
+        let partition = self
+            .partition(&disk, wish, &made.journal.table_ids())
+            .map_err(Halt::Failed)?;
+        self.unless_stopped()?;
+        let file_system = || {
+            let plan = plan_format(&partition, &wish.format(), self.store()?.as_deref())
+                .map_err(provision_failure)?;
+            let name = plan.device.name.clone();
+            self.with(&name, |destroy| plan.carry_out(destroy).map(drop))
+        };
+        file_system().map_err(Halt::Failed)?;
+        self.unless_stopped()?;
+        let mount = mount_privately(&partition, wish.file_system, &made.journal.mount_point);
+        let mount = mount.map_err(|error| Halt::Failed(provision_failure(error)))?;
+        made.mount = Some(mount);
+        Ok(())
+    }
+
+    fn unless_stopped(&self) -> Result<(), Halt> {
+        match self.context.signal() {
+            None => Ok(()),
+            Some(_) => Err(Halt::Interrupted),
+        }
+    }
+
+    fn store(&self) -> Outcome<Option<PathBuf>> {
+        self.context.store_path().map(Some)
+    }
+
+    /// Permission for a device that was named, or that was made of such a moment ago.
+    fn with<T>(
+        &self,
+        name: &str,
+        act: impl FnOnce(&Destroy<'_>) -> stripewise_disk_provision::Result<T>,
+    ) -> Outcome<T> {
+        let store = self.context.store_path()?;
+        let destroy = Destroy {
+            name,
+            store: Some(&store),
+            busy_ok: self.may.busy_ok,
+            save: None,
+            now: &self.context.timestamp(),
+        };
+        act(&destroy).map_err(provision_failure)
+    }
+
+    fn array(
+        &self,
+        made: &mut MadeLayout,
+        level: RaidLevel,
+        wish: &LayoutWish,
+    ) -> Result<PathBuf, Halt> {
+        let members = &self.devices[..wish.devices];
+        let asked = ArrayWish {
+            level,
+            stripe_unit_bytes: wish.stripe_unit_bytes,
+            uuid: made.journal.array_uuid(),
+        };
+        let create = || {
+            let store = self.context.store_path()?;
+            let paths: Vec<PathBuf> = members.iter().map(|one| node(&one.name)).collect();
+            let plan = plan_array(&paths, &asked, Some(&store)).map_err(provision_failure)?;
+            let now = self.context.timestamp();
+            let permissions: Vec<Destroy<'_>> = members
+                .iter()
+                .map(|member| Destroy {
+                    name: &member.name,
+                    store: Some(&store),
+                    busy_ok: self.may.busy_ok,
+                    save: None,
+                    now: &now,
+                })
+                .collect();
+            plan.carry_out(&permissions).map_err(provision_failure)
+        };
+        let report = create().map_err(Halt::Failed)?;
+        made.array = Some(report.name.clone());
+        if level.needs_resync() {
+            self.wait_for_resync(&report.name)?;
+        }
+        Ok(report.path)
+    }
+
+    /// The kernel computes parity; nothing is measured before it has.
+    fn wait_for_resync(&self, array: &str) -> Result<(), Halt> {
+        let began_ns = self.context.now_ns();
+        let title = format!("Waiting for the resync of {array}");
+        self.context.status(format!(
+            "{title}: its parity must be right before anything is measured."
+        ));
+        let bar = Progress::begin(self.context.observer(), false, 1, &title);
+        while let Some((done, all)) = resync_of(array) {
+            self.unless_stopped()?;
+            let passed_ns = self.context.now_ns() - began_ns;
+            let left_ns = (done > 0).then(|| {
+                let left = u128::from(passed_ns) * u128::from(all.saturating_sub(done));
+                u64::try_from(left / u128::from(done)).unwrap_or(u64::MAX)
+            });
+            bar.set_total(all.max(1));
+            bar.update(done, &title, left_ns);
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// The kernel's name of the partition as a path.
+    fn partition(&self, disk: &Path, wish: &LayoutWish, ids: &Identifiers) -> Outcome<PathBuf> {
+        let asked = Wish {
+            align_bytes: wish.offset_bytes,
+            size_bytes: None,
+            table: TableKind::Gpt,
+            purpose: Purpose::Linux,
+            stripe_unit_bytes: wish.stripe_unit_bytes,
+        };
+        let plan =
+            plan_partition(disk, &asked, self.store()?.as_deref()).map_err(provision_failure)?;
+        let name = plan.device.name.clone();
+        let report = self.with(&name, |destroy| plan.carry_out(destroy, ids))?;
+        let made = report.partitions.first();
+        let place = made.map(|one| (node(&one.name), one.start_bytes));
+        match place {
+            Some((path, start)) if start == wish.offset_bytes => Ok(path),
+            _ => Err(Failure::new(
+                crate::exit::Exit::Target,
+                format!("{name}: the partition does not start where it was asked to"),
+                "nothing was measured; look at the table with `stripewise disks`",
+            )),
+        }
+    }
+
+    /// Takes a layout down. What is not there is not missed.
+    ///
+    /// # Errors
+    /// With the first step that failed; the journal stays then, for `lab clean`.
+    pub fn unmake(&self, store: &mut Store, mut made: MadeLayout) -> Outcome<()> {
+        if let Some(mount) = made.mount.take() {
+            mount.unmount().map_err(provision_failure)?;
+        }
+        let array = made.array.take();
+        take_down(self, &made.journal, array, made.devices)?;
+        made.journal.forget(store)
+    }
+}
+
+/// Stops the array of a journal if it runs, and makes its devices blank: those that bear
+/// its marks.
+///
+/// # Errors
+/// With the first step that failed.
+pub(super) fn take_down(
+    workshop: &Workshop<'_>,
+    journal: &Journal,
+    array: Option<String>,
+    devices: usize,
+) -> Outcome<()> {
+    let uuid = journal.array_uuid();
+    if let Some(array) = array.or_else(|| array_with(uuid)) {
+        // The end of its table may lie where a disk's own would.
+        let store = workshop.context.store_path()?;
+        let plan = plan_erase(&node(&array), Some(&store));
+        // An array that never ran has no bytes to look at.
+        if let Ok(plan) = plan.as_ref()
+            && plan.present.table.is_some()
+        {
+            let nobody = Identifiers { entropy: [0; 32] };
+            workshop.with(&array, |destroy| plan.carry_out(destroy, &nobody).map(drop))?;
+        }
+        stop_array(&array, uuid).map_err(provision_failure)?;
+    }
+    for device in workshop.devices.iter().take(devices) {
+        let path = check_same(device)?;
+        let ours = stripewise_disk_provision::bears_mark(&path, uuid, &journal.table_ids())
+            .map_err(provision_failure)?;
+        if ours {
+            erase(workshop.context, device, workshop.may, None)?;
+        }
+    }
+    Ok(())
+}
+
+/// A failure, and that something is left because of another one.
+fn both(first: Failure, left: &Failure) -> Failure {
+    let text = format!(
+        "{}; and it could not be taken down again: {}",
+        first.chain(),
+        left.chain()
+    );
+    Failure::new(
+        first.exit,
+        text,
+        "`stripewise lab clean` shows what is left, and takes it down",
+    )
+}

@@ -1,0 +1,331 @@
+//! Passes on real devices: every layout is made, its cells are measured on a test file
+//! written in full, and it is taken down before the next one is made in the same place.
+
+use super::devices::{MayDestroy, erase, judge};
+use super::make::{MadeLayout, Workshop};
+use super::wish::LayoutWish;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress as Bar;
+use crate::permissions::Permissions;
+use crate::steps::keep::Place;
+use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
+use crate::steps::layouts::values::{Halt, mean_of, run_options, value_of};
+use crate::steps::measure::{PlacedJob, RunOptions, measure};
+use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use stripewise_disk_provision::Identity;
+use stripewise_lab::layouts::{
+    CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, runs_per_making,
+};
+use stripewise_store::Store;
+use stripewise_targets::Size;
+use stripewise_units::NameText;
+use stripewise_workload::{Request, Workload, WorkloadOptions};
+
+/// Makes passes.
+pub struct RealPasses<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    may: &'a MayDestroy,
+    on: OnDevices,
+    /// Follows the experiment; kept after every pass.
+    kept: KeptLayouts,
+    bar: Bar<'a>,
+    started_ns: u64,
+    elapsed_before_ns: u64,
+    how: RunOptions,
+}
+
+impl<'a> RealPasses<'a> {
+    /// Before its first pass.
+    pub fn new(
+        context: &'a Context,
+        store: &'a mut Store,
+        kept: KeptLayouts,
+        may: &'a MayDestroy,
+    ) -> Self {
+        RealPasses {
+            bar: Bar::begin(context.observer(), false, 1, "Making layouts"),
+            started_ns: context.now_ns(),
+            elapsed_before_ns: kept.elapsed_ns,
+            on: kept.on_devices.clone().unwrap_or_default(),
+            how: RunOptions::of(context, Request::default(), false),
+            context,
+            store,
+            may,
+            kept,
+        }
+    }
+
+    /// What is left when all is done.
+    #[must_use]
+    pub fn into_kept(self) -> KeptLayouts {
+        self.kept
+    }
+
+    /// Makes the devices blank; what was on them is saved as far as tables go.
+    ///
+    /// # Errors
+    /// Where one is refused or fails.
+    pub fn begin(&mut self) -> Result<(), Halt> {
+        let blank = || -> Outcome<()> {
+            let directory = self.context.store_path()?;
+            let directory = directory.parent().map(|path| path.join("partition-tables"));
+            for device in &self.on.devices {
+                let present = judge(self.context, device, self.may.busy_ok)?.present;
+                if present.is_empty() {
+                    continue;
+                }
+                let name = format!("{}-{}.json", device.name.replace('/', "!"), self.kept.id);
+                let save = directory.as_ref().map(|path| path.join(&name));
+                // A second sitting finds only what the first one left.
+                let save = save.filter(|path| !path.exists());
+                erase(self.context, device, self.may, save.as_deref())?;
+                if let Some(path) = save {
+                    self.context.status(format!(
+                        "The old table of {} is saved in {}.",
+                        device.name,
+                        path.as_text()
+                    ));
+                }
+            }
+            Ok(())
+        };
+        blank().map_err(Halt::Failed)
+    }
+
+    fn wish(&self, layout: usize) -> Outcome<LayoutWish> {
+        wish_of(&self.kept.plan, layout, &self.on)
+    }
+
+    fn layout(
+        &mut self,
+        pass: u32,
+        position: usize,
+        layout: usize,
+    ) -> Result<Vec<CellValue>, Halt> {
+        let wish = self.wish(layout).map_err(Halt::Failed)?;
+        let words = self.kept.plan.set.words(layout);
+        let began_ns = self.context.now_ns();
+        self.bar.update(
+            self.context.now_ns() - self.started_ns,
+            &format!("Pass {}: making {words}", pass + 1),
+            None,
+        );
+        let devices = self.on.devices.clone();
+        let (context, may) = (self.context, self.may);
+        let workshop = Workshop {
+            context,
+            may,
+            devices: &devices,
+        };
+        let made = workshop.make(self.store, &self.kept.id, &words, &wish)?;
+        let measured = self.cells(&made, &wish, (pass, position), layout, began_ns);
+        let undone = workshop.unmake(self.store, made).map_err(Halt::Failed);
+        // What was measured does not count where something is left in the way.
+        let values = measured?;
+        undone.map(|()| values)
+    }
+
+    fn cells(
+        &mut self,
+        made: &MadeLayout,
+        wish: &LayoutWish,
+        place: (u32, usize),
+        layout: usize,
+        began_ns: u64,
+    ) -> Result<Vec<CellValue>, Halt> {
+        let path = made.path().as_text();
+        let need = need(&self.kept.plan, self.on.size_bytes);
+        let permissions = Permissions {
+            // It was made a moment ago, and nobody else sees it.
+            busy_ok: true,
+            ..Permissions::default()
+        };
+        let target = open_target(self.context, self.store, &path, &need, &permissions)
+            .map_err(|failure| self.halted(failure))?;
+        let aimed = [target];
+        let making_ns = self.context.now_ns() - began_ns;
+        let runs = self.runs(making_ns);
+        let values = self.runs_of_cells(&aimed, wish, place, layout, runs);
+        let [target] = aimed;
+        target.finish().map_err(Halt::Failed)?;
+        values
+    }
+
+    fn halted(&self, failure: Failure) -> Halt {
+        match self.context.signal() {
+            Some(_) => Halt::Interrupted,
+            None => Halt::Failed(failure),
+        }
+    }
+
+    /// Runs of each cell on one making, found once: makings and runs are taken to scatter
+    /// alike, as neither is known before there are some.
+    fn runs(&mut self, making_ns: u64) -> u32 {
+        let measuring_ns = self.kept.plan.layout_ns();
+        let found = || runs_per_making(making_ns, measuring_ns, 1.0, 1.0);
+        let runs = self.on.runs_per_making.unwrap_or_else(found);
+        self.on.runs_per_making = Some(runs);
+        self.kept.on_devices = Some(self.on.clone());
+        runs
+    }
+
+    fn runs_of_cells(
+        &mut self,
+        aimed: &[OpenTarget],
+        wish: &LayoutWish,
+        (pass, position): (u32, usize),
+        layout: usize,
+        runs: u32,
+    ) -> Result<Vec<CellValue>, Halt> {
+        let plan = self.kept.plan.clone();
+        let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
+        for run in 0..runs {
+            for cell in reads_first(&plan) {
+                if self.context.signal().is_some() {
+                    return Err(Halt::Interrupted);
+                }
+                let mut workload = plan.workload(pass, layout, cell);
+                workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let workload = fitted(&workload, wish, self.on.size_bytes).map_err(Halt::Failed)?;
+                let name = &plan.cells[cell].mix.name;
+                let title = format!("Pass {}, {name} on {}", pass + 1, plan.set.words(layout));
+                let place = Place {
+                    title: &title,
+                    before_ns: self.context.now_ns() - self.started_ns,
+                    expected_ns: workload.length_ns(),
+                    after_ns: 0,
+                };
+                let job = PlacedJob {
+                    name: name.clone(),
+                    workload,
+                    targets: vec![0],
+                };
+                let how = run_options(
+                    &self.kept,
+                    self.how.clone(),
+                    (pass, position),
+                    (layout, cell),
+                );
+                let measured = measure(
+                    self.context,
+                    self.store,
+                    aimed,
+                    &[job],
+                    &how,
+                    &self.bar,
+                    &place,
+                )
+                .map_err(Halt::Failed)?;
+                measured.kept.map_err(Halt::Failed)?;
+                let value = value_of(&measured.record).ok_or(Halt::Interrupted)?;
+                values[cell].push(value);
+            }
+        }
+        let means = values.iter().map(|of_cell| mean_of(of_cell));
+        means.collect::<Option<Vec<_>>>().ok_or(Halt::Interrupted)
+    }
+}
+
+/// What a layout of a plan is.
+///
+/// # Errors
+/// Where a level is not valid.
+pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutWish> {
+    let mut levels = on.fixed.clone();
+    levels.extend(plan.set.levels(layout));
+    LayoutWish::of(&levels, &on.devices)
+}
+
+/// Cells that only read come first: what they read, nobody has rewritten yet.
+fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
+    let mut cells: Vec<usize> = (0..plan.cells.len()).collect();
+    cells.sort_by_key(|&cell| plan.cells[cell].workload.read_percent < 100);
+    cells
+}
+
+/// A workload as a layout runs it: with the options that it sets, on the same logical size.
+///
+/// # Errors
+/// Where an option is not valid.
+pub fn fitted(workload: &Workload, wish: &LayoutWish, size_bytes: u64) -> Outcome<Workload> {
+    let mut options = WorkloadOptions::default();
+    for (option, text) in &wish.options {
+        options.set(option, text).map_err(|error| {
+            let hint = error.hint().to_owned();
+            Failure::usage(error.to_string(), hint)
+        })?;
+    }
+    let given = Workload {
+        size_bytes: Some(workload.size_bytes.unwrap_or(size_bytes).min(size_bytes)),
+        ..workload.clone()
+    };
+    options
+        .build(&given)
+        .map_err(crate::steps::measure::workload_failure)
+}
+
+/// What all cells together ask of a test file.
+fn need(plan: &LayoutPlan, size_bytes: u64) -> TargetRequirements {
+    let workloads = || plan.cells.iter().map(|cell| &cell.workload);
+    let first = workloads().next().cloned().unwrap_or_default();
+    TargetRequirements {
+        reads: workloads().any(|workload| workload.read_percent > 0),
+        writes: true,
+        size: Size::Exactly(size_bytes),
+        outstanding_total: workloads()
+            .map(|workload| workload.threads.saturating_mul(workload.outstanding))
+            .max()
+            .unwrap_or(1),
+        // The profile or the plan says how much is in flight.
+        outstanding_by_number: true,
+        cache: first.cache,
+        cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+        data: first.data,
+        seed: plan.seed,
+        fill_time_limit_ns: None,
+    }
+}
+
+/// The devices of an experiment by name.
+#[must_use]
+pub fn names_of(devices: &[Identity]) -> String {
+    let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+    names.join(",")
+}
+
+impl PassMaker for RealPasses<'_> {
+    type Error = Halt;
+
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
+        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        for (position, &layout) in order.iter().enumerate() {
+            if self.context.signal().is_some() {
+                return Err(Halt::Interrupted);
+            }
+            values[layout] = Some(self.layout(pass, position, layout)?);
+        }
+        Ok(LayoutPass { values })
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.elapsed_before_ns + (self.context.now_ns() - self.started_ns)
+    }
+
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
+        self.kept.measured = progress.measured.clone();
+        self.kept.elapsed_ns = self.elapsed_ns();
+        self.kept
+            .keep(self.context, self.store)
+            .map_err(Halt::Failed)?;
+        let made = progress.measured.passes.len() as u64;
+        let passed_ns = self.context.now_ns() - self.started_ns;
+        let likely = u64::from(progress.passes_likely).max(made);
+        let left_ns = passed_ns / made.max(1) * (likely - made);
+        self.bar.set_total(passed_ns + left_ns);
+        let title = format!("Pass {made} of about {likely}");
+        self.bar.update(passed_ns, &title, Some(left_ns));
+        Ok(self.context.signal().is_none())
+    }
+}

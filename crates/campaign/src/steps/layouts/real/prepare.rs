@@ -1,0 +1,229 @@
+//! From what is asked to a plan on real devices: everything that can be refused is refused
+//! here, before the first byte.
+
+use super::devices::{MayDestroy, check_named, found, judge, node, words};
+use super::passes::{fitted, names_of, wish_of};
+use super::wish::{LayoutWish, alike, check_factor, sector_of, size_for};
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::steps::layouts::commands::Ground;
+use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace, OnDevices};
+use crate::steps::layouts::plan::{Asked, problem_failure};
+use crate::steps::measure::workload_failure;
+use crate::steps::provision::provision_failure;
+use std::cell::RefCell;
+use stripewise_disk_provision::{ArrayWish, Identity, plan_array};
+use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
+use stripewise_results::LayoutLevels;
+use stripewise_store::Store;
+use stripewise_units::format_bytes;
+use stripewise_workload::{TargetLimits, Workload, validate};
+
+/// A run and its ramp where nothing is asked.
+const DURATION_NS: u64 = 5_000_000_000;
+const RAMP_NS: u64 = 1_000_000_000;
+
+/// The experiment, not yet kept. Only looks at the devices.
+///
+/// # Errors
+/// Where a device, a factor, a level or a cell cannot be, or a device is in use.
+pub fn prepare_on_devices(
+    context: &Context,
+    store: &Store,
+    names: &[String],
+    fixed: LayoutLevels,
+    may_be_unseen: bool,
+    asked: Asked,
+) -> Outcome<KeptLayouts> {
+    let devices = found(names)?;
+    check_factors(&asked, &fixed, &devices)?;
+    let set = set_of(&asked, &fixed, &devices)?;
+    for device in &devices {
+        judge(context, device, may_be_unseen)?;
+    }
+    let mut on = OnDevices {
+        devices,
+        fixed,
+        ..OnDevices::default()
+    };
+    let mut plan = LayoutPlan {
+        title: asked.title,
+        profile: asked.profile,
+        present: set.position(&asked.present),
+        set,
+        cells: asked.cells,
+        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+        time_budget_ns: asked.time_ns,
+        seed: asked.seed.unwrap_or(Workload::SEED),
+    };
+    plan.check().map_err(problem_failure)?;
+    let layouts = (0..plan.set.len())
+        .map(|layout| Ok((plan.set.words(layout), wish_of(&plan, layout, &on)?)))
+        .collect::<Outcome<Vec<(String, LayoutWish)>>>()?;
+    on.size_bytes = size_for(&layouts, &on.devices, asked.size_bytes)?;
+    check_tools(context, &layouts, &on)?;
+    if !asked.durations_given {
+        for cell in &mut plan.cells {
+            cell.workload.duration_ns = DURATION_NS;
+            cell.workload.ramp_ns = RAMP_NS;
+        }
+    }
+    check_cells(&plan, &layouts, &on)?;
+    let places = layouts.iter().map(|(_, wish)| LayoutPlace {
+        target: names_of(&on.devices),
+        options: wish.options.clone(),
+        base_offset_bytes: None,
+    });
+    let places = places.collect();
+    let target = names_of(&on.devices);
+    let mut kept = KeptLayouts::new(context, store, asked.part, &target, plan, places)?;
+    kept.label = asked.label;
+    kept.ground = layouts.first().map(|(_, wish)| ground(wish, &on.devices));
+    kept.on_devices = Some(on);
+    kept.not_tried = vec![
+        "ageing: every file system is fresh".to_owned(),
+        "what is on the devices now: its layout is not measured".to_owned(),
+    ];
+    Ok(kept)
+}
+
+fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<()> {
+    for name in asked
+        .factors
+        .iter()
+        .map(|factor| &factor.name)
+        .chain(fixed.keys())
+    {
+        check_factor(name)?;
+    }
+    for factor in &asked.factors {
+        if fixed.contains_key(&factor.name) {
+            return Err(Failure::usage(
+                format!("{} is both varied and fixed", factor.name),
+                "leave it out of [factors] or out of [layout]",
+            ));
+        }
+        // Of one level, or twice the same, the set speaks better.
+        if factor.levels.len() < 2 {
+            continue;
+        }
+        if let Some((one, other)) = alike(fixed, factor, devices)?
+            && one != other
+        {
+            return Err(Failure::usage(
+                format!(
+                    "the levels {one} and {other} of {} make no difference here",
+                    factor.name
+                ),
+                "leave one of them out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<LayoutSet> {
+    let failure = RefCell::new(None);
+    let set = LayoutSet::full(asked.factors.clone(), |levels: &LayoutLevels| {
+        let mut all = fixed.clone();
+        all.extend(levels.clone());
+        match LayoutWish::of(&all, devices) {
+            Ok(wish) => wish.cannot(devices),
+            Err(error) => {
+                let text = error.error.to_string();
+                failure.borrow_mut().get_or_insert(error);
+                Some(text)
+            }
+        }
+    });
+    match failure.into_inner() {
+        Some(failure) => Err(failure),
+        None => set.map_err(problem_failure),
+    }
+}
+
+/// mdadm is there, where arrays are made.
+fn check_tools(context: &Context, layouts: &[(String, LayoutWish)], on: &OnDevices) -> Outcome<()> {
+    let wished = layouts
+        .iter()
+        .find_map(|(_, wish)| Some((wish, wish.raid?)));
+    let Some((wish, level)) = wished else {
+        return Ok(());
+    };
+    let paths: Vec<_> = on.devices[..wish.devices]
+        .iter()
+        .map(|device| node(&device.name))
+        .collect();
+    let asked = ArrayWish {
+        level,
+        stripe_unit_bytes: wish.stripe_unit_bytes,
+        uuid: [0; 16],
+    };
+    let store = context.store_path()?;
+    plan_array(&paths, &asked, Some(&store))
+        .map(drop)
+        .map_err(provision_failure)
+}
+
+/// Every cell fits every layout.
+fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutWish)], on: &OnDevices) -> Outcome<()> {
+    let limits = TargetLimits {
+        size_bytes: on.size_bytes,
+        logical_sector_bytes: sector_of(&on.devices),
+    };
+    for (_, wish) in layouts {
+        for cell in &plan.cells {
+            let workload = fitted(&cell.workload, wish, on.size_bytes)?;
+            validate(&workload, limits).map_err(workload_failure)?;
+        }
+    }
+    Ok(())
+}
+
+/// For the commands that make the choice.
+fn ground(wish: &LayoutWish, devices: &[Identity]) -> Ground {
+    let level = wish.raid.map(|level| level.name().replacen("raid", "", 1));
+    Ground {
+        data_disks: wish
+            .raid
+            .map_or(1, |level| u64::from(level.data_disks(wish.devices))),
+        level,
+        disks: wish.devices as u64,
+        stripe_unit_bytes: wish.stripe_unit_bytes,
+        offset_bytes: wish.offset_bytes,
+        devices: devices.iter().map(|device| device.name.clone()).collect(),
+        file_system: Some(wish.file_system.name().to_owned()),
+    }
+}
+
+/// Tells what will be lost, after the permission was judged.
+///
+/// # Errors
+/// Where a device was not named by `--destroy`, is another one now, or in use.
+pub fn say_what_is_lost(context: &Context, kept: &KeptLayouts, may: &MayDestroy) -> Outcome<()> {
+    let Some(on) = &kept.on_devices else {
+        return Ok(());
+    };
+    check_named(&on.devices, may)?;
+    for line in lost(context, on, may.busy_ok)? {
+        context.plan(format!("{line}. ALL OF IT IS LOST."));
+    }
+    context.plan(format!(
+        "Every layout gets a test file of {}, written in full.",
+        format_bytes(on.size_bytes)
+    ));
+    Ok(())
+}
+
+/// A line for each device and what is on it.
+///
+/// # Errors
+/// Where one is another device now, or in use.
+pub fn lost(context: &Context, on: &OnDevices, may_be_unseen: bool) -> Outcome<Vec<String>> {
+    let line = |device: &Identity| {
+        let plan = judge(context, device, may_be_unseen)?;
+        Ok(words(device, &plan.present))
+    };
+    on.devices.iter().map(line).collect()
+}

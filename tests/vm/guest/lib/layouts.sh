@@ -1,0 +1,62 @@
+# Experiments over layouts on the four disks, and what they must leave: nothing.
+
+all=vda,vdb,vdc,vdd
+
+# A plan in /tmp/plan.toml: what stands at its top, then factors and cells.
+plan() { # HEAD FACTORS DURATION
+    cat > /tmp/plan.toml << PLAN
+devices = ["vda", "vdb", "vdc", "vdd"]
+$1
+[layout]
+raid = "raid10"
+[factors]
+$2
+[defaults]
+duration = "$3"
+ramp = "100ms"
+outstanding = 16
+[[cell]]
+name = "random read"
+read = true
+share = 70
+[[cell]]
+name = "random write"
+write = true
+share = 30
+PLAN
+}
+
+# No array runs, no superblock or table is left on a disk, nothing is mounted.
+nothing_is_left() { # WORDS
+    left=
+    grep -q '^md' /proc/mdstat && left="$left an array runs;"
+    grep -q '/dev/md\|/dev/vd' /proc/mounts && left="$left something is mounted;"
+    for disk in vda vdb vdc vdd; do
+        mdadm --examine /dev/$disk > /tmp/examine 2>&1 && left="$left $disk has a superblock;"
+        [ -e /sys/block/$disk/${disk}1 ] && left="$left $disk has a partition;"
+        [ "$(dd if=/dev/$disk bs=512 skip=1 count=1 2> /dev/null | head -c 8)" = "EFI PART" ] && left="$left $disk has a GPT;"
+    done
+    [ -n "$(ls -A /run/stripewise 2> /dev/null)" ] && left="$left a mount point;"
+    [ -z "$left" ] && ok "$1: nothing is left" || bad "$1:$left" /proc/mdstat
+}
+
+# Runs of the store lie where their layouts say.
+places() {
+    sw --json lab plans > /tmp/plans.json 2> /dev/null
+    wrong=0
+    seen=0
+    for id in $(sw --json history 2> /dev/null | values /dev/stdin | awk '/\.id / { print $2 }' | head -n "$1"); do
+        sw --json history show "$id" > /tmp/run.json 2> /dev/null || continue
+        level=$(sed -n 's/.*"level": "\(offset[^"]*\)".*/\1/p' /tmp/run.json | head -n 1)
+        start=$(sed -n 's/.*"partition_offset_bytes": \([0-9]*\).*/\1/p' /tmp/run.json | head -n 1)
+        case $level in
+        "offset 63s"*) expected=32256 ;;
+        "offset 1M"*) expected=1048576 ;;
+        *) continue ;;
+        esac
+        seen=$((seen + 1))
+        [ "$start" = "$expected" ] || wrong=$((wrong + 1))
+    done
+    [ $seen -gt 0 ] && [ $wrong = 0 ] && ok "$seen runs lay on partitions where their layouts say" ||
+        bad "$wrong of $seen runs lay elsewhere"
+}
