@@ -76,6 +76,8 @@ pub fn run(root: &Path) -> Result<()> {
     dependencies(root)?;
     println!("== device mapper, md's metadata, stalls and pauses on a real kernel");
     crate::ci::scenarios_in_vm(root, &["layers", "pauses"])?;
+    println!("== layouts made on real disks: killed, and held against the laws");
+    crate::ci::scenarios_in_vm(root, &["layouts-killed", "layouts-laws"])?;
     println!("== mapped devices and arrays on older and newer kernels");
     crate::ci::scenarios_in_vm(root, &FURTHER_KERNELS)?;
     println!("== rates on arrays, beside fio");

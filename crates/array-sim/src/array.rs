@@ -613,12 +613,12 @@ impl Simulate for Array {
         let sync = request.kind == Kind::Sync;
         let length_bytes = if sync { 0 } else { request.length_bytes };
         let acceptable = self.acceptable(&request);
-        let start = self.facts.partition_offset_bytes + self.facts.file_offset_bytes;
+        let placed = self.facts.placed_bytes(request.offset_bytes);
         let index = self.operations.insert(Operation {
             origin: Origin::Host(request),
             number: self.submitted,
             write: request.kind == Kind::Write,
-            offset_bytes: start.wrapping_add(request.offset_bytes),
+            offset_bytes: self.facts.partition_offset_bytes.wrapping_add(placed),
             length_bytes: u64::from(length_bytes),
             pending: 0,
             phase: Phase::First,

@@ -21,10 +21,77 @@ pub struct VolumeFacts {
     pub file_offset_bytes: u64,
     /// The file system's allocation unit; 0: not stated.
     pub allocation_unit_bytes: u64,
+    /// Pieces that the file lies in; 0: in one.
+    pub fragments: u32,
+    /// Bytes of each piece; 0: in one.
+    pub fragment_bytes: u64,
+    /// Of the places of the pieces.
+    pub fragment_seed: u64,
     /// Logical sector.
     pub sector_bytes: u32,
     /// Whether the drives have an arm.
     pub rotational: bool,
+}
+
+/// Bytes between the pieces of a file, at least: each begins at a multiple of the
+/// allocation unit somewhere in them.
+const BETWEEN_FRAGMENTS: u64 = 1 << 20;
+
+impl VolumeFacts {
+    /// Of no volume: a place to begin from.
+    pub(crate) fn of_nothing() -> VolumeFacts {
+        VolumeFacts {
+            level: Level::Single,
+            disks: 1,
+            stripe_unit_bytes: 0,
+            stripe_width_bytes: 0,
+            partition_offset_bytes: 0,
+            file_offset_bytes: 0,
+            allocation_unit_bytes: 0,
+            fragments: 0,
+            fragment_bytes: 0,
+            fragment_seed: 0,
+            sector_bytes: 512,
+            rotational: false,
+        }
+    }
+
+    /// Where in the partition a byte of the file lies. A piece of a file begins at a
+    /// multiple of the allocation unit, somewhere behind the one before it. An operation
+    /// that goes beyond the end of its piece is not divided: there are few of them.
+    #[must_use]
+    pub fn placed_bytes(&self, offset_bytes: u64) -> u64 {
+        let in_one = self.file_offset_bytes.wrapping_add(offset_bytes);
+        match offset_bytes.checked_div(self.fragment_bytes) {
+            None => in_one,
+            Some(piece) => in_one.wrapping_add(self.gap_before(piece)),
+        }
+    }
+
+    /// All gaps up to a piece.
+    fn gap_before(&self, piece: u64) -> u64 {
+        let grain = self.fragment_grain_bytes();
+        let room = BETWEEN_FRAGMENTS.next_multiple_of(grain);
+        // splitmix64 of the number.
+        let mut word = (piece ^ self.fragment_seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let within = (word ^ (word >> 31)) % (room / grain) * grain;
+        piece.wrapping_mul(room).wrapping_add(within)
+    }
+
+    fn fragment_grain_bytes(&self) -> u64 {
+        self.allocation_unit_bytes
+            .max(u64::from(self.sector_bytes))
+            .max(1)
+    }
+
+    /// Bytes that all gaps take.
+    #[must_use]
+    pub fn gaps_bytes(&self) -> u64 {
+        let room = BETWEEN_FRAGMENTS.next_multiple_of(self.fragment_grain_bytes());
+        u64::from(self.fragments).saturating_mul(room)
+    }
 }
 
 /// What an array has done so far, for the books: utilisation and amplification.
@@ -36,4 +103,43 @@ pub struct ArrayTotals {
     pub accesses: u64,
     /// Nanoseconds of service, summed over drives.
     pub drives_busy_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::ArraySpec;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn pieces_of_a_file_begin_at_allocation_units_and_do_not_overlap() {
+        for unit in ["4K", "64K"] {
+            let name = format!("raid10-10k?fragments=100&allocation_unit={unit}&size=10G");
+            let facts = ArraySpec::bundled(&name).unwrap().facts();
+            let grain = facts.allocation_unit_bytes;
+            assert!(facts.fragment_bytes.is_multiple_of(grain));
+            let mut phases = BTreeSet::new();
+            let mut end = 0;
+            for piece in 0..100 {
+                let first = facts.placed_bytes(piece * facts.fragment_bytes);
+                assert!(
+                    first >= end && first.is_multiple_of(grain),
+                    "{unit} {piece}"
+                );
+                phases.insert(first % (64 << 10));
+                end = facts.placed_bytes((piece + 1) * facts.fragment_bytes - 1) + 1;
+                assert_eq!(end - first, facts.fragment_bytes, "{unit} {piece}");
+            }
+            // Small units begin anywhere in a stripe unit, large ones with it.
+            assert_eq!(phases.len() > 1, unit == "4K", "{unit}: {phases:?}");
+        }
+        let whole = ArraySpec::bundled("raid10-10k").unwrap().facts();
+        assert_eq!(whole.placed_bytes(12_345), 12_345);
+        assert_eq!(whole.gaps_bytes(), 0);
+    }
+
+    #[test]
+    fn a_volume_without_room_for_the_gaps_is_refused() {
+        let error = ArraySpec::bundled("raid10-10k?fragments=1000000").unwrap_err();
+        assert!(error.to_string().contains("room"), "{error}");
+    }
 }

@@ -41,6 +41,7 @@ pub mod resume;
 pub mod run;
 pub mod sqlio;
 pub mod steps;
+pub mod study;
 pub mod verify;
 pub mod witness;
 

@@ -53,7 +53,7 @@ code=$?
 [ $code = 0 ] && grep -q 'resync' /tmp/answer && ok "parity is waited for" || bad "raid levels: exit $code" /tmp/answer
 nothing_is_left "after raid levels"
 
-sw lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
+stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
 pid=$!
 while ! grep -q '^md' /proc/mdstat && kill -0 $pid 2> /dev/null; do usleep 100000; done
 kill -INT $pid
@@ -62,7 +62,7 @@ code=$?
 [ $code = 130 ] && ok "Ctrl-C ends it" || bad "Ctrl-C: exit $code" /tmp/answer
 nothing_is_left "after Ctrl-C"
 
-sw lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
+stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
 pid=$!
 while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
 kill -KILL $pid

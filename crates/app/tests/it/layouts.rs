@@ -174,3 +174,94 @@ fn several_block_sizes_in_one_run_are_kept_with_it() {
         .ended(2);
     assert!(shares.stderr.contains("90 %, not 100"), "{}", shares.stderr);
 }
+
+#[test]
+fn a_published_study_is_laid_beside_own_figures() {
+    let desk = Desk::new();
+    let arguments = ["lab", "run", "study:van-dyke-2009"];
+    let document = desk.json(&arguments);
+    assert_eq!(document.at("study").text(), "van-dyke-2009");
+    assert_eq!(document.at("target").text(), "sim:van-dyke-2009");
+    let rows = document.at("tables.0.rows").items();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0].at("published_gain_percent").number(), 11.0);
+    for row in &rows {
+        // Nothing is fitted to it: crossings give at most 12.5 %.
+        let own = row.at("own_gain_percent").number();
+        assert!((4.0..14.0).contains(&own), "{own}");
+    }
+    assert!(document.at("unexplained.0").text().contains("128K"));
+    assert_eq!(desk.ids().len(), 4, "each cell is kept once");
+    for (arguments, says) in [
+        (
+            &["lab", "run", "study:van-dike-2009"][..],
+            "study:van-dyke-2009?",
+        ),
+        (&["lab", "run", "study:shea-2007", "--readers"], "--readers"),
+        (
+            &["lab", "run", "study:shea-2007", "--blocks", "20"],
+            "--blocks",
+        ),
+    ] {
+        desk.run(arguments).failed(2, &[says]);
+    }
+    let plan = desk.write("plan.toml", PLAN);
+    desk.run(&["lab", "run", &plan, "--target", "sim:nvme"])
+        .failed(2, &["belong to studies"]);
+}
+
+#[test]
+fn on_a_directory_only_base_offsets_and_workloads_differ() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let plan = |factors: &str| {
+        let text = format!(
+            "target = \"{volume}\"\nsize = \"16M\"\npasses = 6\n[factors]\n{factors}\n\
+             [defaults]\nduration = \"200ms\"\nramp = \"0s\"\n[[cell]]\nname = \"read\"\nread = true\n"
+        );
+        desk.write(&format!("plan-{}.toml", factors.len()), &text)
+    };
+    let file_system = plan("file-system = [\"ext4\", \"xfs\"]");
+    desk.run(&["lab", "run", &file_system])
+        .failed(2, &["cannot be varied on a target that is there"]);
+    let depth = plan("outstanding = [\"1\", \"4\"]");
+    let answer = desk.run(&["lab", "run", &depth, "--busy-ok"]).done();
+    answer.printed(&["outstanding 1", "outstanding 4", "6 passes"]);
+}
+
+#[test]
+fn fragments_give_the_allocation_unit_an_effect_and_without_them_there_is_none() {
+    let desk = Desk::new();
+    let plan = |target: &str| {
+        let text = PLAN
+            .replace("sim:raid10-10k?offset=63s", target)
+            .replace("stripe-unit = [\"64K\", \"128K\"]", "")
+            .replace("offset = [\"63s\", \"1M\"]", "");
+        desk.write(&format!("plan-{}.toml", target.len()), &text)
+    };
+    let whole = plan("sim:raid10-10k?offset=1M");
+    desk.run(&["lab", "run", &whole])
+        .failed(2, &["no fragments", "fragments=1000"]);
+    let pieces = plan("sim:raid10-10k?offset=1M&size=40G&fragments=5000");
+    let document = desk.run(&["lab", "run", &pieces, "--json"]).json();
+    let effect = document.at("effects.0");
+    assert_eq!(effect.at("factors.0").text(), "allocation-unit");
+    // Half of the pieces begin off 8K, where 1 in 8 operations crosses a unit of 64K.
+    let percent = effect.at("percent").number();
+    assert!((1.0..12.5).contains(&percent), "{percent}");
+}
+
+#[test]
+fn an_experiment_does_not_go_on_with_an_array_that_has_changed() {
+    let desk = Desk::new();
+    let array = "level = \"10\"\ndisks = 4\noffset = \"63s\"\n";
+    let file = desk.write("array.toml", array);
+    let text = PLAN.replace("sim:raid10-10k?offset=63s", &format!("sim:{file}"));
+    let text = text.replace("allocation-unit = [\"4K\", \"64K\"]", "");
+    let plan = desk.write("plan.toml", &text);
+    let document = desk.run(&["lab", "run", &plan, "--json"]).json();
+    let id = document.at("id").text();
+    desk.write("array.toml", &array.replace("63s", "1M").replace('4', "6"));
+    desk.run(&["lab", "resume", &id, "--blocks", "9"])
+        .failed(2, &["is not the array that it was"]);
+}

@@ -164,7 +164,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 27] = [
+    let cases: [(&str, &[&str]); 28] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -204,6 +204,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("export", &["export", "-o", "written.csv"]),
         ("lab-init", &["lab", "init", "written.toml"]),
         ("baseline-remove", &["baseline", "remove", "baseline"]),
+        ("lab-study", &["lab", "run", "study:van-dyke-2009"]),
         ("man", &["man", "."]),
         ("completions", &["completions", "zsh"]),
         ("version", &["--version"]),

@@ -34,7 +34,8 @@ impl ArraySpec {
         }
         let layout = self.layout();
         let start = self.offset_bytes + self.data_offset_bytes();
-        let room = (layout.size_bytes() - start) / self.sector_bytes * self.sector_bytes;
+        let behind = layout.size_bytes() - start - self.gaps_bytes();
+        let room = behind / self.sector_bytes * self.sector_bytes;
         Array::assemble(Parts {
             layout,
             drives: self.drives(),
@@ -85,9 +86,28 @@ impl ArraySpec {
             partition_offset_bytes: self.offset_bytes,
             file_offset_bytes: self.data_offset_bytes(),
             allocation_unit_bytes: self.allocation_unit_bytes,
+            fragments: self.fragments as u32,
+            fragment_bytes: self.fragment_bytes(),
+            fragment_seed: self.seed,
             sector_bytes: self.sector_bytes as u32,
             rotational: self.drive == DriveKind::Disk,
         }
+    }
+
+    /// Bytes of each piece of the file: whole allocation units, as many as the volume
+    /// needs for that many pieces.
+    fn fragment_bytes(&self) -> u64 {
+        if self.fragments == 0 {
+            return 0;
+        }
+        let start = self.offset_bytes + self.data_offset_bytes();
+        let array = self.layout().size_bytes();
+        let size = match self.size_bytes {
+            0 => array.saturating_sub(start + self.gaps_bytes()),
+            size => size,
+        };
+        let grain = self.allocation_unit_bytes.max(self.sector_bytes).max(1);
+        size.div_ceil(self.fragments).next_multiple_of(grain)
     }
 
     fn controller(&self) -> Controller {

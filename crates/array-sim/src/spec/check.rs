@@ -2,6 +2,7 @@
 
 use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
+use crate::facts::VolumeFacts;
 use crate::layout::{Layout, Level};
 use crate::seek::SeekCurve;
 use stripewise_units::ByteSize;
@@ -151,7 +152,8 @@ impl ArraySpec {
             let hint = "choose an offset inside the array, or more or larger drives";
             return Err(SpecError::new("offset", problem, hint));
         }
-        let room = (array - start) / self.sector_bytes * self.sector_bytes;
+        let behind = (array - start).saturating_sub(self.gaps_bytes());
+        let room = behind / self.sector_bytes * self.sector_bytes;
         if self.size_bytes > room || room == 0 {
             let problem = format!(
                 "the array has room for {} behind the offset",
@@ -167,6 +169,17 @@ impl ArraySpec {
     pub(super) fn data_offset_bytes(&self) -> u64 {
         self.file_offset_bytes
             .next_multiple_of(self.allocation_unit_bytes.max(1))
+    }
+
+    /// What the gaps between the pieces of the file take of the array.
+    pub(super) fn gaps_bytes(&self) -> u64 {
+        VolumeFacts {
+            fragments: self.fragments as u32,
+            allocation_unit_bytes: self.allocation_unit_bytes,
+            sector_bytes: self.sector_bytes as u32,
+            ..VolumeFacts::of_nothing()
+        }
+        .gaps_bytes()
     }
 
     pub(super) fn placement_unit_bytes(&self) -> u64 {

@@ -109,6 +109,7 @@ keys! {
     "size" Bytes size_bytes Range(0.0, 1e6 * G), "size of the volume; 0: up to the end of the array";
     "file_offset" Bytes file_offset_bytes Range(0.0, 1024.0 * G), "where in the partition the data begins, rounded up to an allocation unit";
     "allocation_unit" Bytes allocation_unit_bytes Range(0.0, G), "the file system's allocation unit; 0: none";
+    "fragments" Count fragments Range(0.0, 1e6), "pieces that the file lies in, each at an allocation unit of its own; 0: in one";
     "sector" Bytes sector_bytes Range(512.0, 4096.0), "logical sector: 512 or 4096";
     "placement" Number placement Range(1.0, 100.0), "room on the drives per byte stored: above 1, other volumes lie between the stripe units";
     "chunklet" Bytes chunklet_bytes Range(0.0, 1024.0 * G), "bytes on one drive after which the order of the drives is another, as virtualised arrays have it; 0: never";

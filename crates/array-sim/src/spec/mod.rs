@@ -176,6 +176,8 @@ pub struct ArraySpec {
     pub file_offset_bytes: u64,
     /// The file system's allocation unit; 0: none.
     pub allocation_unit_bytes: u64,
+    /// Pieces that the file lies in; 0: in one.
+    pub fragments: u64,
     /// Logical sector.
     pub sector_bytes: u64,
     /// Room on the drives per byte stored, at least 1.
@@ -216,6 +218,7 @@ impl Default for ArraySpec {
             size_bytes: 0,
             file_offset_bytes: 0,
             allocation_unit_bytes: 0,
+            fragments: 0,
             sector_bytes: 512,
             placement: 1.0,
             chunklet_bytes: 0,

@@ -5,15 +5,18 @@
 //! | file | what |
 //! |---|---|
 //! | `propose` | the layouts worth trying on a simulated array |
+//! | `real` | on real targets: made where devices may be destroyed, else base offsets |
 
 mod propose;
+mod real;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
-use crate::steps::layouts::sitting::{announce, simulate_layouts};
+use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
 use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
@@ -56,6 +59,14 @@ pub struct Advised {
 }
 
 impl Advised {
+    fn of(sitting: LayoutsSitting) -> Advised {
+        Advised {
+            record: sitting.kept.answer(),
+            kept: sitting.kept,
+            ended: sitting.ended,
+        }
+    }
+
     /// What it comes to: a finding where the present layout is outside the set of the best
     /// by more than the margin.
     #[must_use]
@@ -71,14 +82,19 @@ impl Advised {
 ///
 /// # Errors
 /// Where it cannot begin: nothing was measured.
-pub fn advise(context: &Context, store: &mut Store, options: &AdviseOptions) -> Outcome<Advised> {
+pub fn advise(
+    context: &Context,
+    store: &mut Store,
+    options: &AdviseOptions,
+    permissions: &Permissions,
+) -> Outcome<Advised> {
     if !options.target.starts_with("sim:") {
+        return real::advise(context, store, options, permissions);
+    }
+    if permissions.destroy.is_some() {
         return Err(Failure::usage(
-            format!(
-                "{} cannot be advised on yet: only simulated arrays can",
-                options.target
-            ),
-            "name sim:NAME; `stripewise align TARGET` measures offsets on real targets",
+            "--destroy names a device, and a simulated array has none",
+            "leave it out",
         ));
     }
     let mut profile = options.profile.clone();
@@ -110,12 +126,7 @@ pub fn advise(context: &Context, store: &mut Store, options: &AdviseOptions) -> 
     kept.not_tried = proposal.not_tried;
     announce(context, &kept, true);
     let sitting = simulate_layouts(context, store, &arrays, kept)?;
-    let record = sitting.kept.answer();
-    Ok(Advised {
-        kept: sitting.kept,
-        record,
-        ended: sitting.ended,
-    })
+    Ok(Advised::of(sitting))
 }
 
 fn sentence(note: &str) -> String {

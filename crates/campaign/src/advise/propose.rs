@@ -41,7 +41,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
         if asked.name == "allocation-unit" && !allocation_unit_matters(context, name, asked)? {
             by_arithmetic.push(no_effect(asked));
             notes.push(
-                "The allocation unit has no effect here: the file of a simulated array has no fragments."
+                "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some)."
                     .to_owned(),
             );
             continue;
@@ -55,7 +55,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
             levels: vec!["4K".to_owned(), "64K".to_owned()],
         }));
         notes.push(
-            "The allocation unit has no effect here: the file of a simulated array has no fragments."
+            "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some)."
                 .to_owned(),
         );
     }

@@ -1,7 +1,10 @@
-//! A plan that names devices: layouts are made on them.
+//! A plan that names devices, on which layouts are made; or a target that is there, on
+//! which nothing is.
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::permissions::Permissions;
+use crate::steps::layouts::base::{OnTarget, prepare_on_target};
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
@@ -14,6 +17,8 @@ use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_units::format_bytes;
 
+/// Of targets that are not asked before they are open; larger ones refuse what does not fit.
+const SECTOR_BYTES: u64 = 512;
 /// Assumed rate of writing test files.
 const FILL_BYTES_PER_S: u128 = 100 << 20;
 
@@ -72,12 +77,21 @@ pub fn prepared(
     file: &LayoutsFile,
     may_be_unseen: bool,
 ) -> Outcome<KeptLayouts> {
+    let sector = sector_of(&found(&file.devices)?);
+    let (asked, notes) = asked(file, u64::from(sector));
+    let (names, fixed) = (&file.devices, file.fixed.clone());
+    let mut kept = prepare_on_devices(context, store, names, fixed, may_be_unseen, asked)?;
+    kept.notes = notes;
+    Ok(kept)
+}
+
+/// What the file asks for, on a target with this sector; and what must be known of it.
+fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     let mut notes = Vec::new();
     let cells = match &file.profile {
         Some(profile) => {
             let mut profile = profile.clone();
-            let sector = sector_of(&found(&file.devices)?);
-            notes.extend(profile.fit_sector(u64::from(sector)));
+            notes.extend(profile.fit_sector(sector_bytes));
             notes.extend(profile.notes.iter().cloned());
             cells_of(&profile)
         }
@@ -101,10 +115,32 @@ pub fn prepared(
         seed: file.seed,
         label: file.label.clone(),
     };
-    let (names, fixed) = (&file.devices, file.fixed.clone());
-    let mut kept = prepare_on_devices(context, store, names, fixed, may_be_unseen, asked)?;
-    kept.notes = notes;
-    Ok(kept)
+    (asked, notes)
+}
+
+/// A plan for a target on which nothing is made, and the target.
+///
+/// # Errors
+/// Where a factor cannot be varied without making anything, or the target is refused.
+pub fn on_target(
+    context: &Context,
+    store: &mut Store,
+    file: &LayoutsFile,
+    permissions: &Permissions,
+) -> Outcome<OnTarget> {
+    if let Some(name) = file.fixed.keys().next() {
+        return Err(Failure::usage(
+            format!(
+                "[layout] fixes {name}, and nothing is made on {}",
+                file.target
+            ),
+            "leave it out, or name devices = [...] to make layouts on",
+        ));
+    }
+    let (asked, notes) = asked(file, SECTOR_BYTES);
+    let mut on = prepare_on_target(context, store, permissions, asked)?;
+    on.kept.notes.extend(notes);
+    Ok(on)
 }
 
 /// Carries it out.

@@ -10,7 +10,9 @@ use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::simulated::Arrays;
-use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
+use crate::steps::layouts::sitting::{
+    LayoutsSitting, announce, measure_on_target, simulate_layouts,
+};
 use serde::Serialize;
 use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
 use stripewise_lab::plan_file::{LayoutsFile, cells_of};
@@ -105,6 +107,11 @@ pub(super) fn run(
     if !file.devices.is_empty() {
         return devices::run(context, &mut store, &file, &MayDestroy::of(permissions));
     }
+    if !file.target.starts_with("sim:") {
+        let on = devices::on_target(context, &mut store, &file, permissions)?;
+        announce(context, &on.kept, false);
+        return measure_on_target(context, &mut store, on);
+    }
     let (kept, arrays) = prepared(context, &store, &file)?;
     announce(context, &kept, true);
     simulate_layouts(context, &mut store, &arrays, kept)
@@ -141,8 +148,10 @@ fn prepared(
     let target = &file.target;
     if !target.starts_with("sim:") {
         return Err(Failure::usage(
-            format!("{target}: layouts with several factors are made on simulated arrays only"),
-            "name sim:NAME, or devices = [\"sdb\"] to make layouts on; or one factor: factor = \"offset\"",
+            format!(
+                "{target}: what this plan would do is known only for simulated arrays and devices"
+            ),
+            "`stripewise lab run` opens it and says what it does",
         ));
     }
     let mut factors = file.factors.clone();

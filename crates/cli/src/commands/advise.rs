@@ -15,7 +15,8 @@ pub fn advise(context: &Context, arguments: &Advise) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
     let options = options(arguments)?;
     let mut store = context.open_store()?;
-    let advised = run_advise(context, &mut store, &options)?;
+    let permissions = arguments.safety.permissions();
+    let advised = run_advise(context, &mut store, &options, &permissions)?;
     let exit = advised.exit();
     let report = arguments.report.as_deref();
     let exit = show(

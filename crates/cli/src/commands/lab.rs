@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::refuse_existing;
+use crate::show::study::study_text;
 use crate::show::{advice, experiment, lab as shown};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
 use std::path::Path;
@@ -15,8 +16,9 @@ use stripewise_campaign::resume::resume;
 use stripewise_campaign::steps::experiment::kept::Kept;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_campaign::steps::sittings::LabSitting;
+use stripewise_campaign::study::{StudyOptions, repeat};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, Nanoseconds};
 
 pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
     match &arguments.action {
@@ -37,6 +39,16 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
 }
 
 fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
+    let plan = arguments.plan.as_text();
+    if let Some(name) = plan.strip_prefix("study:") {
+        return run_study(context, name, arguments);
+    }
+    if arguments.target.is_some() || arguments.readers {
+        return Err(Failure::usage(
+            "--target and --readers belong to studies: a plan names its target",
+            "leave them out, or name a study: study:van-dyke-2009",
+        ));
+    }
     let report = arguments.report.as_deref();
     let file = read(context, &arguments.plan)?;
     if report.is_some() && matches!(file, LabFile::One(_)) {
@@ -49,6 +61,38 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     let permissions = arguments.safety.permissions();
     let sitting = run(context, file, &arguments.how.options(), &permissions)?;
     conclude(context, sitting, report)
+}
+
+/// A published study beside what was printed.
+fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
+    let how = &arguments.how;
+    let unused = [
+        (arguments.report.is_some(), "--report"),
+        (how.precision.is_some(), "--precision"),
+        (how.time.is_some(), "--time"),
+        (how.blocks.is_some(), "--blocks"),
+        (how.engine.is_some(), "--engine"),
+    ];
+    if let Some((_, switch)) = unused.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(
+            format!("{switch} has no meaning for a study: every cell of its tables is run once"),
+            "leave it out; `stripewise align TARGET` and plans have intervals",
+        ));
+    }
+    let options = StudyOptions {
+        name: name.to_owned(),
+        target: arguments.target.clone(),
+        readers: arguments.readers,
+        step_ns: how.step.map(Nanoseconds::ns),
+        seed: how.seed,
+        label: how.label.clone(),
+    };
+    let repeated = repeat(context, &options, &arguments.safety.permissions())?;
+    match context.global.json {
+        true => print_json(&repeated.document)?,
+        false => print_text(&study_text(&repeated.document)),
+    }
+    repeated.ended.map(|()| Exit::Done)
 }
 
 fn go_on(context: &Context, arguments: &LabResume) -> Outcome {

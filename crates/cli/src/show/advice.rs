@@ -36,6 +36,11 @@ pub fn show(
     exit: Exit,
 ) -> Outcome {
     let Some(record) = record else {
+        context.note(format!(
+            "{} finished: nothing can be said of layouts before two are. `stripewise lab resume {}` goes on.",
+            counted(kept.measured.passes.len(), "pass is", "passes are"),
+            kept.id
+        ));
         return Ok(exit);
     };
     if context.global.json {

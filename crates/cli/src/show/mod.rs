@@ -13,6 +13,7 @@ pub mod probes;
 pub mod progress;
 pub mod provision;
 pub mod runs;
+pub mod study;
 pub mod style;
 pub mod surfaces;
 pub mod terminal;

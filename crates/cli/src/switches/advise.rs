@@ -1,5 +1,6 @@
 //! The switches of `advise`.
 
+use super::run::Safety;
 use clap::Args;
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -12,7 +13,7 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// the best by more than the margin.
 #[derive(Debug, Args)]
 pub struct Advise {
-    /// A simulated array: sim:NAME or sim:FILE.toml, with its keys: sim:raid10-10k?offset=63s
+    /// A simulated array (sim:NAME, sim:FILE.toml, with its keys: sim:raid10-10k?offset=63s); a directory, file or device, on which only base offsets are measured; or devices (sdb,sdc,sdd) with --destroy, on which layouts are made
     #[arg(value_parser = super::name_text())]
     pub target: String,
     /// The use: sqlserver-oltp, postgresql, file-server ... (a wrong name lists all)
@@ -53,4 +54,6 @@ pub struct Advise {
     /// Write a page or picture: .html, .svg, .png or .md
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub safety: Safety,
 }

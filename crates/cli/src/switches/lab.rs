@@ -35,9 +35,15 @@ pub enum LabAction {
 /// `lab run`.
 #[derive(Debug, Args)]
 pub struct LabRun {
-    /// The plan; `stripewise lab init FILE.toml` writes one to start from
-    #[arg(value_name = "PLAN.toml")]
+    /// The plan (`stripewise lab init FILE.toml` writes one to start from), or a published study: study:oja-nisula-2007, study:eva8100-2009, study:van-dyke-2009, study:shea-2007, study:mssqltips-2127
+    #[arg(value_name = "PLAN.toml|study:NAME")]
     pub plan: PathBuf,
+    /// Of a study: repeat it on this target in place of its simulated array
+    #[arg(long, value_name = "TARGET", value_parser = super::name_text())]
+    pub target: Option<String>,
+    /// Of study:van-dyke-2009: with what readers of the article asked for: stripe units of 128K and 256K, offsets of 128K and 1M, sequential reads
+    #[arg(long)]
+    pub readers: bool,
     /// Of several factors: write a page or picture: .html, .svg, .png or .md
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

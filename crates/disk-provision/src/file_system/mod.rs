@@ -110,6 +110,9 @@ pub(crate) struct Place {
     pub start_bytes: u64,
     /// Something is there that the tool would stop at.
     pub overwrites: bool,
+    /// It starts where the disks below would not have it, at which some tools stop: the
+    /// plan says so, and whoever carries it out has read it.
+    pub is_misaligned: bool,
 }
 
 /// How it is made, and what must come out.

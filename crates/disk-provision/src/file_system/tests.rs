@@ -23,6 +23,7 @@ fn place(sector: u32) -> Place {
         },
         start_bytes: 1 << 20,
         overwrites: false,
+        is_misaligned: false,
     }
 }
 
@@ -83,6 +84,7 @@ fn force_is_used_only_where_something_would_be_overwritten() {
     let page = kernel(4096, NEW);
     let full = Place {
         overwrites: true,
+        is_misaligned: false,
         ..place(512)
     };
     for (kind, forced) in [(Ext4, false), (Xfs, true), (Btrfs, true), (Ntfs, false)] {
@@ -167,4 +169,20 @@ fn what_no_kernel_has_is_a_mistake_in_the_command() {
         assert_eq!(error.kind, ErrorKind::Usage, "{error}");
         assert!(error.hint.contains(hint), "{error}: {}", error.hint);
     }
+}
+
+#[test]
+fn xfs_is_made_where_the_plan_calls_the_place_misaligned() {
+    let made = |is_misaligned: bool| {
+        let place = Place {
+            is_misaligned,
+            ..place(512)
+        };
+        let wish = wish(Xfs, "4K", Some((16 << 10, 2)));
+        recipe(&wish, &place, &kernel(4096, NEW), "sda1")
+            .expect("a recipe")
+            .arguments
+    };
+    assert!(made(true).contains(&"-f".to_owned()));
+    assert!(!made(false).contains(&"-f".to_owned()));
 }

@@ -35,7 +35,7 @@ pub fn recipe(wish: &FormatWish, place: &Place, kernel: &Kernel, target: &str) -
         ));
     }
     let mut arguments = vec!["-q".to_owned()];
-    if place.overwrites {
+    if place.overwrites || place.is_misaligned {
         arguments.push("-f".to_owned());
     }
     arguments.push("-b".to_owned());

@@ -121,7 +121,7 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
     let device = Device::find(path)?;
     let wrong = |what: String| {
         Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
-            "mdadm ended well, but the kernel tells otherwise: look with `mdadm --detail {}`.",
+            "mdadm ended well, but the kernel tells otherwise of {}: look at /proc/mdstat.",
             path.as_text()
         ))
     };

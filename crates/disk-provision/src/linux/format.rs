@@ -44,6 +44,7 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         geometry,
         start_bytes: start_on_disk(&device.facts),
         overwrites: !present.is_empty(),
+        is_misaligned: is_misaligned(&device.facts),
     };
     let Recipe {
         arguments,
@@ -83,6 +84,7 @@ pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
         },
         start_bytes: 0,
         overwrites: true,
+        is_misaligned: false,
     };
     file_system::recipe(wish, &place, &kernel(), target)?;
     tool(wish, target).map(drop)
@@ -102,6 +104,15 @@ fn start_on_disk(device: &BlockDevice) -> u64 {
         .partition
         .as_ref()
         .map_or(0, |place| place.start_bytes)
+}
+
+/// Whether it starts off the multiples of what the disk below takes best: its stripe unit,
+/// or its physical sector.
+fn is_misaligned(device: &BlockDevice) -> bool {
+    let queue = &device.queue;
+    let least = queue.minimum_io_bytes.unwrap_or(1);
+    let sector = queue.physical_sector_bytes.map_or(1, u64::from);
+    !start_on_disk(device).is_multiple_of(least.max(sector).max(1))
 }
 
 /// Partitions of a whole device, by the kernel or by a table that it does not

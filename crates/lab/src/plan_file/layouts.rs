@@ -33,9 +33,9 @@ use stripewise_workload::{
 };
 use toml::de::{DeTable, DeValue};
 
-const KEYS: [&str; 18] = [
-    "name", "label", "target", "devices", "layout", "slots", "factors", "factor", "profile", "mix",
-    "cores", "margin", "passes", "time", "seed", "size", "defaults", "cell",
+const KEYS: [&str; 17] = [
+    "name", "label", "target", "devices", "layout", "factors", "factor", "profile", "mix", "cores",
+    "margin", "passes", "time", "seed", "size", "defaults", "cell",
 ];
 /// Processors where a plan does not say for how many it is.
 const CORES: u32 = 4;
@@ -53,8 +53,6 @@ pub struct LayoutsFile {
     pub devices: Vec<String>,
     /// Levels of factors that are not varied.
     pub fixed: LayoutLevels,
-    /// Layouts lie side by side and change places, rather than each in the same place.
-    pub slots: bool,
     /// In the order of the file.
     pub factors: Vec<Factor>,
     /// The profile or mix; none where the plan has cells of its own.
@@ -92,7 +90,6 @@ struct Head {
     target: Option<String>,
     devices: Vec<String>,
     fixed: LayoutLevels,
-    slots: bool,
     factors: Vec<Factor>,
     profile: Option<(String, Range<usize>)>,
     mix: Option<(String, Range<usize>)>,
@@ -138,7 +135,6 @@ pub(super) fn read(
         target,
         devices: head.devices,
         fixed: head.fixed,
-        slots: head.slots,
         factors: head.factors,
         duration_given: duration_given && profile.is_none(),
         profile,
@@ -187,7 +183,6 @@ impl Reader<'_> {
                     head.fixed.insert(name.to_owned(), level);
                 }
             }
-            "slots" => head.slots = self.0.scalar(key, value)? == "true",
             "factors" => head.factors.extend(self.factors(value)?),
             "factor" => {
                 for table in self.0.tables(key, value)? {

@@ -42,10 +42,10 @@ nothing_is_left() { # WORDS
 
 # Runs of the store lie where their layouts say.
 places() {
-    sw --json lab plans > /tmp/plans.json 2> /dev/null
     wrong=0
     seen=0
-    for id in $(sw --json history 2> /dev/null | values /dev/stdin | awk '/\.id / { print $2 }' | head -n "$1"); do
+    sw --json history > /tmp/history.json 2> /dev/null
+    for id in $(values /tmp/history.json | awk '$1 ~ /\.id$/ { print $2 }' | head -n "$1"); do
         sw --json history show "$id" > /tmp/run.json 2> /dev/null || continue
         level=$(sed -n 's/.*"level": "\(offset[^"]*\)".*/\1/p' /tmp/run.json | head -n 1)
         start=$(sed -n 's/.*"partition_offset_bytes": \([0-9]*\).*/\1/p' /tmp/run.json | head -n 1)

@@ -87,6 +87,12 @@ fn with_raid(ground: &Ground, levels: &LayoutLevels) -> Ground {
     )
 }
 
+/// There are stripe units.
+fn is_striped(ground: &Ground) -> bool {
+    let level = ground.level.as_deref();
+    !matches!(level, None | Some("1" | "linear"))
+}
+
 /// A layout as the commands need it.
 struct Wanted {
     ground: Ground,
@@ -105,7 +111,9 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
         level.map(ByteSize::bytes)
     };
     let wanted = Wanted {
-        unit_bytes: size("stripe-unit").or(ground.stripe_unit_bytes),
+        unit_bytes: size("stripe-unit")
+            .or(ground.stripe_unit_bytes)
+            .filter(|_| is_striped(&ground)),
         offset_bytes: size("offset").unwrap_or(ground.offset_bytes),
         allocation_unit_bytes: size("allocation-unit").filter(|unit| *unit > 0),
         file_system: levels
@@ -169,20 +177,20 @@ impl Wanted {
             "stripewise partition /dev/{disk} --align {} --yes --destroy {disk}",
             ByteSize(self.offset_bytes)
         ));
+        let keeps_stripes = matches!(self.file_system.as_str(), "ext4" | "xfs");
         let stripe = match self.unit_bytes {
-            Some(unit) if self.ground.data_disks > 1 => format!(
+            Some(unit) if self.ground.data_disks > 1 && keeps_stripes => format!(
                 " --stripe-unit {} --stripe-disks {}",
                 ByteSize(unit),
                 self.ground.data_disks
             ),
             _ => String::new(),
         };
-        // Linux mounts units up to its page size.
-        let unit = ByteSize(
-            self.allocation_unit_bytes
-                .unwrap_or(PAGE_BYTES)
-                .min(PAGE_BYTES),
-        );
+        // What was made on devices can be made there again; any other Linux mounts blocks
+        // of its page size, and ext4's clusters of any size.
+        let is_known = !self.ground.devices.is_empty() || self.file_system == "ext4";
+        let most = if is_known { u64::MAX } else { PAGE_BYTES };
+        let unit = ByteSize(self.allocation_unit_bytes.unwrap_or(PAGE_BYTES).min(most));
         lines.push(format!(
             "stripewise format /dev/{partition} --fs {} --allocation-unit {unit}{stripe} --yes --destroy {partition}",
             self.file_system
@@ -191,14 +199,21 @@ impl Wanted {
     }
 
     fn windows(&self) -> Vec<String> {
-        // diskpart counts in KiB, and rounds an alignment up.
-        let start = match self.offset_bytes.is_multiple_of(1024) {
-            true => format!("align={}", self.offset_bytes >> 10),
-            false => format!("offset={}", self.offset_bytes.div_ceil(1024)),
-        };
         let unit = self.allocation_unit_bytes.unwrap_or(NTFS_UNIT_BYTES);
+        let place = match self.offset_bytes.is_multiple_of(1024) {
+            true => format!(
+                "diskpart: select disk N, then create partition primary align={}",
+                self.offset_bytes >> 10
+            ),
+            false => format!(
+                "rem diskpart counts in KiB: it cannot start a partition at {}, only at {}K or {}K",
+                ByteSize(self.offset_bytes),
+                self.offset_bytes >> 10,
+                self.offset_bytes.div_ceil(1024)
+            ),
+        };
         vec![
-            format!("diskpart: select disk N, then create partition primary {start}"),
+            place,
             format!("format X: /FS:NTFS /A:{} /Q", ntfs_unit(unit)),
         ]
     }
@@ -285,5 +300,48 @@ mod tests {
             "{}",
             lines[0]
         );
+    }
+
+    #[test]
+    fn what_a_system_cannot_do_is_said_and_not_rounded() {
+        let ground = Ground {
+            level: Some("1".to_owned()),
+            disks: 2,
+            data_disks: 1,
+            stripe_unit_bytes: Some(512 << 10),
+            offset_bytes: 32_256,
+            devices: vec!["sdb".to_owned(), "nvme0n1".to_owned()],
+            ..Ground::default()
+        };
+        let all = lines(
+            &ground,
+            &[("file-system", "ext4"), ("allocation-unit", "64K")],
+        );
+        assert_eq!(
+            all[0],
+            "mdadm --create /dev/md0 --level=1 --raid-devices=2 /dev/sdb /dev/nvme0n1"
+        );
+        assert!(all[2].contains("--allocation-unit 64K --yes"), "{}", all[2]);
+        assert_eq!(
+            all[3],
+            "rem diskpart counts in KiB: it cannot start a partition at 31.5K, only at 31K or 32K"
+        );
+        assert!(
+            !all.iter().any(|line| line.contains("strip size")),
+            "{all:?}"
+        );
+        let single = Ground {
+            disks: 1,
+            data_disks: 1,
+            offset_bytes: 1 << 20,
+            devices: vec!["nvme0n1".to_owned()],
+            file_system: Some("btrfs".to_owned()),
+            ..Ground::default()
+        };
+        let all = lines(&single, &[("offset", "36K")]);
+        assert!(all[0].starts_with("stripewise partition /dev/nvme0n1 --align 36K"));
+        assert!(all[1].starts_with("stripewise format /dev/nvme0n1p1 --fs btrfs"));
+        assert!(!all[1].contains("stripe-unit"), "{}", all[1]);
+        assert!(all[2].ends_with("align=36"), "{}", all[2]);
     }
 }

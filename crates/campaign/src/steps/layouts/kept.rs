@@ -39,6 +39,10 @@ pub struct KeptLayouts {
     /// Of each layout: the target that stands for it, and the options of workloads that
     /// it sets.
     pub places: Vec<LayoutPlace>,
+    /// Of each layout on a simulated array: all keys of the array, so that one whose file
+    /// has changed is not taken for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<String>,
     /// What is known of the place, for the commands that make a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<Ground>,
@@ -117,6 +121,7 @@ impl KeptLayouts {
             label: None,
             plan,
             places,
+            arrays: Vec::new(),
             ground: None,
             on_devices: None,
             measured: Measured::default(),
@@ -200,6 +205,16 @@ impl KeptLayouts {
             .map_err(store_failure)
     }
 
+    /// Values are there for the layouts and the cells of the plan, and for no others.
+    fn fits_its_plan(&self) -> bool {
+        let (layouts, cells) = (self.plan.set.len(), self.plan.cells.len());
+        let of_layout =
+            |values: &Option<Vec<_>>| values.as_ref().is_none_or(|values| values.len() == cells);
+        self.places.len() == layouts
+            && (self.measured.passes.iter())
+                .all(|pass| pass.values.len() == layouts && pass.values.iter().all(of_layout))
+    }
+
     /// The answer so far; `None` where fewer than two passes were finished.
     #[must_use]
     pub fn answer(&self) -> Option<AdviceRecord> {
@@ -242,6 +257,16 @@ fn read(document: &KeptDocument) -> Outcome<KeptLayouts> {
                 kept.id, kept.schema_version
             ),
             newer,
+        ));
+    }
+    if !kept.fits_its_plan() {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "what was measured of experiment {} does not fit its plan",
+                kept.id
+            ),
+            "somebody changed it: start a new experiment, and remove this one with `lab clean`",
         ));
     }
     Ok(kept)

@@ -2,22 +2,26 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `base` | passes on a target that is there, where nothing is made |
 //! | `commands` | the lines that make a layout |
 //! | `kept` | the document of the store |
 //! | `factors` | what a factor means on a simulated array |
 //! | `pages` | its answer as a page or picture |
 //! | `plan` | from what is asked to a plan, its places and its arrays |
 //! | `real` | makes layouts on real devices, and passes over them |
+//! | `runs` | runs of the cells of a layout on a real target |
 //! | `simulated` | makes passes on simulated arrays |
 //! | `values` | what an experiment takes of a run, and why passes end |
 //! | `sitting` | one sitting, from a plan to the answer |
 
+pub mod base;
 pub mod commands;
 pub mod factors;
 pub mod kept;
 pub mod pages;
 pub mod plan;
 pub mod real;
+pub mod runs;
 pub mod simulated;
 pub mod sitting;
 pub mod values;

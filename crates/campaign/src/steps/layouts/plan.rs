@@ -86,6 +86,7 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
     let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
     kept.label = asked.label;
     kept.ground = Some(Ground::of_array(&array));
+    kept.arrays = arrays.descriptions();
     Ok((kept, arrays))
 }
 
@@ -176,8 +177,7 @@ pub fn without_allocation_unit(
         return Ok(None);
     }
     let factor = factors.remove(place);
-    let note =
-        "The allocation unit has no effect here: the file of a simulated array has no fragments.";
+    let note = "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some).";
     Ok(Some((no_effect(&factor), note.to_owned())))
 }
 
@@ -222,7 +222,12 @@ pub fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -
     for level in &factor.levels {
         let joint = if name.contains('?') { '&' } else { '?' };
         let one = spec(context, &format!("{name}{joint}allocation_unit={level}"))?;
-        starts.push(one.build().facts().file_offset_bytes);
+        let facts = one.facts();
+        if facts.fragments > 0 {
+            // Each piece begins at a unit of its own.
+            return Ok(true);
+        }
+        starts.push(facts.file_offset_bytes);
     }
     Ok(starts.windows(2).any(|pair| pair[0] != pair[1]))
 }

@@ -52,6 +52,13 @@ impl Arrays {
         })
     }
 
+    /// All keys of each.
+    #[must_use]
+    pub fn descriptions(&self) -> Vec<String> {
+        let arrays = self.arrays.iter();
+        arrays.map(|array| array.spec().describe()).collect()
+    }
+
     /// The largest sector of any of them.
     #[must_use]
     pub fn sector_bytes(&self) -> u64 {

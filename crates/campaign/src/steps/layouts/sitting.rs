@@ -1,5 +1,6 @@
 //! One sitting of an experiment over layouts.
 
+use super::base::{OnTarget, TargetPasses};
 use super::kept::KeptLayouts;
 use super::real::devices::MayDestroy;
 use super::real::passes::RealPasses;
@@ -85,6 +86,31 @@ pub fn make_layouts(
     };
     let kept = passes.into_kept();
     conclude(context, store, kept, measured, conducted)
+}
+
+/// Measures layouts on a target that is there.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn measure_on_target(
+    context: &Context,
+    store: &mut Store,
+    on: OnTarget,
+) -> Outcome<LayoutsSitting> {
+    let OnTarget { mut kept, aimed } = on;
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let aimed = [aimed];
+    let mut passes = TargetPasses::new(context, store, &aimed, kept);
+    let conducted = conduct_passes(&plan, &mut measured, &mut passes);
+    let kept = passes.into_kept();
+    let [target] = aimed;
+    let finished = target.finish();
+    let mut sitting = conclude(context, store, kept, measured, conducted)?;
+    sitting.ended = sitting.ended.and(finished);
+    Ok(sitting)
 }
 
 /// Keeps what a sitting came to.
@@ -179,6 +205,15 @@ pub fn resume_layouts(
         ));
     }
     let arrays = Arrays::open(context, &kept.places)?;
+    if !kept.arrays.is_empty() && arrays.descriptions() != kept.arrays {
+        return Err(Failure::usage(
+            format!(
+                "{} is not the array that it was when the experiment {} began",
+                kept.target, kept.id
+            ),
+            "start a new experiment: values of two arrays are not of one",
+        ));
+    }
     announce(context, &kept, true);
     simulate_layouts(context, store, &arrays, kept)
 }

@@ -8,11 +8,11 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
 use crate::permissions::Permissions;
-use crate::steps::keep::Place;
 use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
-use crate::steps::layouts::values::{Halt, mean_of, run_options, value_of};
-use crate::steps::measure::{PlacedJob, RunOptions, measure};
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use crate::steps::layouts::runs::{Bench, show_pass};
+use crate::steps::layouts::values::Halt;
+use crate::steps::measure::RunOptions;
+use crate::steps::targets::{TargetRequirements, open_target};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
     CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, runs_per_making,
@@ -147,7 +147,18 @@ impl<'a> RealPasses<'a> {
         let aimed = [target];
         let making_ns = self.context.now_ns() - began_ns;
         let runs = self.runs(making_ns);
-        let values = self.runs_of_cells(&aimed, wish, place, layout, runs);
+        let size_bytes = self.on.size_bytes;
+        let mut bench = Bench {
+            context: self.context,
+            store: self.store,
+            aimed: &aimed,
+            kept: &self.kept,
+            bar: &self.bar,
+            started_ns: self.started_ns,
+            how: &self.how,
+        };
+        let fit = |workload: &Workload| fitted(workload, wish, size_bytes);
+        let values = bench.cells(place, layout, runs, &fit);
         let [target] = aimed;
         target.finish().map_err(Halt::Failed)?;
         values
@@ -170,62 +181,6 @@ impl<'a> RealPasses<'a> {
         self.kept.on_devices = Some(self.on.clone());
         runs
     }
-
-    fn runs_of_cells(
-        &mut self,
-        aimed: &[OpenTarget],
-        wish: &LayoutWish,
-        (pass, position): (u32, usize),
-        layout: usize,
-        runs: u32,
-    ) -> Result<Vec<CellValue>, Halt> {
-        let plan = self.kept.plan.clone();
-        let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
-        for run in 0..runs {
-            for cell in reads_first(&plan) {
-                if self.context.signal().is_some() {
-                    return Err(Halt::Interrupted);
-                }
-                let mut workload = plan.workload(pass, layout, cell);
-                workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let workload = fitted(&workload, wish, self.on.size_bytes).map_err(Halt::Failed)?;
-                let name = &plan.cells[cell].mix.name;
-                let title = format!("Pass {}, {name} on {}", pass + 1, plan.set.words(layout));
-                let place = Place {
-                    title: &title,
-                    before_ns: self.context.now_ns() - self.started_ns,
-                    expected_ns: workload.length_ns(),
-                    after_ns: 0,
-                };
-                let job = PlacedJob {
-                    name: name.clone(),
-                    workload,
-                    targets: vec![0],
-                };
-                let how = run_options(
-                    &self.kept,
-                    self.how.clone(),
-                    (pass, position),
-                    (layout, cell),
-                );
-                let measured = measure(
-                    self.context,
-                    self.store,
-                    aimed,
-                    &[job],
-                    &how,
-                    &self.bar,
-                    &place,
-                )
-                .map_err(Halt::Failed)?;
-                measured.kept.map_err(Halt::Failed)?;
-                let value = value_of(&measured.record).ok_or(Halt::Interrupted)?;
-                values[cell].push(value);
-            }
-        }
-        let means = values.iter().map(|of_cell| mean_of(of_cell));
-        means.collect::<Option<Vec<_>>>().ok_or(Halt::Interrupted)
-    }
 }
 
 /// What a layout of a plan is.
@@ -236,13 +191,6 @@ pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<Layo
     let mut levels = on.fixed.clone();
     levels.extend(plan.set.levels(layout));
     LayoutWish::of(&levels, &on.devices)
-}
-
-/// Cells that only read come first: what they read, nobody has rewritten yet.
-fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
-    let mut cells: Vec<usize> = (0..plan.cells.len()).collect();
-    cells.sort_by_key(|&cell| plan.cells[cell].workload.read_percent < 100);
-    cells
 }
 
 /// A workload as a layout runs it: with the options that it sets, on the same logical size.
@@ -321,11 +269,12 @@ impl PassMaker for RealPasses<'_> {
             .map_err(Halt::Failed)?;
         let made = progress.measured.passes.len() as u64;
         let passed_ns = self.context.now_ns() - self.started_ns;
-        let likely = u64::from(progress.passes_likely).max(made);
-        let left_ns = passed_ns / made.max(1) * (likely - made);
-        self.bar.set_total(passed_ns + left_ns);
-        let title = format!("Pass {made} of about {likely}");
-        self.bar.update(passed_ns, &title, Some(left_ns));
+        show_pass(
+            &self.bar,
+            passed_ns,
+            made,
+            u64::from(progress.passes_likely),
+        );
         Ok(self.context.signal().is_none())
     }
 }

@@ -56,13 +56,17 @@ pub struct LayoutWish {
     pub options: Vec<(String, String)>,
 }
 
+/// An option of workloads that can be a factor.
+#[must_use]
+pub fn is_option(name: &str) -> bool {
+    WorkloadOptions::NAMES.contains(&name) && !NO_FACTORS.contains(&name)
+}
+
 /// There is such a factor on real devices.
 ///
 /// # Errors
 /// Where there is none; the hint names the nearest.
 pub fn check_factor(name: &str) -> Outcome<()> {
-    let is_option =
-        |name: &str| WorkloadOptions::NAMES.contains(&name) && !NO_FACTORS.contains(&name);
     if MADE.contains(&name) || is_option(name) {
         return Ok(());
     }

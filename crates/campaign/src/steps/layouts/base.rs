@@ -1,0 +1,329 @@
+//! Layouts on a target that is there: a directory, a file or a device on which nothing is
+//! made. Only where operations begin can differ, and options of workloads: partition
+//! offsets are base offsets, corrected for where the target starts, as `align` has them.
+
+use super::commands::Ground as Commanded;
+use super::kept::{KeptLayouts, LayoutPlace};
+use super::plan::{Asked, problem_failure};
+use super::real::wish::is_option;
+use super::runs::{Bench, show_pass};
+use super::values::Halt;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress as Bar;
+use crate::permissions::Permissions;
+use crate::steps::experiment::ground::find;
+use crate::steps::measure::{RunOptions, workload_failure};
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target,
+};
+use stripewise_lab::layouts::{
+    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, PassMaker, PassProgress,
+};
+use stripewise_lab::offsets::{Ground, shift};
+use stripewise_results::LayoutLevels;
+use stripewise_store::Store;
+use stripewise_targets::Size;
+use stripewise_units::ByteSize;
+use stripewise_workload::{Request, Workload, WorkloadOptions, validate};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// An experiment on a target that is there, and the target.
+pub struct OnTarget {
+    /// Not yet kept.
+    pub kept: KeptLayouts,
+    /// Open; finish it when all is done.
+    pub aimed: OpenTarget,
+}
+
+/// Opens the target and places the layouts on it.
+///
+/// # Errors
+/// Where a factor cannot be varied without making anything, or the target is refused.
+pub fn prepare_on_target(
+    context: &Context,
+    store: &mut Store,
+    permissions: &Permissions,
+    asked: Asked,
+) -> Outcome<OnTarget> {
+    for factor in &asked.factors {
+        check(factor)?;
+    }
+    let set = LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)?;
+    let mut notes = Vec::new();
+    let mut cells = asked.cells;
+    let aimed = open(
+        context,
+        store,
+        &asked.target,
+        asked.size_bytes,
+        permissions,
+        &mut cells,
+        &mut notes,
+    )?;
+    if !asked.durations_given {
+        for cell in &mut cells {
+            cell.workload.duration_ns = SECOND_NS;
+            cell.workload.ramp_ns = SECOND_NS / 10;
+        }
+    }
+    let blocks = cells.iter().map(|cell| cell.workload.block_size_bytes);
+    let block_bytes = blocks.max().unwrap_or(8 << 10);
+    let found = find(&aimed, &asked.target, block_bytes, asked.size_bytes);
+    notes.extend(found.place.notes.iter().cloned());
+    let (bases, size_bytes) = bases_of(&set, &found.ground)?;
+    let mut plan = LayoutPlan {
+        title: asked.title,
+        profile: asked.profile,
+        present: present(&set, found.place.start_bytes),
+        set,
+        cells,
+        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+        time_budget_ns: asked.time_ns,
+        seed: asked.seed.unwrap_or(Workload::SEED),
+    };
+    plan.check().map_err(problem_failure)?;
+    for cell in &mut plan.cells {
+        let size = cell.workload.size_bytes.unwrap_or(size_bytes);
+        cell.workload.size_bytes = Some(size.min(size_bytes));
+    }
+    let places: Vec<LayoutPlace> = (0..plan.set.len())
+        .map(|layout| LayoutPlace {
+            target: asked.target.clone(),
+            options: options_of(&plan.set.levels(layout)),
+            base_offset_bytes: bases.get(layout).copied(),
+        })
+        .collect();
+    check_fit(&plan, &places, &aimed)?;
+    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    kept.label = asked.label;
+    kept.notes = notes;
+    kept.ground = Some(Commanded {
+        disks: 1,
+        data_disks: 1,
+        offset_bytes: found.place.start_bytes.unwrap_or(1 << 20),
+        ..Commanded::default()
+    });
+    kept.not_tried = vec![
+        "stripe units, RAID levels, file systems and allocation units: nothing is made here (devices with --destroy)".to_owned(),
+        "ageing: nothing was aged".to_owned(),
+    ];
+    Ok(OnTarget { kept, aimed })
+}
+
+/// Every cell fits the target on every layout.
+fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], aimed: &OpenTarget) -> Outcome<()> {
+    for place in places {
+        for cell in &plan.cells {
+            let workload = placed(&cell.workload, place)?;
+            validate(&workload, aimed.limits()).map_err(workload_failure)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(factor: &Factor) -> Outcome<()> {
+    if factor.name == "offset" || is_option(&factor.name) {
+        return Ok(());
+    }
+    super::real::wish::check_factor(&factor.name)?;
+    Err(Failure::usage(
+        format!(
+            "{} cannot be varied on a target that is there: it is as it is",
+            factor.name
+        ),
+        "leave it out, or name devices that layouts may be made on, with --destroy",
+    ))
+}
+
+/// The target, for what the cells need; cells that write are left out where writing is not
+/// permitted.
+fn open(
+    context: &Context,
+    store: &mut Store,
+    target: &str,
+    size_bytes: Option<u64>,
+    permissions: &Permissions,
+    cells: &mut Vec<LayoutCell>,
+    notes: &mut Vec<String>,
+) -> Outcome<OpenTarget> {
+    let requirements = |cells: &[LayoutCell]| {
+        let workloads = || cells.iter().map(|cell| &cell.workload);
+        let first = workloads().next().cloned().unwrap_or_default();
+        TargetRequirements {
+            reads: workloads().any(|one| one.read_percent > 0),
+            writes: workloads().any(|one| one.read_percent < 100),
+            size: size_bytes.map_or(Size::Auto, Size::Exactly),
+            outstanding_total: workloads()
+                .map(|one| one.threads.saturating_mul(one.outstanding))
+                .max()
+                .unwrap_or(1),
+            // The profile or the plan says how much is in flight.
+            outstanding_by_number: true,
+            cache: first.cache,
+            cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+            data: first.data,
+            seed: Workload::SEED,
+            fill_time_limit_ns: size_bytes.is_none().then_some(25 * SECOND_NS),
+        }
+    };
+    let opened = open_target(context, store, target, &requirements(cells), permissions);
+    match opened {
+        Err(failure) if lacks_permission_to_write(&failure) => {
+            let all = cells.len();
+            cells.retain(|cell| cell.workload.read_percent == 100);
+            if cells.is_empty() {
+                return Err(failure);
+            }
+            notes.push(format!(
+                "{} of {all} cells write and were left out: writing was not permitted. The mix is that of the others.",
+                all - cells.len()
+            ));
+            open_target(context, store, target, &requirements(cells), permissions)
+        }
+        opened => opened,
+    }
+}
+
+/// The base offset of each layout, and the bytes that all of them have. Where the offset
+/// is not varied, operations begin where the target does.
+fn bases_of(set: &LayoutSet, ground: &Ground) -> Outcome<(Vec<u64>, u64)> {
+    let Some(factor) = set.factors.iter().find(|factor| factor.name == "offset") else {
+        let size_bytes = ground.end_bytes - ground.from_bytes;
+        return Ok((vec![ground.from_bytes; set.len()], size_bytes));
+    };
+    let parsed = |text: &String| {
+        let size: Result<ByteSize, _> = text.parse();
+        size.map(ByteSize::bytes)
+            .map_err(|error| Failure::usage(format!("offset {text}: {error}"), error.hint()))
+    };
+    let offsets = factor.levels.iter().map(parsed);
+    let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
+    let shifted = shift(ground, &offsets).map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })?;
+    let base = |layout: usize| {
+        let level = set.levels(layout).get("offset").cloned();
+        let place = factor
+            .levels
+            .iter()
+            .position(|one| Some(one) == level.as_ref());
+        shifted.base_offsets_bytes[place.unwrap_or(0)]
+    };
+    Ok(((0..set.len()).map(base).collect(), shifted.size_bytes))
+}
+
+/// The layout that is there now: where the target starts, if it is one of the levels and
+/// the only thing that differs.
+fn present(set: &LayoutSet, start_bytes: Option<u64>) -> Option<usize> {
+    let start = start_bytes?;
+    let only = set.factors.len() == 1 && set.factors[0].name == "offset";
+    let is_it = |layout: &usize| {
+        let levels = set.levels(*layout);
+        let level: Option<ByteSize> = levels.get("offset").and_then(|text| text.parse().ok());
+        level.map(ByteSize::bytes) == Some(start)
+    };
+    only.then(|| (0..set.len()).find(is_it)).flatten()
+}
+
+fn options_of(levels: &LayoutLevels) -> Vec<(String, String)> {
+    let options = levels.iter().filter(|(name, _)| name.as_str() != "offset");
+    options
+        .map(|(name, level)| (name.clone(), level.clone()))
+        .collect()
+}
+
+/// A workload as a layout runs it.
+fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
+    let mut options = WorkloadOptions::default();
+    for (option, text) in &place.options {
+        options.set(option, text).map_err(|error| {
+            let hint = error.hint().to_owned();
+            Failure::usage(error.to_string(), hint)
+        })?;
+    }
+    let given = Workload {
+        base_offset_bytes: place.base_offset_bytes.unwrap_or(0),
+        ..workload.clone()
+    };
+    options.build(&given).map_err(workload_failure)
+}
+
+/// Makes passes on a target that is there.
+pub struct TargetPasses<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    aimed: &'a [OpenTarget],
+    kept: KeptLayouts,
+    bar: Bar<'a>,
+    started_ns: u64,
+    how: RunOptions,
+}
+
+impl<'a> TargetPasses<'a> {
+    /// Before its first pass.
+    pub fn new(
+        context: &'a Context,
+        store: &'a mut Store,
+        aimed: &'a [OpenTarget],
+        kept: KeptLayouts,
+    ) -> Self {
+        TargetPasses {
+            bar: Bar::begin(context.observer(), false, 1, "Measuring"),
+            started_ns: context.now_ns(),
+            how: RunOptions::of(context, Request::default(), false),
+            context,
+            store,
+            aimed,
+            kept,
+        }
+    }
+
+    /// What is left when all is done.
+    #[must_use]
+    pub fn into_kept(self) -> KeptLayouts {
+        self.kept
+    }
+}
+
+impl PassMaker for TargetPasses<'_> {
+    type Error = Halt;
+
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
+        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        for (position, &layout) in order.iter().enumerate() {
+            let place = self.kept.places[layout].clone();
+            let mut bench = Bench {
+                context: self.context,
+                store: self.store,
+                aimed: self.aimed,
+                kept: &self.kept,
+                bar: &self.bar,
+                started_ns: self.started_ns,
+                how: &self.how,
+            };
+            let fit = |workload: &Workload| placed(workload, &place);
+            values[layout] = Some(bench.cells((pass, position), layout, 1, &fit)?);
+        }
+        Ok(LayoutPass { values })
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.context.now_ns() - self.started_ns
+    }
+
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
+        self.kept.measured = progress.measured.clone();
+        self.kept.elapsed_ns = self.elapsed_ns();
+        self.kept
+            .keep(self.context, self.store)
+            .map_err(Halt::Failed)?;
+        let made = progress.measured.passes.len() as u64;
+        let likely = u64::from(progress.passes_likely);
+        show_pass(&self.bar, self.elapsed_ns(), made, likely);
+        Ok(self.context.signal().is_none())
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs of the cells of a layout on a real target, one after the other.
+
+use super::kept::KeptLayouts;
+use super::values::{Halt, mean_of, run_options, value_of};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress as Bar;
+use crate::steps::keep::Place;
+use crate::steps::measure::{PlacedJob, RunOptions, measure};
+use crate::steps::targets::OpenTarget;
+use stripewise_lab::layouts::{CellValue, LayoutPlan};
+use stripewise_store::Store;
+use stripewise_workload::Workload;
+
+/// What runs are made with.
+pub struct Bench<'a, 'b> {
+    /// Surroundings.
+    pub context: &'a Context,
+    /// Where they are kept.
+    pub store: &'b mut Store,
+    /// The target, alone.
+    pub aimed: &'b [OpenTarget],
+    /// The experiment.
+    pub kept: &'b KeptLayouts,
+    /// Where progress is shown.
+    pub bar: &'b Bar<'a>,
+    /// When the sitting began.
+    pub started_ns: u64,
+    /// What all runs have in common.
+    pub how: &'b RunOptions,
+}
+
+impl Bench<'_, '_> {
+    /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
+    /// workload that of the layout. `place`: pass, and position in it.
+    ///
+    /// # Errors
+    /// Where a signal came, or a run could not be made or kept.
+    pub fn cells(
+        &mut self,
+        place: (u32, usize),
+        layout: usize,
+        runs: u32,
+        fit: &dyn Fn(&Workload) -> Outcome<Workload>,
+    ) -> Result<Vec<CellValue>, Halt> {
+        let plan = &self.kept.plan;
+        let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
+        for run in 0..runs {
+            for cell in reads_first(plan) {
+                if self.context.signal().is_some() {
+                    return Err(Halt::Interrupted);
+                }
+                let mut workload = plan.workload(place.0, layout, cell);
+                workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let workload = fit(&workload).map_err(Halt::Failed)?;
+                values[cell].push(self.run(place, (layout, cell), workload)?);
+            }
+        }
+        let means = values.iter().map(|of_cell| mean_of(of_cell));
+        means.collect::<Option<Vec<_>>>().ok_or(Halt::Interrupted)
+    }
+
+    fn run(
+        &mut self,
+        place: (u32, usize),
+        (layout, cell): (usize, usize),
+        workload: Workload,
+    ) -> Result<CellValue, Halt> {
+        let plan = &self.kept.plan;
+        let name = &plan.cells[cell].mix.name;
+        let title = format!("Pass {}, {name} on {}", place.0 + 1, plan.set.words(layout));
+        let shown = Place {
+            title: &title,
+            before_ns: self.context.now_ns() - self.started_ns,
+            expected_ns: workload.length_ns(),
+            after_ns: 0,
+        };
+        let job = PlacedJob {
+            name: name.clone(),
+            workload,
+            targets: vec![0],
+        };
+        let how = run_options(self.kept, self.how.clone(), place, (layout, cell));
+        let measured = measure(
+            self.context,
+            self.store,
+            self.aimed,
+            &[job],
+            &how,
+            self.bar,
+            &shown,
+        )
+        .map_err(Halt::Failed)?;
+        measured.kept.map_err(Halt::Failed)?;
+        value_of(&measured.record).ok_or_else(|| match self.context.signal() {
+            Some(_) => Halt::Interrupted,
+            None => Halt::Failed(Failure::new(
+                Exit::InputOutput,
+                format!(
+                    "the run of {name} on {} completed no operation, or not all of its time",
+                    plan.set.words(layout)
+                ),
+                "make runs longer (`duration` of the cell), or look at the kernel's log for errors",
+            )),
+        })
+    }
+}
+
+/// Cells that only read come first: what they read, nobody has rewritten yet.
+fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
+    let mut cells: Vec<usize> = (0..plan.cells.len()).collect();
+    cells.sort_by_key(|&cell| plan.cells[cell].workload.read_percent < 100);
+    cells
+}
+
+/// Shows that a pass is over, and about how many are to come.
+pub fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: u64, likely: u64) {
+    let likely = likely.max(made);
+    let left_ns = passed_ns / made.max(1) * (likely - made);
+    bar.set_total(passed_ns + left_ns);
+    let title = format!("Pass {made} of about {likely}");
+    bar.update(passed_ns, &title, Some(left_ns));
+}

@@ -1,0 +1,366 @@
+//! `lab run study:NAME`: a published study repeated, on its simulated array or on any
+//! target, and laid beside what was printed.
+//!
+//! | file | what |
+//! |---|---|
+//! | `designs` | the studies: tables, printed figures, what is not explained |
+//! | `document` | published and own figures side by side |
+
+mod designs;
+mod document;
+
+pub use document::{StudyDocument, StudyRate, StudyRow, StudyTable};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::experiment::ground::find;
+use crate::steps::keep::Place;
+use crate::steps::measure::{PlacedJob, RunOptions, measure};
+use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
+use crate::steps::pilot::{Look, durations};
+use crate::steps::simulated::Simulated;
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, target_failure,
+};
+use designs::{Study, StudyDesign, StudyFactor, study, words};
+use stripewise_lab::offsets::shift;
+use stripewise_results::{JobRow, RunRecord, Status};
+use stripewise_store::Store;
+use stripewise_targets::{Size, TargetName};
+use stripewise_units::ByteSize;
+use stripewise_workload::{Request, Workload};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct StudyOptions {
+    /// Its name.
+    pub name: String,
+    /// What to repeat it on; its own simulated array where absent.
+    pub target: Option<String>,
+    /// With what readers of the article asked for.
+    pub readers: bool,
+    /// Length of a run on a real target; a second where absent.
+    pub step_ns: Option<u64>,
+    /// Seed of all streams.
+    pub seed: Option<u64>,
+    /// The user's words.
+    pub label: Option<String>,
+}
+
+/// A study repeated, and the failure that ended it before its time.
+pub struct Repeated {
+    /// What there is.
+    pub document: StudyDocument,
+    /// Why it ended early, if it did.
+    pub ended: Outcome<()>,
+}
+
+/// Repeats a study.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn repeat(
+    context: &Context,
+    options: &StudyOptions,
+    permissions: &Permissions,
+) -> Outcome<Repeated> {
+    let study = study(&options.name, options.readers)?;
+    let own = format!("sim:{}", study.array);
+    let target = options.target.clone().unwrap_or(own);
+    let mut store = context.open_store()?;
+    let id = context.free_id(&store, &context.timestamp())?;
+    let is_simulated = target.starts_with("sim:");
+    let document = StudyDocument::new(&study, &id, &target, is_simulated);
+    let mut sitting = Sitting {
+        context,
+        store: &mut store,
+        options,
+        document,
+        bar: Progress::begin(context.observer(), false, 1, "Repeating the study"),
+        done: 0,
+    };
+    let ended = match is_simulated {
+        true => sitting.simulate(&study),
+        false => sitting.measure(&study, permissions),
+    };
+    let ended = ended.and_then(|()| match context.signal() {
+        None => Ok(()),
+        Some(signal) => {
+            sitting.document.status = "partial";
+            Err(Failure::of(
+                Exit::Interrupted(signal),
+                "interrupted; what was measured is shown and kept",
+            ))
+        }
+    });
+    let document = sitting.document;
+    match ended {
+        // Nothing to show.
+        Err(failure) if document.tables.is_empty() => Err(failure),
+        ended => Ok(Repeated { document, ended }),
+    }
+}
+
+struct Sitting<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    options: &'a StudyOptions,
+    document: StudyDocument,
+    bar: Progress<'a>,
+    done: u64,
+}
+
+/// A run's rate, where it was not cut short.
+fn rate_of(record: &RunRecord) -> Option<f64> {
+    let job = record.jobs.first()?;
+    let row = JobRow { run: record, job };
+    row.iops().filter(|_| record.status == Status::Complete)
+}
+
+impl Sitting<'_> {
+    fn how(&self, level: &str, simulated: bool) -> RunOptions {
+        let request = Request {
+            label: self.options.label.clone(),
+            ..Request::default()
+        };
+        RunOptions {
+            series: Some((self.document.id.clone(), level.to_owned())),
+            ..RunOptions::of(self.context, request, simulated)
+        }
+    }
+
+    fn seeded(&self, workload: &Workload, number: usize) -> Workload {
+        let seed = self.options.seed.unwrap_or(Workload::SEED);
+        Workload {
+            seed: seed ^ (number as u64).wrapping_mul(0xd1b5_4a32_d192_ed03),
+            size_bytes: None,
+            ..workload.clone()
+        }
+    }
+
+    fn simulate(&mut self, study: &Study) -> Outcome<()> {
+        self.context
+            .plan("All times are those of the simulated array.");
+        let runs = |table: &StudyDesign| table.rows.len() * table.levels.len();
+        let all: usize = study.tables.iter().map(runs).sum();
+        self.bar.set_total(all as u64);
+        for design in &study.tables {
+            let mut own = vec![vec![None; design.levels.len()]; design.rows.len()];
+            let mut ended = Ok(());
+            for (level, name) in design.levels.iter().enumerate() {
+                if self.context.signal().is_some() || ended.is_err() {
+                    break;
+                }
+                ended = self.simulate_level(design, (level, name), &mut own);
+            }
+            self.document.tables.push(StudyTable::of(design, &own));
+            ended?;
+        }
+        Ok(())
+    }
+
+    fn simulate_level(
+        &mut self,
+        design: &StudyDesign,
+        (level, name): (usize, &str),
+        own: &mut [Vec<Option<f64>>],
+    ) -> Outcome<()> {
+        let target = &self.document.target;
+        let joint = if target.contains('?') { '&' } else { '?' };
+        let overrides = design.factor.overrides(name);
+        let text = match overrides.is_empty() {
+            true => target.clone(),
+            false => format!("{target}{joint}{overrides}"),
+        };
+        let parsed: TargetName = text.parse().map_err(target_failure)?;
+        let array = Simulated::open(self.context, &parsed)?;
+        let aimed = [OpenTarget::Simulated(Box::new(array))];
+        let how = self.how(name, true);
+        let workloads: Vec<Workload> = (design.rows.iter().enumerate())
+            .map(|(number, row)| self.seeded(&row.workload, number))
+            .collect();
+        let looks: Vec<Look> = (design.rows.iter().zip(&workloads))
+            .map(|(row, workload)| Look::at(&words(&row.workload), workload.clone()))
+            .collect();
+        let found = durations(self.context, &aimed, &how, &looks)?;
+        let cells = design
+            .rows
+            .iter()
+            .zip(&workloads)
+            .zip(found)
+            .map(|((row, workload), (ramp_ns, duration_ns))| {
+                let job = PlacedJob {
+                    name: words(&row.workload),
+                    workload: Workload {
+                        ramp_ns,
+                        duration_ns,
+                        ..workload.clone()
+                    },
+                    targets: vec![0],
+                };
+                SimulatedCell::prepare(self.context, &aimed, &[job], &how)
+            })
+            .collect::<Outcome<Vec<_>>>()?;
+        let (context, store, bar) = (self.context, &mut *self.store, &self.bar);
+        let (mut row, done) = (0, &mut self.done);
+        simulate_cells(context, &cells, &mut |record| {
+            let mut record = record.without_intervals();
+            own[row][level] = rate_of(&record);
+            row += 1;
+            *done += 1;
+            bar.update(*done, &format!("Level {name}"), None);
+            keep_new(context, store, &mut record)
+        })
+    }
+
+    fn measure(&mut self, study: &Study, permissions: &Permissions) -> Outcome<()> {
+        let workloads = || study.tables.iter().flat_map(|table| &table.rows);
+        let outstanding = workloads().map(|row| row.workload.threads * row.workload.outstanding);
+        let requirements = TargetRequirements {
+            reads: true,
+            writes: workloads().any(|row| row.workload.read_percent < 100),
+            size: Size::Auto,
+            outstanding_total: outstanding.max().unwrap_or(1),
+            // The study says how much is in flight.
+            outstanding_by_number: true,
+            cache: Workload::default().cache,
+            cache_by_name: false,
+            data: Workload::default().data,
+            seed: Workload::SEED,
+            fill_time_limit_ns: Some(25 * SECOND_NS),
+        };
+        let target = self.document.target.clone();
+        let mut writes = requirements.writes;
+        let open = |store: &mut Store, requirements: &TargetRequirements| {
+            open_target(self.context, store, &target, requirements, permissions)
+        };
+        let opened = match open(self.store, &requirements) {
+            Err(failure) if writes && lacks_permission_to_write(&failure) => {
+                writes = false;
+                let reads = TargetRequirements {
+                    writes,
+                    ..requirements
+                };
+                self.document
+                    .notes
+                    .push("Rows that write were left out: writing was not permitted.".to_owned());
+                open(self.store, &reads)
+            }
+            opened => opened,
+        };
+        let aimed = [opened?];
+        let measured = self.tables(study, &aimed, writes);
+        let [target] = aimed;
+        let finished = target.finish();
+        measured.and(finished)
+    }
+
+    fn tables(&mut self, study: &Study, aimed: &[OpenTarget], writes: bool) -> Outcome<()> {
+        for design in &study.tables {
+            if !matches!(design.factor, StudyFactor::None | StudyFactor::Offset) {
+                self.document.notes.push(format!(
+                    "The table over the {} was left out: on a target that is there it stays as it is.",
+                    design.factor.name()
+                ));
+                continue;
+            }
+            let places = self.places(design, &aimed[0])?;
+            let mut own = vec![vec![None; design.levels.len()]; design.rows.len()];
+            let ended = self.rows(design, &places, aimed, writes, &mut own);
+            self.document.tables.push(StudyTable::of(design, &own));
+            ended?;
+        }
+        Ok(())
+    }
+
+    /// Base offset and size of each level.
+    fn places(
+        &mut self,
+        design: &StudyDesign,
+        aimed: &OpenTarget,
+    ) -> Outcome<Vec<(u64, Option<u64>)>> {
+        if design.factor == StudyFactor::None {
+            return Ok(vec![(0, None); design.levels.len()]);
+        }
+        let blocks = design.rows.iter().map(|row| row.workload.block_size_bytes);
+        let found = find(
+            aimed,
+            &self.document.target,
+            blocks.max().unwrap_or(8 << 10),
+            None,
+        );
+        self.document.notes.extend(found.place.notes);
+        let offset = |level: &String| level.parse::<ByteSize>().map_or(0, ByteSize::bytes);
+        let offsets: Vec<u64> = design.levels.iter().map(offset).collect();
+        let shifted = shift(&found.ground, &offsets).map_err(|problem| {
+            let hint = problem.hint().to_owned();
+            Failure::usage(problem.to_string(), hint)
+        })?;
+        let bases = shifted.base_offsets_bytes.iter();
+        Ok(bases
+            .map(|base| (*base, Some(shifted.size_bytes)))
+            .collect())
+    }
+
+    /// All levels of a row one after the other, so that a drift meets all of them alike.
+    fn rows(
+        &mut self,
+        design: &StudyDesign,
+        places: &[(u64, Option<u64>)],
+        aimed: &[OpenTarget],
+        writes: bool,
+        own: &mut [Vec<Option<f64>>],
+    ) -> Outcome<()> {
+        let step_ns = self.options.step_ns.unwrap_or(SECOND_NS);
+        let all = (design.rows.len() * places.len()) as u64;
+        for (number, row) in design.rows.iter().enumerate() {
+            if row.workload.read_percent < 100 && !writes {
+                continue;
+            }
+            for (level, (base_offset_bytes, size_bytes)) in places.iter().enumerate() {
+                if self.context.signal().is_some() {
+                    return Ok(());
+                }
+                let workload = Workload {
+                    base_offset_bytes: *base_offset_bytes,
+                    size_bytes: *size_bytes,
+                    ramp_ns: step_ns / 10,
+                    duration_ns: step_ns,
+                    ..self.seeded(&row.workload, number)
+                };
+                let job = PlacedJob {
+                    name: words(&row.workload),
+                    workload,
+                    targets: vec![0],
+                };
+                let how = self.how(&design.levels[level], false);
+                let length_ns = step_ns + step_ns / 10;
+                let place = Place {
+                    title: &job.name.clone(),
+                    before_ns: self.done * length_ns,
+                    expected_ns: length_ns,
+                    after_ns: all.saturating_sub(self.done + 1) * length_ns,
+                };
+                self.bar.set_total(all * length_ns);
+                let measured = measure(
+                    self.context,
+                    self.store,
+                    aimed,
+                    &[job],
+                    &how,
+                    &self.bar,
+                    &place,
+                )?;
+                measured.kept?;
+                own[number][level] = rate_of(&measured.record);
+                self.done += 1;
+            }
+        }
+        Ok(())
+    }
+}
