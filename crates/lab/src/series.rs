@@ -121,6 +121,7 @@ impl SeriesKind {
                 CacheMode::Direct
             },
             sync: None,
+            think_time: None,
             rate: None,
             data: DataPattern::default(),
             seed,

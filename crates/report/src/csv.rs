@@ -12,7 +12,7 @@ use stripewise_results::{Errors, JobRow, KindOutcome, RunRecord, Status, Warning
 type Cell = fn(&JobRow<'_>) -> String;
 
 /// Columns in order. Names are those of the JSON document where it has them.
-const COLUMNS: [(&str, Cell); 52] = [
+const COLUMNS: [(&str, Cell); 54] = [
     ("run_id", |row| text(&row.run.id)),
     ("started_at", |row| text(&row.run.started_at)),
     ("status", |row| status(row.run.status).to_owned()),
@@ -75,6 +75,12 @@ const COLUMNS: [(&str, Cell); 52] = [
     }),
     ("rate_iops", |row| {
         number(row.job.workload.rate.as_ref().map(|rate| rate.iops))
+    }),
+    ("think_time_ns", |row| {
+        number(row.job.workload.think_time.map(|think| think.pause_ns))
+    }),
+    ("think_time_every", |row| {
+        number(row.job.workload.think_time.map(|think| think.every))
     }),
     ("seed", |row| {
         given(row, "jobs.workload.seed", row.job.workload.seed)

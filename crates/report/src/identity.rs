@@ -11,7 +11,7 @@ type Property = (&'static str, fn(&JobRow<'_>) -> String);
 
 /// What a series, a curve or a group of repetitions has in common, in the order
 /// in which it is told. Work in flight is not among it: that is an axis.
-const OF_GROUP: [Property; 10] = [
+const OF_GROUP: [Property; 11] = [
     ("Label", |row| row.run.label.clone().unwrap_or_default()),
     ("Job", |row| {
         if row.run.jobs.len() > 1 {
@@ -38,6 +38,10 @@ const OF_GROUP: [Property; 10] = [
     }),
     ("Engine", |row| {
         measured(row, || row.job.engine.name.clone())
+    }),
+    ("Think time", |row| {
+        let think = row.job.workload.think_time;
+        think.map_or_else(String::new, |think| format!("think {think}"))
     }),
 ];
 

@@ -266,6 +266,9 @@ pub fn run_header(run: &RunRecord) -> String {
                 job.name, rate.iops, rate.arrivals
             );
         }
+        if let Some(think) = &job.workload.think_time {
+            let _ = writeln!(text, "Think time of {}: {}", job.name, think.describe());
+        }
     }
     if !run.command.is_empty() {
         let _ = writeln!(text, "Command: {}", run.command.join(" "));

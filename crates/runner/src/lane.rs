@@ -122,8 +122,13 @@ impl Lane {
         }
     }
 
+    /// A sync is due and was not issued yet.
+    pub(crate) fn owes_sync(&self) -> bool {
+        self.syncs.as_ref().is_some_and(|syncs| syncs.owed > 0)
+    }
+
     /// What to issue at `now_ns`; an operation counts as in flight from here on.
-    pub(crate) fn offer(&mut self, now_ns: u64) -> Offer {
+    pub(crate) fn offer(&mut self, now_ns: u64, only_syncs: bool) -> Offer {
         if self.in_flight >= self.limit {
             return Offer::Full;
         }
@@ -138,6 +143,9 @@ impl Lane {
                 length_bytes: 0,
                 intended_ns: None,
             };
+        }
+        if only_syncs {
+            return Offer::Full;
         }
         let mut intended_ns = None;
         if let Some(arrivals) = &mut self.arrivals {

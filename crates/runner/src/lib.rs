@@ -12,6 +12,7 @@ mod policy;
 mod recorder;
 pub mod session;
 mod summary;
+mod think;
 pub mod trust;
 mod window;
 mod worker;

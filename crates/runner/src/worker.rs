@@ -21,6 +21,7 @@ use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
 use crate::recorder::{Recorder, UNMEASURED};
 use crate::summary::{CpuTimes, DrainCounts};
+use crate::think::Think;
 use crate::window::{Phase, Span, Times, Window};
 use std::sync::Arc;
 use stripewise_io_engine::Kind;
@@ -90,6 +91,8 @@ pub(crate) struct Worker {
     /// path, where free slots are all that limits it.
     lanes_count: bool,
     open_loop: bool,
+    /// Pauses between operations; such a worker is on the long path from the start.
+    think: Option<Think>,
     /// Operations still to be issued.
     remaining: u64,
     job: usize,
@@ -151,8 +154,11 @@ impl Worker {
             true => first.limit(),
             false => first.limit() + others.iter().map(Lane::limit).sum::<u32>(),
         };
-        let simple =
-            others.is_empty() && first.is_simple() && run.operations_max_per_thread.is_none();
+        let think = plan.workload.think_time.map(Think::new);
+        let simple = others.is_empty()
+            && first.is_simple()
+            && think.is_none()
+            && run.operations_max_per_thread.is_none();
         let length = i32::try_from(plan.workload.block_size_bytes).expect("at most 64 MiB");
         let open_loop = plan.workload.rate.is_some();
         // The lowest slots are on top, so a half-used set of buffers stays small.
@@ -185,6 +191,7 @@ impl Worker {
             simple,
             lanes_count: !simple,
             open_loop,
+            think,
             remaining: run.operations_max_per_thread.unwrap_or(u64::MAX),
             job,
             interval: times.interval_at(0),
@@ -394,6 +401,9 @@ impl Worker {
                 slot.start_ns = gap.moved(start_ns, at_ns) | UNMEASURED;
             }
             slot.issued_ns = gap.moved(slot.issued_ns, at_ns);
+        }
+        if let Some(think) = &mut self.think {
+            think.cut_out(gap);
         }
         self.first.move_arrivals(by_ns);
         for lane in &mut self.others {

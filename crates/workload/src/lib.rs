@@ -40,7 +40,8 @@ pub use request::{
 };
 pub use sizes::{BlockShare, BlockSizes, alignment_bytes};
 pub use spec::{
-    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy, Workload,
+    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy,
+    ThinkTime, Workload,
 };
 pub use stream::{Span, Stream, Streams};
 pub use stripewise_units::Kind;

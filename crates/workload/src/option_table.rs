@@ -3,7 +3,7 @@
 //! files and experiments read it.
 
 use crate::nearest::nearest;
-use crate::{Arrivals, BlockSizes, CacheMode, CursorKind, Distribution, SyncPolicy};
+use crate::{Arrivals, BlockSizes, CacheMode, CursorKind, Distribution, SyncPolicy, ThinkTime};
 use stripewise_units::{ByteSize, Nanoseconds, ParseError, parse_count};
 
 /// What options are about; also the order in which they are shown.
@@ -64,7 +64,7 @@ const SAID: WorkloadOption = WorkloadOption {
 };
 
 /// Every option of a workload.
-pub const OPTIONS: [WorkloadOption; 22] = [
+pub const OPTIONS: [WorkloadOption; 24] = [
     WorkloadOption {
         name: "read",
         about: "Only reads (the default)",
@@ -158,6 +158,15 @@ pub const OPTIONS: [WorkloadOption; 22] = [
         ..SAID
     },
     WorkloadOption {
+        name: "in-turn",
+        about: "Of several targets a thread visits one after the other, with --outstanding over all of them",
+        read: |options, text| {
+            options.in_turn = flag("in-turn", text)?;
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
         name: "base-offset",
         value: Some("SIZE"),
         about: "First byte to use, or a list: 63s, 64K, 1M [default: 0]",
@@ -194,6 +203,16 @@ pub const OPTIONS: [WorkloadOption; 22] = [
         about: "fdatasync after every N writes of a thread (N defaults to 1)",
         read: |options, text| {
             options.sync = Some(text.parse()?);
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "think-time",
+        value: Some("TIME[:N]"),
+        about: "Pause of each thread after every N operations, once they have completed (N defaults to 1)",
+        read: |options, text| {
+            options.think_time = Some(text.parse()?);
             Ok(())
         },
         ..SAID
@@ -330,6 +349,8 @@ pub struct WorkloadOptions {
     pub threads: Option<u32>,
     /// Operations in flight of each thread.
     pub outstanding: Option<u32>,
+    /// With several targets, `outstanding` counts over all of them.
+    pub in_turn: bool,
     /// Measured time.
     pub duration: Option<Nanoseconds>,
     /// Time before measuring.
@@ -342,6 +363,8 @@ pub struct WorkloadOptions {
     pub cache: Option<CacheMode>,
     /// Explicit syncs.
     pub sync: Option<SyncPolicy>,
+    /// Pauses of a thread; excludes `rate`.
+    pub think_time: Option<ThinkTime>,
     /// Operations a second of an open loop.
     pub rate: Option<f64>,
     /// How they are spaced; only with `rate`.
@@ -467,6 +490,7 @@ mod tests {
             "distribution" => "zipf:1.1",
             "cursor" => "shared",
             "duration" | "ramp" => "5s",
+            "think-time" => "5ms:3",
             _ if option.value.is_none() => "true",
             _ => "7",
         };

@@ -26,7 +26,10 @@ impl WorkloadOptions {
         let pattern = if says_pattern { &self } else { defaults };
         let random = !pattern.sequential && pattern.stride.is_none();
         let writes = mix.write || mix.read_percent.is_some_and(|percent| percent < 100);
-        let rate = self.rate.or(defaults.rate);
+        // Of think time and a rate, a job that says one does not take the other.
+        let says_pace = self.rate.is_some() || self.think_time.is_some();
+        let pace = if says_pace { &self } else { defaults };
+        let (rate, think_time) = (pace.rate, pace.think_time);
         let says_block = self.block.is_some() || self.block_sizes.is_some();
         let block = if says_block { &self } else { defaults };
         WorkloadOptions {
@@ -46,12 +49,14 @@ impl WorkloadOptions {
             block_sizes: block.block_sizes.clone(),
             threads: self.threads.or(defaults.threads),
             outstanding: self.outstanding.or(defaults.outstanding),
+            in_turn: self.in_turn || (defaults.in_turn && rate.is_none()),
             duration: self.duration.or(defaults.duration),
             ramp: self.ramp.or(defaults.ramp),
             size: self.size.or(defaults.size),
             base_offset: self.base_offset.or(defaults.base_offset),
             cache: self.cache.or(defaults.cache),
             sync: self.sync.or(defaults.sync.filter(|_| writes)),
+            think_time,
             rate,
             arrivals: self
                 .arrivals
@@ -76,7 +81,7 @@ impl WorkloadOptions {
             block_sizes,
             threads: self.threads.unwrap_or(base.threads),
             outstanding: self.outstanding.unwrap_or(base.outstanding),
-            in_turn: base.in_turn,
+            in_turn: self.in_turn || base.in_turn,
             duration_ns: self.duration.map_or(base.duration_ns, Nanoseconds::ns),
             ramp_ns: self.ramp.map_or(base.ramp_ns, Nanoseconds::ns),
             base_offset_bytes: self
@@ -85,6 +90,7 @@ impl WorkloadOptions {
             size_bytes: self.size.map(ByteSize::bytes).or(base.size_bytes),
             cache: self.cache.unwrap_or(base.cache),
             sync: self.sync.or(base.sync),
+            think_time: self.think_time.or(base.think_time),
             rate: self.open_loop(base)?,
             data: DataPattern {
                 compressible_percent: self.compressible.unwrap_or(base.data.compressible_percent),

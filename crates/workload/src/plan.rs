@@ -29,7 +29,8 @@
 //! read-percent = 70
 //! block = "8K"
 //! threads = 4
-//! outstanding = 16                  # of each thread on each target
+//! outstanding = 16                  # of each thread on each target; with
+//! in-turn = true                    # ... on all of them, one after the other
 //! distribution = "hot:10/90"        # or "uniform" or "zipf:0.99"
 //! rate = 5000                       # open loop: operations a second in all
 //! arrivals = "poisson"              # or "fixed"
@@ -46,6 +47,7 @@
 //! block = "1M"
 //! threads = 2
 //! sync = "fdatasync:64"             # after every 64 writes of a thread
+//! think-time = "10ms:8"             # a thread pauses after every 8 operations
 //! compressible = 50
 //! dedupable = 10
 //! engine = "uring"                  # or auto, threads, null

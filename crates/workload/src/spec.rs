@@ -42,6 +42,9 @@ pub struct Workload {
     pub cache: CacheMode,
     /// Explicit syncs between writes.
     pub sync: Option<SyncPolicy>,
+    /// Pauses of each thread, as of a user who thinks before asking again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<ThinkTime>,
     /// Open loop: operations arrive on a schedule whatever the disk does.
     /// The rate is that of the whole job, split evenly over its threads.
     pub rate: Option<Rate>,
@@ -71,6 +74,7 @@ impl Default for Workload {
             size_bytes: None,
             cache: CacheMode::Direct,
             sync: None,
+            think_time: None,
             rate: None,
             data: DataPattern::default(),
             seed: Workload::SEED,
@@ -222,6 +226,17 @@ pub enum CacheMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncPolicy {
     /// Writes between two syncs, at least 1.
+    pub every: u32,
+}
+
+/// After every `every` operations a thread issues nothing until all that it has in
+/// flight has completed, and for `pause_ns` from then on. Typed and printed as `10ms`
+/// and `10ms:32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThinkTime {
+    /// The pause in nanoseconds, above 0.
+    pub pause_ns: u64,
+    /// Reads and writes that a thread issues between two pauses, at least 1.
     pub every: u32,
 }
 

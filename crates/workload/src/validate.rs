@@ -88,6 +88,12 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
     check_block_sizes(workload)?;
     workload.rate.map_or(Ok(()), check_rate)?;
     check_data(workload.data)?;
+    check_think_time(workload)?;
+    if workload.in_turn && workload.rate.is_some() {
+        let why = "cannot be combined with --rate: arrivals are shared out over the targets";
+        let hint = "leave out --rate, or --in-turn";
+        return Err(WorkloadError::new("in-turn", "true", why, hint));
+    }
     check_sync(workload)
 }
 
@@ -303,6 +309,30 @@ fn check_rate(rate: Rate) -> Result<(), WorkloadError> {
     let why = "is outside of above 0 to 1,000,000,000 operations a second";
     let hint = "leave <--rate> out to go as fast as the disk does";
     Err(WorkloadError::new("rate", rate.iops, why, hint))
+}
+
+fn check_think_time(workload: &Workload) -> Result<(), WorkloadError> {
+    let Some(think) = workload.think_time else {
+        return Ok(());
+    };
+    let refuse = |why: &str, hint: &str| Err(WorkloadError::new("think-time", think, why, hint));
+    if workload.rate.is_some() {
+        let why = "cannot be combined with --rate: the operations of an open loop arrive on a schedule, whether the one before has been answered or not";
+        return refuse(why, "leave out --rate, or --think-time");
+    }
+    if think.pause_ns == 0 {
+        return refuse("is no pause", "give a time such as 10ms, or leave it out");
+    }
+    if think.pause_ns > TIME_NS_MAX {
+        return refuse("is longer than a year", "give a time such as 10ms");
+    }
+    if think.every == 0 {
+        return refuse(
+            "has no operations between two pauses",
+            "give a number from 1 on after the colon",
+        );
+    }
+    Ok(())
 }
 
 fn check_data(data: DataPattern) -> Result<(), WorkloadError> {

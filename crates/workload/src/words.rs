@@ -1,11 +1,11 @@
 //! The words of a workload as they are typed and printed; parsing what was
 //! printed gives the value back.
 
-use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy};
+use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy, ThinkTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use stripewise_units::{ParseError, parse_count};
+use stripewise_units::{Nanoseconds, ParseError, format_duration, parse_count};
 
 /// Largest exponent of a Zipf distribution.
 pub(crate) const THETA_MAX: f64 = 5.0;
@@ -14,6 +14,8 @@ const DISTRIBUTION_HINT: &str = "a distribution is uniform, zipf:THETA (0 < THET
 
 const SYNC_HINT: &str =
     "syncs are fdatasync, or fdatasync:N for one after every N writes of a thread";
+
+const THINK_HINT: &str = "a think time is how long a thread pauses after each operation: 10ms; 10ms:32 pauses after every 32";
 
 /// Makes `FromStr` and `Display` of an enumeration from one table of its words.
 macro_rules! words {
@@ -100,6 +102,49 @@ impl FromStr for SyncPolicy {
             .filter(|&every| every > 0)
             .ok_or_else(|| refuse("has no number of writes from 1 on after the colon"))?;
         Ok(SyncPolicy { every })
+    }
+}
+
+impl fmt::Display for ThinkTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pause = Nanoseconds(self.pause_ns);
+        match self.every {
+            1 => f.pad(&pause.to_string()),
+            every => f.pad(&format!("{pause}:{every}")),
+        }
+    }
+}
+
+impl ThinkTime {
+    /// For people: `each thread pauses for 10 ms after each operation`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let pause = format_duration(self.pause_ns);
+        match self.every {
+            1 => format!("each thread pauses for {pause} after each operation"),
+            every => format!("each thread pauses for {pause} after every {every} operations"),
+        }
+    }
+}
+
+impl FromStr for ThinkTime {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let (pause, every) = typed.trim().split_once(':').unwrap_or((typed, "1"));
+        let pause: Nanoseconds = pause.parse()?;
+        let every = parse_count(every)
+            .ok()
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|&every| every > 0);
+        let refuse = || {
+            let problem = "has no number of operations from 1 on after the colon";
+            ParseError::new(typed, problem, THINK_HINT)
+        };
+        Ok(ThinkTime {
+            pause_ns: pause.ns(),
+            every: every.ok_or_else(refuse)?,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A fio job file: sections, `[global]` before them. Options that a plan has no
 //! key for are named.
 
-use super::fio_options::{Fate, fate, gap, name_of, refused, split};
+use super::fio_options::{Fate, fate, gap, name_of, refused, split, think};
 use super::plan::{JobText, PlanText};
 use crate::fio::{Options, cache, names, size};
 use crate::text::lines;
@@ -225,7 +225,16 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     job.number("threads", u64::from(threads));
     let files = job.targets.len() as u64;
     let depth = u64::from(depth(options, line, plan)?);
-    job.number("outstanding", (depth / files).max(1));
+    job.number("outstanding", depth.max(1));
+    if files > 1 {
+        job.flag("in-turn");
+    }
+    if let Some(think) = think(options, depth)? {
+        if options.get("rate_iops").is_some() {
+            return Err("has thinktime and rate_iops: operations of a plan with a rate arrive on a schedule, and nobody thinks in between".to_owned());
+        }
+        job.text("think-time", &think.to_string());
+    }
     match options.time_ns("runtime") {
         Some(ns) => job.time("duration", ns),
         None => plan.note(

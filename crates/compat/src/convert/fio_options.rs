@@ -2,9 +2,10 @@
 //! carry, and why the others are refused.
 
 use crate::fio::{Options, names, size};
+use stripewise_workload::ThinkTime;
 
 /// Options that are carried over, or judged with those that are.
-const CARRIED: [&str; 38] = [
+const CARRIED: [&str; 43] = [
     "rw",
     "bs",
     "bsrange",
@@ -30,6 +31,11 @@ const CARRIED: [&str; 38] = [
     "offset",
     "rwmixread",
     "rwmixwrite",
+    "thinktime",
+    "thinktime_blocks",
+    "thinktime_blocks_type",
+    "thinktime_iotime",
+    "thinktime_spin",
     "rate_iops",
     "rate_process",
     "random_distribution",
@@ -274,7 +280,7 @@ pub(super) fn gap(options: &Options) -> Option<u64> {
     size(gap).filter(|bytes| *bytes > 0)
 }
 
-/// Several files: fio's depth is for all of them together.
+/// Several files: fio visits them in turn, unless it is asked to do otherwise.
 fn files(options: &Options) -> Result<(), String> {
     if options.count("nrfiles").is_some_and(|files| files > 1) {
         return Err("has nrfiles: the files that fio makes have names that no plan has; name them in filename".to_owned());
@@ -283,21 +289,55 @@ fn files(options: &Options) -> Result<(), String> {
     if count < 2 {
         return Ok(());
     }
-    if let Some(order) = options
-        .get("file_service_type")
-        .filter(|order| *order != "roundrobin")
-    {
+    match options.get("file_service_type").unwrap_or("roundrobin") {
+        "roundrobin" | "roundrobin:1" => Ok(()),
+        order => Err(format!(
+            "has file_service_type={order}: a plan's threads visit the files of a job in turn, one operation on each"
+        )),
+    }
+}
+
+/// `thinktime`: a plan's threads pause as fio's jobs do, after a number of operations
+/// that were *issued*, once they have completed. fio's usual count is of those completed,
+/// which is another one where several are in flight.
+///
+/// # Errors
+/// The end of a sentence about the job.
+pub(super) fn think(options: &Options, depth: u64) -> Result<Option<ThinkTime>, String> {
+    let Some(text) = options.get("thinktime") else {
+        return Ok(None);
+    };
+    let bad = |name: &str| format!("has no time in {name}={}", options.get(name).unwrap_or(""));
+    let pause_ns = options
+        .time_in("thinktime", 1_000)
+        .ok_or_else(|| bad("thinktime"))?;
+    if pause_ns == 0 {
+        return Ok(None);
+    }
+    for (name, why) in [
+        ("thinktime_spin", "a plan's threads sleep while they pause"),
+        (
+            "thinktime_iotime",
+            "a plan counts operations between two pauses, not time",
+        ),
+    ] {
+        if options.get(name).is_some() && options.time_in(name, 1_000) != Some(0) {
+            return Err(format!("has {name}: {why}"));
+        }
+    }
+    let every = match options.get("thinktime_blocks") {
+        None => 1,
+        Some(_) => options
+            .count("thinktime_blocks")
+            .filter(|every| *every > 0)
+            .ok_or("has no number in thinktime_blocks")?,
+    };
+    if depth > 1 && options.get("thinktime_blocks_type") != Some("issue") {
         return Err(format!(
-            "has file_service_type={order}: a plan has operations on all files of a job at once"
+            "has thinktime={text} with iodepth={depth}, counted by what completed: a plan counts what was issued (thinktime_blocks_type=issue)"
         ));
     }
-    let depth = u64::from(options.count("iodepth").unwrap_or(1));
-    if !depth.is_multiple_of(count) {
-        return Err(format!(
-            "has iodepth={depth} for the {count} files of filename together; a plan has a number for each of them: make it a multiple of {count}, or a job for each file"
-        ));
-    }
-    Ok(())
+    Ok(Some(ThinkTime { pause_ns, every }))
 }
 
 /// `bssplit=4k/60:64k/40`, as a plan's `4K:60,64K:40`.

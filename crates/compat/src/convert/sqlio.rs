@@ -134,9 +134,6 @@ fn job_of(
             );
         }
     }
-    if wish.workload.in_turn {
-        plan.note(line, "without -o SQLIO visited several files in turn, one operation at a time; the plan has one in flight on each");
-    }
     if wish.mask != 0 {
         plan.note(
             line,
@@ -181,6 +178,9 @@ fn load_of(load: &Workload, job: &mut JobText) {
     job.size("block", load.block_size_bytes);
     job.number("threads", u64::from(load.threads));
     job.number("outstanding", u64::from(load.outstanding));
+    if load.in_turn {
+        job.flag("in-turn");
+    }
     job.time("duration", load.duration_ns);
     job.text("cache", &load.cache.to_string());
     if load.base_offset_bytes > 0 {

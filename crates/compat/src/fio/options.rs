@@ -123,7 +123,12 @@ impl Options {
 
     /// A time, seconds where there is no unit.
     pub(crate) fn time_ns(&self, name: &str) -> Option<u64> {
-        time_ns(self.get(name)?)
+        self.time_in(name, 1_000_000_000)
+    }
+
+    /// A time, in units of `bare_ns` nanoseconds where it has none of its own.
+    pub(crate) fn time_in(&self, name: &str, bare_ns: u64) -> Option<u64> {
+        time_ns(self.get(name)?, bare_ns)
     }
 }
 
@@ -183,8 +188,8 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`.
-fn time_ns(text: &str) -> Option<u64> {
+/// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`; a bare number is of `bare_ns`.
+fn time_ns(text: &str, bare_ns: u64) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.len()
         - text
@@ -194,7 +199,8 @@ fn time_ns(text: &str) -> Option<u64> {
     let unit: u64 = match &text[digits..] {
         "us" | "usec" => 1_000,
         "ms" | "msec" => 1_000_000,
-        "" | "s" => 1_000_000_000,
+        "" => bare_ns,
+        "s" => 1_000_000_000,
         "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "d" => 86_400_000_000_000,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use stripewise_compat::Error;
 use stripewise_compat::convert::{Converted, Surroundings, Tool, convert};
-use stripewise_workload::{Pattern, Plan, PlanOrder};
+use stripewise_workload::{Pattern, Plan, PlanOrder, ThinkTime};
 
 fn converted(tool: Tool, text: &str) -> Result<Converted, Error> {
     let surroundings = Surroundings {
@@ -62,7 +62,14 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
     for (options, name) in [
         ("rw=read:-8k\n", "rw=read:-8k"),
         ("rw=randread:8\n", "rw=randread:8"),
-        ("thinktime=100us\n", "thinktime"),
+        ("thinktime=soon\n", "thinktime=soon"),
+        ("thinktime=100\nthinktime_spin=50\n", "thinktime_spin"),
+        ("thinktime=100\nthinktime_iotime=1s\n", "thinktime_iotime"),
+        (
+            "thinktime=100\niodepth=4\nioengine=libaio\n",
+            "thinktime_blocks_type",
+        ),
+        ("thinktime=100\nrate_iops=50\n", "thinktime and rate_iops"),
         ("rate=10m\n", "has rate"),
         ("verify=crc32c\n", "verify"),
         ("nrfiles=4\n", "nrfiles"),
@@ -87,17 +94,47 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
         refused(Tool::Fio, &format!("{JOB}{options}"), name);
     }
     let two = "[a]\nfilename=/d/t:/d/u\nsize=1g\nruntime=5\nrw=randread\n";
-    refused(Tool::Fio, two, "iodepth=1");
-    refused(
-        Tool::Fio,
-        &format!("{two}iodepth=4\nfile_service_type=sequential\n"),
-        "file_service_type",
-    );
-    let plan = plan(
-        Tool::Fio,
-        &format!("{two}iodepth=4\nioengine=libaio\nfile_service_type=roundrobin\n"),
-    );
-    assert_eq!(plan.jobs[0].workload.outstanding, 2, "on each of two files");
+    for order in ["sequential", "random", "roundrobin:8", "zipf:1.2"] {
+        let jobs = format!("{two}iodepth=4\nfile_service_type={order}\n");
+        refused(Tool::Fio, &jobs, &format!("file_service_type={order}"));
+    }
+}
+
+#[test]
+fn several_files_of_fio_are_visited_in_turn_with_its_depth_over_all_of_them() {
+    let two = "[a]\nfilename=/d/t:/d/u\nsize=1g\nruntime=5\nrw=randread\nioengine=libaio\n";
+    for (options, depth) in [
+        ("iodepth=5\n", 5),
+        ("iodepth=4\nfile_service_type=roundrobin\n", 4),
+        ("", 1),
+    ] {
+        let workload = &plan(Tool::Fio, &format!("{two}{options}")).jobs[0].workload;
+        assert_eq!((workload.in_turn, workload.outstanding), (true, depth));
+    }
+    let one = plan(Tool::Fio, &format!("{JOB}file_service_type=random\n"));
+    assert!(!one.jobs[0].workload.in_turn);
+}
+
+#[test]
+fn think_time_of_fio_is_carried_over() {
+    for (options, pause_ns, every) in [
+        ("thinktime=100\n", 100_000, 1),
+        ("thinktime=10ms\nthinktime_blocks=8\n", 10_000_000, 8),
+        (
+            "thinktime=2s\nthinktime_blocks=32\nthinktime_blocks_type=issue\niodepth=16\nioengine=libaio\n",
+            2_000_000_000,
+            32,
+        ),
+        // An engine that waits has one in flight whatever it is asked for.
+        ("thinktime=5ms\niodepth=8\nthinktime_spin=0\n", 5_000_000, 1),
+    ] {
+        let think = plan(Tool::Fio, &format!("{JOB}{options}")).jobs[0]
+            .workload
+            .think_time;
+        assert_eq!(think, Some(ThinkTime { pause_ns, every }), "{options}");
+    }
+    let none = plan(Tool::Fio, &format!("{JOB}thinktime=0\n"));
+    assert_eq!(none.jobs[0].workload.think_time, None);
 }
 
 #[test]

@@ -144,8 +144,9 @@ fn a_job_file_of_fio_keeps_its_common_options() {
             data.workload.threads,
             data.workload.outstanding
         ),
-        (70, 4, 8)
+        (70, 4, 16)
     );
+    assert!(data.workload.in_turn, "a depth for both files together");
     assert_eq!(
         (data.workload.duration_ns, data.workload.ramp_ns),
         (60_000_000_000, 5_000_000_000)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stripewise_results::{JobRow, RunRecord};
 use stripewise_units::{ByteSize, format_bytes, format_duration};
+use stripewise_workload::Workload;
 
 /// A condition that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,23 @@ fn of_target(row: &JobRow<'_>) -> Vec<Reading> {
     ]
 }
 
+/// What sets the pace of a workload beside the disk: its rate, syncs and think time.
+fn pace_of(workload: &Workload) -> [String; 3] {
+    let rate = match workload.rate {
+        Some(rate) => format!("{} IOPS", rate.iops),
+        None => "none".to_owned(),
+    };
+    let sync = match workload.sync {
+        Some(sync) => format!("fdatasync:{}", sync.every),
+        None => "none".to_owned(),
+    };
+    let think = match workload.think_time {
+        Some(think) => think.to_string(),
+        None => "none".to_owned(),
+    };
+    [rate, sync, think]
+}
+
 fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
     let workload = &row.job.workload;
     let reading = |name, essential, value| Reading {
@@ -144,14 +162,7 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
                 .map_or_else(|| value.to_string(), str::to_owned),
         )
     };
-    let rate = match workload.rate {
-        Some(rate) => format!("{} IOPS", rate.iops),
-        None => "none".to_owned(),
-    };
-    let sync = match workload.sync {
-        Some(sync) => format!("fdatasync:{}", sync.every),
-        None => "none".to_owned(),
-    };
+    let [rate, sync, think] = pace_of(workload);
     let data = format!(
         "{} % compressible, {} % dedupable",
         workload.data.compressible_percent, workload.data.dedupable_percent
@@ -173,6 +184,11 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
             },
         ),
         reading("rate", true, row.given("jobs.workload.rate", rate)),
+        reading(
+            "think time",
+            true,
+            row.given("jobs.workload.think_time", think),
+        ),
         reading("syncs", true, row.given("jobs.workload.sync", sync)),
         reading(
             "data written",

@@ -126,12 +126,14 @@ fn shape(job: &JobRecord) -> Shape {
     )
 }
 
-/// Groups of steps that differ in block size only, open loops left out.
+/// Groups of steps that differ in block size only; open loops and threads that pause
+/// are left out, as the disk does not set their pace.
 fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
     let mut groups: Vec<(Shape, Vec<Step>)> = Vec::new();
     for job in jobs {
         let mixed = !job.workload.block_sizes.is_empty();
-        if job.workload.rate.is_some() || mixed || job.outcome.operations == 0 {
+        let paced = job.workload.rate.is_some() || job.workload.think_time.is_some();
+        if paced || mixed || job.outcome.operations == 0 {
             continue;
         }
         let step = Step {

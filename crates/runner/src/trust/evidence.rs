@@ -140,16 +140,14 @@ impl Evidence {
     }
 
     /// Asked for in flight, over all threads and targets; `None` for open loops,
-    /// which ask for a rate instead.
+    /// which ask for a rate instead, and for threads that pause between operations.
     pub(super) fn outstanding_asked(&self) -> Option<u64> {
         let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
-        self.workload
-            .rate
-            .is_none()
-            .then(|| match self.workload.in_turn {
-                true => each,
-                false => each * u64::from(self.targets.max(1)),
-            })
+        let keeps_up = self.workload.rate.is_none() && self.workload.think_time.is_none();
+        keeps_up.then(|| match self.workload.in_turn {
+            true => each,
+            false => each * u64::from(self.targets.max(1)),
+        })
     }
 
     /// Bytes of the target that the job works on.

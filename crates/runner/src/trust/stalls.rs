@@ -68,7 +68,8 @@ fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
 
 /// The device answered nothing for a time, and then went on.
 pub fn stalled(evidence: &Evidence) -> Option<Warning> {
-    let closed_loop = evidence.workload.rate.is_none();
+    // Between two pauses of threads that think, nothing completes either.
+    let closed_loop = evidence.workload.rate.is_none() && evidence.workload.think_time.is_none();
     let stalls = stalls(&evidence.outcome.intervals, closed_loop);
     let longest = stalls.iter().max_by_key(|stall| stall.duration_ns)?;
     // A quota that held the program back for as long explains it, and is reported.

@@ -3,8 +3,9 @@
 
 use super::{NO_RESULT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
-use crate::lane::Offer;
+use crate::lane::{Lane, Offer};
 use crate::recorder::UNMEASURED;
+use crate::think::Think;
 use crate::window::Phase;
 use stripewise_io_engine::Kind;
 
@@ -65,12 +66,22 @@ impl Worker {
         let Some(&slot) = self.free.last() else {
             return (Answer::Full, 0);
         };
+        if let Some(think) = &self.think {
+            if let Some(until_ns) = think.pausing(now_ns) {
+                return (Answer::NotBefore, until_ns);
+            }
+            // Owed syncs belong to the operations before the pause.
+            if think.is_due() && !self.owes_sync() {
+                return (Answer::Full, 0);
+            }
+        }
         let lanes = self.others.len() + 1;
         let mut not_before_ns = u64::MAX;
         for _ in 0..lanes {
             let lane = self.turn as u16;
             self.turn = (self.turn + 1) % lanes;
-            match self.lane(lane).offer(now_ns) {
+            let only_syncs = self.think.as_ref().is_some_and(Think::is_due);
+            match self.lane(lane).offer(now_ns, only_syncs) {
                 Offer::Operation {
                     kind,
                     offset_bytes,
@@ -91,6 +102,9 @@ impl Worker {
                     }
                     if kind != Kind::Sync {
                         self.remaining -= 1;
+                        if let Some(think) = &mut self.think {
+                            think.issued();
+                        }
                     }
                     return (Answer::Operation, u64::from(slot));
                 }
@@ -140,6 +154,11 @@ impl Worker {
         if self.lanes_count {
             self.lane(slot.lane).completed(slot.kind, whole);
         }
+        let all_done =
+            self.think.is_some() && self.free.len() == self.slots.len() && !self.owes_sync();
+        if all_done && let Some(think) = &mut self.think {
+            think.all_completed(at_ns);
+        }
         if self.interval.phase == Phase::Draining {
             self.drain.operations += 1;
             if !whole {
@@ -162,6 +181,11 @@ impl Worker {
         } else {
             self.failed(slot, result, at_ns);
         }
+    }
+
+    /// A sync is due on one of the files and was not issued yet.
+    fn owes_sync(&self) -> bool {
+        self.first.owes_sync() || self.others.iter().any(Lane::owes_sync)
     }
 
     /// A failed operation in the words of the counts.

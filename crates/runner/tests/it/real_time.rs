@@ -8,7 +8,23 @@ use stripewise_runner::drive::real;
 use stripewise_runner::{
     AsPlanned, Decision, IntervalSummary, JobCounts, Observer, Phase, Policy, RunPlan, StopReason,
 };
-use stripewise_workload::{Arrivals, Rate, Workload};
+use stripewise_workload::{Arrivals, Rate, ThinkTime, Workload};
+
+#[test]
+fn a_thread_that_thinks_issues_no_more_than_its_pauses_allow() {
+    let workload = Workload {
+        outstanding: 8,
+        think_time: Some(ThinkTime {
+            pause_ns: 10 * MS,
+            every: 3,
+        }),
+        ..workload()
+    };
+    let totals = run_real::<Null>(workload, &plan(200 * MS));
+    let operations = totals.jobs[0].counts.operations();
+    // Fewer where the machine is loaded; never more.
+    assert!((1..=63).contains(&operations), "{operations}");
+}
 
 #[test]
 fn intervals_of_many_threads_add_up_to_the_totals() {

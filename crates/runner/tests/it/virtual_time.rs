@@ -7,7 +7,7 @@ use stripewise_array_sim::Fifo;
 use stripewise_io_engine::Kind;
 use stripewise_runner::drive::virtual_time;
 use stripewise_runner::{AsPlanned, Error, RunPlan, StopReason};
-use stripewise_workload::{SyncPolicy, Workload};
+use stripewise_workload::{SyncPolicy, ThinkTime, Workload};
 
 #[test]
 fn a_fifo_disk_with_n_outstanding_has_latency_n_times_service() {
@@ -37,6 +37,65 @@ fn a_fifo_disk_with_n_outstanding_has_latency_n_times_service() {
         assert_eq!(drain.latency_ns_max, in_flight * service_ns);
         assert_eq!((drain.abandoned, drain.errors), (0, 0));
     }
+}
+
+#[test]
+fn threads_pause_once_a_number_of_operations_have_completed() {
+    // A disk that takes 100 us for each operation, one at a time.
+    for (threads, outstanding, every, pause_ns, expected) in [
+        (1, 1, 1, 900_000, 1_000),
+        // Eight of them take 800 us however many are in flight.
+        (1, 1, 8, 200_000, 8_000),
+        (1, 4, 8, 200_000, 8_000),
+        (1, 32, 8, 200_000, 8_000),
+        // Four threads, each once in 700 us: while one pauses, the others go on.
+        (4, 1, 1, 600_000, 5_714),
+    ] {
+        let workload = Workload {
+            threads,
+            outstanding,
+            think_time: Some(ThinkTime { pause_ns, every }),
+            ..workload()
+        };
+        let totals = simulate(workload, Fifo::new(1 << 30, 100_000), &plan(SECOND));
+        let reads = totals.jobs[0].counts.kind(Kind::Read);
+        let spread = u64::from(threads) * u64::from(every);
+        assert!(
+            reads.operations.abs_diff(expected) <= spread,
+            "{} for {expected}",
+            reads.operations
+        );
+        // The pause is no part of anybody's latency.
+        let in_flight = u64::from(outstanding.min(every) * threads);
+        assert!(reads.latency_ns.max() <= Some(in_flight * 100_000));
+    }
+}
+
+#[test]
+fn an_owed_sync_is_done_before_the_pause() {
+    let workload = Workload {
+        read_percent: 0,
+        outstanding: 2,
+        sync: Some(SyncPolicy { every: 2 }),
+        think_time: Some(ThinkTime {
+            pause_ns: 10 * MS,
+            every: 4,
+        }),
+        ..workload()
+    };
+    let totals = simulate(workload, Fifo::new(1 << 30, 100_000), &plan(SECOND));
+    let counts = &totals.jobs[0].counts;
+    let (writes, syncs) = (
+        counts.kind(Kind::Write).operations,
+        counts.kind(Kind::Sync).operations,
+    );
+    assert!(
+        writes.abs_diff(2 * syncs) <= 2,
+        "{writes} writes, {syncs} syncs"
+    );
+    // 4 writes and 2 syncs of at most 100 us each, then 10 ms.
+    assert!((370..=400).contains(&writes), "{writes}");
+    assert!(counts.kind(Kind::Sync).latency_ns.max() < Some(10 * MS));
 }
 
 #[test]

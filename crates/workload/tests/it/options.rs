@@ -51,6 +51,7 @@ fn every_option_reaches_its_field() {
         size_bytes: Some(10 << 30),
         cache: CacheMode::DirectSync,
         sync: Some(SyncPolicy { every: 8 }),
+        think_time: None,
         rate: Some(Rate {
             iops: 5000.0,
             arrivals: Arrivals::Poisson,

@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use stripewise_workload::{
     Arrivals, BlockSizes, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Plan,
-    PlanOrder, Rate, Request, RequestJob, RequestPart, SyncPolicy, Workload, derived_seed,
+    PlanOrder, Rate, Request, RequestJob, RequestPart, SyncPolicy, ThinkTime, Workload,
+    derived_seed,
 };
 
 fn cursors() -> impl Strategy<Value = CursorKind> {
@@ -58,6 +59,7 @@ prop_compose! {
         (read_percent, every) in (0u8..100, prop::option::of(1u32..9_999)),
         (block, threads, outstanding) in (1u64..2_048, 1u32..=256, 1u32..=64),
         (in_turn, ramp_ns, offset) in (any::<bool>(), 0u64..1 << 40, any::<u64>()),
+        (pause_ns, every_operations) in (1u64..1 << 40, 1u32..9_999),
         size in prop::option::of(any::<u64>()),
         rate in prop::option::of(rates()),
         (compressible_percent, dedupable_percent) in (0u8..=100, 0u8..=100),
@@ -70,13 +72,17 @@ prop_compose! {
             block_sizes: BlockSizes::default(),
             threads,
             outstanding,
-            in_turn,
+            in_turn: in_turn && rate.is_none(),
             duration_ns: 1_234_567_891,
             ramp_ns,
             base_offset_bytes: offset,
             size_bytes: size,
             cache,
             sync: every.map(|every| SyncPolicy { every }),
+            think_time: (rate.is_none() && in_turn).then_some(ThinkTime {
+                pause_ns,
+                every: every_operations,
+            }),
             rate,
             data: DataPattern { compressible_percent, dedupable_percent },
             seed,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stripewise_workload::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, Span, SyncPolicy,
-    TargetLimits, Workload, WorkloadError, check, validate,
+    TargetLimits, ThinkTime, Workload, WorkloadError, WorkloadOptions, check, validate,
 };
 
 const TARGET: TargetLimits = TargetLimits {
@@ -341,4 +341,93 @@ proptest! {
             prop_assert_eq!(start_bytes, workload.base_offset_bytes);
         }
     }
+}
+
+#[test]
+fn think_times_are_read_printed_and_checked() {
+    for (typed, pause_ns, every, printed) in [
+        ("10ms", 10_000_000, 1, "10ms"),
+        ("10ms:1", 10_000_000, 1, "10ms"),
+        ("1m30s:32", 90_000_000_000, 32, "1m30s:32"),
+        (" 0.5s:4 ", 500_000_000, 4, "0.5s:4"),
+    ] {
+        let think: ThinkTime = typed.parse().unwrap();
+        assert_eq!(think, ThinkTime { pause_ns, every });
+        assert_eq!(printed.parse::<ThinkTime>().unwrap(), think);
+    }
+    for typed in [
+        "", "10", "soon", "10ms:", "10ms:0", "10ms:x", ":4", "10ms:4:4",
+    ] {
+        // A bare number is seconds, as of every time.
+        let read = typed.parse::<ThinkTime>();
+        assert_eq!(read.is_ok(), typed == "10", "{typed}: {read:?}");
+    }
+    let rate = Some(Rate {
+        iops: 5.0,
+        arrivals: Arrivals::Fixed,
+    });
+    for (workload, said) in [
+        (
+            Workload {
+                rate,
+                think_time: Some(ThinkTime {
+                    pause_ns: 1,
+                    every: 1,
+                }),
+                ..Workload::default()
+            },
+            "think-time 1ns cannot be combined with --rate: the operations of an open loop arrive on a schedule",
+        ),
+        (
+            Workload {
+                think_time: Some(ThinkTime {
+                    pause_ns: 0,
+                    every: 1,
+                }),
+                ..Workload::default()
+            },
+            "think-time 0s is no pause",
+        ),
+        (
+            Workload {
+                think_time: Some(ThinkTime {
+                    pause_ns: u64::MAX,
+                    every: 1,
+                }),
+                ..Workload::default()
+            },
+            "is longer than a year",
+        ),
+        (
+            Workload {
+                rate,
+                in_turn: true,
+                ..Workload::default()
+            },
+            "in-turn true cannot be combined with --rate",
+        ),
+    ] {
+        let error = check(&workload).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+        assert!(!error.hint().is_empty());
+    }
+}
+
+#[test]
+fn of_think_time_and_a_rate_a_job_takes_only_one_from_its_defaults() {
+    let options = |pairs: &[(&str, &str)]| {
+        let mut options = WorkloadOptions::default();
+        for (name, text) in pairs {
+            options.set(name, text).unwrap();
+        }
+        options
+    };
+    let defaults = options(&[("rate", "50"), ("arrivals", "poisson")]);
+    let thinks = options(&[("think-time", "1ms")]).or(&defaults);
+    assert_eq!((thinks.rate, thinks.arrivals), (None, None));
+    let defaults = options(&[("think-time", "1ms"), ("in-turn", "true")]);
+    let open = options(&[("rate", "50")]).or(&defaults);
+    assert_eq!((open.think_time, open.in_turn), (None, false));
+    let neither = options(&[("threads", "2")]).or(&defaults);
+    assert!(neither.think_time.is_some() && neither.in_turn);
 }
