@@ -62,7 +62,7 @@ const FIELDS: [&str; 51] = [
 ];
 
 /// The values of a latency summary.
-const LATENCIES: [&str; 7] = ["min", "mean", "p50", "p90", "p99", "p999", "max"];
+const LATENCIES: [&str; 8] = ["min", "mean", "p50", "p90", "p95", "p99", "p999", "max"];
 
 /// Collects what is given.
 pub(crate) struct Absent(BTreeSet<String>);

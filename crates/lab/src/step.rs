@@ -27,6 +27,7 @@ pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
         LatencyStatistic::Mean => summary.mean.round() as u64,
         LatencyStatistic::P50 => summary.p50,
         LatencyStatistic::P90 => summary.p90,
+        LatencyStatistic::P95 => summary.p95.unwrap_or(summary.p99),
         LatencyStatistic::P99 => summary.p99,
         LatencyStatistic::P999 => summary.p999.unwrap_or(summary.max),
         LatencyStatistic::Max => summary.max,

@@ -16,6 +16,8 @@ pub struct Snapshot {
     pub clocks: Clocks,
     /// CPU time of the whole machine.
     pub cpu: CpuTimes,
+    /// The same of each processor, by number; empty where the system does not say.
+    pub processors: Vec<(u32, CpuTimes)>,
     /// CPU time of this process, user and system, nanoseconds.
     pub own_cpu_user_ns: u64,
     /// See `own_cpu_user_ns`.
@@ -134,6 +136,7 @@ impl Snapshot {
             cpu_busy_ns: later.cpu.busy_ns.saturating_sub(self.cpu.busy_ns),
             cpu_idle_ns: later.cpu.idle_ns.saturating_sub(self.cpu.idle_ns),
             cpu_steal_ns: later.cpu.steal_ns.saturating_sub(self.cpu.steal_ns),
+            processors: self.processors_until(later),
             own_cpu_user_ns: later.own_cpu_user_ns.saturating_sub(self.own_cpu_user_ns),
             own_cpu_system_ns: later
                 .own_cpu_system_ns
@@ -168,6 +171,23 @@ impl Snapshot {
                 })
                 .collect(),
         }
+    }
+}
+
+impl Snapshot {
+    /// Of processors that were there at both times.
+    fn processors_until(&self, later: &Snapshot) -> Vec<ProcessorObserved> {
+        let difference = |&(number, before): &(u32, CpuTimes)| {
+            let mut all = later.processors.iter();
+            let (_, after) = all.find(|(other, _)| *other == number)?;
+            Some(ProcessorObserved {
+                number,
+                busy_ns: after.busy_ns.saturating_sub(before.busy_ns),
+                idle_ns: after.idle_ns.saturating_sub(before.idle_ns),
+                steal_ns: after.steal_ns.saturating_sub(before.steal_ns),
+            })
+        };
+        self.processors.iter().filter_map(difference).collect()
     }
 }
 
@@ -215,6 +235,9 @@ pub struct Observed {
     pub cpu_idle_ns: u64,
     /// Taken by the hypervisor.
     pub cpu_steal_ns: u64,
+    /// Of each processor; empty where the system does not say.
+    #[serde(default)]
+    pub processors: Vec<ProcessorObserved>,
     /// This process, user mode.
     pub own_cpu_user_ns: u64,
     /// This process, kernel mode.
@@ -239,6 +262,19 @@ pub struct Observed {
     pub devices: Vec<DeviceObserved>,
     /// Files, in the order in which they were given.
     pub files: Vec<FileObserved>,
+}
+
+/// What one processor did between two snapshots, for everybody; to a tick, mostly 10 ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessorObserved {
+    /// Its number.
+    pub number: u32,
+    /// User, system, interrupts.
+    pub busy_ns: u64,
+    /// Waiting for I/O or for nothing.
+    pub idle_ns: u64,
+    /// Taken by the hypervisor.
+    pub steal_ns: u64,
 }
 
 /// What a device did between two snapshots, for everybody.

@@ -200,6 +200,7 @@ fn metric_name(metric: &str) -> &str {
         "latency_ns_mean" => "mean latency",
         "latency_ns_p50" => "p50 latency",
         "latency_ns_p90" => "p90 latency",
+        "latency_ns_p95" => "p95 latency",
         "latency_ns_p99" => "p99 latency",
         "latency_ns_p999" => "p99.9 latency",
         "latency_ns_max" => "longest latency",

@@ -65,6 +65,6 @@ pub use page::{html, page_policy};
 pub use picture::{Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;
-pub use run::{job_details, run_header, run_rows_table};
+pub use run::{job_details, percentiles_text, processors_text, run_header, run_rows_table};
 pub use warnings::{errors_text, warnings_line, warnings_text, wrapped};
 pub use words::requirement_text;

@@ -3,12 +3,12 @@
 use crate::caution::state_in_brief;
 use crate::history::shorten;
 use crate::number::{latency, latency_cells, rate};
-use crate::table::{draw, number, words};
+use crate::table::{Column, draw, number, words};
 use crate::warnings::wrapped;
 use std::borrow::Cow;
 use std::fmt::Write;
 use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord};
-use stripewise_units::{counted, format_bytes, format_count, format_duration};
+use stripewise_units::{Percentile, counted, format_bytes, format_count, format_duration};
 
 /// `random read`, `sequential write`, `random 70 % read`.
 pub(crate) fn kind_of_load(job: &JobRecord) -> String {
@@ -82,9 +82,117 @@ fn both(outcome: &Outcome) -> KindOutcome {
     KindOutcome {
         operations: outcome.operations,
         bytes: outcome.bytes,
-        latency_ns: None,
-        histogram: None,
+        ..KindOutcome::default()
     }
+}
+
+/// The percentiles that were asked for, a line for each kind of operation of each job;
+/// nothing where none were.
+#[must_use]
+pub fn percentiles_text(runs: &[RunRecord], asked: &[Percentile]) -> String {
+    if asked.is_empty() {
+        return String::new();
+    }
+    let mut columns = vec![
+        words("Job"),
+        words("Workload"),
+        number("Block"),
+        number("Thr"),
+    ];
+    columns.push(number("Out"));
+    let names: Vec<String> = asked.iter().map(ToString::to_string).collect();
+    columns.extend(names.iter().map(|name| number(name)));
+    let together = runs.iter().any(|run| run.jobs.len() > 1);
+    let mut rows = Vec::new();
+    for job in runs.iter().flat_map(|run| &run.jobs) {
+        let with_latency = |(kind, _): &(&str, Cow<'_, KindOutcome>)| *kind != ": both";
+        for (kind, outcome) in kinds(job).into_iter().filter(with_latency) {
+            let workload = &job.workload;
+            let mut cells = vec![
+                if together {
+                    shorten(&job.name, 12)
+                } else {
+                    String::new()
+                },
+                format!("{}{kind}", kind_of_load(job)),
+                workload.block_text(),
+                workload.threads.to_string(),
+                workload.outstanding.to_string(),
+            ];
+            cells.extend(asked.iter().zip(&names).map(|(percentile, name)| {
+                let found = outcome.latency_ns_percentiles.get(name);
+                found.map_or_else(
+                    || format!("n<{}", format_count(percentile.operations_min())),
+                    |ns| format_duration(*ns),
+                )
+            }));
+            rows.push(cells);
+        }
+    }
+    format!("{}\n", draw(&columns, &rows))
+}
+
+/// Processor time of a run, thread by thread and processor by processor; nothing where
+/// that is not known, as of simulated arrays.
+#[must_use]
+pub fn processors_text(run: &RunRecord) -> String {
+    let mut text = String::new();
+    let percent = |part: u64, whole: u64| match whole {
+        0 => String::new(),
+        _ => format!("{:.1} %", part as f64 * 100.0 / whole as f64),
+    };
+    let columns = ["User", "System", "Operations", "ns each"].map(number);
+    let columns: Vec<Column<'_>> = [words("Thread")].into_iter().chain(columns).collect();
+    let mut rows = Vec::new();
+    for job in &run.jobs {
+        for (index, thread) in job.outcome.threads.iter().enumerate() {
+            let cpu_ns = thread.cpu_user_ns.saturating_add(thread.cpu_system_ns);
+            rows.push(vec![
+                format!("{} {}", shorten(&job.name, 20), index + 1),
+                percent(thread.cpu_user_ns, job.outcome.duration_ns),
+                percent(thread.cpu_system_ns, job.outcome.duration_ns),
+                format_count(thread.operations),
+                cpu_ns
+                    .checked_div(thread.operations)
+                    .map_or_else(String::new, format_count),
+            ]);
+        }
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(
+            text,
+            "Processor time of each thread, of the measured time\n{}",
+            draw(&columns, &rows)
+        );
+    }
+    let rows: Vec<Vec<String>> = (run.processors.iter())
+        .map(|one| {
+            let all = one
+                .busy_ns
+                .saturating_add(one.idle_ns)
+                .saturating_add(one.steal_ns);
+            vec![
+                one.number.to_string(),
+                percent(one.busy_ns, all),
+                percent(one.idle_ns, all),
+                percent(one.steal_ns, all),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let columns = [
+            number("CPU"),
+            number("Busy"),
+            number("Idle"),
+            number("Stolen"),
+        ];
+        let _ = writeln!(
+            text,
+            "Each processor during the run, whoever used it\n{}",
+            draw(&columns, &rows)
+        );
+    }
+    text
 }
 
 fn row(
@@ -151,6 +259,9 @@ pub fn job_details(job: &JobRecord) -> String {
             "  processor time of the workers: {:.0} ns user and {:.0} ns system an operation",
             cpu_ns.0, cpu_ns.1
         );
+    }
+    if let Some(think) = &job.workload.think_time {
+        let _ = writeln!(text, "  think time: {}", think.describe());
     }
     if let Some(own) = job.engine.null_ns_per_operation {
         let _ = writeln!(

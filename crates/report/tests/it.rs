@@ -21,6 +21,7 @@ fn latency(p50: u64) -> LatencySummary {
         mean: p50 as f64 * 1.2,
         p50,
         p90: p50 * 2,
+        p95: Some(p50 * 3),
         p99: p50 * 5,
         p999: Some(p50 * 9),
         max: p50 * 20,

@@ -6,7 +6,9 @@
 
 use crate::intervals::coarsen;
 use crate::{Drain, Errors, Interval, KindOutcome, LatencySummary, OpenLoop, Outcome};
+use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
+use stripewise_units::Percentile;
 
 /// p99.9 is shown only over this many operations or more: below, it rests on
 /// fewer than ten of them.
@@ -78,6 +80,7 @@ impl Outcome {
             sync: parts.sync.map(KindOutcome::from),
             outstanding_mean: ratio(parts.in_flight_ns_sum as f64, duration_ns),
             initiation_latency_ns: None,
+            threads: Vec::new(),
             cpu_user_ns_per_operation: ratio(parts.cpu_user_ns as f64, operations as f64),
             cpu_system_ns_per_operation: ratio(parts.cpu_system_ns as f64, operations as f64),
             errors: parts.errors,
@@ -89,12 +92,36 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Fills in the percentiles that were asked for, as far as latencies are known one by
+    /// one and ten of them or more lie above.
+    pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
+        let kinds = [
+            Some(&mut self.read),
+            Some(&mut self.write),
+            self.sync.as_mut(),
+        ];
+        for kind in kinds.into_iter().flatten() {
+            let Some(histogram) = &kind.histogram else {
+                continue;
+            };
+            let enough = |one: &&Percentile| histogram.count() >= one.operations_min();
+            kind.latency_ns_percentiles = asked
+                .iter()
+                .filter(enough)
+                .filter_map(|one| Some((one.to_string(), histogram.percentile(one.percent())?)))
+                .collect();
+        }
+    }
+}
+
 impl From<KindParts> for KindOutcome {
     fn from(parts: KindParts) -> KindOutcome {
         KindOutcome {
             operations: parts.operations,
             bytes: parts.bytes,
             latency_ns: LatencySummary::of(&parts.histogram),
+            latency_ns_percentiles: BTreeMap::new(),
             histogram: (parts.histogram.count() > 0).then_some(parts.histogram),
         }
     }
@@ -110,6 +137,7 @@ impl LatencySummary {
             mean: latency_ns.mean()?,
             p50: latency_ns.percentile(50.0)?,
             p90: latency_ns.percentile(90.0)?,
+            p95: latency_ns.percentile(95.0),
             p99: latency_ns.percentile(99.0)?,
             p999: if latency_ns.count() >= P999_OPERATIONS_MIN {
                 latency_ns.percentile(99.9)
@@ -168,6 +196,25 @@ mod tests {
     fn an_empty_window_has_rates_of_zero_and_no_latencies() {
         let outcome = Outcome::from_parts(OutcomeParts::default());
         assert_eq!(outcome, Outcome::default());
+    }
+
+    #[test]
+    fn percentiles_are_filled_in_where_ten_operations_lie_above() {
+        let latencies: Vec<(u64, u64)> = (1..=1000).map(|at| (at * 100, 1)).collect();
+        let mut outcome = Outcome::from_parts(OutcomeParts {
+            read: kind(&latencies),
+            ..OutcomeParts::default()
+        });
+        let asked: Vec<Percentile> = ["95", "p99", "99.9"]
+            .into_iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
+        outcome.fill_percentiles(&asked);
+        let found = &outcome.read.latency_ns_percentiles;
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["p95", "p99"]);
+        assert!(found["p95"].abs_diff(95_000) < 200, "{found:?}");
+        assert_eq!(outcome.read.latency_ns.unwrap().p95, Some(found["p95"]));
+        assert!(outcome.write.latency_ns_percentiles.is_empty());
     }
 
     #[test]

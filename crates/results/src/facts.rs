@@ -2,6 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What one processor did during a run, for everybody; to a tick of the system, mostly
+/// 10 ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessorUse {
+    /// Its number.
+    pub number: u32,
+    /// In user mode, in the kernel, in interrupts.
+    pub busy_ns: u64,
+    /// Idle, or waiting for I/O.
+    pub idle_ns: u64,
+    /// Taken by the hypervisor.
+    pub steal_ns: u64,
+}
+
 /// The machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFacts {

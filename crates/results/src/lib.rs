@@ -30,7 +30,9 @@ pub use comparison::{
     Verdict,
 };
 pub use document::DocumentError;
-pub use facts::{CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, TargetFacts, TargetKind};
+pub use facts::{
+    CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, ProcessorUse, TargetFacts, TargetKind,
+};
 pub use hosts::{
     GroupRecord, HostPoint, HostRecord, HostsLimit, HostsLimitKind, MergedRecord, StartRecord,
 };
@@ -39,7 +41,7 @@ pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use outcome::{
     Drain, EngineFacts, Errors, InitiationLatency, Interval, KindOutcome, LatencySummary, OpenLoop,
-    Outcome, Pause,
+    Outcome, Pause, ThreadOutcome,
 };
 pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
 pub use row::{JobRow, OperationKind};

@@ -1,6 +1,7 @@
 //! What came of a job.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 
 /// What carried the operations.
@@ -67,6 +68,10 @@ pub struct Outcome {
     pub cpu_user_ns_per_operation: f64,
     /// System time of the workers over operations.
     pub cpu_system_ns_per_operation: f64,
+    /// What each thread did in the window, in order; empty on simulated arrays, and in
+    /// records of earlier versions and of other tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadOutcome>,
     /// Failed operations.
     pub errors: Errors,
     /// Operations that completed after the stop.
@@ -81,6 +86,17 @@ pub struct Outcome {
     pub pauses: Vec<Pause>,
     /// At most 4,096; neighbours are joined where there were more.
     pub intervals: Vec<Interval>,
+}
+
+/// What one thread of a job did in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadOutcome {
+    /// Reads and writes that it completed.
+    pub operations: u64,
+    /// Its processor time in user mode.
+    pub cpu_user_ns: u64,
+    /// Its processor time in the kernel.
+    pub cpu_system_ns: u64,
 }
 
 /// A time that was cut out of a run because nothing of the program ran.
@@ -114,6 +130,10 @@ pub struct KindOutcome {
     /// Their latency; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,
+    /// Percentiles that were asked for (`--percentiles`), nanoseconds by name: `p99.99`.
+    /// Those that rest on fewer than ten operations are absent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_ns_percentiles: BTreeMap<String, u64>,
     /// All latencies; kept beside the JSON, not in it.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
@@ -131,6 +151,9 @@ pub struct LatencySummary {
     pub p50: u64,
     /// 90 %.
     pub p90: u64,
+    /// 95 %; absent in records of earlier versions, and where another tool does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<u64>,
     /// 99 %.
     pub p99: u64,
     /// 99.9 %; absent below 10,000 operations.
@@ -146,7 +169,7 @@ pub struct Errors {
     /// All of them.
     pub total: u64,
     /// By reason: `EIO`, `ENOSPC`, `short read`... with their numbers.
-    pub by_reason: std::collections::BTreeMap<String, u64>,
+    pub by_reason: BTreeMap<String, u64>,
     /// Byte offset and reason of the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,

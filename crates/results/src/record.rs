@@ -1,8 +1,8 @@
 //! Runs and jobs.
 
 use crate::{
-    ComparisonRecord, EngineFacts, HostFacts, Imported, MergedRecord, Outcome, RequirementRecord,
-    SeriesRecord, StartRecord, TargetFacts, Warning,
+    ComparisonRecord, EngineFacts, HostFacts, Imported, MergedRecord, Outcome, ProcessorUse,
+    RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{Request, Workload};
@@ -110,6 +110,11 @@ pub struct RunRecord {
     pub merged: Option<Box<MergedRecord>>,
     /// Where it ran.
     pub host: HostFacts,
+    /// What each processor of the host did from the opening of the targets to the end of
+    /// the run, whoever used it. Empty where the system does not say, on simulated arrays,
+    /// and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processors: Vec<ProcessorUse>,
     /// What ran.
     pub jobs: Vec<JobRecord>,
     /// Warnings about the run as a whole.
@@ -182,6 +187,7 @@ impl RunRecord {
             start: None,
             merged: None,
             host: HostFacts::default(),
+            processors: Vec::new(),
             jobs: Vec::new(),
             warnings: Vec::new(),
         }

@@ -204,7 +204,7 @@ impl<'a> JobRow<'a> {
         self.given(&path, amount / seconds)
     }
 
-    /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p99`,
+    /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p95`, `p99`,
     /// `p999`, `min`, `max`, of the kind that the job's limit speaks of. Absent
     /// where unknown, and for any other name.
     #[must_use]
@@ -221,6 +221,7 @@ impl<'a> JobRow<'a> {
             "mean" => latencies.mean,
             "p50" => latencies.p50 as f64,
             "p90" => latencies.p90 as f64,
+            "p95" => latencies.p95? as f64,
             "p99" => latencies.p99 as f64,
             "p999" => latencies.p999? as f64,
             "max" => latencies.max as f64,

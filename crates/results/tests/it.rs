@@ -214,6 +214,7 @@ prop_compose! {
             series: optional[2].clone(),
             series_part: optional[3].clone(),
             latency_limit: None,
+            processors: Vec::new(),
             host: HostFacts { name: texts[2].clone(), ..HostFacts::default() },
             jobs,
             warnings,

@@ -11,7 +11,9 @@ use crate::pauses::Pause;
 use crate::plan::RunPlan;
 use crate::policy::{Decision, Observer, Policy};
 use crate::recorder::Recorder;
-use crate::summary::{DrainCounts, IntervalSummary, JobCounts, JobTotals, RunTotals, StopReason};
+use crate::summary::{
+    DrainCounts, IntervalSummary, JobCounts, JobTotals, RunTotals, StopReason, ThreadCounts,
+};
 use crate::window::{Phase, Times, Window};
 use crate::worker::Report;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use stripewise_io_engine::Capabilities;
 /// What is known of one worker.
 struct WorkerState {
     job: usize,
+    /// Its place among the threads of the job.
+    thread: usize,
     /// All that it completed before this time has been reported.
     until_ns: u64,
 }
@@ -67,13 +71,23 @@ impl Collector {
         block_sizes_bytes: Vec<u64>,
         jobs_of_workers: &[usize],
     ) -> Self {
-        let worker = |&job: &usize| WorkerState { job, until_ns: 0 };
+        let mut totals = vec![JobTotals::default(); block_sizes_bytes.len()];
+        let worker = |&job: &usize| {
+            let threads = &mut totals[job].threads;
+            threads.push(ThreadCounts::default());
+            WorkerState {
+                job,
+                thread: threads.len() - 1,
+                until_ns: 0,
+            }
+        };
+        let workers = jobs_of_workers.iter().map(worker).collect();
         Collector {
             window,
             duration_ns: plan.duration_ns,
             pace,
-            workers: jobs_of_workers.iter().map(worker).collect(),
-            totals: vec![JobTotals::default(); block_sizes_bytes.len()],
+            workers,
+            totals,
             block_sizes_bytes,
             pending: Vec::new(),
             cursor_ns: 0,
@@ -133,12 +147,20 @@ impl Collector {
     pub(crate) fn accept(&mut self, worker: usize, mut report: Report) -> Recorder {
         let state = &mut self.workers[worker];
         state.until_ns = state.until_ns.max(report.until_ns);
-        let job = state.job;
+        let (job, thread) = (state.job, state.thread);
+        let measured = report.phase == Phase::Measuring;
         let block_size_bytes = self.block_sizes_bytes[job];
         let mut scratch = JobCounts::default();
         let into = self.place(&report, job).unwrap_or(&mut scratch);
         into.cpu.add(report.cpu);
+        let before = into.operations();
         report.recorder.drain_into(into, block_size_bytes);
+        let operations = into.operations() - before;
+        if measured {
+            let counts = &mut self.totals[job].threads[thread];
+            counts.operations += operations;
+            counts.cpu.add(report.cpu);
+        }
         report.recorder
     }
 

@@ -24,6 +24,6 @@ pub use plan::{JobPlan, RunPlan};
 pub use policy::{AsPlanned, Decision, Observer, Policy};
 pub use summary::{
     CpuTimes, DrainCounts, IntervalSummary, JobCounts, JobTotals, KindCounts, OpenLoopCounts,
-    RunTotals, StopReason,
+    RunTotals, StopReason, ThreadCounts,
 };
 pub use window::Phase;

@@ -186,11 +186,22 @@ impl DrainCounts {
     }
 }
 
+/// What one thread of a job did in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadCounts {
+    /// Whole reads and writes.
+    pub operations: u64,
+    /// Its processor time.
+    pub cpu: CpuTimes,
+}
+
 /// The result of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobTotals {
     /// Sum of the measured intervals.
     pub counts: JobCounts,
+    /// The same of each of its threads, in order: as much as is known of one by itself.
+    pub threads: Vec<ThreadCounts>,
     /// What completed later.
     pub drain: DrainCounts,
     /// What its engines could do; of its first thread, with the fallbacks of

@@ -52,7 +52,13 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
         .enable_time()
         .max_blocking_threads(BLOCKING_MAX)
         .build()
-        .map_err(|error| Failure::of(Exit::Target, error))?;
+        .map_err(|error| {
+            Failure::new(
+                Exit::Target,
+                format!("the server cannot be started: {error}"),
+                "raise the limits of this shell: `ulimit -n` for open files, `ulimit -v` for memory",
+            )
+        })?;
     runtime.block_on(async {
         let listener = listen(serving).await?;
         let hosts = match listener.address() {

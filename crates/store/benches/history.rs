@@ -53,6 +53,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         imported: None,
         series_part: None,
         latency_limit: None,
+        processors: Vec::new(),
         host: HostFacts::default(),
         jobs: (0..jobs).map(job).collect(),
         warnings: Vec::new(),

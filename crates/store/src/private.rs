@@ -23,6 +23,12 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// That of the system; where something else than a file has the name, it stays.
 pub fn keep_secret(path: &Path, text: &str) -> io::Result<File> {
     use std::io::Write;
+    if let Some(directory) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        create_directories(directory)?;
+    }
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -22,6 +22,7 @@ mod letters;
 mod list;
 mod names;
 mod numbers;
+mod percentile;
 mod slo;
 mod text;
 mod wall;
@@ -48,5 +49,6 @@ pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
 pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
 };
+pub use percentile::Percentile;
 pub use slo::{LatencyStatistic, Slo};
 pub use wall::WallTime;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-const HINT: &str = "a latency limit is one of mean, p50, p90, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
+const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
 /// What of a latency distribution is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum LatencyStatistic {
     P50,
     /// 90 %.
     P90,
+    /// 95 %.
+    P95,
     /// 99 %.
     P99,
     /// 99.9 %.
@@ -27,10 +29,11 @@ pub enum LatencyStatistic {
 
 impl LatencyStatistic {
     /// All, from the mildest to the strictest.
-    pub const ALL: [LatencyStatistic; 6] = [
+    pub const ALL: [LatencyStatistic; 7] = [
         LatencyStatistic::Mean,
         LatencyStatistic::P50,
         LatencyStatistic::P90,
+        LatencyStatistic::P95,
         LatencyStatistic::P99,
         LatencyStatistic::P999,
         LatencyStatistic::Max,
@@ -43,6 +46,7 @@ impl LatencyStatistic {
             LatencyStatistic::Mean => "mean",
             LatencyStatistic::P50 => "p50",
             LatencyStatistic::P90 => "p90",
+            LatencyStatistic::P95 => "p95",
             LatencyStatistic::P99 => "p99",
             LatencyStatistic::P999 => "p99.9",
             LatencyStatistic::Max => "max",

@@ -52,6 +52,7 @@ mod serve_pages;
 mod sqlio;
 mod stores;
 mod streams;
+mod tails;
 mod terminals;
 mod threads;
 mod trust;

@@ -70,7 +70,7 @@ pub fn metric(text: &str) -> Outcome<Metric> {
         .map_err(|_| {
             Failure::usage(
                 format!("`{text}` is no metric"),
-                "there are iops, mib_per_s, and latency_ with mean, p50, p90, p99, p999 or max: latency_p99",
+                "there are iops, mib_per_s, and latency_ with mean, p50, p90, p95, p99, p999 or max: latency_p99",
             )
         })
 }

@@ -32,7 +32,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     if context.global.json {
         print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &store, &document);
+        runs::print_made(context, &store, &document, &[]);
     }
     let reported = report(context, arguments, &store, document);
     // What was measured before a failure is shown and kept; then the failure.

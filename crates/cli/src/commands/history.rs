@@ -4,19 +4,19 @@ use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_exact, print_json, print_text};
-use crate::show::runs;
+use crate::show::runs::{self, fill_percentiles};
 use crate::switches::small::{History, HistoryAction};
 use stripewise_campaign::history::{
     delete as forget, list as list_stored, runs_for_rows, show as load, since,
 };
 use stripewise_report::history_table;
 use stripewise_store::Filter;
-use stripewise_units::{NameText, counted};
+use stripewise_units::{NameText, Percentile, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
         None => list(context, arguments),
-        Some(HistoryAction::Show { ids }) => show(context, ids),
+        Some(HistoryAction::Show { ids, percentiles }) => show(context, ids, percentiles),
         Some(HistoryAction::Delete { ids }) => delete(context, ids),
     }
 }
@@ -56,12 +56,13 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, names: &[String]) -> Outcome {
-    let document = load(context, names)?;
+fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outcome {
+    let mut document = load(context, names)?;
+    fill_percentiles(&mut document, percentiles);
     if context.global.json {
         print_exact(&document.to_json());
     } else {
-        runs::print_stored(context, &document);
+        runs::print_stored(context, &document, percentiles);
     }
     Ok(Exit::Done)
 }

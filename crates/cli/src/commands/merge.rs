@@ -21,7 +21,7 @@ pub fn merge(context: &Context, arguments: &Merge) -> Outcome {
     if context.global.json {
         print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &store, &document);
+        runs::print_made(context, &store, &document, &[]);
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::request::request_of;
 use crate::show::document::{print_exact, print_text};
-use crate::show::runs;
+use crate::show::runs::{self, fill_percentiles};
 use crate::switches::run::Run;
 use std::rc::Rc;
 use stripewise_campaign::run::{Beside, requirements as required, run as run_request};
@@ -35,11 +35,12 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     }
     let mut document = documents::document(ran.records);
     documents::judge(&required, &mut document);
+    fill_percentiles(&mut document, &arguments.how.percentiles);
     let exit = documents::exit(&document, exit);
     if context.global.json {
         print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &store, &document);
+        runs::print_made(context, &store, &document, &arguments.how.percentiles);
     }
     // What was measured before a failure is shown; then the failure.
     ran.ended.map(|()| exit)

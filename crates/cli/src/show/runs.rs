@@ -4,21 +4,33 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, repetitions_table,
-    requirement_text, run_header, run_rows_table, series_table, warnings_line, warnings_text,
-    wrapped,
+    bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, percentiles_text,
+    processors_text, repetitions_table, requirement_text, run_header, run_rows_table, series_table,
+    warnings_line, warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 use stripewise_store::Store;
-use stripewise_units::format_bytes;
+use stripewise_units::{Percentile, format_bytes};
 
 /// Stored runs: what they were, then everything about them.
-pub fn print_stored(context: &Context, document: &Document) {
+pub fn print_stored(context: &Context, document: &Document, percentiles: &[Percentile]) {
     let header = match document.series.is_empty() {
         true => document.runs.iter().map(header_of).collect(),
         false => document.runs.first().map(header_of).unwrap_or_default(),
     };
-    print_text(&format!("{header}\n{}", whole(context, document)));
+    print_text(&format!(
+        "{header}\n{}",
+        whole(context, document, percentiles)
+    ));
+}
+
+/// Percentiles that were asked for, from the latencies that are kept.
+pub fn fill_percentiles(document: &mut Document, asked: &[Percentile]) {
+    for run in &mut document.runs {
+        for job in &mut run.jobs {
+            job.outcome.fill_percentiles(asked);
+        }
+    }
 }
 
 /// Of an imported result: where it came from.
@@ -45,15 +57,20 @@ fn header_of(run: &RunRecord) -> String {
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
-pub fn print_made(context: &Context, store: &Store, document: &Document) {
+pub fn print_made(
+    context: &Context,
+    store: &Store,
+    document: &Document,
+    percentiles: &[Percentile],
+) {
     print_text(&format!(
         "{}{}",
-        whole(context, document),
+        whole(context, document, percentiles),
         kept_line(store, &document.runs)
     ));
 }
 
-fn whole(context: &Context, document: &Document) -> String {
+fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> String {
     if !document.series.is_empty() {
         return ladders(context, document);
     }
@@ -77,6 +94,10 @@ fn whole(context: &Context, document: &Document) -> String {
             for job in &document.runs[0].jobs {
                 text.push_str(&job_details(job));
             }
+        }
+        text.push_str(&percentiles_text(&document.runs, percentiles));
+        if context.global.explain {
+            text.extend(document.runs.iter().map(processors_text));
         }
     }
     text.push_str(&requirement_lines(document));

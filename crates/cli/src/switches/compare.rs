@@ -21,7 +21,7 @@ pub struct Compare {
     /// What is held against it
     #[arg(value_name = "B", value_parser = super::name_text())]
     pub b: Option<String>,
-    /// iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p99, latency_p999 or latency_max
+    /// iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999 or latency_max
     #[arg(long, value_name = "NAME", default_value = "iops")]
     pub metric: String,
     /// With A alone: the level that the others are held against [default: the first]

@@ -72,6 +72,9 @@ pub struct Global {
     /// Colour: on a terminal only, always or never; NO_COLOR is honoured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+    /// Explain every warning in full, and print processor times of runs
+    #[arg(long, global = true)]
+    pub explain: bool,
     /// No plan and no progress on stderr; warnings and errors stay
     #[arg(long, short, global = true)]
     pub quiet: bool,

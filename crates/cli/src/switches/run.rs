@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use stripewise_campaign::Permissions;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
-use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError};
+use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError, Percentile};
 use stripewise_workload::{OPTIONS, OptionSubject, WorkloadOption, WorkloadOptions};
 
 /// One run, or a grid with a row per run wherever a switch takes a list.
@@ -184,6 +184,9 @@ pub struct HowArguments {
     /// A requirement to be met or missed: 'read_iops>=20000', 'p99<5ms'; may be given several times
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
+    /// Also report these percentiles of latency: 95,99.99
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub percentiles: Vec<Percentile>,
     /// Your words for this run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, Percentile};
 
 /// Make a test file of real data and keep it, known to later runs.
 #[derive(Debug, Args)]
@@ -70,6 +70,9 @@ pub enum HistoryAction {
         /// Which
         #[arg(required = true)]
         ids: Vec<String>,
+        /// Also report these percentiles of latency: 95,99.99
+        #[arg(long, value_name = "LIST", value_delimiter = ',')]
+        percentiles: Vec<Percentile>,
     },
     /// Delete runs from the store
     Delete {

@@ -35,11 +35,11 @@ pub(super) struct Counted {
     pub(super) operations: u64,
     pub(super) bytes: u64,
     /// Milliseconds of the percentiles that were found, by name.
-    pub(super) latency_ms: [Option<f64>; 7],
+    pub(super) latency_ms: [Option<f64>; 8],
 }
 
 /// Names of [`Counted::latency_ms`].
-pub(super) const LATENCIES: [&str; 7] = ["min", "mean", "p50", "p90", "p99", "p999", "max"];
+pub(super) const LATENCIES: [&str; 8] = ["min", "mean", "p50", "p90", "p95", "p99", "p999", "max"];
 
 /// One time span.
 #[derive(Clone, Debug, Default)]
@@ -282,6 +282,7 @@ fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
             "mean" => summary.mean = ns,
             "p50" => summary.p50 = ns.round() as u64,
             "p90" => summary.p90 = ns.round() as u64,
+            "p95" => summary.p95 = Some(ns.round() as u64),
             "p99" => summary.p99 = ns.round() as u64,
             "p999" => summary.p999 = Some(ns.round() as u64),
             _ => summary.max = ns.round() as u64,

@@ -127,7 +127,7 @@ fn of_latencies(kind: &str, counted: &Counted) -> Option<String> {
         let at = LATENCIES.iter().position(|known| *known == name)?;
         counted.latency_ms[at]
     };
-    let order = ["min", "p50", "p90", "p99", "p999", "max"];
+    let order = ["min", "p50", "p90", "p95", "p99", "p999", "max"];
     let mut before: Option<(&str, f64)> = None;
     for name in order {
         let Some(value) = of(name) else { continue };

@@ -525,6 +525,7 @@ fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
         Some("min") => "min",
         Some("50th") => "p50",
         Some("90th") => "p90",
+        Some("95th") => "p95",
         Some("99th") => "p99",
         Some("3-nines") => "p999",
         Some("max") => "max",

@@ -351,6 +351,7 @@ fn latencies(node: &Node, kind: &str, counted: &mut Counted) {
             (0.0, "min"),
             (50.0, "p50"),
             (90.0, "p90"),
+            (95.0, "p95"),
             (99.0, "p99"),
             (99.9, "p999"),
             (100.0, "max"),

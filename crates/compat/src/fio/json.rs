@@ -81,7 +81,7 @@ const LATENCIES: Keep = Fields(&[
 ]);
 
 /// Percents whose values a record has.
-pub(super) const PERCENTS: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+pub(super) const PERCENTS: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 /// Whether a name such as `99.000000` is this percentile.
 pub(super) fn is_percentile(name: &str, percent: f64) -> bool {

@@ -168,7 +168,10 @@ fn percentiles(
     let Some(all) = measured.get("percentile").and_then(Value::as_object) else {
         return;
     };
-    for (percent, name) in PERCENTS.into_iter().zip(["p50", "p90", "p99", "p999"]) {
+    for (percent, name) in PERCENTS
+        .into_iter()
+        .zip(["p50", "p90", "p95", "p99", "p999"])
+    {
         let Some(value) = percentile(all, percent) else {
             continue;
         };
@@ -176,6 +179,7 @@ fn percentiles(
         match name {
             "p50" => summary.p50 = value,
             "p90" => summary.p90 = value,
+            "p95" => summary.p95 = Some(value),
             "p99" => summary.p99 = value,
             _ => summary.p999 = Some(value),
         }

@@ -63,10 +63,11 @@ pub struct Requirement {
 }
 
 /// Latencies by the name people type, and their names in records.
-const LATENCIES: [(&str, &str); 7] = [
+const LATENCIES: [(&str, &str); 8] = [
     ("mean", "mean"),
     ("p50", "p50"),
     ("p90", "p90"),
+    ("p95", "p95"),
     ("p99.9", "p999"),
     ("p999", "p999"),
     ("p99", "p99"),
@@ -379,6 +380,7 @@ impl Requirement {
                     "mean" => latencies.mean,
                     "p50" => latencies.p50 as f64,
                     "p90" => latencies.p90 as f64,
+                    "p95" => latencies.p95? as f64,
                     "p99" => latencies.p99 as f64,
                     "p999" => latencies.p999? as f64,
                     _ => latencies.max as f64,

@@ -19,6 +19,8 @@ pub enum Metric {
     LatencyP50,
     /// 90th percentile.
     LatencyP90,
+    /// 95th percentile; unknown in records of earlier versions.
+    LatencyP95,
     /// 99th percentile.
     LatencyP99,
     /// 99.9th percentile; unknown below 10,000 operations.
@@ -30,18 +32,19 @@ pub enum Metric {
 /// A name that is no metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p99, p999 or max"
+    "`{0}` is no metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
 )]
 pub struct UnknownMetric(pub String);
 
 impl Metric {
     /// All, throughput first.
-    pub const ALL: [Metric; 8] = [
+    pub const ALL: [Metric; 9] = [
         Metric::Iops,
         Metric::MibPerS,
         Metric::LatencyMean,
         Metric::LatencyP50,
         Metric::LatencyP90,
+        Metric::LatencyP95,
         Metric::LatencyP99,
         Metric::LatencyP999,
         Metric::LatencyMax,
@@ -56,6 +59,7 @@ impl Metric {
             Metric::LatencyMean => "latency_ns_mean",
             Metric::LatencyP50 => "latency_ns_p50",
             Metric::LatencyP90 => "latency_ns_p90",
+            Metric::LatencyP95 => "latency_ns_p95",
             Metric::LatencyP99 => "latency_ns_p99",
             Metric::LatencyP999 => "latency_ns_p999",
             Metric::LatencyMax => "latency_ns_max",
@@ -71,6 +75,7 @@ impl Metric {
             Metric::LatencyMean => "mean latency",
             Metric::LatencyP50 => "median latency",
             Metric::LatencyP90 => "p90 latency",
+            Metric::LatencyP95 => "p95 latency",
             Metric::LatencyP99 => "p99 latency",
             Metric::LatencyP999 => "p99.9 latency",
             Metric::LatencyMax => "longest latency",

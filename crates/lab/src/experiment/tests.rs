@@ -133,6 +133,7 @@ fn no_latency() -> LatencySummary {
         mean: 1.0,
         p50: 1,
         p90: 1,
+        p95: None,
         p99: 1,
         p999: None,
         max: 1,

@@ -11,12 +11,11 @@ const MILLISECOND_NS: u64 = 1_000_000;
 
 pub fn snapshot(tree: Tree, numbers: &[DeviceNumber], files: &[&File]) -> Snapshot {
     let (own_cpu_user_ns, own_cpu_system_ns) = own_cpu();
+    let stat = tree.text("/proc/stat").unwrap_or_default();
     Snapshot {
         clocks: clocks(),
-        cpu: cpu_times(
-            &tree.text("/proc/stat").unwrap_or_default(),
-            ticks_a_second(),
-        ),
+        cpu: cpu_times(&stat, ticks_a_second()),
+        processors: processor_times(&stat, ticks_a_second()),
         own_cpu_user_ns,
         own_cpu_system_ns,
         cgroup: cgroup::cpu_statistics(tree),
@@ -49,8 +48,20 @@ fn ticks_a_second() -> u64 {
 /// irq, softirq, steal (proc_stat(5)); guests are part of user.
 pub(super) fn cpu_times(text: &str, ticks_a_second: u64) -> CpuTimes {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "));
+    of_ticks(line.unwrap_or_default(), ticks_a_second)
+}
+
+/// The lines `cpu0`, `cpu1`...: processors by number. At most 4,096.
+pub(super) fn processor_times(text: &str, ticks_a_second: u64) -> Vec<(u32, CpuTimes)> {
+    let of_line = |line: &str| {
+        let (number, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
+        Some((number.parse().ok()?, of_ticks(ticks, ticks_a_second)))
+    };
+    text.lines().filter_map(of_line).take(4_096).collect()
+}
+
+fn of_ticks(line: &str, ticks_a_second: u64) -> CpuTimes {
     let ticks: Vec<u64> = line
-        .unwrap_or_default()
         .split_whitespace()
         .map(|word| word.parse().unwrap_or(0))
         .collect();
@@ -190,6 +201,16 @@ mod tests {
         assert_eq!(times.busy_ns, 1_580_000_000);
         assert_eq!(times.idle_ns, 10_200_000_000);
         assert_eq!(times.steal_ns, 70_000_000);
+        let text = "cpu  9 9\ncpu0 100 0 50 1000 0 0 0 7\ncpu3 1 0 0 2\nintr 5\ncpux 1\n";
+        let [(0, first), (3, other)] = processor_times(text, 100)[..] else {
+            panic!("two processors")
+        };
+        assert_eq!(first.busy_ns, 1_500_000_000);
+        assert_eq!(
+            (first.idle_ns, first.steal_ns),
+            (10_000_000_000, 70_000_000)
+        );
+        assert_eq!((other.busy_ns, other.idle_ns), (10_000_000, 20_000_000));
         assert_eq!(cpu_times("", 100), CpuTimes::default());
         // Kernels before 2.6.11 had no steal column.
         assert_eq!(cpu_times("cpu 1 2 3", 100).steal_ns, 0);

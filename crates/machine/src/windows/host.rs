@@ -172,6 +172,7 @@ pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File
     Snapshot {
         clocks: clocks(),
         cpu: cpu_times(),
+        processors: Vec::new(),
         own_cpu_user_ns,
         own_cpu_system_ns,
         on_mains: on_mains(),

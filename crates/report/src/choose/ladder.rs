@@ -246,11 +246,12 @@ fn limit_of(slo: &str, tone: impl Fn(&str) -> Option<Option<usize>>) -> Option<A
     })
 }
 
-/// Statistics with their tones; p90 only where a limit judges it.
-const STATISTICS: [(LatencyStatistic, usize); 6] = [
+/// Statistics with their tones; p90 and p95 only where a limit judges them.
+const STATISTICS: [(LatencyStatistic, usize); 7] = [
     (LatencyStatistic::Mean, 6),
     (LatencyStatistic::P50, PERCENTILES[0]),
     (LatencyStatistic::P90, PERCENTILES[1]),
+    (LatencyStatistic::P95, PERCENTILES[1]),
     (LatencyStatistic::P99, PERCENTILES[2]),
     (LatencyStatistic::P999, PERCENTILES[3]),
     (LatencyStatistic::Max, PERCENTILES[4]),
@@ -260,7 +261,10 @@ fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
     let judged = judged(ladder);
     let shown = STATISTICS
         .into_iter()
-        .filter(|(statistic, _)| *statistic != LatencyStatistic::P90 || *statistic == judged);
+        .filter(|(statistic, _)| match statistic {
+            LatencyStatistic::P90 | LatencyStatistic::P95 => *statistic == judged,
+            _ => true,
+        });
     let lines = shown.map(|(statistic, tone)| {
         let points = ladder.steps.iter().filter_map(|step| {
             let value = value(step.latency_ns.as_ref()?, statistic)?;

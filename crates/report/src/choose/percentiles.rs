@@ -83,6 +83,7 @@ fn limit_mark(slo: &str, lines: &[Series]) -> Option<Annotation> {
     let x = nines(match limit.percentile {
         LatencyStatistic::P50 => 50.0,
         LatencyStatistic::P90 => 90.0,
+        LatencyStatistic::P95 => 95.0,
         LatencyStatistic::P99 => 99.0,
         LatencyStatistic::P999 => 99.9,
         LatencyStatistic::Mean | LatencyStatistic::Max => return None,

@@ -12,7 +12,7 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_io_engine::Kind;
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{FileObserved, InFlight, Observed, Snapshot};
-use stripewise_results::{JobRecord, RunRecord, Status};
+use stripewise_results::{JobRecord, ProcessorUse, RunRecord, Status};
 use stripewise_units::DeviceNumber;
 
 /// Samples of a device's queue that are kept of one job: an hour at one a second.
@@ -43,6 +43,21 @@ pub(super) struct Seen {
     samples: Vec<Vec<InFlight>>,
     /// Of each job: bytes read and written before measuring.
     ramp_bytes: Vec<[u64; 2]>,
+}
+
+impl Seen {
+    /// Of each processor, for the record.
+    pub(super) fn processors(&self) -> Vec<ProcessorUse> {
+        let processors = self.observed.processors.iter();
+        processors
+            .map(|seen| ProcessorUse {
+                number: seen.number,
+                busy_ns: seen.busy_ns,
+                idle_ns: seen.idle_ns,
+                steal_ns: seen.steal_ns,
+            })
+            .collect()
+    }
 }
 
 impl Watch {

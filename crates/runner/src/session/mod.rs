@@ -219,6 +219,7 @@ pub fn run_real(
             .extend(driven.fallbacks.iter().cloned());
         job.outcome.initiation_latency_ns = hand_overs.and_then(record::initiation_latency);
     }
+    skeleton.processors = seen.processors();
     let mut evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
     for (evidence, changed) in evidence.iter_mut().zip(lookout.finish()) {
         evidence.changed = changed;
@@ -297,6 +298,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         start: None,
         merged: None,
         host: settings.host.clone(),
+        processors: Vec::new(),
         jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),
         warnings: Vec::new(),
     }
@@ -426,6 +428,9 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
             job.workload.rate.is_some(),
             intervals,
         );
+        if job.engine.name != "simulated" {
+            job.outcome.threads = record::threads(&of_job.threads);
+        }
         job.outcome.drain = record::drain(&of_job.drain);
         job.outcome.pauses = record::pauses(totals);
         record::engine(&mut job.engine, &of_job.capabilities);

@@ -2,13 +2,13 @@
 
 use crate::{
     DrainCounts, ErrorCount, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts,
-    RunTotals, StopReason,
+    RunTotals, StopReason, ThreadCounts,
 };
 use stripewise_io_engine::backend::timed::HandOvers;
 use stripewise_io_engine::{Capabilities, Kind, error_name};
 use stripewise_results::{
     Drain, EngineFacts, Errors, InitiationLatency, Interval, KindParts, OpenLoop, Outcome,
-    OutcomeParts, Pause, RunRecord, Status,
+    OutcomeParts, Pause, RunRecord, Status, ThreadOutcome,
 };
 use stripewise_stats::Histogram;
 
@@ -98,6 +98,16 @@ fn first_error(first: &ErrorCount) -> String {
         first.first_offset_bytes,
         reason(first.failure)
     )
+}
+
+/// What each thread did.
+pub(super) fn threads(counts: &[ThreadCounts]) -> Vec<ThreadOutcome> {
+    let of_thread = |counts: &ThreadCounts| ThreadOutcome {
+        operations: counts.operations,
+        cpu_user_ns: counts.cpu.user_ns,
+        cpu_system_ns: counts.cpu.system_ns,
+    };
+    counts.iter().map(of_thread).collect()
 }
 
 /// The pauses of the program that were cut out.

@@ -66,6 +66,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         imported: None,
         series_part: None,
         latency_limit: None,
+        processors: Vec::new(),
         host: HostFacts {
             name: "here".to_owned(),
             ..HostFacts::default()
