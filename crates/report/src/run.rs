@@ -1,5 +1,6 @@
 //! Runs as a table with a row per job, and one job in full.
 
+use crate::brief::Marks;
 use crate::caution::state_in_brief;
 use crate::history::shorten;
 use crate::number::{latency, latency_cells, rate};
@@ -43,16 +44,18 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
         .iter()
         .flat_map(|run| &run.jobs)
         .any(|job| job.workload.base_offset_bytes != 0);
+    let marks = Marks::of(runs);
     let mut rows = Vec::new();
     for run in runs {
         for job in &run.jobs {
+            let mark = marks.of_row(run, job);
             let name = match (named, together && run.jobs.len() == 1) {
                 (false, _) => String::new(),
                 (true, false) => shorten(&job.name, 12),
                 (true, true) => format!("{} alone", shorten(&job.name, 10)),
             };
             for (kind, outcome) in kinds(job) {
-                rows.push(row(run, job, &name, kind, &outcome, any_offset));
+                rows.push(row(run, job, &name, kind, &outcome, any_offset, &mark));
             }
         }
     }
@@ -202,6 +205,7 @@ fn row(
     kind: &str,
     outcome: &KindOutcome,
     any_offset: bool,
+    mark: &str,
 ) -> Vec<String> {
     let workload = &job.workload;
     let seconds = job.outcome.duration_ns as f64 / 1e9;
@@ -221,7 +225,8 @@ fn row(
         rate(per_second(outcome.bytes as f64 / 1_048_576.0)),
     ];
     cells.extend(latency_cells(outcome.latency_ns.as_ref()));
-    cells.push(state_in_brief(run, job));
+    let state = state_in_brief(run, job);
+    cells.push([state.as_str(), mark].join(" ").trim().to_owned());
     cells
 }
 

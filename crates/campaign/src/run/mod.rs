@@ -1,5 +1,9 @@
 //! Running a request: one run, or a grid, or the jobs of a plan.
 
+mod like;
+
+pub use like::{LikeOptions, crystaldiskmark, run_like_crystaldiskmark};
+
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;

@@ -7,8 +7,9 @@ use crate::show::document::print_exact;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::runs;
 use crate::show::terminal::say;
-use crate::switches::bench::Bench;
+use crate::switches::bench::{Bench, Like};
 use stripewise_campaign::bench::{BenchOptions, bench as run_bench, planned};
+use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
 use stripewise_results::Document;
@@ -17,6 +18,9 @@ use stripewise_units::{ByteSize, Nanoseconds};
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
+    if arguments.like == Some(Like::Crystaldiskmark) {
+        return like_crystaldiskmark(context, arguments);
+    }
     let options = options(arguments);
     let plan = planned(&options)?;
     let mut store = context.open_store()?;
@@ -37,6 +41,38 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let reported = report(context, arguments, &store, document);
     // What was measured before a failure is shown and kept; then the failure.
     benched.ended?;
+    reported?;
+    Ok(exit)
+}
+
+/// The four lines of CrystalDiskMark: one command, one table.
+fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
+    let options = LikeOptions {
+        target: arguments.target.clone(),
+        read_only: arguments.read_only,
+        size_bytes: arguments.size.map(ByteSize::bytes),
+        duration_ns: None,
+        engine: arguments.engine.to_string(),
+        seed: arguments.seed,
+        label: arguments.label.clone(),
+    };
+    let mut store = context.open_store()?;
+    let permissions = arguments.safety.permissions();
+    let ran = run_like_crystaldiskmark(context, &mut store, &options, &permissions)?;
+    let exit = exit_of(context, &ran.records);
+    if ran.records.is_empty() {
+        return ran.ended.map(|()| exit);
+    }
+    let mut document = documents::document(ran.records);
+    documents::judge(&arguments.require, &mut document);
+    let exit = documents::exit(&document, exit);
+    if context.global.json {
+        print_exact(&document.to_json());
+    } else {
+        runs::print_like(context, &store, &document);
+    }
+    let reported = report(context, arguments, &store, document);
+    ran.ended?;
     reported?;
     Ok(exit)
 }

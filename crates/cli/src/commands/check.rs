@@ -10,7 +10,7 @@ use crate::show::terminal::{say, say_part};
 use crate::switches::check::Check;
 use crate::switches::hints::{here, of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check};
-use stripewise_report::{comparison_text, errors_text, requirement_text, warnings_text, wrapped};
+use stripewise_report::{comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
@@ -27,7 +27,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
     if context.global.json {
         print_json(&answer.document())?;
     } else if !silent {
-        print_text(&text(&answer));
+        print_text(&text(context, &answer));
     }
     if let Some(path) = &arguments.report {
         write_material(&answer.material(context), path)?;
@@ -75,7 +75,7 @@ fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     Ok(answer.exit())
 }
 
-fn text(answer: &Answer) -> String {
+fn text(context: &Context, answer: &Answer) -> String {
     let mut text = String::new();
     for comparison in &answer.comparisons {
         text.push_str(&comparison_text(comparison));
@@ -94,7 +94,10 @@ fn text(answer: &Answer) -> String {
         true => of_a_baseline(&words, hint),
         false => words.hint(hint),
     });
-    text.push_str(&warnings_text(&told));
+    text.push_str(&match context.global.explain {
+        true => warnings_text(&told),
+        false => warnings_brief(&told, false),
+    });
     text.push_str(&errors_text(&answer.records));
     if answer.made {
         text.push_str(&all_kept_line(&answer.records));

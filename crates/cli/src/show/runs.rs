@@ -4,9 +4,9 @@ use crate::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, percentiles_text,
-    processors_text, repetitions_table, requirement_text, run_header, run_rows_table, series_table,
-    warnings_line, warnings_text, wrapped,
+    bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, like_table,
+    percentiles_text, processors_text, repetitions_table, requirement_text, run_header,
+    run_rows_table, series_table, warnings_brief, warnings_line, warnings_text, wrapped,
 };
 use stripewise_results::{Document, RunRecord, Status};
 use stripewise_store::Store;
@@ -70,6 +70,22 @@ pub fn print_made(
     ));
 }
 
+/// The lines of `bench --like crystaldiskmark`.
+pub fn print_like(context: &Context, store: &Store, document: &Document) {
+    let explain = context.global.explain;
+    print_text(&format!(
+        "{}\n{}{}{}{}",
+        like_table(&document.runs),
+        requirement_lines(document),
+        partial_lines(&document.runs),
+        match explain {
+            true => warnings_text(&document.runs),
+            false => warnings_brief(&document.runs, false),
+        },
+        kept_line(store, &document.runs)
+    ));
+}
+
 fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> String {
     if !document.series.is_empty() {
         return ladders(context, document);
@@ -102,7 +118,10 @@ fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> 
     }
     text.push_str(&requirement_lines(document));
     text.push_str(&partial_lines(&document.runs));
-    text.push_str(&warnings_text(&document.runs));
+    text.push_str(&match context.global.explain {
+        true => warnings_text(&document.runs),
+        false => warnings_brief(&document.runs, !foreign),
+    });
     text
 }
 
@@ -128,8 +147,12 @@ fn ladders(context: &Context, document: &Document) -> String {
         text.push('\n');
     }
     text.push_str(&partial_lines(&document.runs));
+    let explain = context.global.explain;
+    if explain {
+        text.extend(document.runs.iter().map(processors_text));
+    }
     let warnings = warnings_text(&document.runs);
-    if !warnings.is_empty() {
+    if explain && !warnings.is_empty() {
         text.push_str(&warnings);
         text.push('\n');
     }
@@ -138,7 +161,10 @@ fn ladders(context: &Context, document: &Document) -> String {
     text.push_str(&bench_sentences(&document.series));
     text.push_str(&requirement_lines(document));
     text.push_str(&caution_text(document));
-    text.push_str(&warnings_line(&document.runs));
+    text.push_str(&match explain {
+        true => warnings_line(&document.runs),
+        false => warnings_brief(&document.runs, false),
+    });
     text
 }
 

@@ -45,6 +45,9 @@ pub struct Bench {
     /// Only these series
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub series: Vec<SeriesName>,
+    /// In place of the series, the runs that another tool's users quote: its four lines, reads and writes
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["qualify", "series", "step", "time", "block", "slo", "cache_size"])]
+    pub like: Option<Like>,
     /// Which way to do I/O: auto, uring, iocp, threads or null
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: EngineName,
@@ -65,6 +68,13 @@ pub struct Bench {
     pub no_report: bool,
     #[command(flatten)]
     pub safety: super::run::Safety,
+}
+
+/// Tools whose runs `--like` makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Like {
+    /// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1, five seconds each
+    Crystaldiskmark,
 }
 
 /// The series of a bench.

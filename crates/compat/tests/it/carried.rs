@@ -184,39 +184,124 @@ fn jobs_of_fio_that_wait_for_some_and_run_beside_others_are_refused() {
     refused(Tool::Fio, &other_times, "different times");
 }
 
-#[test]
-fn lines_of_diskspd_are_carried_over_exactly_or_refused_with_the_switch() {
-    // The forms of the lines in its documentation.
-    for (line, refusal) in [
-        (
-            "diskspd -c1G -b4K -t2 -o8 -r -d30 -L -w50 -Sh D:\\t.dat",
-            None,
-        ),
-        ("diskspd -b64K -o32 -si -t4 -Su E:\\t.dat", None),
-        ("diskspd -b8K -s -o4 -d10 #1", None),
-        ("diskspd -B1G:4G -b64K -r -w100 -o16 #1", None),
-        ("diskspd -b4K -r -o4 -F2 -O8 D:\\a.dat D:\\b.dat", None),
-        ("diskspd -b4K -r -o4 -u16 -ac -bsp -oc8 -Sy D:\\t.dat", None),
-        ("diskspd -b64K -s -t4 D:\\t.dat", Some("-s with 4 threads")),
-        ("diskspd -b64K -s -t4 -T1M D:\\t.dat", Some("-T")),
-        ("diskspd -b8K -r -g100i D:\\t.dat", Some("-g100i")),
-        ("diskspd -b8K -r -i8 -j5 D:\\t.dat", Some("-i8")),
-        ("diskspd -b8K -r4K D:\\t.dat", Some("-r4K")),
-        ("diskspd -b8K -rs20 D:\\t.dat", Some("-rs20")),
-        ("diskspd -b8K -rdpct10/90 D:\\t.dat", Some("-rd")),
-        ("diskspd -b8K -p -s D:\\t.dat", Some("-p")),
-        ("diskspd -Xprofile.xml", Some("-Xprofile.xml")),
-    ] {
-        match refusal {
-            Some(name) => refused(Tool::Diskspd, line, name),
-            None => {
-                let plan = plan(Tool::Diskspd, line);
-                let writes = line.contains("-w");
-                let reads_only = plan.jobs[0].workload.read_percent == 100;
-                assert_eq!(reads_only, !writes, "{line}");
-            }
+/// Lines in the forms of DiskSpd's documentation, a switch or two each, with whether DiskSpd
+/// itself writes.
+const LINES_OF_DISKSPD: [(&str, bool); 46] = [
+    (
+        "diskspd -c1G -b4K -t2 -o8 -r -d30 -L -w50 -Sh D:\\t.dat",
+        true,
+    ),
+    ("diskspd -b8K -d60 -W10 -r -w0 D:\\t.dat", false),
+    ("diskspd -b64K -o32 -si -t4 -Su E:\\t.dat", false),
+    ("diskspd -b8K -s -o4 -d10 #1", false),
+    ("diskspd -b64K -s64K -t1 D:\\t.dat", false),
+    ("diskspd -b8K -s64K -t1 D:\\t.dat", false),
+    ("diskspd -b64K -s -t4 D:\\t.dat", false),
+    ("diskspd -b64K -s -t4 -T1M D:\\t.dat", false),
+    ("diskspd -B1G -b64K -r -o16 #1", false),
+    ("diskspd -B1G:4G -b64K -r -w100 -o16 #1", true),
+    ("diskspd -B10b -b8K -r #1", false),
+    ("diskspd -f4G -b8K -r #1", false),
+    ("diskspd -B1G -f4G -b8K -r #1", false),
+    ("diskspd -B4G -f1G -b8K -r #1", false),
+    ("diskspd -fr -b8K -r D:\\t.dat", false),
+    ("diskspd -b4K -r -o4 -F2 -O8 D:\\a.dat D:\\b.dat", false),
+    ("diskspd -b4K -r -F2 -O3 D:\\a.dat D:\\b.dat", false),
+    ("diskspd -b4K -r -t2 -O8 D:\\t.dat", false),
+    (
+        "diskspd -b4K -r -o4 -u16 -ac -bsp -oc8 -Sy D:\\t.dat",
+        false,
+    ),
+    ("diskspd -b4K -r -a0,2,4 -n D:\\t.dat", false),
+    ("diskspd -b8K -r -g100i D:\\t.dat", false),
+    ("diskspd -b8K -r -g1024 D:\\t.dat", false),
+    ("diskspd -b8K -r -i8 -j5 D:\\t.dat", false),
+    ("diskspd -b8K -r -I2 D:\\t.dat", false),
+    ("diskspd -b8K -r4K D:\\t.dat", false),
+    ("diskspd -b8K -r8K D:\\t.dat", false),
+    ("diskspd -b8K -rs20 D:\\t.dat", false),
+    ("diskspd -b8K -rdpct10/90 D:\\t.dat", false),
+    ("diskspd -b8K -p -s D:\\t.dat", false),
+    ("diskspd -b8K -r -w D:\\t.dat", false),
+    ("diskspd -b8K -r -w101 D:\\t.dat", true),
+    ("diskspd -b8K -r -S D:\\t.dat", false),
+    ("diskspd -b8K -r -Sb D:\\t.dat", false),
+    ("diskspd -b8K -r -w30 -Suw D:\\t.dat", true),
+    ("diskspd -b8K -r -w30 -Sbw D:\\t.dat", true),
+    ("diskspd -b8K -r -Sm D:\\t.dat", false),
+    ("diskspd -b8K -r -h D:\\t.dat", false),
+    ("diskspd -b8K -r -z42 D:\\t.dat", false),
+    ("diskspd -b8K -r -z D:\\t.dat", false),
+    ("diskspd -b8K -r -w100 -Z1M D:\\t.dat", true),
+    (
+        "diskspd -b8K -r -C5 -D250 -Rxml -v -x -y -e D:\\t.dat",
+        false,
+    ),
+    ("diskspd -b8K -r -l -P D:\\t.dat", false),
+    ("diskspd -Xprofile.xml", false),
+    ("diskspd -b8K -r %TARGET%", false),
+    ("diskspd -b8K -r", false),
+    ("diskspd -b8K -r -k D:\\t.dat", false),
+];
+
+/// What becomes of a converted text, in a line of a table; whether the plan writes.
+fn fate(converted: &Result<Converted, Error>) -> (String, Option<bool>) {
+    let (what, writes) = match converted {
+        Ok(converted) => {
+            let plan: Plan = converted.plan.parse().unwrap();
+            let writes = plan.jobs.iter().any(|job| job.workload.read_percent < 100);
+            let notes = converted.notes.iter().map(|note| note.message.clone());
+            let notes: Vec<String> = notes.collect();
+            let what = match notes.as_slice() {
+                [] => "exactly".to_owned(),
+                notes => format!("with these differences: {}", notes.join("; ")),
+            };
+            (what, Some(writes))
         }
+        Err(error) => {
+            assert!(!error.hint().is_empty(), "{error}");
+            let why = error.lines().first().map_or_else(
+                || error.to_string().trim_start_matches("x: ").to_owned(),
+                |line| line.reason.clone(),
+            );
+            (format!("refused: {why}"), None)
+        }
+    };
+    (what.replace('|', "\\|").replace('\n', " "), writes)
+}
+
+/// Compares a page of the documentation with what was made of it just now, or writes it.
+#[track_caller]
+fn holds_to_page(name: &str, made: &str) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs")
+        .join(name);
+    if std::env::var("STRIPEWISE_WRITE_TABLES").is_ok() {
+        std::fs::write(&page, made).unwrap();
     }
+    assert_eq!(std::fs::read_to_string(&page).unwrap_or_default(), made);
+}
+
+#[test]
+fn lines_of_diskspd_are_carried_over_exactly_or_refused_and_none_writes_where_it_reads() {
+    let (mut table, mut carried) = (String::new(), 0);
+    for (line, may_write) in LINES_OF_DISKSPD {
+        let (what, writes) = fate(&converted(Tool::Diskspd, line));
+        carried += usize::from(writes.is_some());
+        assert!(
+            may_write || writes != Some(true),
+            "{line} reads, and its plan writes"
+        );
+        assert_eq!(writes.unwrap_or(may_write), may_write, "{line}");
+        writeln!(table, "| `{}` | {what} |", line.replace('|', "\\|")).unwrap();
+    }
+    let refused = LINES_OF_DISKSPD.len() - carried;
+    holds_to_page(
+        "DISKSPD_LINES.md",
+        &format!(
+            "# DiskSpd's command lines as plans\n\nMade by a test from lines in the forms of DiskSpd's documentation: {carried} are carried over,\n{refused} are refused with the switch that a plan has no word for. None writes where the original\nreads.\n\n| line | carried over |\n|---|---|\n{table}"
+        ),
+    );
 }
 
 /// What fio itself does by `rw` and `readwrite`, by a reader of a few lines: whether any
@@ -251,39 +336,20 @@ fn fios_own_examples_are_carried_over_or_refused_and_none_writes_where_it_reads(
     for path in &files {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let name = path.file_name().unwrap().to_string_lossy();
-        let what = match converted(Tool::Fio, &text) {
-            Ok(converted) => {
-                carried += 1;
-                let plan: Plan = converted.plan.parse().unwrap();
-                let writes = plan.jobs.iter().any(|job| job.workload.read_percent < 100);
-                assert!(!writes || may_write(&text), "{name} writes where fio reads");
-                let notes = converted.notes.iter().map(|note| note.message.clone());
-                let notes: Vec<String> = notes.collect();
-                match notes.as_slice() {
-                    [] => "exactly".to_owned(),
-                    notes => format!("with these differences: {}", notes.join("; ")),
-                }
-            }
-            Err(error) => {
-                refused += 1;
-                let why = error.lines().first().map_or_else(
-                    || error.to_string().trim_start_matches("x: ").to_owned(),
-                    |line| line.reason.clone(),
-                );
-                format!("refused: {why}")
-            }
-        };
-        let clean = what.replace('|', "\\|").replace('\n', " ");
-        writeln!(table, "| `{name}` | {clean} |").unwrap();
+        let (what, writes) = fate(&converted(Tool::Fio, &text));
+        assert!(
+            writes != Some(true) || may_write(&text),
+            "{name} writes where fio reads"
+        );
+        match writes {
+            Some(_) => carried += 1,
+            None => refused += 1,
+        }
+        writeln!(table, "| `{name}` | {what} |").unwrap();
     }
     let head = format!(
         "# fio's examples as plans\n\nMade by a test from the {} job files in fio's folder `examples`: {carried} are carried\nover, {refused} are refused with the option that a plan has no word for. None writes where\nthe original reads.\n\n| file | carried over |\n|---|---|\n",
         files.len()
     );
-    let made = head + &table;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/FIO_EXAMPLES.md");
-    if std::env::var("STRIPEWISE_WRITE_TABLES").is_ok() {
-        std::fs::write(&page, &made).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(&page).unwrap_or_default(), made);
+    holds_to_page("FIO_EXAMPLES.md", &(head + &table));
 }

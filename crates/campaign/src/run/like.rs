@@ -1,0 +1,170 @@
+//! The eight runs that CrystalDiskMark's users quote: four loads, read and written.
+
+use super::{Beside, Ran, run};
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::permissions::Permissions;
+use crate::steps::targets::lacks_permission_to_write;
+use stripewise_store::Store;
+use stripewise_workload::{
+    CursorKind, Distribution, Pattern, PlanOrder, Request, RequestJob, Workload,
+};
+
+/// Its measured time for each line, nanoseconds.
+const DURATION_NS: u64 = 5_000_000_000;
+
+/// What is asked of these runs.
+#[derive(Clone, Debug)]
+pub struct LikeOptions {
+    /// As typed.
+    pub target: String,
+    /// The reads alone.
+    pub read_only: bool,
+    /// Bytes of the target in use, or of the test file.
+    pub size_bytes: Option<u64>,
+    /// Measured time of each line; `None`: five seconds, as there.
+    pub duration_ns: Option<u64>,
+    /// Which engine, by name.
+    pub engine: String,
+    /// Seed of all streams.
+    pub seed: u64,
+    /// The user's words about it.
+    pub label: Option<String>,
+}
+
+/// One of the four lines: name, block size, operations in flight, sequential.
+type Line = (&'static str, u64, u32, bool);
+
+const LINES: [Line; 4] = [
+    ("SEQ1M Q8T1", 1 << 20, 8, true),
+    ("SEQ1M Q1T1", 1 << 20, 1, true),
+    ("RND4K Q32T1", 4 << 10, 32, false),
+    ("RND4K Q1T1", 4 << 10, 1, false),
+];
+
+/// The request for them: reads first, so that a target that may not be written is left as
+/// it was as far as it goes.
+#[must_use]
+pub fn crystaldiskmark(options: &LikeOptions) -> Request {
+    let job = |(name, block_size_bytes, outstanding, sequential): Line, read: bool| RequestJob {
+        name: format!("{name} {}", if read { "read" } else { "write" }),
+        targets: vec![options.target.clone()],
+        workload: Workload {
+            read_percent: if read { 100 } else { 0 },
+            pattern: match sequential {
+                true => Pattern::Sequential {
+                    cursor: CursorKind::Own,
+                },
+                false => Pattern::Random {
+                    distribution: Distribution::Uniform,
+                },
+            },
+            block_size_bytes,
+            outstanding,
+            duration_ns: options.duration_ns.unwrap_or(DURATION_NS),
+            size_bytes: options.size_bytes,
+            seed: options.seed,
+            ..Workload::default()
+        },
+    };
+    let reads = LINES.into_iter().map(|line| job(line, true));
+    let writes = LINES.into_iter().map(|line| job(line, false));
+    let writes = writes.filter(|_| !options.read_only);
+    Request {
+        label: options.label.clone(),
+        jobs: reads.chain(writes).collect(),
+        order: PlanOrder::Alone,
+        engine: options.engine.clone(),
+        cache_by_name: false,
+        ..Request::default()
+    }
+}
+
+/// Runs them. Where the target may not be written, and nobody allowed it by a flag, only
+/// the reads, with a note.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn run_like_crystaldiskmark(
+    context: &Context,
+    store: &mut Store,
+    options: &LikeOptions,
+    permissions: &Permissions,
+) -> Outcome<Ran> {
+    let asked = permissions.overwrite || permissions.destroy.is_some() || options.read_only;
+    let all = run(
+        context,
+        store,
+        crystaldiskmark(options),
+        permissions,
+        Beside::default(),
+    );
+    match all {
+        Err(failure) if !asked && lacks_permission_to_write(&failure) => {
+            let text = format!("only reads are measured: {}", failure.error);
+            context.note_failure(&text, &failure);
+            let reading = LikeOptions {
+                read_only: true,
+                ..options.clone()
+            };
+            let request = crystaldiskmark(&reading);
+            run(context, store, request, permissions, Beside::default())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_are_those_that_everybody_quotes() {
+        let mut options = LikeOptions {
+            target: "sim:nvme".to_owned(),
+            read_only: false,
+            size_bytes: None,
+            duration_ns: None,
+            engine: "auto".to_owned(),
+            seed: 1,
+            label: None,
+        };
+        let request = crystaldiskmark(&options);
+        let names: Vec<&str> = request.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names.len(), 8);
+        assert_eq!(
+            (names[0], names[7]),
+            ("SEQ1M Q8T1 read", "RND4K Q1T1 write")
+        );
+        for job in &request.jobs {
+            let load = &job.workload;
+            let random = matches!(load.pattern, Pattern::Random { .. });
+            let expected = match job.name.as_str() {
+                "SEQ1M Q8T1 read" => (1 << 20, 8, false, 100),
+                "SEQ1M Q1T1 read" => (1 << 20, 1, false, 100),
+                "RND4K Q32T1 read" => (4096, 32, true, 100),
+                "RND4K Q1T1 read" => (4096, 1, true, 100),
+                "SEQ1M Q8T1 write" => (1 << 20, 8, false, 0),
+                "SEQ1M Q1T1 write" => (1 << 20, 1, false, 0),
+                "RND4K Q32T1 write" => (4096, 32, true, 0),
+                _ => (4096, 1, true, 0),
+            };
+            let found = (
+                load.block_size_bytes,
+                load.outstanding,
+                random,
+                load.read_percent,
+            );
+            assert_eq!((found, load.threads), (expected, 1), "{}", job.name);
+        }
+        options.read_only = true;
+        let request = crystaldiskmark(&options);
+        assert_eq!(request.jobs.len(), 4);
+        assert!(
+            request
+                .jobs
+                .iter()
+                .all(|job| job.workload.read_percent == 100)
+        );
+    }
+}

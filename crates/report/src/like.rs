@@ -1,0 +1,145 @@
+//! The table of `bench --like crystaldiskmark`: a line for each load, reads beside writes,
+//! in the units that its users quote (MB/s of 1,000,000 bytes), with bars.
+
+use crate::caution::state_in_brief;
+use crate::number::rate;
+use crate::table::{draw, number, words};
+use stripewise_results::{JobRecord, RunRecord};
+use stripewise_units::format_duration;
+
+/// Signs of the longest bar.
+const BAR_MAX: f64 = 24.0;
+
+/// The table; runs whose jobs are not called after a line are left out.
+#[must_use]
+pub fn like_table(runs: &[RunRecord]) -> String {
+    let mut lines: Vec<(&str, [Option<(&RunRecord, &JobRecord)>; 2])> = Vec::new();
+    for run in runs {
+        for job in &run.jobs {
+            let Some((name, side)) = job.name.rsplit_once(' ') else {
+                continue;
+            };
+            let side = match side {
+                "read" => 0,
+                "write" => 1,
+                _ => continue,
+            };
+            let at = lines.iter().position(|(known, _)| *known == name);
+            let at = at.unwrap_or_else(|| {
+                lines.push((name, [None, None]));
+                lines.len() - 1
+            });
+            lines[at].1[side] = Some((run, job));
+        }
+    }
+    let most = runs
+        .iter()
+        .flat_map(|run| &run.jobs)
+        .map(megabytes)
+        .fold(0.0, f64::max);
+    let columns = [
+        words(""),
+        number("Read MB/s"),
+        number("IOPS"),
+        number("Mean"),
+        words("Read"),
+        number("Write MB/s"),
+        number("IOPS"),
+        number("Mean"),
+        words("Write"),
+        words(""),
+    ];
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|(name, sides)| {
+            let mut cells = vec![(*name).to_owned()];
+            let mut states: Vec<String> = Vec::new();
+            for side in sides {
+                match side {
+                    None => cells.extend([const { String::new() }; 4]),
+                    Some((run, job)) => {
+                        cells.extend(of_side(job, most));
+                        let state = state_in_brief(run, job);
+                        if !state.is_empty() && !states.contains(&state) {
+                            states.push(state);
+                        }
+                    }
+                }
+            }
+            cells.push(states.join(", "));
+            cells
+        })
+        .collect();
+    draw(&columns, &rows)
+}
+
+/// Bytes a second in units of 1,000,000.
+fn megabytes(job: &JobRecord) -> f64 {
+    job.outcome.mib_per_s * 1_048_576.0 / 1e6
+}
+
+/// Rate, operations, mean latency and a bar of one side of a line.
+fn of_side(job: &JobRecord, most: f64) -> [String; 4] {
+    let outcome = &job.outcome;
+    let side = match job.workload.read_percent {
+        0 => &outcome.write,
+        _ => &outcome.read,
+    };
+    let mean = side.latency_ns.as_ref();
+    // By the logarithm: the lines differ by a factor of a hundred and more.
+    let share = match megabytes(job) {
+        rate if rate > 0.0 && most > 0.0 => (1.0 + (rate / most).log10() / 4.0).max(0.0),
+        _ => 0.0,
+    };
+    [
+        format!("{:.1}", megabytes(job)),
+        rate(outcome.iops),
+        mean.map_or_else(String::new, |one| format_duration(one.mean.round() as u64)),
+        "#".repeat((share * BAR_MAX / 2.0).round() as usize),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{EngineFacts, Outcome, TargetFacts};
+    use stripewise_workload::Workload;
+
+    fn run(name: &str, mib_per_s: f64, iops: f64) -> RunRecord {
+        let mut run = RunRecord::empty();
+        run.jobs.push(JobRecord {
+            name: name.to_owned(),
+            target: TargetFacts::default(),
+            further_targets: Vec::new(),
+            workload: Workload::default(),
+            engine: EngineFacts::default(),
+            outcome: Outcome {
+                mib_per_s,
+                iops,
+                ..Outcome::default()
+            },
+            warnings: Vec::new(),
+        });
+        run
+    }
+
+    #[test]
+    fn lines_stand_in_their_order_with_decimal_megabytes() {
+        let table = like_table(&[
+            run("SEQ1M Q8T1 read", 1000.0, 1000.0),
+            run("RND4K Q1T1 read", 10.0, 2560.0),
+            run("SEQ1M Q8T1 write", 500.0, 500.0),
+        ]);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines.len(), 4, "{table}");
+        assert!(lines[2].starts_with("SEQ1M Q8T1"), "{table}");
+        assert!(
+            lines[2].contains("1048.6") && lines[2].contains("524.3"),
+            "{table}"
+        );
+        assert!(
+            lines[3].starts_with("RND4K Q1T1") && lines[3].contains("2,560"),
+            "{table}"
+        );
+    }
+}
