@@ -47,6 +47,18 @@ pub fn run(root: &Path) -> Result<()> {
         "--ignored",
     ];
     shell::run(&mut cargo(root, &verify))?;
+    println!("== every fault of the table, with every command");
+    let faults = [
+        "test",
+        "--locked",
+        "--package",
+        "stripewise-app",
+        "--test",
+        "it",
+    ];
+    let mut faults = cargo(root, &faults);
+    faults.args(["--", "fault_table"]);
+    shell::run(faults.env("STRIPEWISE_FAULTS", "all"))?;
     println!("== parsers, under the address sanitizer");
     crate::fuzz::in_nightly(root)?;
     println!("== benches, small");

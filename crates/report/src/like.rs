@@ -10,10 +10,13 @@ use stripewise_units::format_duration;
 /// Signs of the longest bar.
 const BAR_MAX: f64 = 24.0;
 
+/// A run of one side of a line: its reads or its writes.
+type Side<'a> = (&'a RunRecord, &'a JobRecord);
+
 /// The table; runs whose jobs are not called after a line are left out.
 #[must_use]
 pub fn like_table(runs: &[RunRecord]) -> String {
-    let mut lines: Vec<(&str, [Option<(&RunRecord, &JobRecord)>; 2])> = Vec::new();
+    let mut lines: Vec<(&str, [Option<Side<'_>>; 2])> = Vec::new();
     for run in runs {
         for job in &run.jobs {
             let Some((name, side)) = job.name.rsplit_once(' ') else {
@@ -103,15 +106,14 @@ fn of_side(job: &JobRecord, most: f64) -> [String; 4] {
 mod tests {
     use super::*;
     use stripewise_results::{EngineFacts, Outcome, TargetFacts};
-    use stripewise_workload::Workload;
 
     fn run(name: &str, mib_per_s: f64, iops: f64) -> RunRecord {
         let mut run = RunRecord::empty();
         run.jobs.push(JobRecord {
             name: name.to_owned(),
-            target: TargetFacts::default(),
+            target: TargetFacts::unknown(),
             further_targets: Vec::new(),
-            workload: Workload::default(),
+            workload: Default::default(),
             engine: EngineFacts::default(),
             outcome: Outcome {
                 mib_per_s,

@@ -1,10 +1,10 @@
 # What the cells of the table of faults share. `$S` is the program and `$OLD` a result of
 # SQLIO. Each cell starts in an empty directory of its own, in a mount namespace of its own.
-quick="--busy-ok --size 8M"
+quick="--busy-ok --size 8M --explain"
 bench() { target=$1; shift; "$S" bench "$target" --series ${series:-random-read} --step 100ms --time 2s --no-report $quick "$@"; }
 run() { target=$1; shift; "$S" run "$target" --duration ${time:-300ms} $quick "$@"; }
 align() { target=$1; shift; "$S" align "$target" --offsets 0,512 --anyway --blocks 10 --step ${time:-50ms} --time 20s ${kind:---read} $quick "$@"; }
-lab() { plan "$1"; shift; "$S" lab run plan.toml --busy-ok "$@"; }
+lab() { plan "$1"; shift; "$S" lab run plan.toml --busy-ok --explain "$@"; }
 check() { target=$1; shift; "$S" check "$target" --require "iops>=1" --duration ${time:-200ms} $quick "$@"; }
 verify() { target=$1; shift; "$S" verify "$target" --duration ${time:-500ms} --threads 1 $quick "$@"; }
 profile() { target=$1; shift; "$S" profile "$target" --time ${time:-500ms} --places ${places:-16} --busy-ok "$@"; }
@@ -51,6 +51,11 @@ broken() { device && truncate -s 1M img; }
 read_only() { device && losetup -d "$L" && L=$(losetup -r -f --show img); }
 folder() { device && mkfs.ext4 -q -F "$L" && mkdir -p v && mount "$L" v; }
 
+# Removes a file a while after the program has begun.
+removed_later() {
+    (until [ -e .local/share/stripewise/stripewise.db ]; do sleep 0.05; done; sleep 1; rm "$1") &
+}
+
 # Accidents. The program is a child of the function that runs in the background.
 started() { "$@" & shell=$!; sleep 0.6; child=$(pgrep -P "$shell" -f stripewise || echo "$shell"); }
 ended() { wait "$shell"; }
@@ -60,7 +65,7 @@ killed() {
     kill -KILL "$child"
     ended 2>/dev/null
     code=$?
-    "$S" history --limit 3 >&2
+    "$S" run sim:nvme --duration 1ms >/dev/null
     return $code
 }
 # A server that is killed leaves its token behind; the next one takes its place.

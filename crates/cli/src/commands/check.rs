@@ -10,7 +10,9 @@ use crate::show::terminal::{say, say_part};
 use crate::switches::check::Check;
 use crate::switches::hints::{here, of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check};
-use stripewise_report::{comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped};
+use stripewise_report::{
+    comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped,
+};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
