@@ -18,7 +18,7 @@ pub struct Bench {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
     #[arg(default_value = ".", value_parser = super::name_text())]
     pub target: String,
-    /// The latency limit of the answer: p50, p90, p99, p99.9, mean or max, below a time
+    /// The latency limit of the answer: p50, p90, p95, p99, p99.9, mean or max, below a time
     #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
     pub slo: Slo,
     /// Runs of 300 s, a large file, preconditioning and steady state

@@ -24,7 +24,7 @@ use stripewise_results::{
 use stripewise_stats::median;
 use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
 
-const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
+const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p95, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
 
 /// Which operations of a job are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
