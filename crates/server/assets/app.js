@@ -71,7 +71,7 @@ function size(n) {
 }
 function moment(text) { return text ? text.slice(0, 16).replace('T', ' ') + ' UTC' : ''; }
 function limitOf(text) {
-  var m = /^(p50|p90|p99|p99\.9|mean|max)\s*<\s*([\d.]+)\s*(ns|us|\u00b5s|ms|s)$/.exec(text || '');
+  var m = /^(p50|p90|p95|p99|p99\.9|mean|max)\s*<\s*([\d.]+)\s*(ns|us|\u00b5s|ms|s)$/.exec(text || '');
   var unit = m && { ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9 }[m[3]];
   return m ? { words: m[1] + ' < ' + m[2] + ' ' + m[3], ns: parseFloat(m[2]) * unit } : null;
 }
