@@ -53,7 +53,7 @@ fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
 }
 
 #[test]
-fn looking_at_a_kept_file_leaves_nothing_of_it_in_memory() {
+fn looking_at_a_kept_file_leaves_no_more_than_its_first_pages_in_memory() {
     let top = directory();
     let path = top.path().join("kept");
     let made = kept(&path);
@@ -67,7 +67,12 @@ fn looking_at_a_kept_file_leaves_nothing_of_it_in_memory() {
         return;
     }
     plan_known(&path, &made).expect("ours");
-    assert_eq!(cached(), Some(0), "reads to come would not ask the disk");
+    // All of it is looked at; its head once more, for signatures.
+    let left = cached().expect("known a moment ago");
+    assert!(
+        left <= 2 * MIB / 8,
+        "reads to come would not ask the disk: {left}"
+    );
 }
 
 #[test]
