@@ -51,6 +51,8 @@ usage: cargo xtask COMMAND
                           power, on simulated arrays; fails where a bound is missed
         --real [--tries 20] [--seconds 120] [--binary PATH]
                           A/A on a loop device, by the program itself
+        --throttled [--tries 5] [--binary PATH]
+                          benches of a loop device held to a known rate
   dist [--only windows|linux] [--out DIRECTORY] [--binary PATH]
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256

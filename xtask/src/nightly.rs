@@ -84,6 +84,9 @@ pub fn run(root: &Path) -> Result<()> {
         "truth",
     ];
     shell::run(&mut cargo(root, &truth))?;
+    println!("== benches of a device held to a known rate");
+    let throttled = [truth.as_slice(), &["--throttled"]].concat();
+    shell::run(&mut cargo(root, &throttled))?;
     println!("== licences, sources and known faults of dependencies");
     dependencies(root)?;
     println!("== device mapper, md's metadata, stalls and pauses on a real kernel");

@@ -1,5 +1,5 @@
-//! Tidy CSV: one row for each job of each run, one column for each value, units
-//! in the headings. Quoted as RFC 4180 has it; what a record does not say is an
+//! Tidy CSV: one row for each job of each run and one for each answer of a bench, one
+//! column for each value, units in the headings. Quoted as RFC 4180 has it; what a record does not say is an
 //! empty cell.
 //!
 //! Text that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -7,7 +7,9 @@
 
 use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
-use stripewise_results::{Errors, JobRow, KindOutcome, RunRecord, Status, Warning};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, RunRecord, SeriesRecord, Status, Warning,
+};
 
 type Cell = fn(&JobRow<'_>) -> String;
 
@@ -139,11 +141,92 @@ const COLUMNS: [(&str, Cell); 54] = [
     ("void", |row| text(&row.void_codes().join(" "))),
 ];
 
+/// Columns of the answers of a bench, empty in the rows of runs.
+const ANSWER_COLUMNS: [&str; 8] = [
+    "answer",
+    "answer_bound",
+    "answer_runs",
+    "interval_level",
+    "iops_low",
+    "iops_high",
+    "mib_per_s_low",
+    "mib_per_s_high",
+];
+
+/// What a row of an answer has in common with its runs.
+const SHARED_COLUMNS: [&str; 17] = [
+    "label",
+    "series",
+    "series_part",
+    "imported_from_tool",
+    "imported_from_source",
+    "host",
+    "job",
+    "jobs_at_once",
+    "target",
+    "target_size_bytes",
+    "partition_offset_bytes",
+    "base_offset_bytes",
+    "read_percent",
+    "pattern",
+    "block_size_bytes",
+    "cache",
+    "latency_limit",
+];
+
 /// The heading row, with its line end.
 #[must_use]
 pub fn csv_heading() -> String {
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let names = COLUMNS.iter().map(|(name, _)| *name);
+    let names: Vec<&str> = names.chain(ANSWER_COLUMNS).collect();
     names.join(",") + "\r\n"
+}
+
+/// A row for the answer of a series, `run` being one of its runs; empty where it has no
+/// answer. `answer` says where the rate is of (`limit`, `plateau`, `knee`, `only`).
+#[must_use]
+pub fn csv_answer(run: &RunRecord, series: &SeriesRecord) -> String {
+    let (Some(answer), Some(job)) = (series.answer, run.jobs.first()) else {
+        return String::new();
+    };
+    let row = JobRow { run, job };
+    let of_runs = COLUMNS.iter().map(|(name, cell)| match *name {
+        "status" if series.partial => "partial".to_owned(),
+        "status" => "complete".to_owned(),
+        "in_flight" => answer.in_flight.to_string(),
+        "iops" => answer.iops.to_string(),
+        "mib_per_s" => answer.mib_per_s.to_string(),
+        name if SHARED_COLUMNS.contains(&name) => cell(&row),
+        _ => String::new(),
+    });
+    let of_answer = [
+        place_name(answer.at).to_owned(),
+        answer.bound.map(bound_name).unwrap_or_default().to_owned(),
+        answer.runs.to_string(),
+        answer.level.to_string(),
+        number(answer.iops_low),
+        number(answer.iops_high),
+        number(answer.mib_per_s_low),
+        number(answer.mib_per_s_high),
+    ];
+    let cells: Vec<String> = of_runs.chain(of_answer).map(|cell| quoted(&cell)).collect();
+    cells.join(",") + "\r\n"
+}
+
+fn place_name(place: AnswerPlace) -> &'static str {
+    match place {
+        AnswerPlace::Limit => "limit",
+        AnswerPlace::Plateau => "plateau",
+        AnswerPlace::Knee => "knee",
+        AnswerPlace::Only => "only",
+    }
+}
+
+fn bound_name(bound: AnswerBound) -> &'static str {
+    match bound {
+        AnswerBound::AtLeast => "at-least",
+        AnswerBound::AtMost => "at-most",
+    }
 }
 
 /// A row for each job of a run, with line ends.
@@ -158,6 +241,7 @@ pub fn csv_rows(run: &RunRecord) -> String {
             }
             rows.push_str(&quoted(&cell(&row)));
         }
+        rows.push_str(&",".repeat(ANSWER_COLUMNS.len()));
         rows.push_str("\r\n");
     }
     rows

@@ -54,7 +54,7 @@ pub use comparison::{
     comparison_heading, comparison_table, comparison_table_beside, comparison_text,
     comparison_words,
 };
-pub use csv::{csv_heading, csv_rows};
+pub use csv::{csv_answer, csv_heading, csv_rows};
 pub use draw::{
     Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, SurfacePicture, Theme,
     letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,

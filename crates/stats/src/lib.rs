@@ -23,6 +23,7 @@ mod little;
 mod needed;
 mod random;
 mod rank_sum;
+mod ratio;
 mod robust;
 mod sample;
 mod samples;
@@ -52,6 +53,7 @@ pub use little::{LittleCheck, LittleInput, little};
 pub use needed::repetitions_needed;
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};
+pub use ratio::{Ratio, ratio};
 pub use robust::robust_mean_interval;
 pub use sample::{
     Estimate, Quantile, coefficient_of_variation, mean, mean_interval, median, quantile,

@@ -22,7 +22,7 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 /// Intervals are this much wider than Student's: with the scale taken from the same few
 /// values, the share of 95 % is reached from five values on (simulated: 93 % with 5, 95 %
 /// with 8, of normal values of which none or one in twenty is slowed by 40 %).
-pub(crate) const WIDENING: f64 = 1.1;
+const WIDENING: f64 = 1.1;
 const ITERATIONS_MAX: usize = 100;
 /// The scale is at least this share of the root mean square of the residuals of least
 /// squares. Where more than half of the values are equal, as runs on simulated arrays may

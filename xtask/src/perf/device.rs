@@ -140,7 +140,7 @@ impl Drop for Device {
 }
 
 /// Writes `bytes` of data that does not repeat.
-fn fill(file: &Path, bytes: u64) -> Result<()> {
+pub fn fill(file: &Path, bytes: u64) -> Result<()> {
     use std::io::Write;
     const CHUNK_WORDS: u64 = 1 << 17;
     let mut out = std::fs::File::create_new(file).context("cannot make the disk's file")?;

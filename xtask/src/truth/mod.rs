@@ -1,7 +1,8 @@
 //! `truth`: experiments whose answer is known beforehand, and how often they
 //! find it. Everything goes through the lab's public interface on simulated
 //! arrays, stopping included; `--real` lets the program itself compare offsets
-//! of equal effect on a loop device.
+//! of equal effect on a loop device, and `--throttled` lets it bench one that is held to
+//! a known rate.
 //!
 //! Three published seeds. A bound is what the issue of the statistics was
 //! closed with: 6.9 % of 1,000 trials is 5 % and 2.75 standard deviations.
@@ -16,6 +17,7 @@ mod simulated;
 mod size;
 mod studies;
 mod table;
+mod throttled;
 mod trial;
 
 #[cfg(test)]
@@ -34,6 +36,9 @@ const SEEDS: [u64; 3] = [1, 2007, 20_261_121];
 pub fn run(mut arguments: Arguments) -> Result<()> {
     if arguments.flag("--real") {
         return real::run(arguments);
+    }
+    if arguments.flag("--throttled") {
+        return throttled::run(arguments);
     }
     let share: f64 = arguments.value("--share")?.unwrap_or(1.0);
     if !(share > 0.0 && share <= 1.0) {

@@ -13,6 +13,7 @@ mod align;
 mod answers;
 mod article;
 mod bench;
+mod bench_answers;
 mod check;
 mod compare;
 mod convert;

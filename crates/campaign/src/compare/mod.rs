@@ -6,7 +6,9 @@ use crate::failure::{Failure, Outcome};
 use crate::steps::levels::{Alone, alone, metric, nothing};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
-use stripewise_lab::compare::{CompareOptions, Question, Side, compare_all, found, levels_of};
+use stripewise_lab::compare::{
+    CompareOptions, Question, Side, compare_all, compare_answers, found, levels_of,
+};
 use stripewise_report::Material;
 use stripewise_results::{ComparisonRecord, Document, RunRecord};
 
@@ -56,7 +58,17 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
         metric,
         ..CompareOptions::default()
     };
-    let records = two(&a, &b, options)?;
+    // The answers of two benches first: they are what was asked, the rungs only how.
+    let whole = |subject: &Subject| Side {
+        name: subject.name.clone(),
+        runs: subject.runs.clone(),
+    };
+    let answers = compare_answers(&whole(&a), &whole(&b), options);
+    let records = match (two(&a, &b, options), answers) {
+        (Ok(rows), answers) => answers.into_iter().chain(rows).collect(),
+        (Err(_), Some(answers)) => vec![answers],
+        (Err(reason), None) => return Err(reason),
+    };
     let mut runs = a.runs;
     runs.extend(b.runs);
     Ok(Comparison {

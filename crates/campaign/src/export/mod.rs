@@ -11,7 +11,8 @@ use std::error::Error;
 use std::fmt;
 use std::io::{ErrorKind, Write};
 use std::str::FromStr;
-use stripewise_report::{csv_heading, csv_rows};
+use stripewise_lab::series_of;
+use stripewise_report::{csv_answer, csv_heading, csv_rows};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
 
@@ -70,8 +71,13 @@ fn lines(
         out.write_all(csv_heading().as_bytes()).map_err(unwritten)?;
     }
     let mut records = 0;
+    let mut answers = Answers::default();
     for_each(context, subjects, |run| {
         records += 1;
+        if format == ExportFormat::Csv {
+            out.write_all(answers.before(run).as_bytes())
+                .map_err(unwritten)?;
+        }
         let text = match format {
             ExportFormat::Csv => csv_rows(run),
             ExportFormat::Histograms => with_histograms(context, run)? + "\n",
@@ -79,7 +85,38 @@ fn lines(
         };
         out.write_all(text.as_bytes()).map_err(unwritten)
     })?;
+    out.write_all(answers.take().as_bytes())
+        .map_err(unwritten)?;
     Ok(records)
+}
+
+/// The runs of the bench that passes through, for the rows of its answers behind it.
+#[derive(Default)]
+struct Answers(Vec<RunRecord>);
+
+impl Answers {
+    /// The answers of the bench before `run`, where it is of another.
+    fn before(&mut self, run: &RunRecord) -> String {
+        let known = self.0.first().and_then(|first| first.series.as_ref());
+        let text = match known == run.series.as_ref() {
+            true => String::new(),
+            false => self.take(),
+        };
+        if run.series.is_some() && run.latency_limit.is_some() {
+            self.0.push(run.clone());
+        }
+        text
+    }
+
+    fn take(&mut self) -> String {
+        let runs = std::mem::take(&mut self.0);
+        let all = series_of(&runs);
+        let rows = all.iter().filter_map(|series| {
+            let of_series = |run: &&RunRecord| run.series_part.as_ref() == Some(&series.name);
+            Some(csv_answer(runs.iter().find(of_series)?, series))
+        });
+        rows.collect()
+    }
 }
 
 /// One JSON document, as `--json` means on every command; its runs still pass

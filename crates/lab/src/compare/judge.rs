@@ -57,6 +57,11 @@ pub(super) fn is_useful([low, high]: [f64; 2]) -> bool {
 /// A bin of the latency histogram over the latencies in it: 512 bins an octave.
 const LATENCY_BIN: f64 = 1.0 / 512.0;
 
+/// Repetitions that are equal to the last digit are one run made again: nothing in them was
+/// drawn, as of a stream on a simulated array. What is then less than this comes of how long
+/// the runs were and where they began, which all of a side have in common.
+const EQUAL_PERCENT: f64 = 0.1;
+
 /// What the repetitions of a row say.
 struct Found {
     estimate: Option<f64>,
@@ -137,6 +142,10 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         by_blocks(a, b, options).or_else(|| samples(&values_a, &values_b, options))?
     };
     let resolution_percent = 100.0 * (resolution(a, options) + resolution(b, options));
+    let resolution_percent = match is_equal(&values_a) && is_equal(&values_b) {
+        true => resolution_percent.max(EQUAL_PERCENT),
+        false => resolution_percent,
+    };
     let found = found.no_finer_than(resolution_percent);
     let (middle_a, middle_b) = (median(&values_a)?, median(&values_b)?);
     let both = |mine: Option<u32>, other: Option<u32>| mine.filter(|_| mine == other);
@@ -192,6 +201,12 @@ fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
     let operations = cell.rows.iter().filter_map(JobRow::operations);
     let fewest = operations.filter(|count| *count > 0).min();
     fewest.map_or(0.0, |count| 1.0 / count as f64)
+}
+
+/// Several values that are all the same.
+fn is_equal(values: &[f64]) -> bool {
+    let same = |pair: &[f64]| (pair[0] - pair[1]).abs() <= 1e-9 * pair[0].abs();
+    values.len() > 1 && values.windows(2).all(same)
 }
 
 impl Found {

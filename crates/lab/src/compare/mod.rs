@@ -12,6 +12,7 @@
 //! by themselves, whose own analysis ([`crate::experiment::analyse_blocks`]) makes
 //! up for it.
 
+mod answers;
 mod cells;
 mod conditions;
 mod judge;
@@ -24,6 +25,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use answers::compare_answers;
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
 pub use reference::{doubts, fewest_repetitions, void_codes};

@@ -134,10 +134,21 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     ))
 }
 
+/// Runs that are equal to the last digit are one run made again, as of a stream on a
+/// simulated array: another length or another start would change the rate by less than this.
+const EQUAL_SHARE: f64 = 0.001;
+
 /// A rate is a count of whole operations, and where a run begins and ends decides about
 /// one of them: however equal runs are, the interval reaches that far.
 fn no_finer_than(mut answer: AnswerRecord, operations: Option<u64>) -> AnswerRecord {
     let share = operations.map_or(0.0, |count| 1.0 / count as f64);
+    let ends = answer.iops_low.zip(answer.iops_high);
+    let is_equal = ends.is_some_and(|(low, high)| high - low <= 1e-9 * answer.iops);
+    let share = if is_equal {
+        share.max(EQUAL_SHARE)
+    } else {
+        share
+    };
     let low = |end: f64, value: f64| end.min(value * (1.0 - share));
     let high = |end: f64, value: f64| end.max(value * (1.0 + share));
     if answer.bound.is_none() {

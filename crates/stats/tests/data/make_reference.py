@@ -287,7 +287,7 @@ def rates_at_limits(random):
         )
         weights = np.clip(1 - np.abs(v - root) / 0.35, 0, None)
         misfit = (1 + rho) * (weights @ r) / weights.sum()
-        t = 1.1 * stats.t.ppf(0.975, n - 3)
+        t = 1.07 * stats.t.ppf(0.975, n - 3)
         down, up = (t * np.sqrt(var + m**2) for m in (min(misfit, 0), max(misfit, 0)))
         value = of(b, root)
         line("rate_at_limit", loads, rate, latency, limit,

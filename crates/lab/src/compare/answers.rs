@@ -1,0 +1,285 @@
+//! The answers of two benches against each other.
+//!
+//! The rungs of a climb are single runs, and which rung is the best is luck as often as
+//! not; what a bench says is its answer, which has an interval. So answers are compared
+//! before rungs: the same series, block size and latency limit on both sides, the interval
+//! of the ratio from both intervals ([`stripewise_stats::ratio`]), verdicts corrected for
+//! all answers of the table (Holm).
+
+use super::judge::is_useful;
+use super::{CompareOptions, Side};
+use crate::experiment::Metric;
+use crate::series::SeriesKind;
+use crate::summary::series_of;
+use stripewise_results::{
+    AnswerBound, AnswerRecord, ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord,
+    SeriesRecord, SideRecord, Verdict,
+};
+use stripewise_stats::{Estimate, difference_percent, holm, ratio};
+use stripewise_units::{ByteSize, Slo};
+
+/// An answer and the block size that it is for.
+struct Answered<'a> {
+    kind: SeriesKind,
+    series: &'a SeriesRecord,
+    answer: AnswerRecord,
+    block_size_bytes: u64,
+}
+
+/// One answer on both sides.
+struct Both<'a> {
+    a: &'a Answered<'a>,
+    b: &'a Answered<'a>,
+    row: ComparisonRow,
+}
+
+/// B's answers against A's; none where no series has an answer on both sides, or a metric
+/// is asked for that answers do not have.
+#[must_use]
+pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<ComparisonRecord> {
+    if options.metric.latency_name().is_some() {
+        return None;
+    }
+    let series = [a, b].map(|side| series_of(&side.runs));
+    let of_a = answered(&series[0], &a.runs);
+    let of_b = answered(&series[1], &b.runs);
+    let mut notes = Vec::new();
+    let mut rows = Vec::new();
+    for one in &of_a {
+        let mut others = of_b.iter().filter(|other| other.kind == one.kind);
+        let alone = of_a.iter().filter(|other| other.kind == one.kind).count() == 1;
+        match (others.next(), others.next(), alone) {
+            (Some(other), None, true) => match unlike(one, other) {
+                None => rows.extend(row(one, other, options)),
+                Some(why) => notes.push(why),
+            },
+            (None, ..) => {}
+            _ => notes.push(format!(
+                "{}: a side has several benches of it, and it is not known which answer is \
+                 meant; compare single ones.",
+                one.kind.title()
+            )),
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    correct(&mut rows, options.level);
+    notes.extend(rows.iter().flat_map(bounds));
+    Some(record(a, b, &rows, notes, options))
+}
+
+/// The series of a side that have an answer.
+fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<'a>> {
+    let found = series.iter().filter_map(|series| {
+        let of_series = |run: &&RunRecord| {
+            run.series.as_deref() == Some(series.id.as_str())
+                && run.series_part.as_deref() == Some(series.name.as_str())
+        };
+        let run = runs.iter().find(of_series)?;
+        Some(Answered {
+            kind: SeriesKind::from_name(&series.name)?,
+            series,
+            answer: series.answer?,
+            block_size_bytes: run.jobs.first()?.workload.block_size_bytes,
+        })
+    });
+    found.collect()
+}
+
+/// Why two answers of a series are of different questions.
+fn unlike(a: &Answered<'_>, b: &Answered<'_>) -> Option<String> {
+    let title = a.kind.title();
+    if a.series.slo != b.series.slo {
+        let (a, b) = (&a.series.slo, &b.series.slo);
+        return Some(format!(
+            "{title}: answered at {a} on A and at {b} on B, which are different questions."
+        ));
+    }
+    (a.block_size_bytes != b.block_size_bytes).then(|| {
+        let [a, b] = [a, b].map(|one| ByteSize(one.block_size_bytes));
+        format!("{title}: {a} on A and {b} on B; their answers are not compared.")
+    })
+}
+
+fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) -> Option<Both<'a>> {
+    let metric = match (options.metric, a.kind.told_in_bytes()) {
+        (Metric::MibPerS, _) | (_, true) => Metric::MibPerS,
+        _ => Metric::Iops,
+    };
+    let [of_a, of_b] = [a, b].map(|one| one.answer);
+    let [value_a, value_b] = [of_a, of_b].map(|answer| match metric {
+        Metric::MibPerS => answer.mib_per_s,
+        _ => answer.iops,
+    });
+    let found = estimate(&of_a)
+        .zip(estimate(&of_b))
+        .and_then(|(a, b)| ratio(&a, &b));
+    let interval = found.map(|found| found.difference_percent);
+    let row = ComparisonRow {
+        operation: if a.kind.writes() { "write" } else { "read" }.to_owned(),
+        pattern: match a.kind {
+            SeriesKind::RandomRead | SeriesKind::RandomWrite => "random",
+            _ => "sequential",
+        }
+        .to_owned(),
+        block_size_bytes: Some(a.block_size_bytes),
+        threads: None,
+        outstanding: None,
+        metric: metric.name().to_owned(),
+        a: value_a,
+        b: value_b,
+        difference_percent: difference_percent(value_a, value_b)?,
+        estimate_percent: interval.map(|interval| interval.value),
+        interval_percent: interval.map(|interval| [interval.low, interval.high]),
+        p_value: found.map(|found| found.p_value),
+        blocks: of_a.runs.min(of_b.runs),
+        verdict: Verdict::Undecided,
+        difference_percent_max: interval
+            .map(|interval| interval.low.abs().max(interval.high.abs())),
+        published_difference_percent: None,
+        void: Vec::new(),
+    };
+    Some(Both { a, b, row })
+}
+
+/// Rate and interval; none of a bound.
+fn estimate(answer: &AnswerRecord) -> Option<Estimate> {
+    let ends = answer.iops_low.zip(answer.iops_high);
+    let (low, high) = ends.filter(|_| answer.bound.is_none())?;
+    Some(Estimate {
+        value: answer.iops,
+        low,
+        high,
+        level: answer.level,
+    })
+}
+
+/// Verdicts of all answers at once. Of two bounds, or a bound and an interval, nothing
+/// follows but where they exclude each other, which is not looked for.
+fn correct(rows: &mut [Both<'_>], level: f64) {
+    let p_values: Vec<f64> = rows.iter().filter_map(|both| both.row.p_value).collect();
+    let tested = rows.iter_mut().filter(|both| both.row.p_value.is_some());
+    for (both, adjusted) in tested.zip(holm(&p_values)) {
+        let row = &mut both.row;
+        let estimate = row.estimate_percent.unwrap_or(0.0);
+        row.verdict = match row.interval_percent {
+            _ if adjusted <= 1.0 - level && estimate > 0.0 => Verdict::Better,
+            _ if adjusted <= 1.0 - level => Verdict::Worse,
+            Some(ends @ [low, high]) if low <= 0.0 && 0.0 <= high && is_useful(ends) => {
+                Verdict::NoDifference
+            }
+            _ => Verdict::Undecided,
+        };
+    }
+}
+
+/// `Random read: A has at least 54,900 IOPS only, no interval.`
+fn bounds(both: &Both<'_>) -> Option<String> {
+    let words = |side: &str, one: &Answered<'_>| {
+        let bytes = one.kind.told_in_bytes();
+        let unit = if bytes { "MiB/s" } else { "IOPS" };
+        let why = match one.answer.bound {
+            Some(AnswerBound::AtLeast | AnswerBound::AtMost) => "a bound",
+            None if one.answer.iops_low.is_none() => "no interval",
+            None => return None,
+        };
+        Some(format!(
+            "{side} has {} ({why})",
+            one.answer.words(bytes, unit)
+        ))
+    };
+    let said: Vec<String> = [words("A", both.a), words("B", both.b)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!said.is_empty()).then(|| {
+        let title = both.a.kind.title();
+        format!("{title}: {}, so the difference has none.", said.join(", "))
+    })
+}
+
+fn record(
+    a: &Side,
+    b: &Side,
+    rows: &[Both<'_>],
+    mut notes: Vec<String>,
+    options: CompareOptions,
+) -> ComparisonRecord {
+    let judged: Vec<ComparisonRow> = rows.iter().map(|both| both.row.clone()).collect();
+    if judged.len() > 1 {
+        notes.push("Verdicts are corrected for all answers together (Holm).".to_owned());
+    }
+    notes.push(
+        "Each answer's interval is about how the runs of its own bench differ; what changes \
+         from one bench to the next for other reasons is part of the difference."
+            .to_owned(),
+    );
+    let slo = rows.first().map_or("", |both| both.a.series.slo.as_str());
+    let limit = slo
+        .parse()
+        .map_or_else(|_| slo.to_owned(), |slo: Slo| slo.to_string());
+    let side = |side: &Side, ids: Vec<&str>| {
+        let mut from: Vec<String> = Vec::new();
+        for id in ids {
+            if !from.iter().any(|known| known == id) {
+                from.push(id.to_owned());
+            }
+        }
+        SideRecord {
+            name: side.name.clone(),
+            from,
+        }
+    };
+    let ids_of_a = rows.iter().map(|both| both.a.series.id.as_str()).collect();
+    let ids_of_b = rows.iter().map(|both| both.b.series.id.as_str()).collect();
+    ComparisonRecord {
+        title: format!("answers at {limit} of {} against {}", b.name, a.name),
+        a: side(a, ids_of_a),
+        b: side(b, ids_of_b),
+        level: options.level,
+        groups: ComparisonGroup::of_rows(&judged),
+        verdict: Verdict::over_all(judged.iter().map(|row| row.verdict)),
+        sentences: rows.iter().map(|both| sentence(both, &b.name)).collect(),
+        rows: judged,
+        notes,
+        drift: None,
+    }
+}
+
+/// `Random read: 1,000 IOPS (950-1,050) on A, 1,100 IOPS (1,040-1,160) on B: 10.0 % more
+/// (2.3 to 18.3 %).`
+fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
+    let words = |one: &Answered<'_>| {
+        let bytes = one.kind.told_in_bytes();
+        one.answer
+            .words(bytes, if bytes { "MiB/s" } else { "IOPS" })
+    };
+    let row = &both.row;
+    let change = match (row.estimate_percent, row.interval_percent, row.verdict) {
+        (Some(estimate), Some([low, high]), Verdict::Better) => {
+            format!("{name_of_b} gives {estimate:.2} % ({low:.2} to {high:.2} %) more: better")
+        }
+        (Some(estimate), Some([low, high]), Verdict::Worse) => format!(
+            "{name_of_b} gives {:.2} % ({:.2} to {:.2} %) less: worse",
+            -estimate, -high, -low
+        ),
+        (_, Some([low, high]), Verdict::NoDifference) => {
+            let most = (low.abs().max(high.abs()) * 10.0).ceil() / 10.0;
+            format!("no difference larger than {most} % was found")
+        }
+        (_, Some([low, high]), _) => {
+            format!("the difference is between {low:.2} and {high:.2} %: undecided")
+        }
+        _ => "undecided".to_owned(),
+    };
+    format!(
+        "{}: {} against {}; {change}.",
+        both.a.kind.title(),
+        words(both.b),
+        words(both.a),
+    )
+}
+
+#[cfg(test)]
+mod tests;
