@@ -32,7 +32,7 @@ const SLOPE_MIN: f64 = 0.1;
 /// theirs.
 const BEYOND: f64 = 0.173;
 /// Intervals are this much wider than Student's. Those of a mean need 1.1; here the misfit
-/// makes up for part of it (simulated: the lowest share of 95 % is 94 % on smooth curves).
+/// makes up for part of it: `cargo xtask truth --only e` says how often they hold the rate.
 const WIDENING: f64 = 1.07;
 /// Runs nearer to the crossing than this, as a logarithm, say how well the parabola fits
 /// there: three of five loads within a factor of 1.6.

@@ -122,8 +122,11 @@ fn what_is_printed_as_no_per_cent_is_no_difference_however_sure() {
     let exact = |first: u32, iops: f64| (first..first + 6).map(|n| run(n, 1, iops)).collect();
     let record = compared(exact(1, 2_612.43), exact(11, 2_612.33));
     assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
+    // 0.04 %: where equal runs begin and end decides about as much.
     let record = compared(exact(1, 2_612.43), exact(11, 2_611.43));
-    assert_eq!(record.verdict, Verdict::Worse, "0.04 % that is sure");
+    assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
+    let record = compared(exact(1, 2_612.43), exact(11, 2_607.43));
+    assert_eq!(record.verdict, Verdict::Worse, "0.19 % that is sure");
 }
 
 #[test]
