@@ -30,6 +30,22 @@ const FURTHER_KERNELS: [&str; 9] = [
 /// to tell is printed as such.
 const RATES: [&str; 3] = ["rates-raid10", "rates-raid5-read", "rates-raid5-write"];
 
+/// Every fault of the table, with every command.
+fn faults(root: &Path) -> Result<()> {
+    println!("== every fault of the table, with every command");
+    let faults = [
+        "test",
+        "--locked",
+        "--package",
+        "stripewise-app",
+        "--test",
+        "it",
+    ];
+    let mut faults = cargo(root, &faults);
+    faults.args(["--", "fault_table"]);
+    shell::run(faults.env("STRIPEWISE_FAULTS", "all"))
+}
+
 pub fn run(root: &Path) -> Result<()> {
     println!("== property tests, many cases");
     let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
@@ -47,18 +63,7 @@ pub fn run(root: &Path) -> Result<()> {
         "--ignored",
     ];
     shell::run(&mut cargo(root, &verify))?;
-    println!("== every fault of the table, with every command");
-    let faults = [
-        "test",
-        "--locked",
-        "--package",
-        "stripewise-app",
-        "--test",
-        "it",
-    ];
-    let mut faults = cargo(root, &faults);
-    faults.args(["--", "fault_table"]);
-    shell::run(faults.env("STRIPEWISE_FAULTS", "all"))?;
+    faults(root)?;
     println!("== parsers, under the address sanitizer");
     crate::fuzz::in_nightly(root)?;
     println!("== benches, small");
