@@ -50,7 +50,7 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== property tests, many cases");
     let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
     shell::run(properties.env("PROPTEST_CASES", "4096"))?;
-    println!("== ten thousand faults of each sort, and a million crashes of a model disk");
+    println!("== ten thousand faults of each sort, a million crashes, a hundred hours of burn-in");
     let verify = [
         "test",
         "--release",
@@ -98,6 +98,8 @@ pub fn run(root: &Path) -> Result<()> {
     crate::ci::scenarios_in_vm(root, &["layers", "pauses"])?;
     println!("== layouts made on real disks: killed, and held against the laws");
     crate::ci::scenarios_in_vm(root, &["layouts-killed", "layouts-laws"])?;
+    println!("== power cuts, disks that lie, and arrays that do not fit");
+    crate::ci::scenarios_in_vm(root, &["power", "keeps"])?;
     println!("== mapped devices and arrays on older and newer kernels");
     crate::ci::scenarios_in_vm(root, &FURTHER_KERNELS)?;
     println!("== rates on arrays, beside fio");

@@ -1,5 +1,7 @@
 //! What may be touched.
 
+use stripewise_units::{NameText, path_of};
+
 /// Given by the person who asks, each time: never stored, never in a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
@@ -7,8 +9,44 @@ pub struct Permissions {
     pub keep: bool,
     /// Writes to a file that this program did not make.
     pub overwrite: bool,
-    /// Writes to the block device of this name.
-    pub destroy: Option<String>,
+    /// Writes to the block devices of these names.
+    pub destroy: Vec<String>,
     /// Use of a place that looks like a live database, and of busy devices.
     pub busy_ok: bool,
+}
+
+impl Permissions {
+    /// The device that a target of this name may destroy: the one that is named for it, or
+    /// the only one. Whether the target is that device is judged by whoever opens it.
+    #[must_use]
+    pub fn destroy_of(&self, target: &str) -> Option<String> {
+        let path = path_of(target);
+        // A link below /dev/disk leads to the kernel's name.
+        let real = path.canonicalize().unwrap_or(path);
+        let kernel = real.file_name().map(|name| name.as_text());
+        let is_named =
+            |name: &&str| kernel.as_deref() == Some(name.strip_prefix("/dev/").unwrap_or(name));
+        let names = || self.destroy.iter().flat_map(|text| text.split(','));
+        let named = names().find(is_named).or(names().next());
+        named.map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_has_the_device_that_is_named_for_it() {
+        let permissions = Permissions {
+            destroy: vec!["sdw,sdy".to_owned(), "/dev/sdz".to_owned()],
+            ..Permissions::default()
+        };
+        let of = |target: &str| permissions.destroy_of(target);
+        assert_eq!(of("/dev/sdz").as_deref(), Some("/dev/sdz"));
+        assert_eq!(of("/dev/sdy").as_deref(), Some("sdy"));
+        // Refused where it is opened: that is another device.
+        assert_eq!(of("/dev/sdx").as_deref(), Some("sdw"));
+        assert_eq!(Permissions::default().destroy_of("/dev/sdx"), None);
+    }
 }

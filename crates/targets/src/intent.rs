@@ -56,6 +56,9 @@ pub struct Intent {
     pub data: DataPattern,
     /// Seed of that data.
     pub seed: u64,
+    /// The caller writes every byte of a test file before anything is read: it is made in
+    /// its size, its space is reserved where that can be, and not filled.
+    pub filled_by_caller: bool,
     /// Filling stops after this long and the file is cut to what is written
     /// (quick `bench`: 25 s). `None`: as long as it takes.
     pub fill_time_limit_ns: Option<u64>,
@@ -79,6 +82,7 @@ impl Default for Intent {
             cache_by_name: false,
             data: DataPattern::default(),
             seed: 1,
+            filled_by_caller: false,
             fill_time_limit_ns: None,
         }
     }

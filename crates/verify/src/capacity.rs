@@ -1,7 +1,8 @@
 //! How much room a device really has, from what came back of it.
 
 use crate::judge::Class;
-use crate::ledger::Fault;
+use crate::ledger::{Content, Fault};
+use stripewise_units::format_bytes;
 
 /// What a pass over a whole device says of its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,32 @@ pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> C
     }
 }
 
+/// The one fault of a device that has room for `real_bytes` and reports more.
+#[must_use]
+pub fn fake(reported_bytes: u64, real_bytes: u64, wraps: bool) -> Fault {
+    let what = |bytes: u64, more: &str| Content {
+        what: format!("room for {}{more}", format_bytes(bytes)),
+        ..Content::default()
+    };
+    let happens = match wraps {
+        true => ": what is written behind it overwrites the start",
+        false => ": what is written behind it is not kept",
+    };
+    Fault {
+        class: Class::FakeCapacity,
+        target: 0,
+        offset_bytes: real_bytes,
+        length_bytes: reported_bytes - real_bytes,
+        expected: what(reported_bytes, ""),
+        found: what(real_bytes, happens),
+        first_difference_bytes: None,
+        rereads: Vec::new(),
+        meant_for_bytes: None,
+        seen_unix_ns: None,
+        seen_by_scan: false,
+    }
+}
+
 /// Where the faults begin that reach to the end without a gap.
 fn bad_tail(faults: &[Fault], end_bytes: u64) -> Option<u64> {
     let mut from = end_bytes;
@@ -78,7 +105,6 @@ fn gcd(one: u64, other: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Content;
 
     fn fault(class: Class, offset_bytes: u64, length_bytes: u64, meant_for: Option<u64>) -> Fault {
         Fault {

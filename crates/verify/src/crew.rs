@@ -12,6 +12,17 @@ pub enum Role {
         /// Writes are gathered from pages all over memory, and reads scattered.
         gathers: bool,
     },
+    /// One kind of operation, as a workload has it.
+    Uniform {
+        /// Share of reads, in percent.
+        read_percent: u32,
+        /// Bytes of each; whole pages are taken.
+        length_bytes: u32,
+        /// One after the other instead of at random places.
+        sequential: bool,
+        /// Each write is durable when it completes.
+        durable: bool,
+    },
     /// Appends to a log that begins again at its start, each of them durable.
     Log,
     /// Reads everything in order: read-ahead and audit.
@@ -27,6 +38,18 @@ pub enum Phase {
     Work,
     /// Owners read all that is theirs once.
     Check,
+}
+
+impl Phase {
+    /// Its name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Fill => "fill",
+            Phase::Work => "work",
+            Phase::Check => "check",
+        }
+    }
 }
 
 /// Who a worker is.

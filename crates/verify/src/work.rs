@@ -146,6 +146,23 @@ impl Plot {
                     gathers,
                 },
             ) => self.page(ground, crew, read_percent, gathers, dice),
+            (
+                Phase::Work,
+                Role::Uniform {
+                    read_percent,
+                    length_bytes,
+                    sequential,
+                    durable,
+                },
+            ) => {
+                let origin = (dice.below(100) >= u64::from(read_percent)).then_some(Origin::Page);
+                let draft = self.uniform(ground, crew, length_bytes, sequential, dice)?;
+                Some(Draft {
+                    origin,
+                    durable: durable && origin.is_some(),
+                    ..draft
+                })
+            }
         }
     }
 
@@ -213,6 +230,42 @@ impl Plot {
                     offset_bytes: region.offset_of(first),
                     length_bytes: (blocks * block) as u32,
                 });
+            }
+        }
+        None
+    }
+
+    /// A place for an operation of this length within its own part.
+    fn uniform(
+        &mut self,
+        ground: &Ground,
+        crew: &Crew,
+        length_bytes: u32,
+        sequential: bool,
+        dice: &mut Dice,
+    ) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        let length = length_bytes
+            .min(crew.slot_bytes)
+            .div_ceil(region.block_bytes);
+        let part = self.part.end - self.part.start;
+        let wanted = u64::from(length).clamp(1, part);
+        for _ in 0..TRIES {
+            let first = match sequential {
+                true => {
+                    if self.cursor + wanted > self.part.end {
+                        self.cursor = self.part.start;
+                    }
+                    let first = self.cursor;
+                    self.cursor += wanted;
+                    first
+                }
+                false => self.part.start + dice.below(part - wanted + 1),
+            };
+            let blocks = free_run(&region.map, first, wanted);
+            if blocks > 0 {
+                let length_bytes = (blocks * u64::from(region.block_bytes)) as u32;
+                return Some(Draft::read(region.offset_of(first), length_bytes));
             }
         }
         None

@@ -45,6 +45,55 @@ fn what_keeps_what_it_was_given_passes_and_nothing_is_left() {
 }
 
 #[test]
+fn any_profile_is_verified_and_a_wrong_one_is_named() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for profile in ["postgresql", "virtual-machines"] {
+        let document = desk.json(&burn_in(&volume, &["--profile", profile]));
+        assert_eq!(document.at("verdict").text(), "passed", "{profile}");
+        let work = &document.at("phases").items()[1];
+        let operations = ["read.operations", "write.operations"].map(|kind| work.at(kind).count());
+        assert!(operations.iter().sum::<u64>() > 0, "{profile}");
+    }
+    desk.run(&burn_in(&volume, &["--profile", "nonesuch"]))
+        .failed(2, &["nonesuch", "hint:"]);
+    assert_eq!(names(&volume), Vec::<String>::new());
+}
+
+/// Its own first pass fills the file: nothing writes it before.
+#[test]
+fn a_test_file_is_written_once_before_the_work() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let answer = desk.run(&burn_in(&volume, &[])).done();
+    assert!(!answer.stderr.contains("Filled"), "{}", answer.stderr);
+}
+
+#[test]
+fn several_devices_are_verified_at_once() {
+    if !can_run("several_devices_are_verified_at_once", &["losetup"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let [one, other] = [(); 2].map(|()| Loop::dense(16 << 20, &[]));
+    let both = [
+        "verify",
+        text(one.path()),
+        text(other.path()),
+        "--busy-ok",
+        "--duration",
+        "200ms",
+    ];
+    desk.run(&[&both[..], &["--destroy", one.name()]].concat())
+        .failed(3, &["--destroy"]);
+    let more = ["--destroy", one.name(), "--destroy", other.name()];
+    let document = desk.json(&[&both[..], &more].concat());
+    assert_eq!(document.at("verdict").text(), "passed");
+    assert_eq!(document.at("targets").items().len(), 2);
+    assert!(document.at("verified_bytes").count() >= 32 << 20);
+}
+
+#[test]
 fn torn_writes_are_found_and_end_with_1() {
     let desk = Desk::new();
     let volume = desk.volume();

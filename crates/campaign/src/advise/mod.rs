@@ -91,7 +91,7 @@ pub fn advise(
     if !options.target.starts_with("sim:") {
         return real::advise(context, store, options, permissions);
     }
-    if permissions.destroy.is_some() {
+    if !permissions.destroy.is_empty() {
         return Err(Failure::usage(
             "--destroy names a device, and a simulated array has none",
             "leave it out",

@@ -151,7 +151,7 @@ fn open(
         options.design.operations,
         Operations::Writes | Operations::Both
     ) || permissions.overwrite
-        || permissions.destroy.is_some();
+        || !permissions.destroy.is_empty();
     let refusal = match open_target(context, store, &options.target, &required, permissions) {
         Err(failure) if design.writes && !asked && lacks_permission_to_write(&failure) => failure,
         other => return other,

@@ -289,7 +289,7 @@ fn aim_bench(
 
 /// Writing was not allowed by a flag; nobody asked for it by one either.
 fn may_be_read(permissions: &Permissions, failure: &Failure) -> bool {
-    let asked = permissions.overwrite || permissions.destroy.is_some();
+    let asked = permissions.overwrite || !permissions.destroy.is_empty();
     !asked && lacks_permission_to_write(failure)
 }
 

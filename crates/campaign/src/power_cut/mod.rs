@@ -174,7 +174,7 @@ fn open_all(
             writes: true,
             size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),
             overwrite: permissions.overwrite,
-            destroy: permissions.destroy.clone(),
+            destroy: permissions.destroy_of(name),
             busy_ok: permissions.busy_ok,
             // What is judged after the cut must have a name then.
             keep: true,
@@ -184,6 +184,7 @@ fn open_all(
             outstanding_by_number: options.load_by_number,
             cache: options.cache(),
             cache_by_name: true,
+            filled_by_caller: true,
             ..Intent::default()
         };
         let parsed: TargetName = name.parse().map_err(target_failure)?;

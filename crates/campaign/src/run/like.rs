@@ -91,7 +91,7 @@ pub fn run_like_crystaldiskmark(
     options: &LikeOptions,
     permissions: &Permissions,
 ) -> Outcome<Ran> {
-    let asked = permissions.overwrite || permissions.destroy.is_some() || options.read_only;
+    let asked = permissions.overwrite || !permissions.destroy.is_empty() || options.read_only;
     let all = run(
         context,
         store,

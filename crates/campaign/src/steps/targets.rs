@@ -150,7 +150,10 @@ pub fn open_target(
             "name a directory, a file, a block device or sim:NAME",
         )),
         TargetName::Path(path) => {
-            let intent = intent(need, permissions);
+            let intent = Intent {
+                destroy: permissions.destroy_of(text),
+                ..intent(need, permissions)
+            };
             let plan = judge(context, store, &name, &intent)?;
             let in_memory = void_in_memory(path);
             in_memory
@@ -178,7 +181,13 @@ pub fn judge_requirements(
 ) -> Outcome<()> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
-        TargetName::Path(_) => judge(context, store, &name, &intent(need, permissions)).map(drop),
+        TargetName::Path(_) => {
+            let intent = Intent {
+                destroy: permissions.destroy_of(text),
+                ..intent(need, permissions)
+            };
+            judge(context, store, &name, &intent).map(drop)
+        }
         _ => Ok(()),
     }
 }
@@ -250,7 +259,7 @@ pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
         writes: need.writes,
         size: need.size,
         overwrite: permissions.overwrite,
-        destroy: permissions.destroy.clone(),
+        destroy: permissions.destroy.first().cloned(),
         busy_ok: permissions.busy_ok,
         keep: permissions.keep,
         outstanding_total: need.outstanding_total,

@@ -13,8 +13,7 @@ use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Target};
-use stripewise_units::format_bytes;
-use stripewise_verify::{Capacity, Class, Content, Fault, Phase, capacity_of};
+use stripewise_verify::{Capacity, Class, Fault, Phase, capacity_of, fake};
 use stripewise_workload::CacheMode;
 
 /// Kind of the documents that hold positions.
@@ -163,34 +162,7 @@ pub(super) fn explained(
         true => fault.class == Class::MisdirectedWrite,
         false => fault.offset_bytes >= real_bytes,
     };
-    let fake = Fault {
-        class: Class::FakeCapacity,
-        target: 0,
-        offset_bytes: real_bytes,
-        length_bytes: reported_bytes - real_bytes,
-        expected: Content {
-            what: format!("room for {}", format_bytes(reported_bytes)),
-            ..Content::default()
-        },
-        found: Content {
-            what: match wraps {
-                true => format!(
-                    "room for {}: what is written behind it overwrites the start",
-                    format_bytes(real_bytes)
-                ),
-                false => format!(
-                    "room for {}: what is written behind it is not kept",
-                    format_bytes(real_bytes)
-                ),
-            },
-            ..Content::default()
-        },
-        first_difference_bytes: None,
-        rereads: Vec::new(),
-        meant_for_bytes: None,
-        seen_unix_ns: None,
-        seen_by_scan: false,
-    };
+    let fake = fake(reported_bytes, real_bytes, wraps);
     let rest = faults.into_iter().filter(|fault| !is_explained(fault));
     (std::iter::once(fake).chain(rest).collect(), found)
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
-use crate::steps::verification::engine::{DRAIN_LIMIT_NS, work};
+use crate::steps::verification::engine::{DRAIN_LIMIT_NS, Measured, work};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,6 @@ use std::time::Duration;
 use stripewise_io_engine::{
     Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
 };
-use stripewise_stats::Histogram;
 use stripewise_verify::{Phase, Step, Worker};
 
 /// What the coordinator grants beyond what engines wait for operations in flight.
@@ -64,24 +63,6 @@ impl Gauge {
             length_bytes: length >> 1,
             writes: length & 1 == 1,
         })
-    }
-}
-
-/// What a worker measured in a phase.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
-    pub read: Histogram,
-    pub write: Histogram,
-    pub read_bytes: u64,
-    pub write_bytes: u64,
-}
-
-impl Measured {
-    pub(super) fn merge(&mut self, other: &Measured) {
-        self.read.merge(&other.read);
-        self.write.merge(&other.write);
-        self.read_bytes += other.read_bytes;
-        self.write_bytes += other.write_bytes;
     }
 }
 

@@ -3,23 +3,15 @@
 use super::VerifyOptions;
 use super::drive::Post;
 use crate::failure::{Failure, Outcome};
+use crate::steps::layouts::plan::problem_failure;
 use std::sync::Arc;
 use stripewise_disk_inspect::System;
+use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
 use stripewise_units::format_bytes;
-use stripewise_verify::{Crew, Field, Ground, Region, Role, Worker};
+use stripewise_verify::{Crews, Field, Ground, Load, Plan, Role, Worker};
+use stripewise_workload::{CacheMode, Pattern};
 
-/// SQL Server's page: what has a generation, and the unit of writes.
-const PAGE_BYTES: u32 = 8 << 10;
-/// The largest operation: read-ahead, and the passes over everything.
-const LARGEST_BYTES: u32 = 1 << 20;
-/// The log takes this share of a target, and never more than this.
-const LOG_SHARE: u64 = 16;
-const LOG_BYTES_MAX: u64 = 50 << 20;
-/// A target smaller than this has no log.
-const LOG_TARGET_BYTES_MIN: u64 = 1 << 20;
-/// Operations of a log or a scan in flight.
-const FEW_OUTSTANDING: u32 = 4;
 /// Maps and buffers may take this share of the memory that is available.
 const MEMORY_SHARE_MAX: f64 = 0.8;
 
@@ -27,14 +19,6 @@ const MEMORY_SHARE_MAX: f64 = 0.8;
 pub(super) struct Staff {
     pub field: Arc<Field>,
     pub posts: Vec<Post>,
-}
-
-/// A worker to be made.
-struct Place {
-    target: usize,
-    region: usize,
-    role: Role,
-    slots: u32,
 }
 
 /// Shares out the targets among workers. `epoch_ns`: nanoseconds since 1970 when the
@@ -45,33 +29,38 @@ pub(super) fn staff(
     run: u64,
     epoch_ns: u64,
 ) -> Outcome<Staff> {
-    let mut places = Vec::new();
+    let plan = plan(options)?;
+    let mut crews = Crews::new(options.seed ^ run);
     let mut grounds = Vec::new();
-    for (number, target) in targets.iter().enumerate() {
+    for (number, target) in (0..).zip(targets) {
+        let (size_bytes, sector_bytes) = (target.size_bytes(), target.logical_sector_bytes());
         grounds.push(match options.capacity {
-            true => whole(number, target, options, &mut places),
-            false => ground(number, target, options, &mut places)?,
+            true => crews.whole(number, size_bytes, sector_bytes, options.outstanding),
+            false => (crews.ground(number, size_bytes, sector_bytes, &plan)).map_err(|small| {
+                Failure::usage(
+                    format!(
+                        "{} has {}, which is no room for pages of {} for {} threads",
+                        target.facts().name,
+                        format_bytes(size_bytes),
+                        format_bytes(u64::from(small.page_bytes)),
+                        plan.loads.len()
+                    ),
+                    "give a larger --size, or fewer --threads",
+                )
+            })?,
         });
     }
-    check_memory(&grounds, &places)?;
-    let workers = u16::try_from(places.len()).map_err(|_| {
+    check_memory(&grounds, &crews)?;
+    let workers = u16::try_from(crews.all.len()).map_err(|_| {
         Failure::usage(
             "these are too many workers",
             "give fewer targets or --threads",
         )
     })?;
     let field = Arc::new(Field::new(run, grounds, epoch_ns, workers));
-    let posts = places.into_iter().zip(0..).map(|(place, id)| {
-        let crew = Crew {
-            id,
-            target: place.target as u16,
-            region: place.region,
-            role: place.role,
-            slots: place.slots,
-            slot_bytes: LARGEST_BYTES,
-            seed: options.seed ^ run,
-        };
-        Post::new(Worker::new(Arc::clone(&field), crew), place.target)
+    let posts = crews.all.into_iter().map(|crew| {
+        let target = usize::from(crew.target);
+        Post::new(Worker::new(Arc::clone(&field), crew), target)
     });
     Ok(Staff {
         posts: posts.collect(),
@@ -79,101 +68,49 @@ pub(super) fn staff(
     })
 }
 
-/// A whole device in the largest operations, and the rest behind them: two bytes a MiB.
-fn whole(
-    number: usize,
-    target: &Target,
-    options: &VerifyOptions,
-    places: &mut Vec<Place>,
-) -> Ground {
-    let sector_bytes = target.logical_sector_bytes();
-    let size_bytes = target.size_bytes();
-    let mut regions = Vec::new();
-    let mut start_bytes = 0;
-    for block_bytes in [LARGEST_BYTES, sector_bytes] {
-        let blocks = (size_bytes - start_bytes) / u64::from(block_bytes);
-        if blocks > 0 {
-            let id = places.len() as u16;
-            places.push(Place {
-                target: number,
-                region: regions.len(),
-                role: Role::Log,
-                slots: options.outstanding,
-            });
-            regions.push(Region::new(start_bytes, block_bytes, blocks, &[id]));
-            start_bytes += blocks * u64::from(block_bytes);
-        }
-    }
-    Ground {
-        sector_bytes,
-        regions,
-    }
-}
-
-/// One target: pages in front, the log behind them.
-fn ground(
-    number: usize,
-    target: &Target,
-    options: &VerifyOptions,
-    places: &mut Vec<Place>,
-) -> Outcome<Ground> {
-    let sector_bytes = target.logical_sector_bytes();
-    let size_bytes = target.size_bytes();
-    let page_bytes = PAGE_BYTES.max(sector_bytes);
-    let log_bytes = match size_bytes {
-        0..LOG_TARGET_BYTES_MIN => 0,
-        _ => (size_bytes / LOG_SHARE).min(LOG_BYTES_MAX),
-    };
-    let pages = (size_bytes - log_bytes) / u64::from(page_bytes);
-    let threads = u64::from(options.threads);
-    if pages < threads {
-        let name = &target.facts().name;
-        return Err(Failure::usage(
-            format!(
-                "{name} has {}, which is no room for pages of {} for {threads} threads",
-                format_bytes(size_bytes),
-                format_bytes(u64::from(page_bytes))
-            ),
-            "give a larger --size, or fewer --threads",
+/// SQL Server's kinds of I/O, or those of a profile.
+fn plan(options: &VerifyOptions) -> Outcome<Plan> {
+    let Some(name) = &options.profile else {
+        let read_percent = u32::from(options.read_percent);
+        return Ok(Plan::of_pages(
+            options.threads,
+            options.outstanding,
+            read_percent,
         ));
-    }
-    let mut take = |region, role, slots| {
-        let id = places.len() as u16;
-        places.push(Place {
-            target: number,
-            region,
-            role,
-            slots,
-        });
-        id
     };
-    let pages_role = Role::Pages {
-        read_percent: u32::from(options.read_percent),
-        gathers: false,
-    };
-    let owners: Vec<u16> = (0..options.threads)
-        .map(|_| take(0, pages_role, options.outstanding))
-        .collect();
-    let mut regions = vec![Region::new(0, page_bytes, pages, &owners)];
-    let data_bytes = pages * u64::from(page_bytes);
-    let log_sectors = log_bytes / u64::from(sector_bytes);
-    if log_sectors > 0 {
-        let log = take(1, Role::Log, FEW_OUTSTANDING);
-        regions.push(Region::new(data_bytes, sector_bytes, log_sectors, &[log]));
-    }
-    take(0, Role::Scan, FEW_OUTSTANDING);
-    Ok(Ground {
-        sector_bytes,
-        regions,
+    let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let profile = profile(name, cores).map_err(problem_failure)?;
+    let smallest = profile.rows.iter().map(|row| row.workload.block_size_bytes);
+    let page_bytes = Plan::page_of(smallest.min().unwrap_or(1));
+    Ok(Plan {
+        page_bytes,
+        loads: profile.rows.iter().flat_map(loads_of).collect(),
+        log: false,
+        scan: true,
     })
 }
 
+/// The threads of one cell of a profile.
+fn loads_of(row: &ProfileRow) -> Vec<Load> {
+    let workload = &row.workload;
+    let role = Role::Uniform {
+        read_percent: u32::from(workload.read_percent),
+        length_bytes: u32::try_from(workload.block_size_bytes).unwrap_or(u32::MAX),
+        sequential: matches!(workload.pattern, Pattern::Sequential { .. }),
+        durable: matches!(
+            workload.cache,
+            CacheMode::DirectSync | CacheMode::BufferedSync
+        ) || workload.sync.is_some(),
+    };
+    let outstanding = workload.outstanding.max(1);
+    vec![Load { role, outstanding }; workload.threads.max(1) as usize]
+}
+
 /// The map and the buffers must fit before the first byte is written.
-fn check_memory(grounds: &[Ground], places: &[Place]) -> Outcome<()> {
+fn check_memory(grounds: &[Ground], crews: &Crews) -> Outcome<()> {
     let regions = grounds.iter().flat_map(|ground| &ground.regions);
     let map_bytes: u64 = regions.map(|region| region.map.blocks() * 2).sum();
-    let slots: u64 = places.iter().map(|place| u64::from(place.slots)).sum();
-    let needed = map_bytes + slots * u64::from(LARGEST_BYTES);
+    let needed = map_bytes + crews.buffer_bytes();
     let memory = System::live().host().memory;
     let available = match (memory.available_bytes, memory.limit_bytes) {
         (Some(available), Some(limit)) => Some(available.min(limit)),

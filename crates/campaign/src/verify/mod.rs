@@ -15,11 +15,12 @@ use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifiedTarget, VerifyDocument, VerifyErrors,
 };
+use crate::steps::verification::engine::Measured;
 use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
 };
 
-use drive::{Crowd, Drive, Measured, NEVER_CAME_BACK, Post};
+use drive::{Crowd, Drive, NEVER_CAME_BACK, Post};
 use ground::{Staff, staff};
 use std::fs::File;
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub struct VerifyOptions {
     pub outstanding: u32,
     /// The load was given by number.
     pub load_by_number: bool,
+    /// Another use's kinds of I/O than SQL Server's, by its name.
+    pub profile: Option<String>,
     /// Share of reads among its page operations.
     pub read_percent: u8,
     /// What is written where follows from it.
@@ -200,7 +203,7 @@ fn open_all(
             writes: true,
             size,
             overwrite: permissions.overwrite,
-            destroy: permissions.destroy.clone(),
+            destroy: permissions.destroy_of(name),
             busy_ok: permissions.busy_ok,
             keep: permissions.keep,
             outstanding_total: (options.threads)
@@ -212,6 +215,7 @@ fn open_all(
                 _ => CacheMode::Direct,
             },
             seed: options.seed,
+            filled_by_caller: true,
             ..Intent::default()
         };
         let parsed: TargetName = name.parse().map_err(target_failure)?;
@@ -297,7 +301,7 @@ impl BurnIn<'_> {
     /// enough is over.
     fn stopped_at(&self, id: &str) -> Option<capacity::Position> {
         self.context.signal()?;
-        let reading = self.phases.last()?.name == name_of(Phase::Check);
+        let reading = self.phases.last()?.name == Phase::Check.name();
         Some(capacity::Position {
             id: id.to_owned(),
             reading,
@@ -436,7 +440,7 @@ impl BurnIn<'_> {
             })
         };
         self.phases.push(PhaseOutcome::of(
-            name_of(phase),
+            phase.name(),
             &cache.to_string(),
             duration_ns,
             kind(measured.read, measured.read_bytes),
@@ -469,16 +473,15 @@ impl BurnIn<'_> {
             first: self.posts.iter().filter_map(first_error).collect(),
         };
         errors.first.extend(self.flush_errors);
-        let mut notes = self.notes;
-        if self.lost_threads > 0 {
-            notes.push(format!(
-                "{} threads are blocked in the operating system; what they counted is not in here",
-                self.lost_threads
-            ));
-        }
+        let notes = with_lost(self.notes, self.lost_threads);
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
-            verdict: match (faults.is_empty(), errors.total, whole) {
+            // A thread that never came back has told nothing of what it found.
+            verdict: match (
+                faults.is_empty(),
+                errors.total + self.lost_threads as u64,
+                whole,
+            ) {
                 (false, ..) => Verdict::Faults,
                 (true, 1.., _) => Verdict::Errors,
                 (true, 0, false) => Verdict::Interrupted,
@@ -517,6 +520,15 @@ impl BurnIn<'_> {
     }
 }
 
+fn with_lost(mut notes: Vec<String>, threads: usize) -> Vec<String> {
+    if threads > 0 {
+        notes.push(format!(
+            "{threads} threads are blocked in the operating system; what they counted is not in here"
+        ));
+    }
+    notes
+}
+
 fn first_error(post: &Post) -> Option<String> {
     let (offset_bytes, number) = post.worker.counts().first_error?;
     let reason = match number {
@@ -525,14 +537,6 @@ fn first_error(post: &Post) -> Option<String> {
         number => error_name(number),
     };
     Some(format!("{reason} at byte {offset_bytes}"))
-}
-
-fn name_of(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Fill => "fill",
-        Phase::Work => "work",
-        Phase::Check => "check",
-    }
 }
 
 fn title_of(phase: Phase) -> &'static str {

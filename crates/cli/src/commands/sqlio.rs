@@ -28,7 +28,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     let permissions = Permissions {
         keep: false,
         overwrite: arguments.overwrite,
-        destroy: arguments.destroy.clone(),
+        destroy: arguments.destroy.clone().into_iter().collect(),
         busy_ok: arguments.busy_ok,
     };
     let json = context.global.json;

@@ -98,6 +98,7 @@ fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
         outstanding: arguments.outstanding.unwrap_or(OUTSTANDING_USUAL),
         load_by_number: arguments.threads.is_some() || arguments.outstanding.is_some(),
         read_percent: arguments.read_percent,
+        profile: arguments.profile.clone(),
         seed: arguments.seed,
         engine: arguments.engine,
         stop_after: arguments.stop_after,

@@ -118,7 +118,7 @@ impl LabClean {
     /// What may be touched.
     pub fn permissions(&self) -> Permissions {
         Permissions {
-            destroy: self.destroy.clone(),
+            destroy: self.destroy.clone().into_iter().collect(),
             busy_ok: self.busy_ok,
             ..Permissions::default()
         }

@@ -220,9 +220,9 @@ pub struct Safety {
     /// Allow writes to a file that Stripewise did not make; ITS CONTENT IS LOST
     #[arg(long)]
     pub overwrite: bool,
-    /// Allow writes to the block device of this name (for layouts: of these names, sdb,sdc); ITS CONTENT IS LOST
+    /// Allow writes to the block device of this name; ITS CONTENT IS LOST. Again for another device (or sdb,sdc)
     #[arg(long, value_name = "NAME")]
-    pub destroy: Option<String>,
+    pub destroy: Vec<String>,
     /// Use a directory that looks like a live database, or a busy device, all the same
     #[arg(long)]
     pub busy_ok: bool,

@@ -68,6 +68,9 @@ pub struct Verify {
     /// Operations that each of them keeps in flight
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = "Operations that each of them keeps in flight [default: 8]")]
     pub outstanding: Option<u32>,
+    /// Do what this use does instead, as advise --for has it: postgresql, mysql-innodb, oracle ...
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["capacity", "image", "power_cut", "after_cut", "threads", "outstanding", "read_percent"])]
+    pub profile: Option<String>,
     /// Share of reads among the page operations
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u8).range(0..=99))]
     pub read_percent: u8,

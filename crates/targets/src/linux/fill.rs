@@ -48,6 +48,19 @@ impl Filling<'_> {
             return Err(filling.interrupted());
         }
         filling.reserved = self.reserve().map_err(|os| filling.cannot_fill(0, os))?;
+        if self.intent.filled_by_caller {
+            let bytes = self.plan.bytes;
+            (self.made.file.set_len(bytes))
+                .and_then(|()| self.made.file.sync_all())
+                .map_err(|os| filling.cannot_fill(0, os))?;
+            return Ok(FillReport {
+                bytes,
+                planned_bytes: bytes,
+                duration_ns: progress.now_ns().saturating_sub(started_ns),
+                direct: false,
+                time_limit_hit: false,
+            });
+        }
         let direct = reopen(
             &self.made.file,
             &self.made.identity,

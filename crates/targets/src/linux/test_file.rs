@@ -169,7 +169,7 @@ pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) ->
     let size_bytes = report.bytes;
     Ok(Target {
         data_facts: Some(data_facts),
-        fill_report: Some(report),
+        fill_report: (!intent.filled_by_caller).then_some(report),
         made_file,
         ..Target::of(settled, &intent, plan.writes, size_bytes)
     })

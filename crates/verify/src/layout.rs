@@ -1,0 +1,227 @@
+//! Who does what on a target: regions, whose blocks they are, and the workers.
+
+use crate::crew::{Crew, Role};
+use crate::field::{Ground, Region};
+
+/// SQL Server's page.
+const PAGE_BYTES: u32 = 8 << 10;
+/// The largest operation: read-ahead, and the passes over everything.
+const LARGEST_BYTES: u32 = 1 << 20;
+/// The log takes this share of a target, and never more than this.
+const LOG_SHARE: u64 = 16;
+const LOG_BYTES_MAX: u64 = 50 << 20;
+/// A target smaller than this has no log.
+const LOG_TARGET_BYTES_MIN: u64 = 1 << 20;
+/// Operations of a log or a scan in flight.
+const FEW_OUTSTANDING: u32 = 4;
+
+/// One thread's work on blocks of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// What it does.
+    pub role: Role,
+    /// Operations that it has in flight.
+    pub outstanding: u32,
+}
+
+/// What is done to each target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The unit that has a generation; at least a sector is taken.
+    pub page_bytes: u32,
+    /// Each has a part of the pages of its own.
+    pub loads: Vec<Load>,
+    /// Log appends, behind the pages.
+    pub log: bool,
+    /// Somebody reads everything in order meanwhile.
+    pub scan: bool,
+}
+
+impl Plan {
+    /// SQL Server's kinds of I/O: threads on pages, a log, read-ahead.
+    #[must_use]
+    pub fn of_pages(threads: u32, outstanding: u32, read_percent: u32) -> Plan {
+        let role = Role::Pages {
+            read_percent,
+            gathers: false,
+        };
+        let loads = vec![Load { role, outstanding }; threads as usize];
+        Plan {
+            page_bytes: PAGE_BYTES,
+            loads,
+            log: true,
+            scan: true,
+        }
+    }
+
+    /// A page of this many bytes holds whole sectors, and the largest operation whole pages.
+    #[must_use]
+    pub fn page_of(bytes: u64) -> u32 {
+        let most = u64::from(LARGEST_BYTES);
+        let bytes = bytes.clamp(1, most);
+        // The largest power of two that is not larger.
+        1 << bytes.ilog2()
+    }
+}
+
+/// There is no room for a page for each load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooSmall {
+    /// Bytes of a page.
+    pub page_bytes: u32,
+}
+
+/// The crews of all targets, numbered as they are made.
+#[derive(Debug, Default)]
+pub struct Crews {
+    /// By number.
+    pub all: Vec<Crew>,
+    seed: u64,
+}
+
+impl Crews {
+    /// None yet; what they choose follows from the seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Crews {
+        Crews {
+            all: Vec::new(),
+            seed,
+        }
+    }
+
+    fn take(&mut self, target: u16, region: usize, role: Role, slots: u32) -> u16 {
+        // Whoever has more threads than that is refused before (`all` is counted).
+        let id = u16::try_from(self.all.len()).unwrap_or(u16::MAX);
+        self.all.push(Crew {
+            id,
+            target,
+            region,
+            role,
+            slots,
+            slot_bytes: LARGEST_BYTES,
+            seed: self.seed,
+        });
+        id
+    }
+
+    /// Memory of all buffers.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        let slots = self.all.iter().map(|crew| u64::from(crew.slots));
+        slots.sum::<u64>() * u64::from(LARGEST_BYTES)
+    }
+
+    /// A target that is worked on: pages in front, the log behind them.
+    ///
+    /// # Errors
+    /// Where it is too small.
+    pub fn ground(
+        &mut self,
+        target: u16,
+        size_bytes: u64,
+        sector_bytes: u32,
+        plan: &Plan,
+    ) -> Result<Ground, TooSmall> {
+        let page_bytes = plan.page_bytes.max(sector_bytes);
+        let log_bytes = match size_bytes {
+            LOG_TARGET_BYTES_MIN.. if plan.log => (size_bytes / LOG_SHARE).min(LOG_BYTES_MAX),
+            _ => 0,
+        };
+        let pages = (size_bytes - log_bytes) / u64::from(page_bytes);
+        if pages < plan.loads.len() as u64 || plan.loads.is_empty() {
+            return Err(TooSmall { page_bytes });
+        }
+        let owners: Vec<u16> = (plan.loads.iter())
+            .map(|load| self.take(target, 0, load.role, load.outstanding))
+            .collect();
+        let mut regions = vec![Region::new(0, page_bytes, pages, &owners)];
+        let data_bytes = pages * u64::from(page_bytes);
+        let log_sectors = log_bytes / u64::from(sector_bytes);
+        if log_sectors > 0 {
+            let log = self.take(target, 1, Role::Log, FEW_OUTSTANDING);
+            regions.push(Region::new(data_bytes, sector_bytes, log_sectors, &[log]));
+        }
+        if plan.scan {
+            self.take(target, 0, Role::Scan, FEW_OUTSTANDING);
+        }
+        Ok(Ground {
+            sector_bytes,
+            regions,
+        })
+    }
+
+    /// A whole device, once, in the largest operations, and the rest behind them: two bytes
+    /// of memory a MiB.
+    pub fn whole(
+        &mut self,
+        target: u16,
+        size_bytes: u64,
+        sector_bytes: u32,
+        outstanding: u32,
+    ) -> Ground {
+        let mut regions = Vec::new();
+        let mut start_bytes = 0;
+        for block_bytes in [LARGEST_BYTES, sector_bytes] {
+            let blocks = (size_bytes - start_bytes) / u64::from(block_bytes);
+            if blocks > 0 {
+                let id = self.take(target, regions.len(), Role::Log, outstanding);
+                regions.push(Region::new(start_bytes, block_bytes, blocks, &[id]));
+                start_bytes += blocks * u64::from(block_bytes);
+            }
+        }
+        Ground {
+            sector_bytes,
+            regions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_cover_a_target_and_every_block_has_an_owner_that_writes() {
+        for size_bytes in [64 << 10, 1 << 20, 16 << 20, (16 << 20) + 512] {
+            let mut crews = Crews::new(1);
+            let plan = Plan::of_pages(3, 8, 60);
+            let ground = (crews.ground(0, size_bytes, 512, &plan)).expect("room");
+            let mut end = 0;
+            for (number, region) in ground.regions.iter().enumerate() {
+                assert_eq!(region.span().start, end);
+                end = region.span().end;
+                let owners = (crews.all.iter())
+                    .filter(|crew| crew.region == number && crew.role != Role::Scan);
+                let owned: u64 = owners
+                    .map(|crew| {
+                        let part = region.part_of(crew.id);
+                        part.end - part.start
+                    })
+                    .sum();
+                assert_eq!(owned, region.map.blocks());
+            }
+            assert!(
+                end <= size_bytes && size_bytes - end < 2 * 8192,
+                "{size_bytes}"
+            );
+        }
+        let small = Crews::new(1).ground(0, 16 << 10, 512, &Plan::of_pages(3, 8, 60));
+        assert_eq!(small.err(), Some(TooSmall { page_bytes: 8192 }));
+    }
+
+    #[test]
+    fn a_whole_device_is_covered_to_its_last_sector() {
+        let mut crews = Crews::new(1);
+        let ground = crews.whole(0, (5 << 20) + 3 * 512, 512, 4);
+        let end = ground.regions.last().map(|region| region.span().end);
+        assert_eq!(end, Some((5 << 20) + 3 * 512));
+        assert_eq!(crews.all.len(), 2);
+    }
+
+    #[test]
+    fn pages_are_powers_of_two_that_the_largest_operation_holds() {
+        for (bytes, page) in [(8192, 8192), (12_288, 8192), (512, 512), (4 << 20, 1 << 20)] {
+            assert_eq!(Plan::page_of(bytes), page);
+        }
+    }
+}
