@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | operations in flight | counted only once counters are switched on for the whole machine |
 //! | pages of a file in the cache | there is no call for it |
+//! | temperature of a drive | not asked yet |
 //! | limits on devices | job objects: not asked yet |
 
 use crate::observe::InFlight;
@@ -13,6 +14,10 @@ use stripewise_units::DeviceNumber;
 
 pub(crate) fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
     Vec::new()
+}
+
+pub(crate) fn temperature_millicelsius(_system: &System, _device: &str) -> Option<i64> {
+    None
 }
 
 pub(crate) fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {

@@ -68,6 +68,14 @@ impl System {
     pub fn in_flight(&self, number: DeviceNumber) -> Option<InFlight> {
         platform::in_flight(self, number)
     }
+
+    /// Temperature of a block device by its kernel name, in thousandths of a degree
+    /// Celsius: the composite sensor of its drive, the warmest one's where it lies on
+    /// several. Absent where no driver tells (SATA disks need `drivetemp`).
+    #[must_use]
+    pub fn temperature_millicelsius(&self, device: &str) -> Option<i64> {
+        platform::temperature_millicelsius(self, device)
+    }
 }
 
 /// Bytes of an open file or device that are in the page cache.

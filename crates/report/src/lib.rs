@@ -56,7 +56,7 @@ pub use comparison::{
 };
 pub use csv::{csv_answer, csv_heading, csv_rows};
 pub use draw::{
-    Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, SurfacePicture, Theme,
+    Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, SurfacePicture, Theme,
     letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,
 };
 pub use history::{HistoryRow, history_table};
@@ -65,7 +65,7 @@ pub use imported::imported_rows_table;
 pub use like::like_table;
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
-pub use page::{html, page_policy};
+pub use page::{SurfaceTable, html, page_policy, surface_page};
 pub use picture::{Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;

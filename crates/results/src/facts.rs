@@ -148,6 +148,9 @@ pub struct DeviceFacts {
     /// Model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Revision of its firmware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
     /// It spins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,

@@ -4,7 +4,9 @@
 //! what each took comes out. Behind the port stands a real device, a file with its
 //! extents, or a simulated array whose truth is known; nothing here can tell which.
 //!
-//! [`profile`] measures the surface of a disk: rates, zones, seeks, rotation;
+//! [`profile`] measures the surface of a disk: rates, zones, seeks, rotation; [`fill`]
+//! what writing takes as more and more is written;
+//! [`flash`] shows pages, alignment, parallelism and pauses of solid-state drives;
 //! [`stripe`] finds the stripe unit, phase and period of an array that does not tell.
 //!
 //! No clock, no file, no entropy: randomness comes from seeds, elementary functions
@@ -12,6 +14,8 @@
 #![forbid(unsafe_code)]
 
 mod device;
+pub mod fill;
+pub mod flash;
 pub mod profile;
 pub mod stripe;
 

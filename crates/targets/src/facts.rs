@@ -134,6 +134,7 @@ fn device_facts(found: &BlockDevice) -> DeviceFacts {
     DeviceFacts {
         name: found.name.clone(),
         model: found.model.clone(),
+        firmware: found.firmware.clone(),
         rotational: found.queue.rotational,
         scheduler: found.queue.scheduler.clone(),
         nr_requests: found.queue.nr_requests,

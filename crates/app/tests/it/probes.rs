@@ -101,9 +101,140 @@ fn a_surface_is_measured_drawn_and_kept() {
 }
 
 #[test]
+fn a_fill_finds_the_fast_cache_and_what_a_rest_gives_back() {
+    let desk = Desk::new();
+    // 4 GiB are fast; 600 MiB of them are back after a second.
+    let disk = "sim:nvme-consumer?ssd.size=16G&ssd.fast=4G";
+    let (svg, csv) = (desk.file("fill.svg"), desk.file("fill.csv"));
+    let found = desk.json(&[
+        "profile", disk, "--fill", "--idle", "3s", "-o", &svg, "-o", &csv,
+    ]);
+    let near = |found: f64, truth: f64, within: f64| (found / truth - 1.0).abs() < within;
+    let fast = found.at("fast_bytes").number();
+    assert!(near(fast, 4.0 * 1_073_741_824.0, 0.02), "{fast}");
+    // A buffer that fills may be a stretch of its own; behind the cache there is one rate.
+    let slow = found
+        .at("stretches")
+        .items()
+        .last()
+        .expect("one")
+        .at("bytes_per_s");
+    assert!(
+        near(slow.number(), 32.0 * 16_384.0 / 333e-6, 0.01),
+        "{}",
+        slow.number()
+    );
+    let back = found.at("rest.back.bytes").number();
+    assert!(near(back, 1_800.0 * 1_048_576.0, 0.06), "{back}");
+    let drawn = std::fs::read_to_string(&svg).expect("written");
+    assert!(drawn.contains("Written, GiB") && drawn.contains("fast cache"));
+    let table = std::fs::read_to_string(&csv).expect("written");
+    assert!(table.lines().any(|line| line.starts_with("rest,")));
+    desk.run(&["profile", disk, "--fill", "--idle", "3s"])
+        .done()
+        .printed(&["fast cache: 4", "after 3 s idle 1.", "are back"]);
+    // One rate, and a rest that has nothing to give back.
+    desk.run(&[
+        "profile",
+        "sim:sata-ssd?ssd.size=2G&ssd.buffer=1M",
+        "--fill",
+    ])
+    .done()
+    .printed(&["the rate does not change"]);
+}
+
+#[test]
+fn a_fill_writes_only_what_it_may() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 80 << 20);
+    let before = std::fs::read(&file).expect("there");
+    desk.run(&["profile", &file, "--fill", "--busy-ok"])
+        .failed(3, &["--overwrite", "hint:"]);
+    assert_eq!(std::fs::read(&file).expect("there"), before);
+    desk.run(&["profile", &file, "--destroy", "data"])
+        .failed(2, &["--fill"]);
+    desk.run(&["profile", "sim:nvme-consumer", "--fill", "--size", "1M"])
+        .failed(3, &["64 MiB", "hint:"]);
+    let volume = desk.volume();
+    let found = desk.json(&["profile", &volume, "--fill", "--size", "64M", "--busy-ok"]);
+    assert_eq!(found.at("written_bytes").count(), 64 << 20);
+    assert!(found.at("steps").items().iter().len() > 0);
+    assert_eq!(std::fs::read_dir(&volume).expect("there").count(), 0);
+}
+
+#[test]
 fn of_a_solid_state_drive_the_profile_says_that_position_does_not_matter() {
     let desk = Desk::new();
     desk.run(&["profile", "sim:sata-ssd"])
         .done()
         .printed(&["does not matter"]);
+}
+
+#[test]
+fn flash_shows_its_pages_units_and_pauses() {
+    let desk = Desk::new();
+    let drive = "sim:nvme?ssd.page_size=16K&ssd.channels=16&offset=0";
+    let found = desk.json(&["probe", "flash", drive]);
+    assert_eq!(found.at("alignment_bytes").count(), 16_384);
+    let units = found.at("parallel_units_interval").items();
+    assert!(
+        units[0].count() <= 16 && 16 <= units[1].count(),
+        "{units:?}"
+    );
+    assert!(found.at("pauses").is_null());
+    assert!(found.at("pauses_refused").text().contains("--write"));
+    // Collection in bursts of 32 MiB.
+    let drive = "sim:sata-ssd?ssd.size=4G&ssd.collection_burst=32M&ssd.buffer=1M";
+    let found = desk.json(&["probe", "flash", drive, "--write", "512M"]);
+    let every = found.at("pauses.every_bytes").number();
+    assert!((every / 33_554_432.0 - 1.0).abs() < 0.02, "{every}");
+    desk.run(&["probe", "flash", drive, "--write", "512M"])
+        .done()
+        .printed(&["alignment", "4K", "every 32", "pauses of"]);
+    desk.run(&["probe", "flash", "sim:disk-15k"])
+        .done()
+        .printed(&["No answer", "moving parts"]);
+    desk.run(&["probe", "flash", "sim:nvme?size=64M"])
+        .failed(3, &["256 MiB", "hint:"]);
+    desk.run(&["probe", "flash", drive, "--overwrite"])
+        .failed(2, &["--write"]);
+}
+
+#[test]
+fn what_a_simulated_array_shows_is_kept_with_no_disk() {
+    let desk = Desk::new();
+    desk.run(&["probe", "stripe", "sim:raid10-10k", "--accept"])
+        .failed(2, &["simulated", "hint:"]);
+}
+
+#[test]
+fn two_profiles_are_compared_and_a_page_holds_one() {
+    let desk = Desk::new();
+    let page = desk.file("surface.html");
+    let profile = |disk: &str, more: &[&str]| {
+        let words = [&["profile", disk, "--places", "64"], more].concat();
+        desk.json(&words).at("id").text()
+    };
+    let a = profile("sim:disk-15k?disk.zones=3&offset=0&seed=1", &["-o", &page]);
+    let same = profile(
+        "sim:disk-15k?disk.zones=3&offset=0&seed=1",
+        &["--seed", "2"],
+    );
+    let slow = profile("sim:disk-7k2?offset=0", &[]);
+    let html = std::fs::read_to_string(&page).expect("written");
+    assert!(html.starts_with("<!doctype html>") && html.contains("<svg") && html.contains("Zones"));
+    assert!(!html.contains("<script"));
+    let found = desk.json(&["compare", &a, &same]);
+    let rate = found.at("rate.percent").number();
+    assert!(rate.abs() < 0.5, "{rate}");
+    assert_eq!(found.at("changed_places").items().len(), 0);
+    desk.run(&["compare", &a, &slow]).ended(1).printed(&[
+        "transfer rate",
+        "access time",
+        "64 places",
+    ]);
+    // A run is none.
+    desk.run(&["compare", &a, "dataset:mssqltips-2127"])
+        .failed(2, &["profile", "hint:"]);
 }

@@ -164,7 +164,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 28] = [
+    let cases: [(&str, &[&str]); 30] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -197,7 +197,23 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         // With runs of a series, one by itself and one of another tool.
         ("history", &["history"]),
         ("probe-stripe", &["probe", "stripe", "sim:nvme"]),
+        (
+            "probe-flash",
+            &["probe", "flash", "sim:sata-ssd", "--write", "64M"],
+        ),
         ("profile", &["profile", "sim:sata-ssd"]),
+        (
+            "profile-fill",
+            &[
+                "profile",
+                "sim:nvme-consumer",
+                "--fill",
+                "--size",
+                "2G",
+                "--idle",
+                "1s",
+            ],
+        ),
         ("convert", &["convert", "--from", "sqlio", &batch]),
         ("sqlio", &sqlio),
         ("report", &["report", "last", "-o", "written.md"]),

@@ -12,7 +12,8 @@
 //! victims and uniform random writes, write amplification approaches
 //! (1 + r) / (2r) for a spare share r (Desnoyers 2012, first order); each
 //! collected page costs a read and a program, each filled block an erase, on
-//! the channel that needs the room. Wear, refresh and maps are left out.
+//! the channel that needs the room - or, put off, all of it at once whenever so much was
+//! written. Wear, refresh and maps are left out.
 //!
 //! A part of the flash may be written fast (as SLC), until it is full; while the drive
 //! rests, what it holds moves to the rest, and room becomes free again at a steady rate.
@@ -46,6 +47,9 @@ pub(crate) struct FlashModel {
     pub fast_program_ns: f64,
     /// Bytes of it that become free again in a nanosecond of rest.
     pub fast_refill_bytes_per_ns: f64,
+    /// Collection is put off until as much is written, and then done at once; 0: each
+    /// write pays its share.
+    pub collection_burst_bytes: u64,
     /// Page times vary evenly by this share either way.
     pub jitter: f64,
     /// What the drive offers.
@@ -79,6 +83,10 @@ pub(crate) struct FlashDrive {
     pages_accessed: u64,
     /// Extra pages moved per page written, in steady state.
     moved_per_page: f64,
+    /// Collection that is put off: bytes written since the last one, and what it will
+    /// take of each channel.
+    put_off_bytes: u64,
+    put_off_ns: f64,
     /// Accesses that have arrived and not ended.
     load: usize,
     /// Time that channels were occupied, summed over channels.
@@ -98,6 +106,8 @@ impl FlashDrive {
         FlashDrive {
             written_bytes: if model.preconditioned { flash_bytes } else { 0 },
             moved_per_page: (amplification - 1.0).max(0.0),
+            put_off_bytes: 0,
+            put_off_ns: 0.0,
             model,
             number,
             channels,
@@ -186,6 +196,24 @@ impl FlashDrive {
         varied_ns
     }
 
+    /// Puts the collection of a page off; when enough was written, all channels collect,
+    /// and programs wait for them.
+    fn put_off(&mut self, now_ns: u64, collection_ns: f64, burst_bytes: u64, stretch: f64) {
+        let channels = f64::from(self.model.channels);
+        let erase_ns = self.model.erase_ns / f64::from(self.model.pages_per_block);
+        self.put_off_ns += (collection_ns + erase_ns) * stretch / channels;
+        self.put_off_bytes += self.model.page_bytes;
+        if self.put_off_bytes < burst_bytes {
+            return;
+        }
+        let pause_ns = self.put_off_ns as u64;
+        for channel in &mut self.channels {
+            channel.programs_until_ns = channel.programs_until_ns.max(now_ns) + pause_ns;
+        }
+        self.busy_ns += pause_ns * u64::from(self.model.channels);
+        (self.put_off_bytes, self.put_off_ns) = (0, 0.0);
+    }
+
     fn read_page(&mut self, now_ns: u64, page: u64, stretch: f64) -> u64 {
         let read_ns = self.varied(self.model.read_ns, stretch);
         let suspend_ns = self.model.suspend_ns;
@@ -218,7 +246,11 @@ impl FlashDrive {
         let flash_bytes = self.model.capacity_bytes as f64 * (1.0 + self.model.spare);
         let collecting = !fast && self.written_bytes as f64 >= flash_bytes;
         if collecting {
-            work_ns += self.moved_per_page * (self.model.read_ns + self.model.program_ns);
+            let collection_ns = self.moved_per_page * (self.model.read_ns + self.model.program_ns);
+            match self.model.collection_burst_bytes {
+                0 => work_ns += collection_ns,
+                burst_bytes => self.put_off(now_ns, collection_ns, burst_bytes, stretch),
+            }
         }
         let mut program_ns = self.varied(work_ns, stretch);
         let backlog_ns = self.model.buffer_pages as f64 / f64::from(self.model.channels);
@@ -226,7 +258,8 @@ impl FlashDrive {
         let place = self.channel_of(page);
         let channel = &mut self.channels[place];
         channel.programmed_pages += 1;
-        if collecting && channel.programmed_pages >= self.model.pages_per_block {
+        let at_once = self.model.collection_burst_bytes == 0;
+        if collecting && at_once && channel.programmed_pages >= self.model.pages_per_block {
             channel.programmed_pages = 0;
             program_ns += (self.model.erase_ns * stretch) as u64;
         }

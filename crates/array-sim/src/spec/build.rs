@@ -219,6 +219,7 @@ impl ArraySpec {
             fast_bytes: ssd.fast_bytes,
             fast_program_ns: ssd.fast_program_ns as f64,
             fast_refill_bytes_per_ns: ssd.fast_refill_bytes_per_s as f64 / 1e9,
+            collection_burst_bytes: ssd.collection_burst_bytes,
             jitter: ssd.jitter_percent / 100.0,
             capacity_bytes: ssd.size_bytes,
             spare: ssd.spare_percent / 100.0,

@@ -35,6 +35,7 @@ pub fn bundled() -> &'static [Bundled] {
         "disk-15k",
         "disk-7k2",
         "nvme",
+        "nvme-consumer",
         "sata-ssd",
     ]
 }

@@ -146,6 +146,7 @@ keys! {
     "ssd.fast" Bytes ssd.fast_bytes Range(0.0, 1e5 * G), "flash that is written fast, as a cache of the rest; 0: none";
     "ssd.fast_program" Time ssd.fast_program_ns Range(0.0, 100.0 * MS), "program of a page there";
     "ssd.fast_refill" Bytes ssd.fast_refill_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second of it that become free again while the drive rests";
+    "ssd.collection_burst" Bytes ssd.collection_burst_bytes Range(0.0, 1024.0 * G), "bytes written after which all collection that was put off is done at once; 0: each write pays its share";
     "ssd.jitter_percent" Number ssd.jitter_percent Range(0.0, 90.0), "page times vary evenly by this much either way";
     "ssd.spare_percent" Number ssd.spare_percent Range(1.0, 400.0), "spare flash, of the capacity";
     "ssd.preconditioned" Flag ssd.preconditioned ANY, "start in steady state instead of fresh from the box";

@@ -103,6 +103,8 @@ pub struct SsdSpec {
     pub fast_program_ns: u64,
     /// Bytes of it a second that become free again while the drive rests.
     pub fast_refill_bytes_per_s: u64,
+    /// Collection is done at once whenever so much was written; 0: evenly.
+    pub collection_burst_bytes: u64,
     /// Page times vary evenly by this much either way.
     pub jitter_percent: f64,
     /// Spare flash, of the capacity.
@@ -281,6 +283,7 @@ impl Default for SsdSpec {
             fast_bytes: 0,
             fast_program_ns: 100_000,
             fast_refill_bytes_per_s: 0,
+            collection_burst_bytes: 0,
             jitter_percent: 5.0,
             spare_percent: 28.0,
             preconditioned: true,

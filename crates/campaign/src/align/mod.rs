@@ -58,6 +58,7 @@ pub fn align(
     say_time(context, options, &design);
     let aimed = open(context, store, options, &mut design, permissions)?;
     let found = find(
+        context,
         &aimed,
         &options.target,
         design.block_bytes_max(),

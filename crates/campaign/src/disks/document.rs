@@ -2,7 +2,7 @@
 
 use super::Seen;
 use super::file::FilePlace;
-use super::given::Facts;
+use crate::steps::known::Facts;
 use serde::Serialize;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_formats::tables::PartitionTable;

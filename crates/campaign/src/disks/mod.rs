@@ -2,11 +2,10 @@
 
 mod document;
 mod file;
-mod given;
 
+pub use crate::steps::known::{Facts, Known, Measurement};
 pub use document::DisksDocument;
 pub use file::{FileExtent, FilePlace};
-pub use given::{Facts, Known};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -103,7 +102,11 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
     let kind = kind(&system, options)?;
     let mut survey = look(&system, options, &kind, &known)?;
     if let Some(facts) = &options.facts {
-        known.change(context, &survey, &kind, facts)?;
+        let wanted = match &kind {
+            Kind::Devices(Some(name)) => Some(name.as_str()),
+            _ => None,
+        };
+        known.change(context, &survey, wanted, facts)?;
         survey = look(&system, options, &kind, &known)?;
     }
     let volumes = survey.volumes.iter();

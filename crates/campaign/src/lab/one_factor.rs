@@ -73,7 +73,7 @@ pub(super) fn run(
     let offsets = file.factor == OFFSET_FACTOR;
     let size_bytes = size_bytes(&plan).filter(|_| offsets);
     let place = match offsets {
-        true => Some(place(&aimed, file, &mut plan, size_bytes)?),
+        true => Some(place(context, &aimed, file, &mut plan, size_bytes)?),
         false => None,
     };
     check_fit(&plan, &aimed)?;
@@ -82,7 +82,7 @@ pub(super) fn run(
         engine,
         load_given: file.load_given,
         size_bytes,
-        layout: find(&aimed, &file.target, block_bytes_max(&plan), None).layout,
+        layout: find(context, &aimed, &file.target, block_bytes_max(&plan), None).layout,
         place,
         ..new_document(context, &store, ExperimentKind::Lab, &file.target, plan)?
     };
@@ -147,12 +147,19 @@ fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
 
 /// Puts the levels of the factor `offset` where they belong on this target.
 fn place(
+    context: &Context,
     aimed: &OpenTarget,
     file: &LabPlan,
     plan: &mut ExperimentPlan,
     size_bytes: Option<u64>,
 ) -> Outcome<Place> {
-    let found = find(aimed, &file.target, block_bytes_max(plan), size_bytes);
+    let found = find(
+        context,
+        aimed,
+        &file.target,
+        block_bytes_max(plan),
+        size_bytes,
+    );
     let shifted = shift(&found.ground, &file.offsets_bytes).map_err(|problem| {
         let hint = problem.hint().to_owned();
         Failure::usage(problem.to_string(), hint)

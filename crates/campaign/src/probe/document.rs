@@ -51,6 +51,8 @@ pub struct StripeDocument {
     pub seed: u64,
     /// The probe was cut short.
     pub interrupted: bool,
+    /// It is kept with the disk, for `disks`, `align` and `advise`.
+    pub accepted: bool,
 }
 
 /// A layout that fits.

@@ -1,5 +1,6 @@
 //! `probe stripe`: the stripe unit, phase and number of disks of an array.
 
+use super::accept;
 use super::document::{LayoutFound, StripeDocument};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,6 +29,8 @@ pub struct StripeWish {
     pub time_ns_max: u64,
     /// Seed of the positions.
     pub seed: u64,
+    /// Keep the answer with the disk, as measured.
+    pub accept: bool,
 }
 
 /// Probes a target for stripes. The exit is [`Exit::Done`] also where the answer is that
@@ -43,6 +46,10 @@ pub fn stripe(
     let mut store = context.open_store()?;
     let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
     let measured_at = context.timestamp();
+    let place = match wish.accept {
+        true => Some(accept::place(&readable, &wish.target)?),
+        false => None,
+    };
     let piece = readable.piece;
     if piece.length_bytes < readable.target.limits().size_bytes {
         context.note(format_args!(
@@ -79,9 +86,13 @@ pub fn stripe(
         with_progress(&mut part, &limits, &progress)
     };
     let exit = exit_of(context, &probed);
-    let document = document(wish, &readable, measured_at, probed);
+    let mut document = document(wish, &readable, measured_at, probed);
     drop(asked);
     readable.target.finish()?;
+    drop(store);
+    if let Some(place) = place {
+        document.accepted = accept::keep(context, &document, &place)?;
+    }
     Ok((document, exit))
 }
 
@@ -138,6 +149,7 @@ fn document(
         duration_ns: probed.duration_ns,
         seed: wish.seed,
         interrupted: probed.halt == Some(Halt::Interrupted),
+        accepted: false,
     };
     match probed.outcome {
         Err(refusal) => StripeDocument {

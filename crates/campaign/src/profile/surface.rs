@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::asked::{Asked, Asking, Counted, why};
+use crate::steps::owners::files_at;
 use crate::steps::reading::{Readable, open_to_read};
 use std::cell::Cell;
 use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
@@ -17,7 +18,7 @@ use stripewise_units::format_bytes;
 const SCHEMA_VERSION: u32 = 1;
 
 /// Kind of the documents in the store.
-const KIND: &str = "profile";
+pub(super) const KIND: &str = "profile";
 
 /// Targets below this have no surface to speak of.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
@@ -158,11 +159,7 @@ fn document(
     (id, measured_at): (String, String),
     (measured, findings): (Measured, Findings),
 ) -> ProfileDocument {
-    let cut_short = measured.halt.as_ref().map(|halt| match halt {
-        Halt::Interrupted => "interrupted".to_owned(),
-        Halt::OutOfTime => "the time given was over".to_owned(),
-        Halt::Gone(why) => why.clone(),
-    });
+    let cut_short = measured.halt.as_ref().map(why);
     ProfileDocument {
         schema_version: SCHEMA_VERSION,
         id,
@@ -184,14 +181,40 @@ fn document(
         seeks: findings.seeks,
         rotation: findings.rotation,
         interface_bytes_per_s: findings.interface_bytes_per_s,
-        spots: measured
-            .spots
-            .iter()
-            .map(|spot| found(spot, readable, &wish.target))
-            .collect(),
+        spots: spots(context, &measured.spots, readable, &wish.target),
         rates: measured.rates,
         accesses: measured.accesses,
     }
+}
+
+/// The spots, each with the file that lies there: the target itself, or one of a file system
+/// that is mounted from it.
+fn spots(context: &Context, measured: &[Spot], readable: &Readable, name: &str) -> Vec<SpotFound> {
+    let mut all: Vec<SpotFound> = measured
+        .iter()
+        .map(|spot| found(spot, readable, name))
+        .collect();
+    let facts = readable
+        .target
+        .real()
+        .map(stripewise_targets::Target::facts);
+    let device = facts
+        .filter(|facts| facts.file_system.is_none())
+        .and_then(|facts| facts.device.as_ref());
+    if let Some(device) = device
+        && !all.is_empty()
+    {
+        context.status("Looking for the files that lie at slow or unreadable spots");
+        let places: Vec<(u64, u64)> = measured
+            .iter()
+            .map(|spot| (spot.offset_bytes, spot.length_bytes))
+            .collect();
+        let files = files_at(context, &device.name, &places);
+        for (spot, file) in all.iter_mut().zip(files) {
+            spot.file = file;
+        }
+    }
+    all
 }
 
 /// Where a spot lies: of a file, through its extents, on the device under it.

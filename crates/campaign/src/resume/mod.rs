@@ -112,7 +112,7 @@ fn go_on(
         };
     }
     let aimed = open_target(context, store, &kept.target, &required, permissions)?;
-    place_again(&mut kept, &aimed)?;
+    place_again(context, &mut kept, &aimed)?;
     check_fit(&kept.plan, &aimed)?;
     kept.ended = None;
     let how = how(context, &aimed, &kept);
@@ -161,12 +161,12 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
 }
 
 /// Finds the levels' places on the target as it is now.
-fn place_again(kept: &mut Kept, aimed: &OpenTarget) -> Outcome<()> {
+fn place_again(context: &Context, kept: &mut Kept, aimed: &OpenTarget) -> Outcome<()> {
     let block_bytes = block_bytes_max(&kept.plan);
     let Some(place) = &mut kept.place else {
         return Ok(());
     };
-    let found = find(aimed, &kept.target, block_bytes, kept.size_bytes);
+    let found = find(context, aimed, &kept.target, block_bytes, kept.size_bytes);
     if found.place.start_bytes != place.start_bytes {
         return Err(Failure::usage(
             format!(

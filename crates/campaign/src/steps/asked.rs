@@ -132,6 +132,16 @@ fn unanswered(asks: &[Ask], answers: &mut Vec<Answer>) {
     answers.resize(asks.len(), none);
 }
 
+/// Why something was cut short.
+#[must_use]
+pub fn why(halt: &Halt) -> String {
+    match halt {
+        Halt::Interrupted => "interrupted".to_owned(),
+        Halt::OutOfTime => "the time given was over".to_owned(),
+        Halt::Gone(why) => why.clone(),
+    }
+}
+
 fn wish_to_stop(context: &Context) -> Result<(), Halt> {
     match context.signal() {
         Some(_) => Err(Halt::Interrupted),

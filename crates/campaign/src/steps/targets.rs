@@ -159,7 +159,7 @@ pub fn open_target(
             in_memory
                 .iter()
                 .for_each(|void| warn_of_void(context, void));
-            let aimed = carry_out(context, store, plan)?;
+            let aimed = carry_out(context, store, plan, &mut |_, _| {})?;
             if in_memory.is_none()
                 && need.reads
                 && let Some(void) = void_data(&aimed)
@@ -315,12 +315,29 @@ pub fn prepare(
     name: &TargetName,
     intent: &Intent,
 ) -> Outcome<OpenTarget> {
+    prepare_hearing(context, store, name, intent, &mut |_, _| {})
+}
+
+/// As [`prepare`]; `hear` gets the moment, and how many bytes of a new file are written
+/// by then.
+pub fn prepare_hearing(
+    context: &Context,
+    store: &mut Store,
+    name: &TargetName,
+    intent: &Intent,
+    hear: &mut dyn FnMut(u64, u64),
+) -> Outcome<OpenTarget> {
     let plan = judge(context, store, name, intent)?;
-    carry_out(context, store, plan)
+    carry_out(context, store, plan, hear)
 }
 
 /// Prints the plan, and carries it out with progress.
-fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<OpenTarget> {
+fn carry_out(
+    context: &Context,
+    store: &mut Store,
+    plan: Plan,
+    hear: &mut dyn FnMut(u64, u64),
+) -> Outcome<OpenTarget> {
     context.plan(&plan);
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
     let mut filling = Filling::new(
@@ -328,6 +345,7 @@ fn carry_out(context: &Context, store: &mut Store, plan: Plan) -> Outcome<OpenTa
         plan.fill
             .as_ref()
             .map(|fill| (fill.bytes, fill.time_limit_ns)),
+        hear,
     );
     let known = known_files(store)?;
     let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
@@ -366,7 +384,8 @@ pub fn expand(
     to_bytes: u64,
     intent: &Intent,
 ) -> Outcome<()> {
-    let mut filling = Filling::new(context, Some((to_bytes, None)));
+    let mut hear = |_, _| {};
+    let mut filling = Filling::new(context, Some((to_bytes, None)), &mut hear);
     let made = knowing(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| while_filling(context, error))
@@ -487,10 +506,15 @@ struct Filling<'a> {
     progress: Progress<'a>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
+    hear: &'a mut dyn FnMut(u64, u64),
 }
 
 impl<'a> Filling<'a> {
-    fn new(context: &'a Context, fill: Option<(u64, Option<u64>)>) -> Self {
+    fn new(
+        context: &'a Context,
+        fill: Option<(u64, Option<u64>)>,
+        hear: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
         let (bytes, time_limit_ns) = fill.unwrap_or((0, None));
         Filling {
             context,
@@ -502,6 +526,7 @@ impl<'a> Filling<'a> {
             ),
             started_ns: context.now_ns(),
             time_limit_ns,
+            hear,
         }
     }
 }
@@ -515,7 +540,9 @@ impl stripewise_targets::Progress for Filling<'_> {
         if self.context.signal().is_some() {
             return ControlFlow::Break(());
         }
-        let passed_ns = self.context.now_ns() - self.started_ns;
+        let now_ns = self.context.now_ns();
+        (self.hear)(now_ns, progress.done_bytes);
+        let passed_ns = now_ns - self.started_ns;
         let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
         let by_rate = (progress.done_bytes > 0).then(|| {
             let left =

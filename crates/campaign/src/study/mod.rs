@@ -289,6 +289,7 @@ impl Sitting<'_> {
         }
         let blocks = design.rows.iter().map(|row| row.workload.block_size_bytes);
         let found = find(
+            self.context,
             aimed,
             &self.document.target,
             blocks.max().unwrap_or(8 << 10),

@@ -1,14 +1,23 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::comparisons::{print_comparisons, print_json_of};
+use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
+use crate::show::surfaces;
 use crate::switches::compare::Compare;
 use stripewise_campaign::compare::{CompareQuestion, compare as compare_subjects};
+use stripewise_campaign::profile::{ProfileComparison, compare_profiles};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
+    if let Some(b) = &arguments.b
+        && let Some(compared) = compare_profiles(context, &arguments.a, b)?
+    {
+        return profiles(context, arguments, &compared);
+    }
     let compared = compare_subjects(
         context,
         &CompareQuestion {
@@ -29,4 +38,20 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         say_written(context, path);
     }
     Ok(exit)
+}
+
+/// Two profiles of surfaces.
+fn profiles(context: &Context, arguments: &Compare, compared: &ProfileComparison) -> Outcome {
+    if arguments.report.is_some() {
+        return Err(Failure::usage(
+            "a comparison of profiles has no report",
+            "leave --report out; --json prints all of it",
+        ));
+    }
+    if context.global.json {
+        print_json(compared)?;
+    } else {
+        print_text(&surfaces::comparison(compared));
+    }
+    Ok(compared.exit())
 }

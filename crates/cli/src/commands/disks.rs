@@ -42,6 +42,7 @@ fn facts(arguments: &Disks) -> Option<Facts> {
         raid_disks: arguments.raid.as_ref().and_then(|raid| raid.disks),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         note: arguments.note.clone(),
+        measured: None,
         forget: arguments.forget,
     };
     (facts != Facts::default()).then_some(facts)

@@ -3,14 +3,18 @@
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
-use crate::show::probes;
-use crate::switches::probe::{Probe, Stripe, What};
+use crate::show::{flashes, probes};
+use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
-use stripewise_campaign::probe::{StripeWish, stripe as probe_stripe};
+use stripewise_campaign::probe::{
+    FlashWish, StripeWish, flash as probe_flash, stripe as probe_stripe,
+};
+use stripewise_units::ByteSize;
 
 pub fn probe(context: &Context, arguments: &Probe) -> Outcome {
     match &arguments.what {
         What::Stripe(stripe) => self::stripe(context, stripe),
+        What::Flash(flash) => self::flash(context, flash),
     }
 }
 
@@ -19,6 +23,7 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
         target: arguments.target.clone(),
         time_ns_max: arguments.time.0,
         seed: arguments.seed,
+        accept: arguments.accept,
     };
     let permissions = Permissions {
         busy_ok: arguments.busy_ok,
@@ -29,6 +34,28 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
         print_json(&document)?;
     } else {
         print_text(&probes::stripe(&document));
+    }
+    Ok(exit)
+}
+
+fn flash(context: &Context, arguments: &Flash) -> Outcome {
+    let wish = FlashWish {
+        target: arguments.target.clone(),
+        write_bytes: arguments.write.map(ByteSize::bytes),
+        time_ns_max: arguments.time.0,
+        seed: arguments.seed,
+    };
+    let permissions = Permissions {
+        overwrite: arguments.overwrite,
+        destroy: arguments.destroy.clone(),
+        busy_ok: arguments.busy_ok,
+        ..Permissions::default()
+    };
+    let (document, exit) = probe_flash(context, &wish, &permissions)?;
+    if context.global.json {
+        print_json(&document)?;
+    } else {
+        print_text(&flashes::text(&document));
     }
     Ok(exit)
 }

@@ -85,7 +85,13 @@ fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, style: Style) {
         text.push_str(&hang("  ", &second.join(", "), 4));
     }
     if let Some(facts) = seen.known.of(&disk.key) {
-        text.push_str(&hang("  given: ", &given(facts), 4));
+        let words = given(facts);
+        if !words.is_empty() {
+            text.push_str(&hang("  given: ", &words, 4));
+        }
+        if let Some(words) = measured(facts) {
+            text.push_str(&hang("  measured: ", &words, 4));
+        }
     }
     for line in layers(device) {
         text.push_str(&hang("  ", &line, 4));
@@ -202,11 +208,8 @@ fn queue(device: &BlockDevice) -> Vec<String> {
 
 fn given(facts: &Facts) -> String {
     let mut words = Vec::new();
-    words.extend(
-        facts
-            .stripe_unit_bytes
-            .map(|bytes| format!("stripe unit {}", ByteSize(bytes))),
-    );
+    let said = facts.stripe_unit_bytes.filter(|_| facts.measured.is_none());
+    words.extend(said.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
     words.extend(
         facts
             .raid_level
@@ -223,6 +226,21 @@ fn given(facts: &Facts) -> String {
     );
     words.extend(facts.note.clone());
     words.join(", ")
+}
+
+/// What timed reads showed, how and when.
+fn measured(facts: &Facts) -> Option<String> {
+    let (unit, found) = facts.stripe_unit_bytes.zip(facts.measured.as_ref())?;
+    let [low, high] = found.stripe_unit_bytes_interval;
+    Some(format!(
+        "stripe unit {} ({low}-{high} bytes) on {} disks, units begin at byte {}; {}, {}, {:.2} % sure",
+        ByteSize(unit),
+        found.disks,
+        found.first_unit_bytes,
+        found.method,
+        found.measured_at.get(..10).unwrap_or_default(),
+        found.confidence * 100.0
+    ))
 }
 
 /// What a device stands on.

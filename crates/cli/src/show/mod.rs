@@ -6,6 +6,8 @@ pub mod disks;
 pub mod disks_like;
 pub mod document;
 pub mod experiment;
+pub mod fills;
+pub mod flashes;
 pub mod lab;
 pub mod observer;
 pub mod page;

@@ -58,6 +58,9 @@ pub fn stripe(document: &StripeDocument) -> String {
     );
     line("measured", made);
     text.push_str(&advice(unit, phase));
+    if document.accepted {
+        text.push_str("Kept with the disk as measured; `disks --forget DEVICE` takes it back.\n");
+    }
     text
 }
 

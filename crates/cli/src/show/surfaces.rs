@@ -1,12 +1,16 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
-use stripewise_campaign::profile::{ProfileDocument, SpotFound};
-use stripewise_report::SurfacePicture;
+use stripewise_campaign::profile::{
+    ChangePercent, ProfileComparison, ProfileDocument, SideFound, SpotChange, SpotCompared,
+    SpotFound,
+};
+use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
+use stripewise_results::TargetFacts;
 use stripewise_units::{format_bytes, format_duration};
 
 const MIB: f64 = 1_048_576.0;
 
-fn mib(rate: f64) -> String {
+pub fn mib(rate: f64) -> String {
     format!("{:.1} MiB/s", rate / MIB)
 }
 
@@ -15,10 +19,25 @@ fn ms(ns: f64) -> String {
 }
 
 /// Model, or the target's name.
-pub fn title(document: &ProfileDocument) -> String {
-    let device = document.target.device.as_ref();
+pub fn title_of(target: &TargetFacts) -> String {
+    let device = target.device.as_ref();
     let model = device.and_then(|device| device.model.clone());
-    model.unwrap_or_else(|| document.target.name.clone())
+    model.unwrap_or_else(|| target.name.clone())
+}
+
+/// Size, firmware, device, name and day.
+pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
+    let device = target.device.as_ref();
+    let firmware = device.and_then(|device| device.firmware.clone());
+    let words = [
+        Some(format_bytes(target.size_bytes)),
+        firmware.map(|firmware| format!("firmware {firmware}")),
+        device.map(|device| device.name.clone()),
+        Some(target.name.clone()),
+        Some(measured_at.get(..10).unwrap_or_default().to_owned()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    words.join(" \u{b7} ")
 }
 
 /// What was found, a name and a value each.
@@ -182,18 +201,14 @@ pub fn csv(document: &ProfileDocument) -> String {
 
 /// What the picture shows.
 pub fn picture(document: &ProfileDocument) -> SurfacePicture {
-    let device = document.target.device.as_ref();
-    let day = document.measured_at.get(..10).unwrap_or_default();
-    let words = [
-        Some(format_bytes(document.target.size_bytes)),
-        device.map(|device| device.name.clone()),
-        Some(document.target.name.clone()),
-        Some(day.to_owned()),
-    ];
-    let words: Vec<String> = words.into_iter().flatten().collect();
     SurfacePicture {
-        title: title(document),
-        subtitle: words.join(" \u{b7} "),
+        title: title_of(&document.target),
+        subtitle: subtitle(&document.target, &document.measured_at),
+        axes: Axes {
+            across: "Position".to_owned(),
+            dots: "ms".to_owned(),
+        },
+        again: Vec::new(),
         size_bytes: document.target.size_bytes,
         rates: document
             .rates
@@ -219,4 +234,126 @@ pub fn picture(document: &ProfileDocument) -> SurfacePicture {
             document.id
         ),
     }
+}
+
+/// The profile in a sentence.
+pub fn sentence(document: &ProfileDocument) -> String {
+    let all: Vec<String> = findings(document)
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    all.join("; ")
+}
+
+/// Tables of a page.
+pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
+    let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let zones = document.zones.iter().enumerate().map(|(number, zone)| {
+        vec![
+            (number + 1).to_string(),
+            format_bytes(zone.from_bytes),
+            format_bytes(zone.to_bytes),
+            mib(zone.bytes_per_s),
+        ]
+    });
+    let spots = document.spots.iter().map(|spot| {
+        vec![
+            spot.offset_bytes.to_string(),
+            format_bytes(spot.length_bytes),
+            spot.lba.map_or(String::new(), |lba| lba.to_string()),
+            spot.file.clone().unwrap_or_default(),
+            match spot.unreadable {
+                true => "unreadable".to_owned(),
+                false => format_duration(spot.latency_ns),
+            },
+        ]
+    });
+    let rates = document.rates.iter().map(|rate| {
+        vec![
+            rate.offset_bytes.to_string(),
+            format_bytes(rate.length_bytes),
+            mib(rate.bytes_per_s),
+        ]
+    });
+    let table = |title: &str, head: &[&str], rows: Vec<Vec<String>>| SurfaceTable {
+        title: title.to_owned(),
+        head: heads(head),
+        rows,
+    };
+    vec![
+        table("Zones", &["zone", "from", "to", "rate"], zones.collect()),
+        table(
+            "Slow and unreadable spots",
+            &["byte", "length", "LBA", "file", "read takes"],
+            spots.collect(),
+        ),
+        table("Rates", &["byte", "length", "rate"], rates.collect()),
+    ]
+}
+
+/// Two profiles for a terminal.
+pub fn comparison(compared: &ProfileComparison) -> String {
+    let side = |side: &SideFound| {
+        format!(
+            "{} {} of {} ({})",
+            side.id,
+            side.model.as_ref().unwrap_or(&side.target),
+            side.measured_at.get(..10).unwrap_or_default(),
+            format_bytes(side.size_bytes)
+        )
+    };
+    let mut text = format!("A  {}\nB  {}\n", side(&compared.a), side(&compared.b));
+    let change = |change: &Option<ChangePercent>| match change {
+        None => "too little in common".to_owned(),
+        Some(change) => {
+            let [low, high] = change.interval;
+            let found = match change.is_found() {
+                true => "",
+                false => ": no difference is shown",
+            };
+            format!("{:+.1} % ({low:+.1} to {high:+.1}){found}", change.percent)
+        }
+    };
+    text.push_str(&format!(
+        "  transfer rate  {} over {} places\n  access time    {}\n",
+        change(&compared.rate),
+        compared.places,
+        change(&compared.access)
+    ));
+    for place in &compared.changed_places {
+        text.push_str(&format!(
+            "  at {}: {} became {}\n",
+            format_bytes(place.offset_bytes),
+            mib(place.before_bytes_per_s),
+            mib(place.after_bytes_per_s)
+        ));
+    }
+    for spot in &compared.spots {
+        text.push_str(&format!("  {}\n", spot_change(spot)));
+    }
+    text
+}
+
+fn spot_change(spot: &SpotCompared) -> String {
+    let what = match spot.change {
+        SpotChange::New => "is new",
+        SpotChange::Gone => "is gone",
+        SpotChange::NowUnreadable => "cannot be read any more",
+        SpotChange::ReadableAgain => "can be read again",
+        SpotChange::Slower => "became slower",
+        SpotChange::Faster => "became faster",
+        SpotChange::Same => "is as it was",
+    };
+    let took = |ns: Option<u64>| match ns {
+        None => "no spot".to_owned(),
+        Some(0) => "unreadable".to_owned(),
+        Some(ns) => format_duration(ns),
+    };
+    format!(
+        "the spot of {} at byte {} {what} ({}, then {})",
+        format_bytes(spot.length_bytes),
+        spot.offset_bytes,
+        took(spot.before_ns),
+        took(spot.after_ns)
+    )
 }

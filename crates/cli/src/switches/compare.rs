@@ -7,7 +7,7 @@ use clap::Args;
 #[command(after_help = "\
 What A and B can be: the id of a run, series or experiment that `stripewise history` lists (or the\n\
 beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
-dataset:NAME, dataset:NAME:COLUMN, a file that --json printed, another tool's result, or a directory\n\
+dataset:NAME, dataset:NAME:COLUMN, two profiles of surfaces (`profile`), a file that --json printed, another tool's result, or a directory\n\
 of such files. ./NAME always is a file.\n\
 Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
 mssqltips-2127.\n\

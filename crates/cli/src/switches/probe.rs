@@ -1,7 +1,7 @@
 //! The switches of `probe`.
 
 use clap::{Args, Subcommand};
-use stripewise_units::Nanoseconds;
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// What a target does not tell, from timed reads.
 #[derive(Debug, Args)]
@@ -15,6 +15,40 @@ pub struct Probe {
 pub enum What {
     /// Stripe unit, phase and number of disks of an array that does not tell
     Stripe(Stripe),
+    /// Pages, alignment, parallelism and pauses of a solid-state drive
+    Flash(Flash),
+}
+
+/// What flash does not tell.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Reads some hundred thousand single blocks, up to 32 at once: which size and alignment cost a further page,\n\
+how many reads it does at once. With --write it also writes, and shows how long collection pauses writes\n\
+and how often: to a new file in a directory that is named (removed at the end), to an existing file with\n\
+--overwrite, to a device with --destroy NAME. What the tests do not decide gets a reason, not a guess.\n\
+Exit code 3 where the target is too small.")]
+pub struct Flash {
+    /// A block device, an existing file, or sim:NAME; with --write also a directory
+    #[arg(value_name = "TARGET", value_parser = super::name_text())]
+    pub target: String,
+    /// Write so much, to see pauses: some ten times what lies between two of them
+    #[arg(long, value_name = "SIZE")]
+    pub write: Option<ByteSize>,
+    /// Stop after this time, answers or not
+    #[arg(long, value_name = "TIME", default_value = "5m")]
+    pub time: Nanoseconds,
+    /// Seed of the positions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Allow --write to write to a file that Stripewise did not make; ITS CONTENT IS LOST
+    #[arg(long, requires = "write")]
+    pub overwrite: bool,
+    /// Allow --write to write to the block device of this name; ITS CONTENT IS LOST
+    #[arg(long, value_name = "NAME", requires = "write")]
+    pub destroy: Option<String>,
+    /// Use a device that is busy, or files of a live database, all the same
+    #[arg(long)]
+    pub busy_ok: bool,
 }
 
 /// The pattern of an array.
@@ -32,6 +66,9 @@ pub struct Stripe {
     /// Stop reading after this time, answer or not
     #[arg(long, value_name = "TIME", default_value = "5m")]
     pub time: Nanoseconds,
+    /// Keep the answer with the disk as measured: `disks` and `align` use it from then on
+    #[arg(long)]
+    pub accept: bool,
     /// Seed of the positions that are read
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use stripewise_units::Nanoseconds;
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Rate and access time over the surface of a disk.
 #[derive(Debug, Args)]
@@ -10,14 +10,25 @@ use stripewise_units::Nanoseconds;
 Reads only, under two minutes unless --full is given. Places are read in random order, so that a drift in\n\
 time is not taken for place. Of an SSD the profile says that position does not matter. On a file, positions\n\
 are those of the file, and slow spots are shown with the sector on the device under it.\n\
-Exit code 1 where slow spots were found, 4 where something could not be read.")]
+--fill writes: to a new file in a directory that is named (removed at the end), to an existing file with\n\
+--overwrite, to a device with --destroy NAME. It shows how much is written fast, and what follows.\n\
+Exit code 1 where slow spots were found, 4 where something could not be read or written.")]
 pub struct Profile {
-    /// A block device, an existing file, or sim:NAME
+    /// A block device, an existing file, or sim:NAME; with --fill also a directory
     #[arg(value_name = "TARGET", value_parser = super::name_text())]
     pub target: String,
     /// Read every byte: finds each slow or unreadable spot
     #[arg(long)]
     pub full: bool,
+    /// Write it full instead, and show MiB/s against what was written: where a fast cache ends
+    #[arg(long, conflicts_with_all = ["full", "places"])]
+    pub fill: bool,
+    /// Bytes to write with --fill [default: the whole device or file; of a directory 8G at most]
+    #[arg(long, value_name = "SIZE", requires = "fill")]
+    pub size: Option<ByteSize>,
+    /// Rest this long behind the fill, then write again: how much of the cache is back?
+    #[arg(long, value_name = "TIME", requires = "fill")]
+    pub idle: Option<Nanoseconds>,
     /// Stop reading after this time; what was measured is shown [default: 115s; none with --full]
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanoseconds>,
@@ -27,11 +38,17 @@ pub struct Profile {
     /// Seed of the order and the positions
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write a picture (.svg, .png), a table (.csv) or the document (.json) to a new file; may be
+    /// Write a page (.html), a picture (.svg, .png), a table (.csv) or the document (.json) to a new file; may be
     /// given several times
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// Read a device that is busy, or files of a live database, all the same
+    /// Allow --fill to write to a file that Stripewise did not make; ITS CONTENT IS LOST
+    #[arg(long, requires = "fill")]
+    pub overwrite: bool,
+    /// Allow --fill to write to the block device of this name; ITS CONTENT IS LOST
+    #[arg(long, value_name = "NAME", requires = "fill")]
+    pub destroy: Option<String>,
+    /// Use a device that is busy, or files of a live database, all the same
     #[arg(long)]
     pub busy_ok: bool,
 }

@@ -20,7 +20,7 @@ const PIECES_MAX: usize = 4096;
 /// Segments of one device that are followed.
 const SEGMENTS_MAX: usize = 64;
 
-/// What the user says of the disks at the bottom.
+/// What the user says of the disks at the bottom, or timed reads said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// Bytes on one disk of the array.
@@ -29,6 +29,11 @@ pub struct Given {
     pub level: Option<String>,
     /// Disks of the array.
     pub disks: Option<u64>,
+    /// Where the first stripe unit begins, counted from byte 0 of the disk; 0 where
+    /// nothing else is known.
+    pub first_unit_bytes: u64,
+    /// Reads were timed to find it (`probe stripe`); otherwise the user says so.
+    pub measured: bool,
 }
 
 impl Given {
@@ -164,6 +169,7 @@ impl Trace {
                     piece_bytes: spot.piece,
                     full_stripe_bytes: geometry.data_disks().checked_mul(unit),
                     parity: geometry.has_parity(),
+                    first_unit_bytes: 0,
                 });
                 for (member, first) in geometry.first_bytes(spot.at, unit) {
                     let known = members.iter().find(|(slot, ..)| *slot == member);
@@ -258,6 +264,7 @@ impl Trace {
                     piece_bytes: inside.piece,
                     full_stripe_bytes: geometry.data_disks().checked_mul(unit),
                     parity: geometry.has_parity(),
+                    first_unit_bytes: 0,
                 });
                 for (index, first) in geometry.first_bytes(inside.at, unit) {
                     if let Some((below, start)) = parts.get(index) {
@@ -294,7 +301,10 @@ impl Trace {
                     ..
                 }),
                 ..,
-            ) => Some((*unit, UnitSource::Given)),
+            ) => match given.as_ref().is_some_and(|given| given.measured) {
+                true => Some((*unit, UnitSource::Measured)),
+                false => Some((*unit, UnitSource::Given)),
+            },
             (_, Some(chunk), _) => Some((chunk, UnitSource::Chunk)),
             (_, _, Hint::Stripe { unit_bytes, .. }) => Some((*unit_bytes, UnitSource::Hint)),
             _ => None,
@@ -317,6 +327,7 @@ impl Trace {
                     _ => None,
                 },
                 parity: said.is_some_and(Given::parity),
+                first_unit_bytes: said.map_or(0, |given| given.first_unit_bytes % unit_bytes),
             });
         }
         let place = Place {

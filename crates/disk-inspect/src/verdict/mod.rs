@@ -26,6 +26,8 @@ pub enum UnitSource {
     Chunk,
     /// The user.
     Given,
+    /// Timed reads (`probe stripe`).
+    Measured,
 }
 
 impl UnitSource {
@@ -37,6 +39,7 @@ impl UnitSource {
             UnitSource::Hint => "the disk's own hint",
             UnitSource::Chunk => "the disk's own chunk",
             UnitSource::Given => "given",
+            UnitSource::Measured => "measured by timed reads",
         }
     }
 }
@@ -64,6 +67,8 @@ pub struct Boundary {
     pub full_stripe_bytes: Option<u64>,
     /// Parity is kept: a partial stripe is read before it is written.
     pub parity: bool,
+    /// Where the first stripe unit begins in the device; 0 but for what was measured.
+    pub first_unit_bytes: u64,
 }
 
 impl Boundary {
@@ -89,7 +94,14 @@ impl Boundary {
     /// Where byte 0 of the volume would stand in a period.
     #[must_use]
     pub fn phase_bytes(&self) -> u64 {
-        phase(self.offset_bytes, self.volume_bytes, self.period_bytes())
+        let period = self.period_bytes();
+        // Counted from where units begin.
+        let before = (period - self.first_unit_bytes % period) % period;
+        phase(
+            self.offset_bytes.saturating_add(before),
+            self.volume_bytes,
+            period,
+        )
     }
 
     /// How much of an operation arrives here in one piece.

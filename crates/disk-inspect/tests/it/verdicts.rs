@@ -24,6 +24,7 @@ fn place(offset_bytes: u64, sector: u32, nature: Nature) -> Place {
 
 fn boundary(offset_bytes: u64, unit_bytes: u64) -> Boundary {
     Boundary {
+        first_unit_bytes: 0,
         layer: "md0".to_owned(),
         level: Some("raid5".to_owned()),
         unit_bytes,
@@ -533,4 +534,18 @@ fn numbers_at_the_edge_do_no_harm() {
             assert_eq!(found.costs.len(), 2);
         }
     }
+}
+
+#[test]
+fn a_volume_is_placed_by_where_units_begin() {
+    // Units of 64K that begin 512 bytes behind byte 0 of the disk.
+    let lies = |offset_bytes| Boundary {
+        first_unit_bytes: 512,
+        source: UnitSource::Measured,
+        ..boundary(offset_bytes, 64 << 10)
+    };
+    assert_eq!(lies(512).phase_bytes(), 0);
+    assert_eq!(lies(512 + (1 << 20)).phase_bytes(), 0);
+    assert_eq!(lies(1 << 20).phase_bytes(), (64 << 10) - 512);
+    assert_eq!(boundary(1 << 20, 64 << 10).phase_bytes(), 0);
 }

@@ -11,6 +11,7 @@ const K: u64 = 1024;
 /// What `disks` says of a volume at this offset of an array.
 fn foretold(offset_bytes: u64, unit_bytes: u64, block_size_bytes: u64) -> Judgement {
     let boundary = Boundary {
+        first_unit_bytes: 0,
         layer: "md0".to_owned(),
         level: Some("raid0".to_owned()),
         unit_bytes,

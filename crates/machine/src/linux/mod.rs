@@ -5,6 +5,7 @@
 //! | host | `/proc`, DMI, `/sys/devices/system/cpu` |
 //! | limits | control groups, version 1 and 2, ours and its ancestors |
 //! | counters | `/proc/stat`, `stat` and `inflight` of devices, clocks, getrusage(2) |
+//! | temperature | `hwmon` of a drive |
 //! | page cache | cachestat(2), else mincore(2) |
 //!
 //! Unsafe code is in `counters`, `loop_status` and `page_cache`: system calls that
@@ -19,6 +20,7 @@ pub mod loop_status;
 pub mod mounts;
 mod page_cache;
 pub mod swaps;
+mod temperature;
 pub mod tree;
 
 pub(crate) use page_cache::cached_bytes;
@@ -41,6 +43,10 @@ pub(crate) fn throttles(system: &System, devices: &[DeviceNumber]) -> Vec<Thrott
 
 pub(crate) fn in_flight(system: &System, number: DeviceNumber) -> Option<InFlight> {
     counters::in_flight(Tree::of(system), number)
+}
+
+pub(crate) fn temperature_millicelsius(system: &System, device: &str) -> Option<i64> {
+    temperature::millicelsius(Tree::of(system), device)
 }
 
 pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {

@@ -18,7 +18,7 @@ mod surface;
 pub(crate) use palette::PERCENTILES;
 pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 pub use picture::{PictureError, letters_without_font, png};
-pub use surface::{SurfacePicture, surface_svg};
+pub use surface::{Axes, SurfacePicture, surface_svg};
 
 use crate::about::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};

@@ -17,19 +17,33 @@ const TOP: f64 = 112.0;
 const BOTTOM: f64 = 78.0;
 const RATE: Colour = Colour::Tone(0);
 const ACCESS: Colour = Colour::Tone(1);
+const AGAIN: Colour = Colour::Tone(2);
 
-/// What the picture of a surface shows.
+/// What is shown over what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axes {
+    /// What runs from left to right: `Position`, `Written`.
+    pub across: String,
+    /// Unit of the dots, at the right; shown where there are dots.
+    pub dots: String,
+}
+
+/// What the picture of a surface, or of a fill, shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfacePicture {
     /// Model, or the target's name.
     pub title: String,
     /// Size, device, date: a line below.
     pub subtitle: String,
+    /// What its axes are.
+    pub axes: Axes,
     /// Bytes of the target.
     pub size_bytes: u64,
     /// Byte, MiB a second; by rising byte.
     pub rates: Vec<(u64, f64)>,
-    /// Byte, milliseconds.
+    /// A second curve: the same behind a rest.
+    pub again: Vec<(u64, f64)>,
+    /// Byte, milliseconds (or what `axes` says).
     pub accesses: Vec<(u64, f64)>,
     /// Bytes at which zones begin.
     pub boundaries: Vec<u64>,
@@ -51,7 +65,7 @@ pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
     let subtitle = font::cut(&picture.subtitle, 15.0, room);
     canvas.text((MARGIN, 56.0), &subtitle, 15.0, MUTED, Anchor::Start);
     let plot = Plot::of(picture);
-    plot.grid(&mut canvas);
+    plot.grid(&mut canvas, picture);
     plot.values(&mut canvas, picture);
     side(&mut canvas, picture);
     let foot = font::cut(&picture.foot, 13.0, room);
@@ -69,7 +83,8 @@ fn description(picture: &SurfacePicture) -> String {
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     format!(
-        "Transfer rate over position as a curve, access times as dots. {}.",
+        "Transfer rate as a curve over {}. {}.",
+        picture.axes.across.to_lowercase(),
         each.join("; ")
     )
 }
@@ -94,7 +109,7 @@ impl Plot {
         let high = times.get(times.len() * 99 / 100).copied().unwrap_or(1.0);
         Plot {
             size_bytes: picture.size_bytes.max(1) as f64,
-            rate_max: (most(&picture.rates) * 1.12).max(1e-3),
+            rate_max: (most(&picture.rates).max(most(&picture.again)) * 1.12).max(1e-3),
             access_max: (high * 1.6).max(1e-3),
         }
     }
@@ -107,14 +122,15 @@ impl Plot {
         Self::UNDER - (Self::UNDER - TOP) * part.clamp(0.0, 1.0)
     }
 
-    fn grid(&self, canvas: &mut Canvas) {
+    fn grid(&self, canvas: &mut Canvas, picture: &SurfacePicture) {
         for value in steps(self.rate_max) {
             let y = Self::height(value / self.rate_max);
             canvas.line(&[(Self::LEFT, y), (Self::RIGHT, y)], GRID, 1.0);
             let at = (Self::LEFT - 8.0, y);
             canvas.text_centred(at, &number(value), 13.0, MUTED, Anchor::End);
         }
-        for value in steps(self.access_max) {
+        let dots = !picture.accesses.is_empty();
+        for value in steps(self.access_max).into_iter().filter(|_| dots) {
             let at = (Self::RIGHT + 8.0, Self::height(value / self.access_max));
             canvas.text_centred(at, &number(value), 13.0, MUTED, Anchor::Start);
         }
@@ -124,7 +140,7 @@ impl Plot {
             canvas.text(at, &number(value), 13.0, MUTED, Anchor::Middle);
         }
         let middle = f64::midpoint(Self::LEFT, Self::RIGHT);
-        let title = format!("Position, {name}");
+        let title = format!("{}, {name}", picture.axes.across);
         canvas.text(
             (middle, Self::UNDER + 26.0),
             &title,
@@ -139,13 +155,15 @@ impl Plot {
             RATE,
             Anchor::End,
         );
-        canvas.text(
-            (Self::RIGHT + 8.0, TOP - 22.0),
-            "ms",
-            14.0,
-            ACCESS,
-            Anchor::Start,
-        );
+        if dots {
+            canvas.text(
+                (Self::RIGHT + 8.0, TOP - 22.0),
+                &picture.axes.dots,
+                14.0,
+                ACCESS,
+                Anchor::Start,
+            );
+        }
         let frame = [
             (Self::LEFT, TOP),
             (Self::LEFT, Self::UNDER),
@@ -164,12 +182,14 @@ impl Plot {
             let at = (self.x(byte), Self::height(ms / self.access_max));
             canvas.disc(at, 1.7, ACCESS);
         }
-        let curve: Vec<(f64, f64)> = picture
-            .rates
-            .iter()
-            .map(|&(byte, rate)| (self.x(byte), Self::height(rate / self.rate_max)))
-            .collect();
-        canvas.line(&curve, RATE, 2.4);
+        let curve = |rates: &[(u64, f64)]| -> Vec<(f64, f64)> {
+            let at = |&(byte, rate)| (self.x(byte), Self::height(rate / self.rate_max));
+            rates.iter().map(at).collect()
+        };
+        if !picture.again.is_empty() {
+            canvas.line(&curve(&picture.again), AGAIN, 1.6);
+        }
+        canvas.line(&curve(&picture.rates), RATE, 2.4);
         for &spot in &picture.spots {
             canvas.ring(
                 (self.x(spot), Self::UNDER - 7.0),

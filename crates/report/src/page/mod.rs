@@ -14,11 +14,13 @@ mod conditions;
 mod escape;
 mod policy;
 mod records;
+mod surface;
 mod tables;
 
 pub(crate) use conditions::command_of;
 pub(crate) use escape::escaped;
 pub use policy::page_policy;
+pub use surface::{SurfaceTable, surface_page};
 pub(crate) use tables::verdict_words;
 
 use crate::about::About;

@@ -5,12 +5,14 @@
 //! inwards confuse the two. [`measure`] asks the device, [`analyse`] is arithmetic.
 
 mod analyse;
+mod compare;
 mod measure;
 mod rotation;
 mod seeks;
 mod zones;
 
 pub use analyse::{Findings, Spread, analyse};
+pub use compare::{ChangePercent, Compared, PlaceChange, Side, SpotChange, compare, spot_change};
 pub use measure::{Part, measure};
 pub use rotation::Rotation;
 pub use seeks::{SeekCurve, SeekPoint};

@@ -1,6 +1,8 @@
 //! Probes on simulated arrays, whose truth is known.
 
 mod arrays;
+mod fill;
+mod flash;
 mod profile;
 mod simulated;
 mod stripe;

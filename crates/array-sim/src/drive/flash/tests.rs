@@ -14,6 +14,7 @@ fn model() -> FlashModel {
         fast_bytes: 0,
         fast_program_ns: 0.0,
         fast_refill_bytes_per_ns: 0.0,
+        collection_burst_bytes: 0,
         jitter: 0.0,
         capacity_bytes: 1 << 20,
         spare: 0.25,
@@ -131,4 +132,30 @@ fn the_fast_part_fills_and_becomes_free_while_the_drive_rests() {
     );
     let rested = [took(1_000, 0), took(0, 1), took(0, 2)];
     assert_eq!(rested, [100, 100, 1_000]);
+}
+
+#[test]
+fn collection_that_is_put_off_stops_writes_at_even_distances() {
+    let model = FlashModel {
+        collection_burst_bytes: 32 * 4_096,
+        preconditioned: true,
+        ..model()
+    };
+    let mut drive = FlashDrive::new(model, 0);
+    let mut now_ns = 0;
+    let mut took = Vec::new();
+    for page in 0..200 {
+        let done_ns = drive.arrive(now_ns, access(page, 4_096, true), 1.0);
+        took.push(done_ns - now_ns);
+        now_ns = done_ns;
+    }
+    let pauses: Vec<usize> = (0..200).filter(|page| took[*page] > 2_000).collect();
+    assert_eq!(pauses, [31, 63, 95, 127, 159, 191]);
+    // 1.5 pages moved for each of 32, and 4 blocks erased, by four channels.
+    let pause_ns = 32.0 * (1.5 * 1_100.0 + 10_000.0 / 8.0) / 4.0;
+    assert!(
+        (took[31] as f64 - 1_000.0 - pause_ns).abs() < 2.0,
+        "{}",
+        took[31]
+    );
 }

@@ -4,6 +4,8 @@
 //! part that does is used, or the claim is made smaller, in words.
 
 use super::kept::Place;
+use crate::context::Context;
+use crate::steps::known::of_disk;
 use crate::steps::targets::OpenTarget;
 use std::path::Path;
 use stripewise_array_sim::layout::Level;
@@ -40,7 +42,13 @@ pub struct Found {
 
 /// Looks. `block_bytes`: of the largest operation; `size_bytes`: how much of the
 /// target may be used, where the user said so.
-pub fn find(aimed: &OpenTarget, target: &str, block_bytes: u64, size_bytes: Option<u64>) -> Found {
+pub fn find(
+    context: &Context,
+    aimed: &OpenTarget,
+    target: &str,
+    block_bytes: u64,
+    size_bytes: Option<u64>,
+) -> Found {
     let limits = aimed.limits();
     let whole = Ground {
         start_bytes: 0,
@@ -74,7 +82,7 @@ pub fn find(aimed: &OpenTarget, target: &str, block_bytes: u64, size_bytes: Opti
                 page_bytes: None,
             }
         }
-        OpenTarget::Real { target: real } => of_real(real, &path_of(target), whole),
+        OpenTarget::Real { target: real } => of_real(context, real, &path_of(target), whole),
         OpenTarget::Nothing { .. } => Found {
             ground: whole,
             place: Place::default(),
@@ -88,7 +96,7 @@ fn subject(several: bool) -> &'static str {
     if several { "this array" } else { "this disk" }
 }
 
-fn of_real(real: &Target, path: &Path, whole: Ground) -> Found {
+fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Found {
     // What cannot be looked at is not known; no claim follows from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
@@ -118,6 +126,7 @@ fn of_real(real: &Target, path: &Path, whole: Ground) -> Found {
         place,
         page_bytes: None,
     };
+    let units_begin = known_layout(context, &mut found);
     if facts.kind != TargetKind::Device {
         found.page_bytes = facts
             .file_system
@@ -125,8 +134,44 @@ fn of_real(real: &Target, path: &Path, whole: Ground) -> Found {
             .and_then(|file_system| file_system.allocation_unit_bytes);
         of_file(&mut found, real.placement().as_ref());
     }
-    found.layout.start_bytes = found.place.start_bytes.map(|_| found.ground.start_bytes);
+    let start_bytes = found.ground.start_bytes + units_begin;
+    found.layout.start_bytes = found.place.start_bytes.map(|_| start_bytes);
     found
+}
+
+/// What the user said or a probe measured of the disk, where it does not tell itself.
+/// Returns what a start is to be counted on by where units do not begin with the disk.
+fn known_layout(context: &Context, found: &mut Found) -> u64 {
+    if found.layout.stripe_unit_bytes.is_some() {
+        return 0;
+    }
+    let disk = found.place.disk.as_ref();
+    let Some(facts) = disk.and_then(|disk| of_disk(context, disk)) else {
+        return 0;
+    };
+    let Some(unit) = facts.stripe_unit_bytes else {
+        return 0;
+    };
+    found.layout.stripe_unit_bytes = Some(unit);
+    found.layout.subject = subject(true).to_owned();
+    found.layout.parity = facts
+        .raid_level
+        .as_deref()
+        .map(|level| ["raid4", "raid5", "raid6"].contains(&level));
+    let unit_text = ByteSize(unit);
+    let Some(measured) = &facts.measured else {
+        let note = format!("The stripe unit of {unit_text} was given (`disks --stripe-unit`).");
+        found.place.notes.push(note);
+        return 0;
+    };
+    let [low, high] = measured.stripe_unit_bytes_interval;
+    found.place.notes.push(format!(
+        "The stripe unit of {unit_text} ({low}-{high} bytes) is a measured fact: {}, {}; units begin at byte {} of the disk.",
+        measured.method,
+        measured.measured_at.get(..10).unwrap_or_default(),
+        measured.first_unit_bytes
+    ));
+    (unit - measured.first_unit_bytes % unit) % unit
 }
 
 /// What lies below the device to which the start could be followed.

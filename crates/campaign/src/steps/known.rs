@@ -1,15 +1,35 @@
-//! What the user said of arrays that do not tell it themselves. Kept in the
-//! store as documents of the kind `layout`, each under its disk's key.
+//! What the user said, and what timed reads showed, of arrays that do not tell it
+//! themselves. Kept in the store as documents of the kind `layout`, each under its disk's
+//! key.
 
-use super::Kind;
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
-use stripewise_disk_inspect::survey::{Disk, Survey};
+use stripewise_disk_inspect::survey::{Disk, Request, Survey};
 use stripewise_disk_inspect::trace::Given;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::KeptDocument;
 
 const KIND: &str = "layout";
+
+/// How something was measured, and how well it is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// By which method.
+    pub method: String,
+    /// RFC 3339, UTC.
+    pub measured_at: String,
+    /// Smallest and largest stripe unit that fits.
+    pub stripe_unit_bytes_interval: [u64; 2],
+    /// Where the first stripe unit begins, counted from byte 0 of the disk.
+    pub first_unit_bytes: u64,
+    /// Smallest and largest that fits.
+    pub first_unit_bytes_interval: [u64; 2],
+    /// Disks in the pattern; mirrored ones count once.
+    pub disks: u32,
+    /// Probability that unit and phase are right.
+    pub confidence: f64,
+}
 
 /// What was given for one disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +49,9 @@ pub struct Facts {
     /// Anything else worth knowing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How the stripe unit was measured; absent where the user said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measurement>,
     /// Forget what was there before.
     #[serde(skip)]
     pub forget: bool,
@@ -49,6 +72,11 @@ impl Facts {
             raid_disks: disks,
             cache_size_bytes: self.cache_size_bytes.or(old.cache_size_bytes),
             note: self.note.clone().or(old.note),
+            // What the user says of the unit stands over what was measured.
+            measured: match self.stripe_unit_bytes {
+                Some(_) => self.measured.clone(),
+                None => old.measured,
+            },
             forget: false,
         }
     }
@@ -62,7 +90,10 @@ pub struct Known {
 
 impl Known {
     /// From the store, where there is one: looking does not make it.
-    pub(super) fn load(context: &Context) -> Outcome<Self> {
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn load(context: &Context) -> Outcome<Self> {
         if !context.store_path().is_ok_and(|path| path.exists()) {
             return Ok(Known::default());
         }
@@ -83,24 +114,34 @@ impl Known {
     }
 
     /// For the survey.
-    pub(super) fn given(&self) -> Vec<(String, Given)> {
+    #[must_use]
+    pub fn given(&self) -> Vec<(String, Given)> {
         let one = |(key, facts): &(String, Facts)| {
             let given = Given {
                 stripe_unit_bytes: facts.stripe_unit_bytes,
                 level: facts.raid_level.clone(),
                 disks: facts.raid_disks,
+                first_unit_bytes: facts
+                    .measured
+                    .as_ref()
+                    .map_or(0, |one| one.first_unit_bytes),
+                measured: facts.measured.is_some(),
             };
             (key.clone(), given)
         };
         self.facts.iter().map(one).collect()
     }
 
-    /// Keeps what is new for the disks at the bottom of the target.
-    pub(super) fn change(
+    /// Keeps what is new for the disks at the bottom of what is wanted: a device's name, or
+    /// everything that was surveyed.
+    ///
+    /// # Errors
+    /// Where there is no such disk, or the store does not take it.
+    pub fn change(
         &mut self,
         context: &Context,
         survey: &Survey,
-        kind: &Kind,
+        wanted: Option<&str>,
         facts: &Facts,
     ) -> Outcome<()> {
         if facts
@@ -112,7 +153,7 @@ impl Known {
                 "the controller's manual calls it stripe unit, strip or chunk: 64K, 256K",
             ));
         }
-        let disks = bottom(survey, kind);
+        let disks = bottom(survey, wanted);
         if disks.is_empty() {
             return Err(Failure::usage(
                 "there is no disk to keep this for",
@@ -150,12 +191,27 @@ impl Known {
     }
 }
 
-/// The disks on which the target's volumes end.
-fn bottom<'s>(survey: &'s Survey, kind: &Kind) -> Vec<&'s Disk> {
-    let wanted = match kind {
-        Kind::Devices(Some(name)) => name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned(),
-        _ => String::new(),
+/// What is known of the disk of this kernel name. What cannot be looked up is not known.
+#[must_use]
+pub fn of_disk(context: &Context, name: &str) -> Option<Facts> {
+    let known = Known::load(context).ok()?;
+    if known.facts.is_empty() {
+        return None;
+    }
+    let request = Request {
+        device: Some(name.to_owned()),
+        given: Vec::new(),
     };
+    let survey = System::live().survey(&request).ok()?;
+    let disk = survey.disks.iter().find(|disk| disk.device.name == name)?;
+    known.of(&disk.key).cloned()
+}
+
+/// The disks on which the target's volumes end.
+#[must_use]
+pub fn bottom<'s>(survey: &'s Survey, wanted: Option<&str>) -> Vec<&'s Disk> {
+    let own = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
+    let wanted = wanted.map(own).unwrap_or_default();
     // A disk that was named itself, or a device beyond which no volume can be
     // followed (a loop device); else whatever the named volumes end on.
     let ends_there = |name: &str| {
@@ -186,4 +242,52 @@ fn bottom<'s>(survey: &'s Survey, kind: &Kind) -> Vec<&'s Disk> {
         .iter()
         .filter(|disk| disk.device.below.is_empty())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured() -> Facts {
+        Facts {
+            stripe_unit_bytes: Some(96 << 10),
+            measured: Some(Measurement {
+                first_unit_bytes: 512,
+                disks: 3,
+                ..Measurement::default()
+            }),
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn what_the_user_says_of_the_unit_stands_over_what_was_measured() {
+        let said = |unit: Option<u64>, note: &str| Facts {
+            stripe_unit_bytes: unit,
+            note: Some(note.to_owned()),
+            ..Facts::default()
+        };
+        let noted = said(None, "a note").over(&measured());
+        assert_eq!(noted.measured, measured().measured);
+        let given = said(Some(64 << 10), "a note").over(&measured());
+        assert_eq!(
+            (given.stripe_unit_bytes, given.measured),
+            (Some(64 << 10), None)
+        );
+        let again = measured().over(&given);
+        assert_eq!(again.measured, measured().measured);
+    }
+
+    #[test]
+    fn a_measured_fact_is_passed_on_as_one() {
+        let known = Known {
+            facts: vec![
+                ("a".to_owned(), measured()),
+                ("b".to_owned(), Facts::default()),
+            ],
+        };
+        let given = known.given();
+        assert!(given[0].1.measured && given[0].1.first_unit_bytes == 512);
+        assert!(!given[1].1.measured && given[1].1.first_unit_bytes == 0);
+    }
 }

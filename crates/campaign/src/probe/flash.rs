@@ -1,0 +1,208 @@
+//! `probe flash`: sizes, alignment, parallelism and pauses of a solid-state drive.
+
+use super::flash_document::{FlashDocument, PausesFound};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::reading::open_to_read;
+use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use std::cell::Cell;
+use stripewise_store::Store;
+use stripewise_surface::flash::{
+    PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
+};
+use stripewise_surface::{Device, Halt};
+use stripewise_targets::Size;
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_workload::{CacheMode, DataPattern};
+
+/// Version of [`FlashDocument`].
+const SCHEMA_VERSION: u32 = 1;
+
+/// Reads of a usual probe, for the time that is left.
+const READS_USUAL: u64 = 150_000;
+
+const METHOD: &str = "timed reads in randomised blocks (probe flash)";
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct FlashWish {
+    /// The target, as typed.
+    pub target: String,
+    /// Bytes to be written to see pauses; `None`: nothing is written.
+    pub write_bytes: Option<u64>,
+    /// Nothing is asked of the target beyond this time.
+    pub time_ns_max: u64,
+    /// Seed of the positions.
+    pub seed: u64,
+}
+
+/// Probes flash. The exit is [`Exit::Done`] also where there is no answer.
+///
+/// # Errors
+/// Where the target cannot be opened, or writing is asked for and not permitted.
+pub fn flash(
+    context: &Context,
+    wish: &FlashWish,
+    permissions: &Permissions,
+) -> Outcome<(FlashDocument, Exit)> {
+    let mut store = context.open_store()?;
+    let target = open(context, &mut store, wish, permissions)?;
+    let measured_at = context.timestamp();
+    let asking = Asking {
+        length_bytes_max: 128 << 10,
+        writes: wish.write_bytes.is_some(),
+        seed: wish.seed,
+    };
+    let mut asked = Asked::open(context, &target, &asking)?;
+    if asked.size_bytes() < SIZE_BYTES_MIN {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} has {}; a probe of flash needs {} at least",
+                wish.target,
+                format_bytes(asked.size_bytes()),
+                format_bytes(SIZE_BYTES_MIN)
+            ),
+            "name the whole device, or a larger file",
+        ));
+    }
+    context.status(format_args!(
+        "Reading at random places of {}, for {} at most{}",
+        wish.target,
+        format_duration(wish.time_ns_max),
+        match wish.write_bytes {
+            Some(bytes) => format!("; then writing {} from byte 0 on", format_bytes(bytes)),
+            None => "; nothing is written".to_owned(),
+        }
+    ));
+    let begun_ns = asked.now_ns();
+    let probed = with_progress(context, &mut asked, wish);
+    let passed_ns = asked.now_ns() - begun_ns;
+    let (found, halt) = match (wish.write_bytes, &probed.halt, &probed.refused) {
+        (Some(bytes), None, None) => {
+            let plan = PausePlan {
+                bytes,
+                time_ns_max: wish.time_ns_max.saturating_sub(passed_ns),
+            };
+            let writing = writing(context, &mut asked, &plan);
+            let found = PausesFound {
+                written_bytes: writing.bytes(),
+                pattern: pauses(&writing, wish.seed),
+            };
+            (Some(found), writing.halt)
+        }
+        _ => (None, probed.halt.clone()),
+    };
+    drop(asked);
+    let facts = target.place(0).facts().clone();
+    target.finish()?;
+    let exit = match &halt {
+        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(Halt::Gone(_)) => Exit::InputOutput,
+        _ => Exit::Done,
+    };
+    let document = document(wish, facts.name, measured_at, probed, found, halt.as_ref());
+    Ok((document, exit))
+}
+
+/// A target that exists is read; one that is written goes through the rules for that.
+fn open(
+    context: &Context,
+    store: &mut Store,
+    wish: &FlashWish,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
+    if wish.write_bytes.is_none() {
+        return Ok(open_to_read(context, store, &wish.target, permissions)?.target);
+    }
+    let need = TargetRequirements {
+        reads: true,
+        writes: true,
+        size: Size::Auto,
+        outstanding_total: 32,
+        outstanding_by_number: false,
+        cache: CacheMode::Direct,
+        cache_by_name: true,
+        data: DataPattern::default(),
+        seed: wish.seed,
+        fill_time_limit_ns: None,
+    };
+    open_target(context, store, &wish.target, &need, permissions)
+}
+
+fn with_progress(context: &Context, asked: &mut Asked<'_>, wish: &FlashWish) -> Probed {
+    let hidden = asked.is_simulated();
+    let title = Cell::new("Reading single blocks");
+    let progress = Progress::begin(context.observer(), hidden, READS_USUAL, title.get());
+    let mut counted = Counted::new(asked, &progress, READS_USUAL, &title);
+    probe(&mut counted, wish.seed, wish.time_ns_max, &mut |stage| {
+        title.set(match stage {
+            Stage::Sizes => "Comparing sizes",
+            Stage::Alignment => "Comparing alignments",
+            Stage::Parallelism => "Comparing numbers of reads at once",
+        });
+    })
+}
+
+fn writing(context: &Context, asked: &mut Asked<'_>, plan: &PausePlan) -> Writing {
+    let hidden = asked.is_simulated();
+    let title = Cell::new("Writing, to see pauses");
+    let expected = plan.bytes / (64 << 10);
+    let progress = Progress::begin(context.observer(), hidden, expected, title.get());
+    let mut counted = Counted::new(asked, &progress, expected, &title);
+    write_for_pauses(&mut counted, plan)
+}
+
+fn document(
+    wish: &FlashWish,
+    target: String,
+    measured_at: String,
+    probed: Probed,
+    pauses: Option<PausesFound>,
+    halt: Option<&Halt>,
+) -> FlashDocument {
+    let refused = |own: Option<&str>| match &probed.refused {
+        Some(all) => Some(all.clone()),
+        None => own.map(str::to_owned),
+    };
+    let (size, step, units) = (
+        &probed.sizes.full_price_bytes,
+        &probed.alignments.step_bytes,
+        &probed.parallelism.units,
+    );
+    let known = probed.refused.is_none();
+    FlashDocument {
+        schema_version: SCHEMA_VERSION,
+        target,
+        measured_at,
+        method: METHOD.to_owned(),
+        full_price_bytes: size.value().filter(|_| known),
+        full_price_bytes_interval: size.interval().filter(|_| known),
+        full_price_refused: refused(size.refusal()),
+        alignment_bytes: step.value().filter(|_| known),
+        alignment_bytes_interval: step.interval().filter(|_| known),
+        alignment_refused: refused(step.refusal()),
+        parallel_units: units.value().filter(|_| known),
+        parallel_units_interval: units.interval().filter(|_| known),
+        parallel_refused: refused(units.refusal()),
+        speed_up_max: probed.parallelism.speed_up_max,
+        pauses_refused: match (&pauses, &probed.refused) {
+            (_, Some(all)) => Some(all.clone()),
+            (Some(found), _) => found.pattern.refused.clone(),
+            (None, _) => Some("nothing was written; --write SIZE writes".to_owned()),
+        },
+        pauses,
+        sizes: probed.sizes.all,
+        alignments: probed.alignments.all,
+        concurrency: probed.parallelism.all,
+        refused: probed.refused,
+        cut_short: halt.map(crate::steps::asked::why),
+        reads: probed.reads,
+        duration_ns: probed.duration_ns,
+        seed: wish.seed,
+    }
+}

@@ -1,0 +1,464 @@
+//! `profile --fill`: writes a target full, and says where the rate changes.
+
+use super::fill_document::{FillDocument, RestFound};
+use crate::context::{Context, keep_document};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::steps::asked::{Asked, Asking, Counted, why};
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
+};
+use std::cell::Cell;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_results::TargetFacts;
+use stripewise_store::Store;
+use stripewise_surface::fill::{
+    Back, Curve, FillPlan, Step, Written, analyse, came_back, write, write_after_rest,
+};
+use stripewise_surface::{Device, Halt};
+use stripewise_targets::{Size, TargetName};
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_workload::{CacheMode, DataPattern};
+
+/// Version of [`FillDocument`].
+const SCHEMA_VERSION: u32 = 1;
+
+/// Kind of the documents in the store.
+const KIND: &str = "fill";
+
+/// Less than this shows no change of a rate.
+const SIZE_BYTES_MIN: u64 = 64 << 20;
+
+const PIECE_BYTES: u32 = 512 << 10;
+const OUTSTANDING: u32 = 32;
+
+/// A sensor is asked no more often than this.
+const TEMPERATURE_EVERY_NS: u64 = 500_000_000;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct FillWish {
+    /// The target, as typed.
+    pub target: String,
+    /// Bytes to be written; `None`: the whole device, the existing file, or the usual
+    /// size of a test file.
+    pub size_bytes: Option<u64>,
+    /// Rest behind the fill, and write again.
+    pub rest_ns: Option<u64>,
+    /// Nothing is written beyond this time.
+    pub time_ns_max: Option<u64>,
+    /// Seed of the data.
+    pub seed: u64,
+}
+
+/// Fills a target. A directory gets a file that is removed at the end; existing files and
+/// devices need the permission to overwrite or destroy. The document is kept in the store.
+///
+/// # Errors
+/// Where the target cannot be written, or the permission is missing.
+pub fn fill(
+    context: &Context,
+    wish: &FillWish,
+    permissions: &Permissions,
+) -> Outcome<(FillDocument, Exit)> {
+    let mut store = context.open_store()?;
+    let measured_at = context.timestamp();
+    if wish.size_bytes.is_some_and(|bytes| bytes < SIZE_BYTES_MIN) {
+        return Err(too_small(&wish.target, wish.size_bytes.unwrap_or(0)));
+    }
+    let begun = begin(context, &mut store, wish, permissions)?;
+    let filled = match begun {
+        Begun::Open(target) => fill_open(context, wish, *target)?,
+        Begun::Ended(filled) => *filled,
+    };
+    let exit = exit_of(context, &filled);
+    let id = context.new_id(&measured_at);
+    let document = document(context, wish, (id, measured_at), filled);
+    keep_document(context, &mut store, KIND, &document.id, &document)?;
+    Ok((document, exit))
+}
+
+/// What a fill came to.
+struct Filled {
+    target: TargetFacts,
+    planned_bytes: u64,
+    first: Written,
+    curve: Curve,
+    rest: Option<RestFound>,
+    halt: Option<Halt>,
+}
+
+/// A target that is open and perhaps written already, or what was measured before it was
+/// interrupted.
+enum Begun {
+    Open(Box<(OpenTarget, Option<Written>)>),
+    Ended(Box<Filled>),
+}
+
+/// Opens the target. A new file is written in full while it is made: that is its fill.
+fn begin(
+    context: &Context,
+    store: &mut Store,
+    wish: &FillWish,
+    permissions: &Permissions,
+) -> Outcome<Begun> {
+    let need = requirements(wish);
+    let name: TargetName = wish.target.parse().map_err(target_failure)?;
+    if !matches!(name, TargetName::Path(_)) {
+        let target = open_target(context, store, &wish.target, &need, permissions)?;
+        return Ok(Begun::Open(Box::new((target, None))));
+    }
+    let intent = intent(&need, permissions);
+    let plan = judge(context, store, &name, &intent)?;
+    let planned_bytes = plan.fill.as_ref().map(|fill| fill.bytes);
+    if let Some(bytes) = planned_bytes
+        && bytes < SIZE_BYTES_MIN
+    {
+        return Err(too_small(&wish.target, bytes));
+    }
+    let mut marks: Vec<Mark> = Vec::new();
+    let mut sensor = Sensor::of_path(context, &wish.target);
+    let prepared = prepare_hearing(context, store, &name, &intent, &mut |now_ns, bytes| {
+        marks.push(Mark {
+            now_ns,
+            bytes,
+            temperature: sensor.read(),
+        });
+    });
+    let target = match prepared {
+        Ok(target) => target,
+        Err(failure) => {
+            let written = between(&marks);
+            return match context.signal() {
+                Some(_) if !written.steps.is_empty() => {
+                    let filled = interrupted(wish, planned_bytes.unwrap_or(0), written);
+                    Ok(Begun::Ended(Box::new(filled)))
+                }
+                _ => Err(failure),
+            };
+        }
+    };
+    let report = target
+        .real()
+        .and_then(stripewise_targets::Target::fill_report);
+    let through_cache = report.is_some_and(|report| !report.direct)
+        || target
+            .real()
+            .is_some_and(|real| real.direct_refused().is_some());
+    if through_cache {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} can only be written through the page cache, whose rate this would be",
+                wish.target
+            ),
+            "name a directory of a file system that takes O_DIRECT, or a device with --destroy NAME",
+        ));
+    }
+    let written = report.is_some().then(|| between(&marks));
+    Ok(Begun::Open(Box::new((target, written))))
+}
+
+fn requirements(wish: &FillWish) -> TargetRequirements {
+    TargetRequirements {
+        reads: false,
+        writes: true,
+        size: wish.size_bytes.map_or(Size::Auto, Size::Exactly),
+        outstanding_total: OUTSTANDING,
+        outstanding_by_number: false,
+        cache: CacheMode::Direct,
+        cache_by_name: true,
+        data: DataPattern::default(),
+        seed: wish.seed,
+        fill_time_limit_ns: wish.time_ns_max,
+    }
+}
+
+/// The file went with its interruption; what was measured stays.
+fn interrupted(wish: &FillWish, planned_bytes: u64, first: Written) -> Filled {
+    Filled {
+        target: TargetFacts {
+            name: wish.target.clone(),
+            size_bytes: planned_bytes,
+            ..TargetFacts::unknown()
+        },
+        planned_bytes,
+        curve: analyse(&first.steps, wish.seed),
+        first,
+        rest: None,
+        halt: Some(Halt::Interrupted),
+    }
+}
+
+/// How far the writing of a new file had come.
+struct Mark {
+    now_ns: u64,
+    bytes: u64,
+    temperature: Option<i64>,
+}
+
+fn between(marks: &[Mark]) -> Written {
+    let mut steps = Vec::new();
+    let mut before: Option<&Mark> = None;
+    for mark in marks {
+        if let Some(first) = before {
+            if mark.bytes <= first.bytes {
+                continue;
+            }
+            steps.push(Step {
+                from_bytes: first.bytes,
+                length_bytes: mark.bytes - first.bytes,
+                duration_ns: mark.now_ns - first.now_ns,
+                temperature_millicelsius: mark.temperature,
+            });
+        }
+        before = Some(mark);
+    }
+    Written {
+        steps,
+        ..Written::default()
+    }
+}
+
+fn too_small(name: &str, bytes: u64) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!(
+            "{name}: {} to be written; a fill needs {} at least",
+            format_bytes(bytes),
+            format_bytes(SIZE_BYTES_MIN)
+        ),
+        "give a larger --size, or name a larger target",
+    )
+}
+
+fn fill_open(
+    context: &Context,
+    wish: &FillWish,
+    (target, written): (OpenTarget, Option<Written>),
+) -> Outcome<Filled> {
+    let facts = target.place(0).facts().clone();
+    let asking = Asking {
+        length_bytes_max: PIECE_BYTES,
+        writes: true,
+        seed: wish.seed,
+    };
+    let mut asked = Asked::open(context, &target, &asking)?;
+    let size_bytes = asked.size_bytes();
+    let planned_bytes = match &written {
+        Some(written) => written.bytes(),
+        None => wish
+            .size_bytes
+            .map_or(size_bytes, |bytes| bytes.min(size_bytes)),
+    };
+    if planned_bytes < SIZE_BYTES_MIN {
+        return Err(too_small(&wish.target, planned_bytes));
+    }
+    let plan = FillPlan {
+        bytes: planned_bytes,
+        time_ns_max: wish.time_ns_max.unwrap_or(u64::MAX),
+    };
+    let device = facts.device.as_ref().map(|device| device.name.clone());
+    let mut sensor = Sensor::new(context, device.filter(|_| !asked.is_simulated()));
+    let first = match written {
+        Some(written) => written,
+        None => {
+            context.status(format_args!(
+                "Writing {} to {} from byte 0 on",
+                format_bytes(planned_bytes),
+                wish.target
+            ));
+            with_progress(context, &mut asked, planned_bytes, "Writing", |device| {
+                write(device, &plan, &mut || sensor.read())
+            })
+        }
+    };
+    let curve = analyse(&first.steps, wish.seed);
+    let mut halt = first.halt.clone();
+    let rest = match (wish.rest_ns, &halt) {
+        (Some(rest_ns), None) => {
+            let (rest, ended) = rest_and_write(
+                context,
+                &mut asked,
+                wish,
+                (&plan, rest_ns),
+                (&curve, &mut sensor),
+            );
+            halt = ended;
+            Some(rest)
+        }
+        _ => None,
+    };
+    drop(asked);
+    target.finish()?;
+    Ok(Filled {
+        target: facts,
+        planned_bytes,
+        first,
+        curve,
+        rest,
+        halt,
+    })
+}
+
+fn rest_and_write(
+    context: &Context,
+    asked: &mut Asked<'_>,
+    wish: &FillWish,
+    (plan, rest_ns): (&FillPlan, u64),
+    (curve, sensor): (&Curve, &mut Sensor<'_>),
+) -> (RestFound, Option<Halt>) {
+    let nothing = RestFound {
+        rest_ns,
+        back: None,
+        steps: Vec::new(),
+    };
+    let Some(fast) = curve.fast_part() else {
+        context.note("the rate did not fall: there is nothing that a rest could give back");
+        return (nothing, None);
+    };
+    context.status(format_args!(
+        "Resting for {}, then writing again",
+        format_duration(rest_ns)
+    ));
+    let plan = FillPlan {
+        time_ns_max: plan.time_ns_max.saturating_add(rest_ns),
+        ..*plan
+    };
+    let again = with_progress(
+        context,
+        asked,
+        fast.end.at_bytes,
+        "Writing again",
+        |device| write_after_rest(device, &plan, rest_ns, curve, &mut || sensor.read()),
+    );
+    let back: Option<Back> = came_back(&again.steps, curve, wish.seed);
+    let rest = RestFound {
+        rest_ns,
+        back,
+        steps: again.steps,
+    };
+    (rest, again.halt)
+}
+
+fn with_progress(
+    context: &Context,
+    asked: &mut Asked<'_>,
+    bytes: u64,
+    title: &'static str,
+    work: impl FnOnce(&mut Counted<'_, Asked<'_>>) -> Written,
+) -> Written {
+    let hidden = asked.is_simulated();
+    let expected = bytes / u64::from(PIECE_BYTES);
+    let title = Cell::new(title);
+    let progress = Progress::begin(context.observer(), hidden, expected, title.get());
+    let mut counted = Counted::new(asked, &progress, expected, &title);
+    work(&mut counted)
+}
+
+fn exit_of(context: &Context, filled: &Filled) -> Exit {
+    match &filled.halt {
+        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(Halt::Gone(_)) => Exit::InputOutput,
+        _ if filled.first.failed_bytes > 0 => Exit::InputOutput,
+        _ => Exit::Done,
+    }
+}
+
+fn document(
+    context: &Context,
+    wish: &FillWish,
+    (id, measured_at): (String, String),
+    filled: Filled,
+) -> FillDocument {
+    let cut_short = filled.halt.as_ref().map(why);
+    let (fast, buffer) = (filled.curve.fast_part(), filled.curve.buffer());
+    let all = filled.first.steps.iter();
+    let behind = filled.rest.iter().flat_map(|rest| &rest.steps);
+    let temperatures = all.chain(behind).filter_map(|s| s.temperature_millicelsius);
+    FillDocument {
+        schema_version: SCHEMA_VERSION,
+        id,
+        target: filled.target,
+        host: context.host().name,
+        measured_at,
+        seed: wish.seed,
+        planned_bytes: filled.planned_bytes,
+        written_bytes: filled.first.bytes(),
+        failed_bytes: filled.first.failed_bytes,
+        duration_ns: filled.first.steps.iter().map(|s| s.duration_ns).sum(),
+        cut_short,
+        stretches: filled.curve.stretches,
+        changes: filled.curve.changes,
+        buffer_bytes: buffer.map(|end| end.at_bytes),
+        fast_bytes: fast.map(|fast| fast.end.at_bytes),
+        fast_bytes_interval: fast.map(|fast| fast.end.interval_bytes),
+        temperature_millicelsius_max: temperatures.max(),
+        rest: filled.rest,
+        steps: filled.first.steps,
+    }
+}
+
+/// A device's temperature, asked now and then.
+struct Sensor<'a> {
+    context: &'a Context,
+    device: Option<String>,
+    asked_ns: Option<u64>,
+    known: Option<i64>,
+}
+
+impl<'a> Sensor<'a> {
+    fn new(context: &'a Context, device: Option<String>) -> Self {
+        Sensor {
+            context,
+            device,
+            asked_ns: None,
+            known: None,
+        }
+    }
+
+    /// Of the device under a path that is not open yet.
+    fn of_path(context: &'a Context, path: &str) -> Self {
+        let path = stripewise_units::path_of(path);
+        let storage = System::live().storage_of_path(&path).ok();
+        let device = storage.as_ref().and_then(|storage| storage.nearest());
+        Sensor::new(context, device.map(|device| device.name.clone()))
+    }
+
+    fn read(&mut self) -> Option<i64> {
+        let device = self.device.as_ref()?;
+        let now_ns = self.context.now_ns();
+        let due = self
+            .asked_ns
+            .is_none_or(|asked_ns| now_ns - asked_ns >= TEMPERATURE_EVERY_NS);
+        if due {
+            self.asked_ns = Some(now_ns);
+            self.known = System::live().temperature_millicelsius(device);
+        }
+        self.known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_become_steps_without_those_that_wrote_nothing() {
+        let mark = |now_ns, bytes| Mark {
+            now_ns,
+            bytes,
+            temperature: None,
+        };
+        let written = between(&[mark(5, 0), mark(10, 100), mark(20, 100), mark(30, 400)]);
+        let steps: Vec<(u64, u64, u64)> = written
+            .steps
+            .iter()
+            .map(|step| (step.from_bytes, step.length_bytes, step.duration_ns))
+            .collect();
+        assert_eq!(steps, [(0, 100, 5), (100, 300, 20)]);
+        assert!(between(&[]).steps.is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! Which files lie at places of a device: the files of the file systems that are mounted
+//! from it are asked for their extents, one after the other.
+//!
+//! Only file systems that number their bytes as the device does are asked, and only for as
+//! long as [`TIME_NS_MAX`]: a place without a name is not known to be free.
+
+use crate::context::Context;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::survey::{Request, Survey, Volume};
+use stripewise_disk_inspect::{Inspect, System, placement_of};
+use stripewise_units::NameText;
+
+/// Nothing is looked at beyond this time.
+const TIME_NS_MAX: u64 = 30_000_000_000;
+/// Entries of directories that are looked at.
+const ENTRIES_MAX: usize = 500_000;
+const PLAIN: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "f2fs", "ntfs"];
+
+/// For each place of a device - first byte and length - the file that lies there.
+#[must_use]
+pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<Option<String>> {
+    let mut found = vec![None; places.len()];
+    let request = Request {
+        device: Some(device.to_owned()),
+        given: Vec::new(),
+    };
+    let Ok(survey) = System::live().survey(&request) else {
+        return found;
+    };
+    let elsewhere = mount_points();
+    let mut search = Search {
+        context,
+        until_ns: context.now_ns() + TIME_NS_MAX,
+        left: ENTRIES_MAX,
+        elsewhere: &elsewhere,
+    };
+    for (volume, start_bytes) in volumes(&survey, device) {
+        let Some(top) = volume.mount_points.first() else {
+            continue;
+        };
+        // Where a place of the device lies in the volume.
+        let inside = |at: u64| {
+            at.checked_sub(start_bytes)
+                .filter(|at| *at < volume.size_bytes)
+        };
+        let wanted: Vec<Option<(u64, u64)>> = places
+            .iter()
+            .map(|(at, length)| Some((inside(*at)?, *length)))
+            .collect();
+        if wanted.iter().any(Option::is_some) {
+            search.walk(top, &wanted, &mut found);
+        }
+    }
+    found
+}
+
+/// Mounted volumes of a device that are asked, and where each begins on it.
+fn volumes<'s>(survey: &'s Survey, device: &'s str) -> impl Iterator<Item = (&'s Volume, u64)> {
+    let plain = |volume: &&Volume| {
+        let kind = volume.file_system.as_deref().unwrap_or_default();
+        PLAIN.contains(&kind.to_ascii_lowercase().as_str())
+    };
+    survey
+        .volumes
+        .iter()
+        .filter(plain)
+        .filter_map(move |volume| {
+            if volume.devices.iter().any(|own| own == device) {
+                return Some((volume, 0));
+            }
+            match &volume.subject.places[..] {
+                [place] if place.disk == device => Some((volume, place.offset_bytes)),
+                _ => None,
+            }
+        })
+}
+
+/// All places at which something else is mounted.
+fn mount_points() -> BTreeSet<PathBuf> {
+    let mut all: BTreeSet<PathBuf> = ["/proc", "/sys", "/dev", "/run"]
+        .into_iter()
+        .map(PathBuf::from)
+        .collect();
+    if let Ok(survey) = System::live().survey(&Request::default()) {
+        all.extend(
+            survey
+                .volumes
+                .into_iter()
+                .flat_map(|volume| volume.mount_points),
+        );
+    }
+    all
+}
+
+struct Search<'a> {
+    context: &'a Context,
+    until_ns: u64,
+    left: usize,
+    elsewhere: &'a BTreeSet<PathBuf>,
+}
+
+impl Search<'_> {
+    fn is_over(&self) -> bool {
+        self.left == 0 || self.context.signal().is_some() || self.context.now_ns() > self.until_ns
+    }
+
+    fn walk(&mut self, top: &Path, wanted: &[Option<(u64, u64)>], found: &mut [Option<String>]) {
+        let mut directories = vec![top.to_owned()];
+        while let Some(directory) = directories.pop() {
+            let Ok(entries) = std::fs::read_dir(&directory) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                if self.is_over() {
+                    return;
+                }
+                self.left -= 1;
+                let path = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !self.elsewhere.contains(&path) => {
+                        directories.push(path);
+                    }
+                    Ok(kind) if kind.is_file() => look(&path, wanted, found),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Names the places that a file covers.
+fn look(path: &Path, wanted: &[Option<(u64, u64)>], found: &mut [Option<String>]) {
+    let Ok(file) = std::fs::File::open(path) else {
+        return;
+    };
+    let Some(placement) = placement_of(&file) else {
+        return;
+    };
+    for (place, name) in wanted.iter().zip(found) {
+        let Some((at, length)) = place else {
+            continue;
+        };
+        let covers = placement.extents.iter().any(|extent| {
+            let overlaps = |physical: u64| {
+                physical < at + length && *at < physical.saturating_add(extent.length_bytes)
+            };
+            extent.physical_bytes.is_some_and(overlaps)
+        });
+        if covers && name.is_none() {
+            *name = Some(path.as_text());
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Writes a device full, step by step.
+
+use super::{Curve, Step, Written};
+use crate::device::{Answer, Ask, Device, Halt};
+
+/// Bytes of one write.
+const PIECE_BYTES: u64 = 512 << 10;
+/// Writes that are started together, at most.
+const PIECES_MAX: u64 = 32;
+/// Steps of a whole fill, at least, where pieces are not made smaller for it.
+const STEPS: u64 = 512;
+/// The writing behind a rest ends when this many steps in a row are slow.
+const SLOW_STEPS: usize = 16;
+/// Failed bytes after which a device is given up.
+const FAILED_BYTES_MAX: u64 = 64 << 20;
+
+/// How much is written.
+#[derive(Clone, Copy, Debug)]
+pub struct FillPlan {
+    /// From byte 0 on.
+    pub bytes: u64,
+    /// Nothing is written beyond this time.
+    pub time_ns_max: u64,
+}
+
+/// Bytes of one step of a fill of `bytes`.
+#[must_use]
+pub fn step_bytes(bytes: u64) -> u64 {
+    (bytes / STEPS / PIECE_BYTES).clamp(4, PIECES_MAX) * PIECE_BYTES
+}
+
+/// Writes from byte 0 on, once. `temperature` is asked behind each step.
+pub fn write<D: Device>(
+    device: &mut D,
+    plan: &FillPlan,
+    temperature: &mut dyn FnMut() -> Option<i64>,
+) -> Written {
+    let mut writer = Writer::new(device, plan, temperature);
+    let ended = writer.until(plan.bytes, |_| false);
+    writer.written(ended)
+}
+
+/// Rests, then writes again from byte 0 on, until the rate is that behind the fast part of
+/// `curve`, or as much is written as was fast before and a fifth more.
+pub fn write_after_rest<D: Device>(
+    device: &mut D,
+    plan: &FillPlan,
+    rest_ns: u64,
+    curve: &Curve,
+    temperature: &mut dyn FnMut() -> Option<i64>,
+) -> Written {
+    let Some(fast) = curve.fast_part() else {
+        return Written::default();
+    };
+    let (between, fast_bytes) = (fast.between_bytes_per_s(), fast.end.at_bytes);
+    let most = fast_bytes + fast_bytes / 5 + SLOW_STEPS as u64 * step_bytes(plan.bytes);
+    let mut writer = Writer::new(device, plan, temperature);
+    let ended = writer.device.rest(rest_ns).and_then(|()| {
+        writer.until(most.min(plan.bytes), |steps| {
+            let last = steps.len().checked_sub(SLOW_STEPS);
+            last.is_some_and(|from| steps[from..].iter().all(|s| s.bytes_per_s() < between))
+        })
+    });
+    writer.written(ended)
+}
+
+struct Writer<'d, D> {
+    device: &'d mut D,
+    temperature: &'d mut dyn FnMut() -> Option<i64>,
+    deadline_ns: u64,
+    step_bytes: u64,
+    asks: Vec<Ask>,
+    answers: Vec<Answer>,
+    written: Written,
+}
+
+impl<'d, D: Device> Writer<'d, D> {
+    fn new(
+        device: &'d mut D,
+        plan: &FillPlan,
+        temperature: &'d mut dyn FnMut() -> Option<i64>,
+    ) -> Self {
+        Writer {
+            deadline_ns: device.now_ns().saturating_add(plan.time_ns_max),
+            step_bytes: step_bytes(plan.bytes),
+            device,
+            temperature,
+            asks: Vec::new(),
+            answers: Vec::new(),
+            written: Written::default(),
+        }
+    }
+
+    fn written(self, ended: Result<(), Halt>) -> Written {
+        Written {
+            halt: ended.err(),
+            ..self.written
+        }
+    }
+
+    fn until(&mut self, bytes: u64, enough: impl Fn(&[Step]) -> bool) -> Result<(), Halt> {
+        let sector = u64::from(self.device.sector_bytes());
+        let end = bytes.min(self.device.size_bytes()) / sector * sector;
+        let mut from = 0;
+        while from < end && !enough(&self.written.steps) {
+            let to = (from + self.step_bytes).min(end);
+            self.step(from, to)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, from: u64, to: u64) -> Result<(), Halt> {
+        let begun_ns = self.device.now_ns();
+        if begun_ns >= self.deadline_ns {
+            return Err(Halt::OutOfTime);
+        }
+        self.asks.clear();
+        let mut at = from;
+        while at < to {
+            let length = PIECE_BYTES.min(to - at);
+            self.asks.push(Ask {
+                offset_bytes: at,
+                length_bytes: length as u32,
+                write: true,
+            });
+            at += length;
+        }
+        self.device.together(&self.asks, &mut self.answers)?;
+        let pairs = self.asks.iter().zip(&self.answers);
+        let failed: u64 = pairs
+            .filter(|(_, answer)| !answer.whole)
+            .map(|(ask, _)| u64::from(ask.length_bytes))
+            .sum();
+        self.written.failed_bytes += failed;
+        self.written.steps.push(Step {
+            from_bytes: from,
+            length_bytes: to - from,
+            duration_ns: self.device.now_ns() - begun_ns,
+            temperature_millicelsius: (self.temperature)(),
+        });
+        match self.written.failed_bytes {
+            0..=FAILED_BYTES_MAX => Ok(()),
+            bytes => Err(Halt::Gone(format!(
+                "{} could not be written",
+                stripewise_units::format_bytes(bytes)
+            ))),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The fill curve: what a device takes a second while more and more is written to it.
+//!
+//! Solid-state drives write a part of their flash fast, and the rest at another rate;
+//! disks with shingled tracks have such a part too. [`write`] writes from the first byte on
+//! and notes what each step took, [`analyse`] finds where the rate changes, with
+//! intervals, [`write_after_rest`] and [`came_back`] show what a rest gives back.
+
+mod analyse;
+mod measure;
+
+pub use analyse::{Back, Change, Curve, FastPart, Stretch, analyse, came_back};
+pub use measure::{FillPlan, step_bytes, write, write_after_rest};
+
+use crate::device::Halt;
+use serde::{Deserialize, Serialize};
+
+/// One step of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Bytes written before it, since the beginning of this writing.
+    pub from_bytes: u64,
+    /// Bytes written in it.
+    pub length_bytes: u64,
+    /// What they took.
+    pub duration_ns: u64,
+    /// Temperature of the device behind it, thousandths of a degree Celsius, where the
+    /// system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_millicelsius: Option<i64>,
+}
+
+impl Step {
+    /// Bytes a second.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> f64 {
+        self.length_bytes as f64 * 1e9 / self.duration_ns.max(1) as f64
+    }
+}
+
+/// What was written, and why it ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Written {
+    /// In the order of time.
+    pub steps: Vec<Step>,
+    /// Bytes that could not be written.
+    pub failed_bytes: u64,
+    /// Where it was cut short.
+    pub halt: Option<Halt>,
+}
+
+impl Written {
+    /// Bytes that were written.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.steps.iter().map(|step| step.length_bytes).sum()
+    }
+}

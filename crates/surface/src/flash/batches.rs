@@ -1,0 +1,109 @@
+//! Batches of reads, counted and timed.
+
+use crate::device::{Answer, Ask, Device, Halt};
+use stripewise_stats::{Estimate, Random, mean_interval, median};
+
+/// Batches of one setting in a block; their median counts.
+const REPEATS: usize = 7;
+
+pub(super) struct Prober<'d, D> {
+    device: &'d mut D,
+    pub random: Random,
+    asks: Vec<Ask>,
+    answers: Vec<Answer>,
+    deadline_ns: u64,
+    pub reads: u64,
+    failed: u64,
+}
+
+impl<'d, D: Device> Prober<'d, D> {
+    pub fn new(device: &'d mut D, seed: u64, time_ns_max: u64) -> Self {
+        Prober {
+            deadline_ns: device.now_ns().saturating_add(time_ns_max),
+            device,
+            random: Random::new(seed),
+            asks: Vec::new(),
+            answers: Vec::new(),
+            reads: 0,
+            failed: 0,
+        }
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.device.now_ns()
+    }
+
+    pub fn sector_bytes(&self) -> u64 {
+        u64::from(self.device.sector_bytes())
+    }
+
+    /// More than one read in fifty failed.
+    pub fn is_mostly_failing(&self) -> bool {
+        self.failed * 50 > self.reads
+    }
+
+    /// A random multiple of `step` at which `room` bytes fit, `step` and more behind byte 0.
+    pub fn place(&mut self, step: u64, room: u64) -> u64 {
+        let last = self.device.size_bytes().saturating_sub(room + step) / step;
+        (1 + self.random.below(last.max(1) as usize) as u64) * step
+    }
+
+    /// Starts reads at these places together: nanoseconds until the last has ended.
+    pub fn batch(&mut self, places: &[u64], length_bytes: u64) -> Result<f64, Halt> {
+        self.start(places, length_bytes)?;
+        let last_ns = self.answers.iter().map(|one| one.latency_ns).max();
+        Ok(last_ns.unwrap_or(0).max(1) as f64)
+    }
+
+    fn start(&mut self, places: &[u64], length_bytes: u64) -> Result<(), Halt> {
+        if self.device.now_ns() >= self.deadline_ns {
+            return Err(Halt::OutOfTime);
+        }
+        self.asks.clear();
+        let ask = |place: &u64| Ask::read(*place, length_bytes as u32);
+        self.asks.extend(places.iter().map(ask));
+        self.device.together(&self.asks, &mut self.answers)?;
+        self.reads += places.len() as u64;
+        self.failed += self.answers.iter().filter(|one| !one.whole).count() as u64;
+        Ok(())
+    }
+
+    /// The logarithm of what a read takes in the mean, in the median one of some batches;
+    /// `places` gives those of one. The mean says more than the last: that one depends on
+    /// the single unit that most reads fell on.
+    pub fn cost(
+        &mut self,
+        length_bytes: u64,
+        mut places: impl FnMut(&mut Self) -> Vec<u64>,
+    ) -> Result<f64, Halt> {
+        let mut times = [0.0; REPEATS];
+        for time in &mut times {
+            let places = places(self);
+            self.start(&places, length_bytes)?;
+            let sum_ns: u64 = self.answers.iter().map(|one| one.latency_ns).sum();
+            *time = sum_ns.max(1) as f64 / places.len().max(1) as f64;
+        }
+        Ok(libm::log(median(&times).unwrap_or(1.0)))
+    }
+
+    /// What a read of one sector takes by itself.
+    pub fn single_ns(&mut self) -> Result<f64, Halt> {
+        let sector = self.sector_bytes();
+        let mut times = Vec::new();
+        for _ in 0..48 {
+            let place = self.place(sector, sector);
+            times.push(self.batch(&[place], sector)?);
+        }
+        Ok(median(&times).unwrap_or(0.0))
+    }
+}
+
+/// The mean of differences of logarithms, with its interval.
+pub(super) fn difference(values: &[f64], level: f64) -> Estimate {
+    mean_interval(values, level).unwrap_or(Estimate {
+        value: 0.0,
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+        level,
+    })
+}

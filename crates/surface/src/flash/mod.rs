@@ -1,0 +1,154 @@
+//! What flash does not tell: the size below which nothing becomes cheaper, where pages
+//! begin, how much it does at once, and when it pauses to collect.
+//!
+//! All of it from batches of operations that start together, settings in random order
+//! within blocks, and tests on the differences between the blocks: an answer has an
+//! interval, and where a test does not decide there is the reason instead.
+
+mod alignment;
+mod batches;
+mod parallel;
+mod pauses;
+mod sizes;
+
+pub use alignment::{AlignmentAt, Alignments};
+pub use parallel::{ConcurrencyAt, Parallelism};
+pub use pauses::{PausePlan, Pauses, Writing, pauses, write_for_pauses};
+pub use sizes::{SizeAt, Sizes};
+
+use crate::device::{Device, Halt};
+use batches::Prober;
+
+/// A target whose single reads take longer has moving parts.
+const MOVING_NS_MIN: f64 = 1e6;
+/// The smallest target on which anything is looked for.
+pub const SIZE_BYTES_MIN: u64 = 256 << 20;
+
+/// An answer with its interval, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered<T> {
+    /// The answer and its interval.
+    pub answer: Result<(T, [T; 2]), String>,
+}
+
+impl<T: Copy> Answered<T> {
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Answered {
+            answer: Err(reason.into()),
+        }
+    }
+
+    pub(crate) fn found(value: T, interval: [T; 2]) -> Self {
+        Answered {
+            answer: Ok((value, interval)),
+        }
+    }
+
+    /// The answer.
+    #[must_use]
+    pub fn value(&self) -> Option<T> {
+        self.answer.as_ref().ok().map(|answer| answer.0)
+    }
+
+    /// Its interval.
+    #[must_use]
+    pub fn interval(&self) -> Option<[T; 2]> {
+        self.answer.as_ref().ok().map(|answer| answer.1)
+    }
+
+    /// Why there is none.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        self.answer.as_ref().err().map(String::as_str)
+    }
+}
+
+/// What reads told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probed {
+    /// The size below which an operation costs the same.
+    pub sizes: Sizes,
+    /// Where pages begin.
+    pub alignments: Alignments,
+    /// How many reads it does at once.
+    pub parallelism: Parallelism,
+    /// Why it was cut short.
+    pub halt: Option<Halt>,
+    /// Why all of it is refused.
+    pub refused: Option<String>,
+    /// Reads.
+    pub reads: u64,
+    /// How long they took.
+    pub duration_ns: u64,
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Sizes.
+    Sizes,
+    /// Alignment.
+    Alignment,
+    /// Parallelism.
+    Parallelism,
+}
+
+/// Probes with reads only. `hear` is called at the beginning of each stage.
+pub fn probe<D: Device>(
+    device: &mut D,
+    seed: u64,
+    time_ns_max: u64,
+    hear: &mut dyn FnMut(Stage),
+) -> Probed {
+    let begun_ns = device.now_ns();
+    let size_bytes = device.size_bytes();
+    let mut prober = Prober::new(device, seed, time_ns_max);
+    let mut probed = Probed {
+        sizes: Sizes::default(),
+        alignments: Alignments::default(),
+        parallelism: Parallelism::default(),
+        halt: None,
+        refused: None,
+        reads: 0,
+        duration_ns: 0,
+    };
+    if size_bytes < SIZE_BYTES_MIN {
+        probed.refused = Some(format!(
+            "the target has {}; a probe of flash needs {} at least",
+            stripewise_units::format_bytes(size_bytes),
+            stripewise_units::format_bytes(SIZE_BYTES_MIN)
+        ));
+        return probed;
+    }
+    let ended = all(&mut prober, &mut probed, hear);
+    probed.halt = ended.err();
+    probed.reads = prober.reads;
+    probed.duration_ns = prober.now_ns() - begun_ns;
+    probed
+}
+
+fn all<D: Device>(
+    prober: &mut Prober<'_, D>,
+    probed: &mut Probed,
+    hear: &mut dyn FnMut(Stage),
+) -> Result<(), Halt> {
+    let single_ns = prober.single_ns()?;
+    if single_ns >= MOVING_NS_MIN {
+        probed.refused = Some(format!(
+            "a single read takes {:.1} ms: a disk with moving parts, or an array of them; `probe stripe` and `profile` are for these",
+            single_ns / 1e6
+        ));
+        return Ok(());
+    }
+    hear(Stage::Alignment);
+    probed.alignments = alignment::measure(prober)?;
+    hear(Stage::Sizes);
+    probed.sizes = sizes::measure(prober)?;
+    hear(Stage::Parallelism);
+    let page_bytes = probed.alignments.step_bytes.value();
+    probed.parallelism = parallel::measure(prober, page_bytes)?;
+    if prober.is_mostly_failing() {
+        probed.refused = Some("many reads failed: nothing follows from the others".to_owned());
+    }
+    Ok(())
+}
