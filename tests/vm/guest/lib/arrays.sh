@@ -6,11 +6,15 @@ array() { # LEVEL CHUNK: makes /dev/md0
         echo none > /sys/block/$disk/queue/scheduler
         echo 2 > /sys/block/$disk/queue/nomerges
     done
-    mdadm --create /dev/md0 --run --assume-clean --metadata=1.2 --bitmap=none \
+    # Level 0 has nothing to be clean.
+    redundant="--assume-clean --bitmap=none"
+    [ "$1" = 0 ] && redundant=
+    # shellcheck disable=SC2086
+    mdadm --create /dev/md0 --run $redundant --metadata=1.2 \
         --level="$1" --chunk="$2" --raid-devices=4 /dev/vda /dev/vdb /dev/vdc /dev/vdd > /tmp/mdadm 2>&1 ||
         failure "mdadm" /tmp/mdadm
     # Once written to, it stays marked so, and its superblocks are left alone.
-    echo 0 > /sys/block/md0/md/safe_mode_delay
+    [ "$1" = 0 ] || echo 0 > /sys/block/md0/md/safe_mode_delay
 }
 
 stop() {
