@@ -271,8 +271,8 @@ mod tests {
         assert_eq!(noted.measured, measured().measured);
         let given = said(Some(64 << 10), "a note").over(&measured());
         assert_eq!(
-            (given.stripe_unit_bytes, given.measured),
-            (Some(64 << 10), None)
+            (given.stripe_unit_bytes, &given.measured),
+            (Some(64 << 10), &None)
         );
         let again = measured().over(&given);
         assert_eq!(again.measured, measured().measured);
