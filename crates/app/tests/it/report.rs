@@ -164,7 +164,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();
-    let cases: [(&str, &[&str]); 30] = [
+    let cases: [(&str, &[&str]); 26] = [
         ("compare", &["compare", &one, &other]),
         ("compare", &["compare", "dataset:oja-nisula-2007-offset"]),
         (
@@ -196,24 +196,6 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         ("import", &["import", fio]),
         // With runs of a series, one by itself and one of another tool.
         ("history", &["history"]),
-        ("probe-stripe", &["probe", "stripe", "sim:nvme"]),
-        (
-            "probe-flash",
-            &["probe", "flash", "sim:sata-ssd", "--write", "64M"],
-        ),
-        ("profile", &["profile", "sim:sata-ssd"]),
-        (
-            "profile-fill",
-            &[
-                "profile",
-                "sim:nvme-consumer",
-                "--fill",
-                "--size",
-                "2G",
-                "--idle",
-                "1s",
-            ],
-        ),
         ("convert", &["convert", "--from", "sqlio", &batch]),
         ("sqlio", &sqlio),
         ("report", &["report", "last", "-o", "written.md"]),
@@ -233,6 +215,22 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let required = ["report", &other, "--format", "json", "--require", "iops>=1"];
     holds_to_schema(&desk.run(&required).done().stdout);
     holds_to_schema(&desk.run(&["export", "--json"]).done().stdout);
+}
+
+#[test]
+fn what_timed_reads_and_writes_tell_holds_to_its_schema() {
+    let desk = Desk::new();
+    let fill = "profile sim:nvme-consumer --fill --size 2G --idle 1s";
+    let cases = [
+        ("probe-stripe", "probe stripe sim:nvme"),
+        ("probe-flash", "probe flash sim:sata-ssd --write 64M"),
+        ("profile", "profile sim:sata-ssd"),
+        ("profile-fill", fill),
+    ];
+    for (name, command) in cases {
+        let words: Vec<&str> = command.split(' ').collect();
+        holds_to_definition(&desk, name, &words);
+    }
 }
 
 #[test]

@@ -70,7 +70,13 @@ pub fn prepare_on_target(
     }
     let blocks = cells.iter().map(|cell| cell.workload.block_size_bytes);
     let block_bytes = blocks.max().unwrap_or(8 << 10);
-    let found = find(context, &aimed, &asked.target, block_bytes, asked.size_bytes);
+    let found = find(
+        context,
+        &aimed,
+        &asked.target,
+        block_bytes,
+        asked.size_bytes,
+    );
     notes.extend(found.place.notes.iter().cloned());
     let (bases, size_bytes) = bases_of(&set, &found.ground)?;
     let mut plan = LayoutPlan {
