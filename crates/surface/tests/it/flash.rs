@@ -86,7 +86,7 @@ fn the_pauses_of_collection_have_their_distance_and_length() {
         );
         let mut device = Simulated::new(&spec(&text));
         let plan = PausePlan {
-            bytes: burst_mib * 20 << 20,
+            bytes: (burst_mib * 20) << 20,
             time_ns_max: u64::MAX,
         };
         let found = pauses(&write_for_pauses(&mut device, &plan), seed);
