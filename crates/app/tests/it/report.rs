@@ -155,6 +155,8 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         repeated("sim:raid10-10k?offset=64K"),
     );
     desk.run(&["baseline", "set", &one]).done();
+    let align = "align sim:raid10-10k --blocks 10 --read --threads 8";
+    let align: Vec<&str> = align.split(' ').collect();
     let sqlio = "-kR -t2 -s1 -frandom -o4 -b8 -dL testfile.dat --drive L=sim:nvme";
     let sqlio: Vec<&str> = std::iter::once("sqlio").chain(sqlio.split(' ')).collect();
     let batch = desk.write(
@@ -172,18 +174,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
             &["check", "--require", "iops>=1", "--require", "p99<1us"],
         ),
         ("baseline", &["baseline"]),
-        (
-            "align",
-            &[
-                "align",
-                "sim:raid10-10k",
-                "--blocks",
-                "10",
-                "--read",
-                "--threads",
-                "8",
-            ],
-        ),
+        ("align", &align),
         ("advise", &ADVISE),
         ("lab-plans", &["lab", "plans"]),
         ("prepare", &["prepare", &kept, "--size", "4M", "--busy-ok"]),

@@ -47,7 +47,7 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
     };
     let permissions = Permissions {
         overwrite: arguments.overwrite,
-        destroy: arguments.destroy.clone(),
+        destroy: arguments.destroy.iter().cloned().collect(),
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };

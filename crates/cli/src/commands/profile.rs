@@ -71,7 +71,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
     };
     let permissions = Permissions {
         overwrite: arguments.overwrite,
-        destroy: arguments.destroy.clone(),
+        destroy: arguments.destroy.iter().cloned().collect(),
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };

@@ -48,7 +48,8 @@ fn pages_and_parallel_units_of_drives_are_found() {
             "{text}: {low} {units} {high}"
         );
         eprintln!("{text}: {low} {units} {high}");
-        assert!(high <= low * 3, "{text}: {low} {high}");
+        // Queues of a slow link widen it.
+        assert!(high <= low * 10, "{text}: {low} {high}");
         // What passes over a SATA link costs more than the flash from a page on.
         let [low, high] = found.sizes.full_price_bytes.interval().expect("a price");
         assert!(
