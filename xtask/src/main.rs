@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy | ci | accuracy | fuzz | truth | perf | agree |
+//! The project's own chores: `cargo xtask tidy | ci | schemas | accuracy | fuzz | truth | perf | agree |
 //! campaigns | dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
@@ -56,6 +56,7 @@ usage: cargo xtask COMMAND
   dist [--only windows|linux] [--out DIRECTORY] [--binary PATH]
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
+  schemas                 writes docs/schema from the types that --json prints
   wine                    the Windows program and suites under Wine (tests/wine)
   campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]
                           commands killed at random moments, system calls of the
@@ -77,6 +78,10 @@ fn main() -> ExitCode {
 fn run() -> Result<()> {
     let mut arguments = Arguments::new(std::env::args().skip(1));
     match arguments.command().as_deref() {
+        Some("schemas") => {
+            arguments.finish()?;
+            write_schemas(&root::path())
+        }
         Some("wine") => {
             arguments.finish()?;
             wine::run(&root::path())
@@ -107,4 +112,13 @@ fn run() -> Result<()> {
         }
         _ => bail!("no such command\n{USAGE}"),
     }
+}
+
+/// The types are in crates that the chores do not need: a test of theirs writes the files.
+fn write_schemas(root: &std::path::Path) -> Result<()> {
+    let package = ["test", "--quiet", "--package", "stripewise-cli"];
+    let mut test = shell::cargo(root, &package);
+    test.args(["--test", "schemas"]);
+    test.env("STRIPEWISE_WRITE_SCHEMAS", "1");
+    shell::run(&mut test)
 }

@@ -5,28 +5,17 @@
 //! versions may add some. Here a field that it does not name is a fault, unless it
 //! speaks of additional ones: every field of today's documents is described.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// How `commands-1.schema.json` names definitions of `document-1.schema.json`.
-const IN_DOCUMENT: &str = "document-1.schema.json#";
-
-/// The schema of one definition in the schema of commands, with what it names in
-/// the schema of runs; `None` where there is no such definition.
+/// The schema of one definition; `None` where there is no such definition.
 ///
 /// # Panics
-/// If one of them is not JSON.
-pub fn definition(document: &str, commands: &str, name: &str) -> Option<String> {
-    let parsed = |text: &str| -> Value {
-        serde_json::from_str(&text.replace(IN_DOCUMENT, "#")).expect("the schema is JSON")
-    };
-    let mut definitions = parsed(document)["$defs"].clone();
-    let commands = parsed(commands)["$defs"].clone();
-    commands.get(name)?;
-    for (name, definition) in commands.as_object().expect("definitions") {
-        definitions[name] = definition.clone();
-    }
-    let both = serde_json::json!({"$ref": format!("#/$defs/{name}"), "$defs": definitions});
-    Some(both.to_string())
+/// If the schema is not JSON.
+pub fn definition(schema: &str, name: &str) -> Option<String> {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    schema["$defs"].get(name)?;
+    let one = json!({"$ref": format!("#/$defs/{name}"), "$defs": schema["$defs"]});
+    Some(one.to_string())
 }
 
 /// What is wrong with a document, one sentence each.
@@ -38,6 +27,7 @@ pub fn faults_of(document: &str, schema: &str) -> Vec<String> {
     let value: Value = serde_json::from_str(document).expect("a document");
     jsonschema::meta::validate(&schema).expect("a JSON Schema");
     close(&mut schema);
+    within(&mut schema);
     let validator = jsonschema::validator_for(&schema).expect("references that lead somewhere");
     let faults = validator.iter_errors(&value);
     faults
@@ -45,27 +35,58 @@ pub fn faults_of(document: &str, schema: &str) -> Vec<String> {
         .collect()
 }
 
-/// Allows no fields but those that are named, in this schema and all within it.
+/// Allows a value no fields but those that its schema names, itself or by one that it
+/// refers to.
 fn close(schema: &mut Value) {
-    let Some(schema) = schema.as_object_mut() else {
-        return;
-    };
-    if schema.contains_key("properties") {
-        schema
-            .entry("additionalProperties")
-            .or_insert(Value::Bool(false));
+    const SAY_FIELDS: [&str; 7] = [
+        "properties",
+        "$ref",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "if",
+        "additionalProperties",
+    ];
+    if let Some(schema) = schema.as_object_mut()
+        && SAY_FIELDS
+            .iter()
+            .any(|keyword| schema.contains_key(*keyword))
+    {
+        schema.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
     }
-    for (keyword, inner) in schema {
+}
+
+/// Closes the schemas of all values inside of the one that this schema is of.
+fn within(schema: &mut Value) {
+    for (keyword, inner) in schema.as_object_mut().into_iter().flatten() {
         match keyword.as_str() {
-            "properties" | "$defs" => {
-                let named = inner.as_object_mut().into_iter().flatten();
-                named.for_each(|(_, one)| close(one));
+            "properties" => {
+                let fields = inner.as_object_mut().into_iter().flatten();
+                for (_, field) in fields {
+                    close(field);
+                    within(field);
+                }
             }
-            "items" | "additionalProperties" => close(inner),
+            "items" | "additionalProperties" => {
+                close(inner);
+                within(inner);
+            }
+            "prefixItems" => {
+                for item in inner.as_array_mut().into_iter().flatten() {
+                    close(item);
+                    within(item);
+                }
+            }
+            // Of the same value: what it names is known above.
+            "$defs" => {
+                let definitions = inner.as_object_mut().into_iter().flatten();
+                definitions.for_each(|(_, one)| within(one));
+            }
             "anyOf" | "oneOf" | "allOf" => {
-                let all = inner.as_array_mut().into_iter().flatten();
-                all.for_each(close);
+                let cases = inner.as_array_mut().into_iter().flatten();
+                cases.for_each(within);
             }
+            "then" | "else" => within(inner),
             _ => {}
         }
     }

@@ -159,7 +159,7 @@ fn schema_of(root: &Path, path: &Path) -> Result<String> {
     let name = file.split('.').next().unwrap_or_default();
     match name {
         DOCUMENT | DISKS => read(name),
-        _ => schema::definition(&read(DOCUMENT)?, &read("commands")?, name)
+        _ => schema::definition(&read("commands")?, name)
             .with_context(|| format!("no schema has a definition of {name}")),
     }
 }

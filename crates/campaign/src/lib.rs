@@ -39,6 +39,8 @@ pub mod profile;
 pub mod report;
 pub mod resume;
 pub mod run;
+pub mod schema;
+pub mod sim;
 pub mod sqlio;
 pub mod steps;
 pub mod study;

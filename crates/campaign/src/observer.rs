@@ -5,7 +5,7 @@ use stripewise_results::RunRecord;
 use stripewise_units::Hint;
 
 /// Something that happened. As JSON, `event` names it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -93,7 +93,7 @@ pub enum Event<'a> {
 }
 
 /// One job in one interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct JobInterval {
     /// Name of the job.
     pub job: String,

@@ -9,6 +9,7 @@ mod failure;
 mod interrupt;
 mod output;
 mod request;
+pub mod schema;
 mod show;
 mod switches;
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Operations of one size against one stripe unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Crossing {
     /// Bytes of an operation.
     pub block_size_bytes: u64,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
 
 /// A piece of a device-mapper device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Segment {
     /// First byte in the device.
     pub start_bytes: u64,
@@ -30,7 +30,7 @@ pub struct Segment {
 }
 
 /// One device under a piece.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SegmentPart {
     /// The device.
     pub number: DeviceNumber,

@@ -6,7 +6,7 @@ use stripewise_disk_formats::mapper_table::Segment;
 use stripewise_units::{DeviceNumber, NameText};
 
 /// Everything found under one path, file or device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Storage {
     /// The file system that holds it; absent for block devices.
     pub file_system: Option<FileSystem>,
@@ -61,7 +61,7 @@ impl Storage {
 }
 
 /// Where something starts on a disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DiskOffset {
     /// Bytes from the start of that disk.
     pub bytes: u64,
@@ -71,7 +71,7 @@ pub struct DiskOffset {
 }
 
 /// A mounted file system, as seen from one path in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileSystem {
     /// `ext4`, `xfs`, `btrfs`, `tmpfs`, `nfs4`...
     pub kind: String,
@@ -106,7 +106,7 @@ pub struct FileSystem {
 }
 
 /// One block device, with what is below it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BlockDevice {
     /// Its number.
     pub number: DeviceNumber,
@@ -160,7 +160,9 @@ impl BlockDevice {
 }
 
 /// What a block device is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockDeviceKind {
     /// A disk, or anything else with nothing known below it.
@@ -179,7 +181,7 @@ pub enum BlockDeviceKind {
 }
 
 /// The block layer's view of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Queue {
     /// Smallest unit of addressing.
     pub logical_sector_bytes: Option<u32>,
@@ -218,7 +220,7 @@ pub struct Queue {
 }
 
 /// A partition's place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Partition {
     /// Its number on the disk.
     pub index: u32,
@@ -227,7 +229,7 @@ pub struct Partition {
 }
 
 /// A loop device's backing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Loop {
     /// The file or device behind it.
     pub backing_file: PathBuf,
@@ -240,7 +242,7 @@ pub struct Loop {
 }
 
 /// An md array.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Array {
     /// `raid0`, `raid10`, `raid5`...
     pub level: String,
@@ -262,7 +264,7 @@ pub struct Array {
 }
 
 /// A member of an md array.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ArrayMember {
     /// Kernel name.
     pub device: String,
@@ -273,7 +275,7 @@ pub struct ArrayMember {
 }
 
 /// Somebody who uses a device or file, which explains a refusal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "use")]
 pub enum Use {
     /// It, or a partition of it, is mounted.
@@ -324,7 +326,7 @@ impl std::fmt::Display for Use {
 }
 
 /// Where the bytes of a file are, as its file system tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileLayout {
     /// Length of the file.
     pub size_bytes: u64,

@@ -16,7 +16,7 @@ const PAGE_BYTES: u64 = 4 << 10;
 const GRAIN_BYTES: u64 = 64 << 10;
 
 /// The levels that are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RaidLevel {
     /// Stripes.
@@ -146,7 +146,7 @@ pub struct ArrayWish {
 }
 
 /// What would be done. Making it writes nothing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ArrayPlan {
     /// The devices, in their order.
     pub members: Vec<DeviceFacts>,
@@ -169,7 +169,7 @@ pub struct ArrayPlan {
 }
 
 /// What came out, read back from the kernel and from the superblocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ArrayReport {
     /// The kernel's name: `md127`.
     pub name: String,

@@ -11,7 +11,7 @@ use stripewise_disk_inspect::verdict::Judgement;
 use stripewise_units::NameText;
 
 /// What `format` would do to a device. Making it writes nothing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FormatPlan {
     /// The device.
     pub device: DeviceFacts,
@@ -40,6 +40,7 @@ pub struct FormatPlan {
     pub offset_disk: String,
     /// Offset and verdict.
     #[serde(serialize_with = "crate::plan::judgement_keys")]
+    #[schemars(with = "crate::plan::JudgementKeys")]
     pub judgement: Judgement,
     /// Worth knowing.
     pub notes: Vec<String>,
@@ -64,7 +65,7 @@ impl FormatPlan {
 }
 
 /// What came out, read back from the superblock.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FormatReport {
     /// The device.
     pub device: DeviceFacts,
@@ -84,5 +85,6 @@ pub struct FormatReport {
     pub offset_disk: String,
     /// Offset and verdict.
     #[serde(serialize_with = "crate::plan::judgement_keys")]
+    #[schemars(with = "crate::plan::JudgementKeys")]
     pub judgement: Judgement,
 }

@@ -18,7 +18,7 @@ const MBR_SECTORS_MAX: u64 = 1 << 32;
 const GRAIN_BYTES_MIN: u64 = 4096;
 
 /// The two kinds of table that are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
     /// GUID partition table, with a backup at the end.
@@ -40,7 +40,7 @@ impl TableKind {
 }
 
 /// Whose partition it is: the type in its entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// A Linux file system: MBR type 0x83, or its GUID.
@@ -67,7 +67,7 @@ pub struct Wish {
 }
 
 /// What a disk has to offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Geometry {
     /// Its size in bytes.
     pub size_bytes: u64,
@@ -90,7 +90,7 @@ impl Geometry {
 }
 
 /// Where the partition comes to lie, in bytes from the start of the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Layout {
     /// Kind of the table.
     pub table: TableKind,

@@ -15,7 +15,7 @@ use stripewise_disk_inspect::verdict::{Check, Judgement, Subject, Usage, judge};
 pub const BLOCK_SIZES_BYTES: [u64; 2] = [8 << 10, 64 << 10];
 
 /// The device that a plan is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct DeviceFacts {
     /// The kernel's name, which `--destroy` wants.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct DeviceFacts {
 }
 
 /// One piece that is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PlannedWrite {
     /// First byte.
     pub offset_bytes: u64,
@@ -56,7 +56,7 @@ pub(crate) enum Deed {
 }
 
 /// What `partition` would do to a device. Making it writes nothing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TablePlan {
     /// The device.
     pub device: DeviceFacts,
@@ -77,6 +77,7 @@ pub struct TablePlan {
     pub partitions: Vec<PresentPartition>,
     /// Offset and verdict of the partition that is made.
     #[serde(serialize_with = "judgement_of_new")]
+    #[schemars(with = "Option<JudgementKeys>")]
     pub judgement: Option<Judgement>,
     /// Where the table that is brought back was saved from.
     pub restored_from: Option<SavedDevice>,
@@ -91,7 +92,7 @@ pub struct TablePlan {
 }
 
 /// What was done to a device.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TableReport {
     /// The device.
     pub device: DeviceFacts,
@@ -105,11 +106,12 @@ pub struct TableReport {
     pub partitions: Vec<MadePartition>,
     /// Offset and verdict of the partition that was made, as sysfs has it.
     #[serde(serialize_with = "judgement_of_new")]
+    #[schemars(with = "Option<JudgementKeys>")]
     pub judgement: Option<Judgement>,
 }
 
 /// A partition that the kernel shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct MadePartition {
     /// The kernel's name.
     pub name: String,
@@ -178,8 +180,8 @@ pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: Known) ->
 
 /// A judgement with the keys that volumes have everywhere: the verdict as its
 /// code, and the size that belongs to it apart.
-#[derive(Serialize)]
-struct JudgementKeys<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct JudgementKeys<'a> {
     verdict: &'static str,
     verdict_bytes: Option<u64>,
     finding: bool,

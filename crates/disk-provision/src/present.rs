@@ -9,7 +9,7 @@ use stripewise_disk_formats::medium::{Bytes, Part};
 use stripewise_disk_formats::{superblocks, tables};
 
 /// Who a device is: what tells it from others, and from what it was before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Identity {
     /// The kernel's name, which `--destroy` wants.
     pub name: String,
@@ -46,7 +46,7 @@ impl Identity {
 }
 
 /// What is there now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Present {
     /// Kind of the partition table: `gpt`, `mbr`, `gpt with hybrid mbr`.
     pub table: Option<String>,
@@ -61,7 +61,7 @@ pub struct Present {
 }
 
 /// A partition of the table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PresentPartition {
     /// As the kernel numbers it.
     pub number: u32,

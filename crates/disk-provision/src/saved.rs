@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 pub(crate) const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// What the device was when its table was saved.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SavedDevice {
     /// The kernel's name then; it may have another one now.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct SavedDevice {
 }
 
 /// A piece of a disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 struct Region {
     offset_bytes: u64,
     length_bytes: u64,
@@ -45,7 +45,7 @@ struct Region {
 }
 
 /// A saved table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SavedTable {
     format: String,
     version: u32,

@@ -15,7 +15,9 @@ use std::sync::LazyLock;
 pub const BLOCK_BYTES: usize = 4096;
 
 /// What a sample of a target looks like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Content {
     /// Blocks of 4 KiB looked at.
     pub blocks: u64,

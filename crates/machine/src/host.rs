@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The machine as it stands now.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Host {
     /// Host name; empty where unknown.
     pub name: String,
@@ -37,7 +37,7 @@ impl Host {
 }
 
 /// Processors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cpu {
     /// Model name.
     pub model: Option<String>,
@@ -53,7 +53,7 @@ pub struct Cpu {
 }
 
 /// CPU time that a control group may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CpuQuota {
     /// The control group that sets it, as a path inside its hierarchy.
     pub cgroup: String,
@@ -72,7 +72,7 @@ impl CpuQuota {
 }
 
 /// Memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Memory {
     /// Installed, as far as the kernel uses it.
     pub total_bytes: Option<u64>,
@@ -83,7 +83,7 @@ pub struct Memory {
 }
 
 /// Power supply.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Power {
     /// Mains power; absent where the machine does not say (most servers).
     pub on_mains: Option<bool>,

@@ -221,7 +221,7 @@ fn clamp(value: i128) -> i64 {
 }
 
 /// What happened between two snapshots.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Observed {
     /// Between the two, awake.
     pub elapsed_ns: u64,
@@ -265,7 +265,7 @@ pub struct Observed {
 }
 
 /// What one processor did between two snapshots, for everybody; to a tick, mostly 10 ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProcessorObserved {
     /// Its number.
     pub number: u32,
@@ -278,7 +278,7 @@ pub struct ProcessorObserved {
 }
 
 /// What a device did between two snapshots, for everybody.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeviceObserved {
     /// The device.
     pub number: DeviceNumber,
@@ -307,7 +307,9 @@ pub struct DeviceObserved {
 }
 
 /// A file's part of the page cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct FileObserved {
     /// Length at the later one.
     pub size_bytes: u64,
@@ -318,7 +320,9 @@ pub struct FileObserved {
 }
 
 /// Operations in flight at a device at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct InFlight {
     /// Reads.
     pub reads: u32,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
 
 /// A limit that a control group puts on I/O to a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Throttle {
     /// The control group, as a path inside its hierarchy.
     pub cgroup: String,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub type LayoutLevels = BTreeMap<String, String>;
 
 /// The answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AdviceRecord {
     /// In a line: `layout for sqlserver-oltp on sim:raid10-10k`.
     pub title: String,
@@ -63,7 +63,7 @@ pub struct AdviceRecord {
 }
 
 /// What was varied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FactorRecord {
     /// `offset`, `stripe-unit`.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct FactorRecord {
 }
 
 /// The choice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RecommendationRecord {
     /// It.
     pub layout: LayoutLevels,
@@ -91,7 +91,7 @@ pub struct RecommendationRecord {
 }
 
 /// One layout.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutRecord {
     /// Its levels.
     pub layout: LayoutLevels,
@@ -122,7 +122,7 @@ pub struct LayoutRecord {
 
 /// One effect: of a factor from one level to another, or how much more one of two
 /// factors does at another level of the other one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EffectRecord {
     /// One, or two for an interaction.
     pub factors: Vec<String>,
@@ -144,7 +144,7 @@ pub struct EffectRecord {
 }
 
 /// A workload that every layout ran.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AdviceCell {
     /// `random read`.
     pub name: String,
@@ -162,7 +162,7 @@ pub struct AdviceCell {
 }
 
 /// A limit on the latency of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LimitRecord {
     /// The cell.
     pub cell: String,
@@ -177,7 +177,7 @@ pub struct LimitRecord {
 }
 
 /// A share of the mix halved or doubled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VariationRecord {
     /// The cell whose share it is.
     pub cell: String,
@@ -188,7 +188,7 @@ pub struct VariationRecord {
 }
 
 /// Something to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CommandRecord {
     /// `linux`, `windows`, `controller`.
     pub place: String,

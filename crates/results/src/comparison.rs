@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_stats::mean;
 
 /// A table of differences.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonRecord {
     /// What is compared, in a line: `partition offset`.
     pub title: String,
@@ -34,7 +34,7 @@ pub struct ComparisonRecord {
 
 /// How the baseline of an experiment changed from its first block to its last: a
 /// straight line through the logarithms of its values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DriftRecord {
     /// Blocks that it is read off.
     pub blocks: u32,
@@ -47,7 +47,7 @@ pub struct DriftRecord {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideRecord {
     /// As it heads its column: `31.5K`, `20261121-201530-k3f9`.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct SideRecord {
 }
 
 /// One cell, measured on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonRow {
     /// `read`, `write`, `70 % read`.
     pub operation: String,
@@ -105,7 +105,7 @@ pub struct ComparisonRow {
 }
 
 /// What a row, or a table, says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// B is better: more throughput, or less latency.
@@ -138,7 +138,7 @@ impl Verdict {
 }
 
 /// Rows of one kind of I/O together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonGroup {
     /// `random read`, `sequential write`...
     pub name: String,
@@ -176,7 +176,7 @@ impl ComparisonGroup {
 }
 
 /// One thing that was required, and what it came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequirementRecord {
     /// As it was typed: `read_iops>=20000`.
     pub requirement: String,

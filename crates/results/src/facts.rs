@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one processor did during a run, for everybody; to a tick of the system, mostly
 /// 10 ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProcessorUse {
     /// Its number.
     pub number: u32,
@@ -17,7 +17,7 @@ pub struct ProcessorUse {
 }
 
 /// The machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostFacts {
     /// Host name.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct HostFacts {
 }
 
 /// Processors that this process may use.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CpuFacts {
     /// Model name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct CpuFacts {
 }
 
 /// What sort of thing a target is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// An existing file.
@@ -69,7 +69,7 @@ pub enum TargetKind {
 }
 
 /// The target of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TargetFacts {
     /// Its sort.
     pub kind: TargetKind,
@@ -127,7 +127,7 @@ impl TargetFacts {
 }
 
 /// A mounted file system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileSystemFacts {
     /// `ext4`, `xfs`, `btrfs`, `tmpfs`...
     pub kind: String,
@@ -141,7 +141,7 @@ pub struct FileSystemFacts {
 }
 
 /// A block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeviceFacts {
     /// Kernel name: `sda`, `nvme0n1p2`, `loop3`.
     pub name: String,

@@ -7,7 +7,7 @@ use stripewise_stats::Estimate;
 use stripewise_units::WallTime;
 
 /// When a run measured, so that runs of several hosts can be laid side by side.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StartRecord {
     /// When measuring began (after the ramp), on this host's clock.
     pub measured_from: WallTime,
@@ -33,7 +33,7 @@ pub struct StartRecord {
 }
 
 /// The hosts that measured together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupRecord {
     /// The same on all of them, and in no other group.
     pub id: String,
@@ -54,7 +54,7 @@ impl StartRecord {
 
 /// What a record is that was merged from those of several hosts. Rates and latencies
 /// are of the intervals in which all of them were measuring, and of no others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MergedRecord {
     /// A row for each host, by rank, else by name.
     pub hosts: Vec<HostRecord>,
@@ -87,7 +87,7 @@ pub struct MergedRecord {
 }
 
 /// One host of a merged record.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostRecord {
     /// Its name; where several have the same, with the rank or a number behind it.
     pub host: String,
@@ -143,7 +143,7 @@ pub struct HostRecord {
 }
 
 /// A point of a host's curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostPoint {
     /// Since the first interval that counts.
     pub start_ns: u64,
@@ -154,7 +154,7 @@ pub struct HostPoint {
 }
 
 /// What keeps a total from being higher.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostsLimit {
     /// What sort of thing.
     pub kind: HostsLimitKind,
@@ -166,7 +166,9 @@ pub struct HostsLimit {
 }
 
 /// Sorts of limits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum HostsLimitKind {
     /// One host is slower than the others.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use stripewise_workload::Workload;
 
 /// Where an imported record came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Imported {
     /// `sqlio`, `diskspd`, `fio`, `dataset`.
     pub tool: String,

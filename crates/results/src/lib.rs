@@ -15,6 +15,7 @@ mod intervals;
 mod outcome;
 mod record;
 mod row;
+pub mod schema;
 mod series;
 mod sound;
 mod validity;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 
 /// What carried the operations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineFacts {
     /// `io_uring`, `threads`, `null`, `simulated`.
     pub name: String,
@@ -38,7 +38,7 @@ fn is_not_held(completion_hold_ns_max: &u64) -> bool {
 }
 
 /// The result of one job. Operations count that complete in [measure from, stop).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outcome {
     /// Length of the measured window.
     pub duration_ns: u64,
@@ -89,7 +89,7 @@ pub struct Outcome {
 }
 
 /// What one thread of a job did in the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThreadOutcome {
     /// Reads and writes that it completed.
     pub operations: u64,
@@ -100,7 +100,9 @@ pub struct ThreadOutcome {
 }
 
 /// A time that was cut out of a run because nothing of the program ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Pause {
     /// Where: since the start of measuring, pauses not counted. It lies in the
     /// interval that contains this time; from `duration_ns` on, in the drain.
@@ -110,7 +112,7 @@ pub struct Pause {
 }
 
 /// Times until a call that issues one operation returned, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InitiationLatency {
     /// The shortest.
     pub min: u64,
@@ -121,7 +123,7 @@ pub struct InitiationLatency {
 }
 
 /// Operations of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KindOutcome {
     /// Completed in the window.
     pub operations: u64,
@@ -141,7 +143,7 @@ pub struct KindOutcome {
 
 /// Latency in nanoseconds, from intended start where a rate is set, else from issue;
 /// a write is issued when its data is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LatencySummary {
     /// Exact.
     pub min: u64,
@@ -164,7 +166,7 @@ pub struct LatencySummary {
 }
 
 /// Failed operations by reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Errors {
     /// All of them.
     pub total: u64,
@@ -176,7 +178,7 @@ pub struct Errors {
 }
 
 /// What completed after the stop.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Drain {
     /// Operations, whole or not.
     pub operations: u64,
@@ -197,7 +199,7 @@ fn is_none_failed(errors: &u64) -> bool {
 }
 
 /// Book-keeping of an open loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OpenLoop {
     /// Arrivals that the schedule had in the window.
     pub arrivals_due: u64,
@@ -208,7 +210,7 @@ pub struct OpenLoop {
 }
 
 /// One interval of the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Interval {
     /// Since the start of measuring.
     pub start_ns: u64,

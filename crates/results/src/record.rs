@@ -12,7 +12,7 @@ use stripewise_workload::{Request, Workload};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What `--json` prints for runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Document {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -30,7 +30,9 @@ pub struct Document {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// In progress, or its process died before it could say otherwise.
@@ -43,7 +45,7 @@ pub enum Status {
 }
 
 /// Where a run stands in an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExperimentPlace {
     /// Id of the experiment.
     pub experiment: String,
@@ -58,7 +60,7 @@ pub struct ExperimentPlace {
 }
 
 /// One or more jobs that ran at once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RunRecord {
     /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
@@ -122,7 +124,7 @@ pub struct RunRecord {
 }
 
 /// One workload on one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct JobRecord {
     /// Unique in its run.
     pub name: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_units::{format_iops, format_rate_interval};
 
 /// One ladder, summarised. Everything here follows from the runs it names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeriesRecord {
     /// Id that its runs carry.
     pub id: String,
@@ -52,7 +52,7 @@ pub struct SeriesRecord {
 /// At a limit that is crossed among the loads that ran, rate and load are those of the
 /// crossing and no single run's. Where only a bound is known, `bound` says which, and
 /// `iops` and `mib_per_s` are that bound.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerRecord {
     /// Of which load the rate is.
     pub at: AnswerPlace,
@@ -90,7 +90,7 @@ pub struct AnswerRecord {
 }
 
 /// Of which load an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerPlace {
     /// Where the latency limit is crossed.
@@ -104,7 +104,7 @@ pub enum AnswerPlace {
 }
 
 /// On which side of a bound a rate lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerBound {
     /// It is this or more.
@@ -139,7 +139,7 @@ impl AnswerRecord {
 }
 
 /// One step of a ladder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepRecord {
     /// Id of its run.
     pub run: String,
@@ -187,7 +187,7 @@ impl SeriesRecord {
 }
 
 /// The knee of a ladder, in operations in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KneeRecord {
     /// By Kneedle: where the curve bends most.
     pub kneedle_in_flight: u32,

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use stripewise_units::Hint;
 
 /// How much a warning matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; the number is what it says it is.
@@ -16,7 +18,7 @@ pub enum Severity {
 }
 
 /// One warning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Warning {
     /// Stable, kebab-case: `sparse-file`, `page-cache`, `cpu-bound`...
     pub code: String,

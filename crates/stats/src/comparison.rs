@@ -12,7 +12,7 @@ use crate::wilcoxon::{signed_rank, signed_rank_interval};
 use serde::{Deserialize, Serialize};
 
 /// One block's two values, in the same unit, both above 0.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pair {
     /// Of A, the reference.
     pub a: f64,
@@ -21,7 +21,7 @@ pub struct Pair {
 }
 
 /// What blocks say about B against A.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Comparison {
     /// Number of blocks.
     pub blocks: usize,

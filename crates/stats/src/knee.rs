@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub const PLATEAU_SHARE: f64 = 0.97;
 
 /// One point of a throughput curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CurvePoint {
     /// Operations outstanding in all (N), above 0.
     pub load: u64,
@@ -27,7 +27,7 @@ pub struct CurvePoint {
 }
 
 /// One step of a ladder with the rates measured during it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LadderStep {
     /// Operations outstanding in all, above 0.
     pub load: u64,
@@ -48,7 +48,7 @@ impl LadderStep {
 }
 
 /// The knee of a curve, as loads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Knee {
     /// Load of the largest d = y' - x'; none below three points and where the
     /// curve bends nowhere (a straight or convex one).
@@ -63,7 +63,7 @@ pub struct Knee {
 }
 
 /// A load and the loads between which it lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LoadBracket {
     /// As of the means.
     pub load: u64,
@@ -74,7 +74,7 @@ pub struct LoadBracket {
 }
 
 /// The knee of a measured ladder with its uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KneeBrackets {
     /// As of the steps' means.
     pub knee: Knee,

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A window's figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LittleInput {
     /// Mean number in flight, counted independently of the latencies (or the
     /// number that a closed loop keeps in flight).
@@ -24,7 +24,7 @@ pub struct LittleInput {
 }
 
 /// The outcome of the check.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LittleCheck {
     /// `iops` times mean latency: the outstanding that the latencies account for.
     pub outstanding_implied: f64,

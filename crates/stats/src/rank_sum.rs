@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub const EXACT_VALUES_MAX: usize = 80;
 
 /// The outcome of a test of "both samples come from one distribution".
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RankSum {
     /// Pairs in which the value of B is the larger, ties counting a half.
     pub u: f64,

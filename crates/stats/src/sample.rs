@@ -8,7 +8,7 @@ use crate::distribution::student_quantile;
 use serde::{Deserialize, Serialize};
 
 /// A value and the interval around it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
@@ -48,7 +48,7 @@ impl Estimate {
 }
 
 /// Which sample quantile is meant: three of the nine of Hyndman and Fan (1996).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantile {
     /// Type 1: the smallest value such that at least the share p is at most as

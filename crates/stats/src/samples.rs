@@ -20,7 +20,7 @@ use crate::sample::{Estimate, mean, variance};
 use serde::{Deserialize, Serialize};
 
 /// How an interval was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SamplesMethod {
     /// The exact rank-sum test: nothing assumed but equal shapes.
@@ -31,7 +31,7 @@ pub enum SamplesMethod {
 }
 
 /// What two samples of repetitions say about B against A.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SamplesComparison {
     /// Values of A and of B.
     pub counts: [usize; 2],

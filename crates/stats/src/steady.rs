@@ -16,7 +16,7 @@ use crate::sample::mean;
 use serde::{Deserialize, Serialize};
 
 /// A rule of steady state.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SteadyRule {
     /// Values in the window, at least 2.
     pub window: usize,
@@ -27,7 +27,7 @@ pub struct SteadyRule {
 }
 
 /// What the rule saw in one window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Steadiness {
     /// Mean of the window.
     pub mean: f64,

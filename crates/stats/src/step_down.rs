@@ -5,7 +5,7 @@ use crate::distribution::student_two_sided;
 use serde::{Deserialize, Serialize};
 
 /// A drop from one level to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepDown {
     /// Index of the first value at the lower level.
     pub index: usize,

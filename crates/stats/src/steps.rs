@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What counts as a step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangePointRule {
     /// Values looked at together, at least 2.
     pub window: usize,
@@ -43,7 +43,7 @@ impl Default for ChangePointRule {
 }
 
 /// A step between two stretches of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangePoint {
     /// Index of the first value of the later stretch.
     pub index: usize,

@@ -14,7 +14,7 @@ use crate::knee::CurvePoint;
 use serde::{Deserialize, Serialize};
 
 /// A fitted law.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ScalabilityLaw {
     /// Throughput at a load of 1.
     pub lambda: f64,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub const EXACT_COUNT_MAX: usize = 200;
 
 /// The outcome of a signed-rank test of "the differences are symmetric around 0".
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SignedRank {
     /// Differences other than 0.
     pub count: usize,

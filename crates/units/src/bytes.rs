@@ -37,7 +37,10 @@ const HINT: &str = "a size is a number of bytes, or a number with K, M, G or T (
 /// assert_eq!(offset.to_string(), "31.5K");
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema,
+)]
+#[schemars(into = "String", from = "String")]
 pub struct ByteSize(pub u64);
 
 impl ByteSize {

@@ -6,7 +6,18 @@ use std::str::FromStr;
 
 /// Major and minor number. Printed and parsed as sysfs does: `8:1`.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 pub struct DeviceNumber {
     /// The driver.

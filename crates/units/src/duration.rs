@@ -29,7 +29,10 @@ const HINT: &str = "a time is a number with ns, us, ms, s, m (minutes) or h; sec
 /// assert_eq!("2".parse::<Nanoseconds>()?.ns(), 2_000_000_000);
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema,
+)]
+#[schemars(into = "String", from = "String")]
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {

@@ -25,7 +25,8 @@ const CLOSES: char = '>';
 /// assert_eq!(&*hint, "measure longer: --duration 3s");
 /// assert_eq!(hint.worded(|option| format!("{option} =")), "measure longer: duration = 3s");
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, schemars::JsonSchema)]
+#[schemars(into = "String", from = "String")]
 pub struct Hint {
     text: String,
     /// Where names of options stand in the text, with their dashes.

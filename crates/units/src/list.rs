@@ -120,7 +120,8 @@ impl<T: fmt::Display> fmt::Display for List<T> {
 /// assert_eq!(cpus.to_string(), "0-3,8");
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(into = "String", from = "String")]
 pub struct CpuList(Vec<u32>);
 
 /// Processors that Linux can have at most.

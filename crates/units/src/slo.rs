@@ -8,7 +8,7 @@ use std::str::FromStr;
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
 /// What of a latency distribution is limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LatencyStatistic {
     /// The arithmetic mean.
@@ -70,7 +70,8 @@ impl fmt::Display for LatencyStatistic {
 /// assert!(slo.is_met_by(4_999_999) && !slo.is_met_by(5_000_000));
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, schemars::JsonSchema)]
+#[schemars(into = "String", from = "String")]
 pub struct Slo {
     /// What is limited.
     pub percentile: LatencyStatistic,

@@ -28,7 +28,18 @@ const DAYS_PER_ERA: u64 = 146_097;
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct WallTime(pub u64);

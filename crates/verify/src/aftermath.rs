@@ -90,7 +90,7 @@ pub struct Aftermath {
 }
 
 /// What came of one worker's writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Survival {
     /// Writes that were flushed.
     pub covered_writes: u64,

@@ -13,7 +13,7 @@ use std::ops::Range;
 use stripewise_units::Kind;
 
 /// What makes writes durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Durability {
@@ -62,7 +62,7 @@ impl Durability {
 }
 
 /// The writes of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CutWorker {
     /// Its number.
     pub worker: u16,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const SHOWN_BYTES: usize = 16;
 
 /// One fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fault {
     /// What went wrong.
     pub class: Class,
@@ -42,7 +42,7 @@ pub struct Fault {
 }
 
 /// What a sector holds, or should hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Content {
     /// In words.
     pub what: String,

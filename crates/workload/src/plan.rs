@@ -77,7 +77,9 @@ const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 pub const ENGINE_NAMES: [&str; 5] = ["auto", "uring", "iocp", "threads", "null"];
 
 /// Whether jobs run at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanOrder {
     /// All at once.

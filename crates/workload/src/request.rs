@@ -54,7 +54,7 @@ const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 /// };
 /// assert_eq!(Request::from_json(&request.to_json()), Ok(request));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Request {
     /// [`REQUEST_VERSION`].
     pub request_version: u32,
@@ -105,7 +105,7 @@ pub struct Request {
 }
 
 /// One workload on one or more targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequestJob {
     /// 1 to 64 bytes on one line.
     pub name: String,
@@ -116,7 +116,9 @@ pub struct RequestJob {
 }
 
 /// What several runs of one request are kept as: the part of their series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestPart {
     /// The cells of a grid, or repetitions.

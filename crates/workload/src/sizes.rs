@@ -37,7 +37,8 @@ pub struct BlockShare {
 /// assert_eq!(sizes.largest_bytes(), Some(65_536));
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(into = "String", from = "String")]
 pub struct BlockSizes(Vec<BlockShare>);
 
 impl BlockSizes {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_units::ByteSize;
 
 /// One job's load. Serialised as the `workload` object of a record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Workload {
     /// Share of reads among reads and writes, 0 to 100.
     pub read_percent: u8,
@@ -142,7 +142,7 @@ impl Pattern {
 }
 
 /// Where operations go.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "pattern", rename_all = "lowercase")]
 pub enum Pattern {
     /// Block-aligned (relative to the base offset) random positions.
@@ -169,7 +169,7 @@ pub enum Pattern {
 }
 
 /// Whose sequential position it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CursorKind {
     /// Each thread has its own, thread i of n starting at i/n of the span.
@@ -185,7 +185,8 @@ pub enum CursorKind {
 
 /// How random positions are drawn. Printed and typed as `uniform`,
 /// `zipf:THETA`, `hot:PERCENT/PERCENT`; serialised as that text.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, schemars::JsonSchema)]
+#[schemars(into = "String", from = "String")]
 pub enum Distribution {
     /// Every block equally often.
     Uniform,
@@ -209,7 +210,7 @@ pub enum Distribution {
 }
 
 /// How caches are treated. SQLIO's -BN, -BH/-BY/-BS in Linux terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMode {
     /// `O_DIRECT`: past the page cache; the device's own cache may hold writes.
@@ -223,7 +224,7 @@ pub enum CacheMode {
 }
 
 /// `fdatasync` after every `every` writes of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SyncPolicy {
     /// Writes between two syncs, at least 1.
     pub every: u32,
@@ -232,7 +233,7 @@ pub struct SyncPolicy {
 /// After every `every` operations a thread issues nothing until all that it has in
 /// flight has completed, and for `pause_ns` from then on. Typed and printed as `10ms`
 /// and `10ms:32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThinkTime {
     /// The pause in nanoseconds, above 0.
     pub pause_ns: u64,
@@ -241,7 +242,7 @@ pub struct ThinkTime {
 }
 
 /// An open-loop rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rate {
     /// Operations a second of the whole job; above 0.
     pub iops: f64,
@@ -250,7 +251,7 @@ pub struct Rate {
 }
 
 /// How open-loop arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
     /// Equal gaps; threads are offset against each other.
@@ -260,7 +261,9 @@ pub enum Arrivals {
 }
 
 /// What written data looks like. Both 0: incompressible and unique per 4 KiB block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct DataPattern {
     /// Share of each 4 KiB block that is zeros, 0 to 100.
     pub compressible_percent: u8,

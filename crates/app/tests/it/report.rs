@@ -32,7 +32,7 @@ fn holds_to_definition(desk: &Desk, name: &str, command: &[&str]) {
 /// A document holds to the definition of this name.
 #[track_caller]
 pub fn holds_to_definition_of(name: &str, document: &str) {
-    let both = schema::definition(SCHEMA, COMMANDS, name);
+    let both = schema::definition(COMMANDS, name);
     let both = both.unwrap_or_else(|| panic!("no definition of {name}"));
     let found = schema::faults_of(document, &both);
     assert!(

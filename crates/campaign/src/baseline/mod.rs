@@ -251,13 +251,13 @@ pub fn all(context: &Context) -> Outcome<Vec<KeptBaseline>> {
 }
 
 /// Baselines as a document.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct BaselineDocument<'a> {
     schema_version: u32,
     baselines: Vec<Listed<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Listed<'a> {
     name: &'a str,
     from: &'a str,
@@ -290,7 +290,7 @@ impl<'a> BaselineDocument<'a> {
 }
 
 /// A removed baseline as a document.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct RemovedDocument<'a> {
     schema_version: u32,
     removed: &'a str,

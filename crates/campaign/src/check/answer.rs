@@ -40,7 +40,7 @@ pub struct Answer {
 }
 
 /// What a check found, as a document.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct AnswerDocument<'a> {
     schema_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub struct AnswerDocument<'a> {
 
 /// The failed operations of a job, those after the stop among them, whose reasons are
 /// not counted.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct FailedOperations<'a> {
     run: &'a str,
     job: &'a str,

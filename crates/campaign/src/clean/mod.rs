@@ -16,7 +16,7 @@ use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
 use stripewise_units::path_of;
 
 /// What was done, or would be.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Cleaned {
     /// Version of the document.
     pub schema_version: u32,
@@ -34,7 +34,7 @@ pub struct Cleaned {
 }
 
 /// A test file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CleanedFile {
     /// Where it is.
     pub path: String,
@@ -48,7 +48,7 @@ pub struct CleanedFile {
 }
 
 /// An experiment with its runs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CleanedExperiment {
     /// Its id.
     pub id: String,

@@ -6,11 +6,12 @@ use crate::failure::{Failure, Outcome};
 use crate::steps::levels::{Alone, alone, metric, nothing};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
+use serde::Serialize;
 use stripewise_lab::compare::{
     CompareOptions, Question, Side, compare_all, compare_answers, found, levels_of,
 };
 use stripewise_report::Material;
-use stripewise_results::{ComparisonRecord, Document, RunRecord};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
 
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +79,23 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     })
 }
 
+/// Comparisons as a document.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct CompareDocument<'a> {
+    schema_version: u32,
+    comparisons: &'a [ComparisonRecord],
+}
+
 impl Comparison {
+    /// As a document.
+    #[must_use]
+    pub fn document(&self) -> CompareDocument<'_> {
+        CompareDocument {
+            schema_version: SCHEMA_VERSION,
+            comparisons: &self.records,
+        }
+    }
+
     /// A difference that is found ends as a finding.
     #[must_use]
     pub fn exit(&self) -> Exit {

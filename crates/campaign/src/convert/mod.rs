@@ -13,7 +13,7 @@ use stripewise_units::NameText;
 const UNREADABLE: &str = "check the name, and who may read it";
 
 /// A workload as a plan.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ConvertDocument {
     schema_version: u32,
     from: String,

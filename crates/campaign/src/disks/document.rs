@@ -13,7 +13,7 @@ use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
 /// What was seen, as a document.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct DisksDocument<'a> {
     schema_version: u32,
     disks: Vec<Disk<'a>>,
@@ -23,7 +23,7 @@ pub struct DisksDocument<'a> {
     notes: &'a [String],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Disk<'a> {
     name: &'a str,
     kind: &'a stripewise_disk_inspect::storage::BlockDeviceKind,
@@ -60,7 +60,7 @@ struct Disk<'a> {
     partitions: Vec<Partition<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Table<'a> {
     kind: &'static str,
     id: Option<&'a str>,
@@ -73,7 +73,7 @@ struct Table<'a> {
     problems: &'a [String],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Partition<'a> {
     number: u32,
     name: &'a str,
@@ -92,7 +92,7 @@ struct Partition<'a> {
     in_kernel: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Volume<'a> {
     name: &'a str,
     devices: &'a [String],
@@ -116,7 +116,7 @@ struct Volume<'a> {
     costs: Vec<Cost<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Cost<'a> {
     block_size_bytes: u64,
     layer: &'a str,

@@ -11,7 +11,7 @@ use stripewise_units::NameText;
 const EXTENTS_SHOWN: usize = 16;
 
 /// A file's place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FilePlace {
     /// The file.
     pub path: String,
@@ -31,7 +31,7 @@ pub struct FilePlace {
 }
 
 /// One extent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FileExtent {
     /// In the file.
     pub start_bytes: u64,

@@ -16,7 +16,7 @@ use stripewise_targets::{FillProgress, Intent, Knowledge, Progress, TargetName};
 use stripewise_units::{NameText, format_bytes};
 
 /// One finding.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Check {
     /// What was looked at.
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub struct Check {
 }
 
 /// All findings.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct DoctorDocument {
     schema_version: u32,
     /// From the engine down to the disks.

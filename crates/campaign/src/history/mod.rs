@@ -103,13 +103,13 @@ pub fn since(context: &Context, text: &str) -> Outcome<String> {
 }
 
 /// The list as `--json` prints it.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct HistoryDocument<'a> {
     schema_version: u32,
     history: Vec<ListedRun<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct ListedRun<'a> {
     id: &'a str,
     started_at: &'a str,
@@ -124,7 +124,7 @@ struct ListedRun<'a> {
     jobs: Vec<ListedJob<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct ListedJob<'a> {
     name: &'a str,
     target: &'a str,
@@ -219,7 +219,7 @@ fn series_ids(context: &Context, store: &Store, series: &str) -> Outcome<Vec<Str
 }
 
 /// What was deleted, as a document.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct DeletedDocument {
     schema_version: u32,
     /// Ids of the runs.

@@ -13,7 +13,7 @@ use stripewise_units::NameText;
 const UNREADABLE: &str = "check the name, and who may read it";
 
 /// What was imported.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ImportDocument {
     schema_version: u32,
     /// What was read.
@@ -30,7 +30,7 @@ pub struct ImportDocument {
 }
 
 /// A file that was read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct FileLine {
     /// Its name.
     pub source: String,

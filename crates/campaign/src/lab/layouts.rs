@@ -20,7 +20,7 @@ use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
 use stripewise_store::Store;
 
 /// What a plan would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LabForecast {
     /// Version of the document.
     pub schema_version: u32,

@@ -12,16 +12,19 @@ pub use one_factor::OneFactorForecast;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
+use crate::steps::experiment::kept::Kept;
 use crate::steps::experiment::start::ExperimentOptions;
 use crate::steps::input::{PLAN_BYTES_MAX, read_text};
+use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::sittings::LabSitting;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_lab::plan_file::LabFile;
+use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
 /// What a plan would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Forecast {
     /// Of one factor.
@@ -77,4 +80,32 @@ pub fn run(
             layouts::run(context, *file, options, permissions).map(LabSitting::from)
         }
     }
+}
+
+/// The experiments that are kept.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct PlansDocument {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// Those with one factor.
+    pub experiments: Vec<Kept>,
+    /// Those over layouts.
+    pub layouts: Vec<KeptLayouts>,
+}
+
+/// All of them, the one that was worked on last first.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn plans(context: &Context) -> Outcome<PlansDocument> {
+    let store = context.open_store_if_any()?;
+    let (experiments, layouts) = match &store {
+        Some(store) => (Kept::all(store)?, KeptLayouts::all(store)?),
+        None => (Vec::new(), Vec::new()),
+    };
+    Ok(PlansDocument {
+        schema_version: SCHEMA_VERSION,
+        experiments,
+        layouts,
+    })
 }

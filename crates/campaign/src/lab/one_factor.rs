@@ -18,7 +18,7 @@ use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::ByteSize;
 
 /// What a plan with one factor would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct OneFactorForecast {
     /// Version of the document.
     pub schema_version: u32,

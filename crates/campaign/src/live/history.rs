@@ -8,7 +8,7 @@ use stripewise_results::Status;
 use stripewise_store::{Filter, RunSummary};
 
 /// A run of the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Entry {
     /// Its id.
     pub id: String,
@@ -37,7 +37,7 @@ pub struct Entry {
 }
 
 /// A job of the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EntryJob {
     /// Unique in its run.
     pub name: String,

@@ -21,7 +21,7 @@ const WARNED_MAX: usize = 8;
 const P999_FROM: u64 = 10_000;
 
 /// What runs now.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Now {
     /// Of the records.
     pub schema_version: u32,
@@ -36,7 +36,7 @@ pub struct Now {
 }
 
 /// Counters of this machine; two answers give a load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct HostNow {
     /// Its name.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct HostNow {
 }
 
 /// A run that goes on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RunNow {
     /// Its id.
     pub id: String,
@@ -87,7 +87,7 @@ pub struct RunNow {
 }
 
 /// A job that goes on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct JobNow {
     /// Unique in its run.
     pub name: String,
@@ -108,7 +108,7 @@ pub struct JobNow {
 }
 
 /// An interval of a job.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct IntervalNow {
     /// From 0, without gaps.
     pub index: u64,
@@ -133,7 +133,7 @@ pub struct IntervalNow {
 }
 
 /// Latencies of one kind in an interval.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct KindNow {
     /// Operations.
     pub operations: u64,
@@ -149,7 +149,7 @@ pub struct KindNow {
 }
 
 /// A part of a series: a ladder.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PartNow {
     /// `random-read`.
     pub name: String,
@@ -158,7 +158,7 @@ pub struct PartNow {
 }
 
 /// A finished step.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StepNow {
     /// Id of its run.
     pub run: String,
@@ -174,7 +174,7 @@ pub struct StepNow {
 }
 
 /// A warning of a finished run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct WarningNow {
     /// Id of the run.
     pub run: String,

@@ -18,7 +18,7 @@ const POINTS_MIN: usize = 2;
 const STEP_MIN: f64 = 0.05;
 
 /// Trends and what is kept as baselines.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Trends {
     /// Those of most results first.
     pub trends: Vec<Trend>,
@@ -27,7 +27,7 @@ pub struct Trends {
 }
 
 /// The same load on the same target over time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Trend {
     /// As the user named it.
     pub target: String,
@@ -42,7 +42,7 @@ pub struct Trend {
 }
 
 /// A result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TrendPoint {
     /// The run, or of a bench its series.
     pub id: String,
@@ -61,7 +61,7 @@ pub struct TrendPoint {
 }
 
 /// A step.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ChangeOf {
     /// Index of the first point behind it.
     pub index: usize,
@@ -74,7 +74,7 @@ pub struct ChangeOf {
 }
 
 /// A baseline.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct KeptBaseline {
     /// Its name.
     pub name: String,

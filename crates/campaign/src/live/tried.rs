@@ -23,7 +23,7 @@ const INTERVAL_NS: u64 = 10_000_000_000;
 const OPERATIONS_MAX: u64 = 12_000;
 
 /// An array that needs no file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ArrayEntry {
     /// As it is named behind `sim:`.
     pub name: String,
@@ -79,7 +79,7 @@ pub struct Wished {
 }
 
 /// What an array gives.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Tried {
     /// As it came out, with its overrides.
     pub array: ArrayEntry,
@@ -92,7 +92,7 @@ pub struct Tried {
 }
 
 /// What it gives at a load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TriedPoint {
     /// Operations in flight.
     pub in_flight: u32,

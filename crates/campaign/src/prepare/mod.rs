@@ -26,7 +26,7 @@ pub struct PrepareOptions {
 }
 
 /// A file that was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct PrepareDocument {
     schema_version: u32,
     /// Where it is.

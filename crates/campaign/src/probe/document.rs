@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The answer of `probe stripe`. Null where it is not known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StripeDocument {
     /// Of this document.
     pub schema_version: u32,
@@ -56,7 +56,7 @@ pub struct StripeDocument {
 }
 
 /// A layout that fits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutFound {
     /// `0`, `10`, `5`, `4`.
     pub level: String,

@@ -5,7 +5,7 @@ use stripewise_results::TargetFacts;
 use stripewise_surface::profile::{AccessAt, Boundary, RateAt, Rotation, SeekCurve, Spread, Zone};
 
 /// The profile of a surface. Null and empty where it is not known or does not show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileDocument {
     /// Of this document.
     pub schema_version: u32,
@@ -56,7 +56,7 @@ pub struct ProfileDocument {
 }
 
 /// A slow or unreadable place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpotFound {
     /// First byte, on the target.
     pub offset_bytes: u64,

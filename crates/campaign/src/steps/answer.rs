@@ -4,8 +4,10 @@ use super::kept::{ExperimentKind, Kept};
 use crate::context::Context;
 use crate::exit::Exit;
 use serde::Serialize;
-use stripewise_lab::experiment::{Block, Ended, Experiment, analyse};
-use stripewise_results::{ComparisonRecord, RunRecord, Severity, Status, Verdict, Warning};
+use stripewise_lab::experiment::{Block, Ended, Experiment, analyse, drift_of};
+use stripewise_results::{
+    ComparisonRecord, DriftRecord, RunRecord, SCHEMA_VERSION, Severity, Status, Verdict, Warning,
+};
 
 /// What was found.
 pub struct Answer {
@@ -22,7 +24,7 @@ pub struct Answer {
 }
 
 /// A warning, and how many of the runs have one of its code.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct CountedWarning<'a> {
     /// One of them.
     #[serde(flatten)]
@@ -31,7 +33,46 @@ pub struct CountedWarning<'a> {
     pub runs: usize,
 }
 
+/// What was found, as a document.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct ExperimentDocument<'a> {
+    schema_version: u32,
+    experiment: Described<'a>,
+    comparisons: &'a [ComparisonRecord],
+    warnings: Vec<CountedWarning<'a>>,
+    /// All runs without their intervals, so that the document can be compared.
+    runs: &'a [RunRecord],
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct Described<'a> {
+    #[serde(flatten)]
+    kept: &'a Kept,
+    status: Status,
+    drift: Option<DriftRecord>,
+    runs: usize,
+    finished_blocks: &'a [Block],
+}
+
 impl Answer {
+    /// As a document.
+    #[must_use]
+    pub fn document(&self) -> ExperimentDocument<'_> {
+        ExperimentDocument {
+            schema_version: SCHEMA_VERSION,
+            experiment: Described {
+                kept: &self.kept,
+                status: self.status(),
+                drift: drift_of(&self.kept.plan, &self.blocks),
+                runs: self.records.len(),
+                finished_blocks: &self.blocks,
+            },
+            comparisons: &self.comparisons,
+            warnings: counted(&self.records),
+            runs: &self.records,
+        }
+    }
+
     /// Analyses what there is.
     pub fn of(experiment: &Experiment, kept: Kept, records: Vec<RunRecord>) -> Answer {
         let mut comparisons = analyse(experiment, &kept.layout);

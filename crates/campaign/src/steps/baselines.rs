@@ -55,7 +55,7 @@ pub(crate) struct AskedBefore {
 }
 
 /// A change that `check --changed` recorded.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Change {
     /// RFC 3339, UTC.
     pub at: String,

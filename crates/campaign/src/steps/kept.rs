@@ -14,7 +14,7 @@ use stripewise_store::{Filter, KeptDocument, Store};
 const KIND: &str = "experiment";
 
 /// Which command made it; also the `series_part` of its runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExperimentKind {
     /// `align`.
@@ -34,7 +34,7 @@ impl ExperimentKind {
 }
 
 /// Where byte 0 of the target lies, in words and as far as it is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Place {
     /// Where the partition (or whole device) starts; absent where unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct Place {
 }
 
 /// An experiment as the store keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Kept {
     /// Version of the document.
     pub schema_version: u32,

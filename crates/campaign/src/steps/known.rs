@@ -32,7 +32,7 @@ pub struct Measurement {
 }
 
 /// What was given for one disk.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Facts {
     /// Bytes on one disk of the array.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub struct GoAhead {
 }
 
 /// A plan, and what became of it where it was carried out.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ProvisionDocument<'a, Plan, Report> {
     schema_version: u32,
     done: bool,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
 
 /// A study repeated.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StudyDocument {
     /// Version of the document.
     pub schema_version: u32,
@@ -28,7 +28,7 @@ pub struct StudyDocument {
 }
 
 /// A table of a study.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StudyTable {
     /// What its levels are.
     pub factor: String,
@@ -43,7 +43,7 @@ pub struct StudyTable {
 }
 
 /// A row of a table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StudyRow {
     /// The workload in words.
     pub cell: String,
@@ -56,7 +56,7 @@ pub struct StudyRow {
 }
 
 /// A rate beside the printed one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StudyRate {
     /// Operations a second, as printed.
     pub published_iops: Option<f64>,

@@ -20,7 +20,7 @@ use stripewise_workload::CacheMode;
 const POSITION_KIND: &str = "verify-capacity";
 
 /// How far a pass had come when it was stopped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(super) struct Position {
     /// The run that its stamps name.
     pub id: String,

@@ -48,7 +48,7 @@ pub enum Reports {
 }
 
 /// How the reports ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// The run ended in order.
@@ -62,7 +62,7 @@ pub enum Ending {
 }
 
 /// What a witness kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WitnessDocument {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::failure::Outcome;
-use crate::show::comparisons::{print_comparisons, print_json_of};
+use crate::show::comparisons::print_comparisons;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::surfaces;
@@ -28,7 +28,7 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         },
     )?;
     if context.global.json {
-        print_json_of(&compared.records)?;
+        print_json(&compared.document())?;
     } else {
         print_comparisons(context, &compared.records);
     }

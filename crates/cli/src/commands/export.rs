@@ -85,13 +85,13 @@ fn to_file(
 }
 
 /// What `--json` says of a file that was written.
-#[derive(Serialize)]
-struct Exported {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Exported {
     schema_version: u32,
     export: Written,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Written {
     path: String,
     records: usize,

@@ -9,15 +9,15 @@ use crate::show::page::refuse_existing;
 use crate::show::study::study_text;
 use crate::show::{advice, experiment, lab as shown};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
+use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::clean::clean;
-use stripewise_campaign::lab::{forecast, read, run};
+use stripewise_campaign::lab::{forecast, plans, read, run};
 use stripewise_campaign::resume::resume;
-use stripewise_campaign::steps::experiment::kept::Kept;
-use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_campaign::steps::sittings::LabSitting;
 use stripewise_campaign::study::{StudyOptions, repeat};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
+use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{NameText, Nanoseconds};
 
 pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
@@ -33,7 +33,14 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
         }
         LabAction::Resume(arguments) => go_on(context, arguments),
         LabAction::Init(arguments) => write_template(context, arguments),
-        LabAction::Plans => plans(context),
+        LabAction::Plans => {
+            let kept = plans(context)?;
+            match context.global.json {
+                true => print_json(&kept)?,
+                false => print_text(&shown::plans_text(&kept)),
+            }
+            Ok(Exit::Done)
+        }
         LabAction::Clean(arguments) => clean_up(context, arguments),
     }
 }
@@ -117,15 +124,6 @@ fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Ou
     sitting.ended.map(|()| exit)
 }
 
-fn plans(context: &Context) -> Outcome {
-    let (experiments, layouts) = match context.open_store_if_any()? {
-        Some(store) => (Kept::all(&store)?, KeptLayouts::all(&store)?),
-        None => (Vec::new(), Vec::new()),
-    };
-    shown::print_plans(context, &experiments, &layouts)?;
-    Ok(Exit::Done)
-}
-
 fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     let permissions = arguments.permissions();
     let cleaned = clean(context, &arguments.ids, arguments.yes, &permissions)?;
@@ -136,14 +134,21 @@ fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     cleaned.failure.map_or(Ok(Exit::Done), Err)
 }
 
+/// The plan that was written.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Template<'a> {
+    schema_version: u32,
+    path: &'a str,
+}
+
 fn write_template(context: &Context, arguments: &LabInit) -> Outcome {
     write_new(&arguments.file, TEMPLATE.as_bytes())?;
     let path = arguments.file.as_text();
     match context.global.json {
-        true => print_json(&serde_json::json!({
-            "schema_version": stripewise_results::SCHEMA_VERSION,
-            "path": path,
-        }))?,
+        true => print_json(&Template {
+            schema_version: SCHEMA_VERSION,
+            path: &path,
+        })?,
         false => print_text(&format!(
             "Wrote {path}; edit it, then: stripewise lab run {path}\n"
         )),

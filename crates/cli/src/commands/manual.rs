@@ -66,16 +66,16 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
     Ok(Exit::Done)
 }
 
-#[derive(Serialize)]
-struct Script<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Script<'a> {
     schema_version: u32,
     shell: String,
     script: &'a str,
 }
 
 /// Paths of the pages that were written.
-#[derive(Serialize)]
-struct Pages {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Pages {
     schema_version: u32,
     pages: Vec<String>,
 }

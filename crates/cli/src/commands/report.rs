@@ -87,20 +87,9 @@ fn deliver(
     };
     write_new(&path, bytes)?;
     if context.global.json {
-        #[derive(Serialize)]
-        struct Written<'a> {
-            schema_version: u32,
-            report: Report<'a>,
-        }
-        #[derive(Serialize)]
-        struct Report<'a> {
-            path: &'a Path,
-            format: &'a str,
-            bytes: usize,
-        }
         print_json(&Written {
             schema_version: SCHEMA_VERSION,
-            report: Report {
+            report: WrittenReport {
                 path: &path,
                 format: format.name(),
                 bytes: bytes.len(),
@@ -111,6 +100,20 @@ fn deliver(
         print_text(&format!("{} ({size})\n", path.as_text()));
     }
     Ok(())
+}
+
+/// What `--json` says of a file that was written.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Written<'a> {
+    schema_version: u32,
+    report: WrittenReport<'a>,
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct WrittenReport<'a> {
+    path: &'a Path,
+    format: &'a str,
+    bytes: usize,
 }
 
 fn default_path(arguments: &Report, format: ReportFormat) -> PathBuf {

@@ -36,19 +36,22 @@ pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
     server(context, &serving)
 }
 
+/// Where it listens, as `--json` prints it.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Document<'a> {
+    schema_version: u32,
+    serve: Listening<'a>,
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct Listening<'a> {
+    url: &'a str,
+    listens_on: &'a str,
+    token_file: String,
+}
+
 /// Where it listens: a document with `--json`, else words.
 fn announced_to(context: &Context, announced: &Announced<'_>) {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema_version: u32,
-        serve: Listening<'a>,
-    }
-    #[derive(Serialize)]
-    struct Listening<'a> {
-        url: &'a str,
-        listens_on: &'a str,
-        token_file: String,
-    }
     let token_file = announced.token_file.as_text();
     if !context.global.json {
         print_text(&format!(

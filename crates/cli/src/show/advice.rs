@@ -6,26 +6,13 @@ use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::say_written;
-use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_campaign::steps::pages::ReportFormat;
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{advice_text, wrapped};
-use stripewise_results::{AdviceRecord, SCHEMA_VERSION};
+use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{counted, format_duration};
-
-/// As `--json` prints it.
-#[derive(Serialize)]
-struct AdviceDocument<'a> {
-    schema_version: u32,
-    id: &'a str,
-    started_at: &'a str,
-    status: &'static str,
-    elapsed_ns: u64,
-    #[serde(flatten)]
-    advice: &'a AdviceRecord,
-}
 
 /// Prints an answer and writes its page; `exit` is what it comes to.
 pub fn show(
@@ -44,14 +31,7 @@ pub fn show(
         return Ok(exit);
     };
     if context.global.json {
-        print_json(&AdviceDocument {
-            schema_version: SCHEMA_VERSION,
-            id: &kept.id,
-            started_at: &kept.started_at,
-            status: status(kept),
-            elapsed_ns: kept.elapsed_ns,
-            advice: record,
-        })?;
+        print_json(&kept.document(record))?;
     } else {
         let mut text = advice_text(record, &effect_sentences(record));
         text.push_str(&wrapped(&kept_line(kept), "  "));
@@ -63,18 +43,10 @@ pub fn show(
     Ok(exit)
 }
 
-fn status(kept: &KeptLayouts) -> &'static str {
-    use stripewise_lab::layouts::PassesEnded::Interrupted;
-    match kept.ended {
-        Some(Interrupted) | None => "partial",
-        Some(_) => "complete",
-    }
-}
-
 fn kept_line(kept: &KeptLayouts) -> String {
     let passes = counted(kept.measured.passes.len(), "pass", "passes");
-    let partial = match status(kept) {
-        "partial" => "partial: ",
+    let partial = match kept.status() {
+        Status::Partial => "partial: ",
         _ => "",
     };
     format!(

@@ -1,13 +1,11 @@
 //! Comparisons on stdout: as text, or as the one JSON document of `--json`.
 
 use crate::context::Context;
-use crate::failure::Outcome;
-use crate::show::document::{print_json, print_text};
-use serde::Serialize;
+use crate::show::document::print_text;
 use stripewise_report::{
     comparison_heading, comparison_table, comparison_table_beside, comparison_words,
 };
-use stripewise_results::{ComparisonRecord, SCHEMA_VERSION};
+use stripewise_results::ComparisonRecord;
 
 /// Tables one after the other, then what is said of them. Two metrics of the
 /// same two sides stand side by side.
@@ -52,17 +50,4 @@ fn is_beside(one: &ComparisonRecord, other: &ComparisonRecord) -> bool {
         && metric(one) != metric(other)
         && plain(one)
         && plain(other)
-}
-
-/// `{"schema_version", "comparisons"}`.
-pub fn print_json_of(records: &[ComparisonRecord]) -> Outcome<()> {
-    #[derive(Serialize)]
-    struct Comparisons<'a> {
-        schema_version: u32,
-        comparisons: &'a [ComparisonRecord],
-    }
-    print_json(&Comparisons {
-        schema_version: SCHEMA_VERSION,
-        comparisons: records,
-    })
 }

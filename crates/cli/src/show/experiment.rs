@@ -6,41 +6,17 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::document::{print_json, print_text};
 use crate::switches::hints::{here, word_warnings};
-use serde::Serialize;
-use stripewise_campaign::steps::experiment::answer::{Answer, CountedWarning, counted};
-use stripewise_campaign::steps::experiment::kept::Kept;
+use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::sitting::Sitting;
-use stripewise_lab::experiment::{Block, drift_of};
 use stripewise_report::{
     comparison_heading, comparison_table, comparison_words, warnings_text, wrapped,
 };
-use stripewise_results::{ComparisonRecord, DriftRecord, RunRecord, SCHEMA_VERSION, Status};
+use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_units::format_duration;
 
 /// Notes on how well percentiles of one run are known; they stay in the records
 /// and in JSON.
 const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
-
-/// As `--json` prints it.
-#[derive(Serialize)]
-struct AnswerDocument<'a> {
-    schema_version: u32,
-    experiment: ExperimentDocument<'a>,
-    comparisons: &'a [ComparisonRecord],
-    warnings: Vec<CountedWarning<'a>>,
-    /// All runs without their intervals, so that the document can be compared.
-    runs: &'a [RunRecord],
-}
-
-#[derive(Serialize)]
-struct ExperimentDocument<'a> {
-    #[serde(flatten)]
-    kept: &'a Kept,
-    status: Status,
-    drift: Option<DriftRecord>,
-    runs: usize,
-    finished_blocks: &'a [Block],
-}
 
 /// Shows what a sitting found before a failure; then the failure.
 pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
@@ -54,19 +30,7 @@ pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
 /// Prints it, and says what the process returns.
 fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
-        print_json(&AnswerDocument {
-            schema_version: SCHEMA_VERSION,
-            experiment: ExperimentDocument {
-                kept: &answer.kept,
-                status: answer.status(),
-                drift: drift_of(&answer.kept.plan, &answer.blocks),
-                runs: answer.records.len(),
-                finished_blocks: &answer.blocks,
-            },
-            comparisons: &answer.comparisons,
-            warnings: counted(&answer.records),
-            runs: &answer.records,
-        })?;
+        print_json(&answer.document())?;
     } else {
         print_text(&text(context, answer));
     }

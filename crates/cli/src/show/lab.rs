@@ -1,18 +1,13 @@
 //! Plans, what is kept of experiments, and what `lab clean` removes, for people.
 
-use super::document::{print_json, print_text};
-use crate::context::Context;
-use crate::failure::Outcome;
-use serde::Serialize;
 use std::fmt::Write;
 use stripewise_campaign::clean::Cleaned;
-use stripewise_campaign::lab::{Forecast, LabForecast, OneFactorForecast};
+use stripewise_campaign::lab::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
 use stripewise_campaign::steps::experiment::kept::Kept;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
 use stripewise_lab::experiment::Ended;
 use stripewise_lab::layouts::PassesEnded;
 use stripewise_report::{HistoryRow, history_table, wrapped};
-use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{format_bytes, format_duration};
 
 /// What a plan would do.
@@ -87,39 +82,16 @@ fn layouts_text(forecast: &LabForecast) -> String {
     text
 }
 
-#[derive(Serialize)]
-struct Listed<'a> {
-    schema_version: u32,
-    experiments: &'a [Kept],
-    /// Those over layouts.
-    layouts: &'a [KeptLayouts],
-}
-
 /// The experiments that are kept.
-pub fn print_plans(
-    context: &Context,
-    experiments: &[Kept],
-    layouts: &[KeptLayouts],
-) -> Outcome<()> {
-    if context.global.json {
-        return print_json(&Listed {
-            schema_version: SCHEMA_VERSION,
-            experiments,
-            layouts,
-        });
+pub fn plans_text(kept: &PlansDocument) -> String {
+    if kept.experiments.is_empty() && kept.layouts.is_empty() {
+        return "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n".to_owned();
     }
-    if experiments.is_empty() && layouts.is_empty() {
-        print_text(
-            "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n",
-        );
-        return Ok(());
-    }
-    let mut rows: Vec<HistoryRow> = experiments.iter().map(row).collect();
-    rows.extend(layouts.iter().map(row_of_layouts));
+    let mut rows: Vec<HistoryRow> = kept.experiments.iter().map(row).collect();
+    rows.extend(kept.layouts.iter().map(row_of_layouts));
     // Ids begin with the time: what was begun last first.
     rows.sort_by(|a, b| b.id.cmp(&a.id));
-    print_text(&history_table(&rows));
-    Ok(())
+    history_table(&rows)
 }
 
 fn row(kept: &Kept) -> HistoryRow {

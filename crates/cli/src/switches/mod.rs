@@ -34,9 +34,11 @@ use crate::show::terminal;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{NameText, ParseError, has_text};
 
 /// Find out what a disk can do, and whether it is laid out right.
@@ -188,19 +190,31 @@ fn text_of(name: &OsStr) -> Result<String, &'static str> {
     }
 }
 
+/// Which program this is.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Version<'a> {
+    schema_version: u32,
+    name: &'a str,
+    version: &'a str,
+    /// Absent in builds from no repository.
+    commit: Option<&'a str>,
+    system: &'a str,
+    architecture: &'a str,
+}
+
 /// Says what is wrong with a command line, with a hint as all errors have it; or
 /// prints what `--help` and `--version` asked for.
 pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
     if error.kind() == ErrorKind::DisplayVersion && json_is_asked_for() {
         terminal::expect_document();
-        print_json(&serde_json::json!({
-            "schema_version": 1,
-            "name": "stripewise",
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": commit,
-            "system": std::env::consts::OS,
-            "architecture": std::env::consts::ARCH,
-        }))?;
+        print_json(&Version {
+            schema_version: SCHEMA_VERSION,
+            name: "stripewise",
+            version: env!("CARGO_PKG_VERSION"),
+            commit,
+            system: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+        })?;
         return Ok(Exit::Done);
     }
     if !error.use_stderr() {

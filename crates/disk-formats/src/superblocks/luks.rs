@@ -10,7 +10,7 @@ use serde::Serialize;
 const HEADER_BYTES_MAX: u64 = 4 << 20;
 
 /// An encrypted volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Encrypted {
     /// 1 or 2.
     pub version: u16,

@@ -14,7 +14,7 @@ const AREAS_MAX: usize = 16;
 const PARTS_MAX: usize = 65_536;
 
 /// A physical volume.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PhysicalVolume {
     /// Its id without dashes, as in device-mapper names.
     pub id: String,
@@ -25,7 +25,7 @@ pub struct PhysicalVolume {
 }
 
 /// A volume group.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct VolumeGroup {
     /// Name.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct VolumeGroup {
 }
 
 /// A logical volume.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LogicalVolume {
     /// Name.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct LogicalVolume {
 }
 
 /// A piece of a logical volume.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Segment {
     /// First byte in the logical volume.
     pub start_bytes: u64,

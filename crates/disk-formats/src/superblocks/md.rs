@@ -10,7 +10,7 @@ const SECTOR_BYTES: u64 = 512;
 const ROLES_MAX: u32 = 1920;
 
 /// Where a member keeps its superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum MetadataPlace {
     /// 0.90: 64 to 128 KiB before the end; data start at 0.
     #[serde(rename = "0.90")]
@@ -27,7 +27,7 @@ pub enum MetadataPlace {
 }
 
 /// A member of an array, as its superblock describes both.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Member {
     /// Version of the metadata.
     pub metadata: MetadataPlace,

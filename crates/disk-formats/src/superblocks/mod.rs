@@ -23,7 +23,7 @@ use serde::Serialize;
 use std::io::Result;
 
 /// A file system as its superblock describes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct FileSystemHeader {
     /// `ext4`, `xfs`, `btrfs`, `ntfs`, `exfat`, `vfat`, `swap`...
     pub kind: String,
@@ -46,7 +46,7 @@ pub struct FileSystemHeader {
 }
 
 /// What was found on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "holds")]
 pub enum Found {
     /// A file system, or swap.

@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::io::Result;
 
 /// What kind of table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableKind {
     /// Master boot record, with or without logical partitions.
@@ -47,7 +47,7 @@ impl TableKind {
 }
 
 /// What a partition is for, where that changes how it is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Data, or anything else that is read and written.
@@ -70,7 +70,7 @@ pub enum Role {
 }
 
 /// One partition.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TablePartition {
     /// As the kernel numbers it: slots from 1, logical partitions from 5.
     pub number: u32,
@@ -103,7 +103,7 @@ impl TablePartition {
 }
 
 /// The state of one of the two GPT headers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
     /// Checksums of header and entries are right.
@@ -115,7 +115,7 @@ pub enum Copy {
 }
 
 /// A table as found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PartitionTable {
     /// Its kind.
     pub kind: TableKind,

@@ -4,7 +4,7 @@ use crate::storage::{BlockDevice, BlockDeviceKind};
 use serde::Serialize;
 
 /// A disk that is no array, or something that may be one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nature {
     /// One drive: SATA, SAS, NVMe, USB, memory.
@@ -14,7 +14,7 @@ pub enum Nature {
 }
 
 /// What the minimum and optimal I/O sizes come to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
     /// They say nothing of a stripe.

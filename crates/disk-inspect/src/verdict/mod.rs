@@ -15,7 +15,7 @@ use stripewise_disk_formats::crossing::{Crossing, gcd, power_of_two_in};
 use stripewise_disk_formats::tables::Role;
 
 /// Where a stripe unit is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitSource {
     /// The kernel or metadata: md, device mapper.
@@ -45,7 +45,7 @@ impl UnitSource {
 }
 
 /// Stripe units that a volume's operations may cross.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Boundary {
     /// The striped device: `md0`, `sda`.
     pub layer: String,
@@ -161,7 +161,7 @@ fn phase(offset_bytes: u64, lead_bytes: u64, period: u64) -> u64 {
 }
 
 /// A volume's first byte on a disk at the bottom.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Place {
     /// Kernel name of the disk, or of the last device that can be followed.
     pub disk: String,
@@ -184,7 +184,7 @@ pub struct Place {
 }
 
 /// What a volume is used for, where it matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Usage {
     /// It has a file system.
@@ -201,7 +201,7 @@ pub enum Usage {
 }
 
 /// What is judged.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Subject {
     /// Stripe units, from the top down.
     pub boundaries: Vec<Boundary>,
@@ -220,7 +220,7 @@ pub struct Subject {
 }
 
 /// Something between a volume and its disks that keeps its own book of places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspect {
     /// A partition of a Windows dynamic disk: volumes start somewhere inside.
@@ -274,7 +274,7 @@ impl Suspect {
 }
 
 /// The verdict on a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It starts inside a physical sector: every write reads first.
@@ -319,7 +319,7 @@ impl Verdict {
 }
 
 /// How a check came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// As it should be.
@@ -333,7 +333,7 @@ pub enum Outcome {
 }
 
 /// One comparison with its arithmetic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Check {
     /// Stable name.
     pub name: &'static str,
@@ -345,7 +345,7 @@ pub struct Check {
 
 /// The cost of one block size by the crossing law, at the boundary where it is
 /// worst.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Cost {
     /// The striped device.
     pub layer: String,
@@ -358,7 +358,7 @@ pub struct Cost {
 }
 
 /// Everything that is to be said of a volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,

@@ -18,7 +18,7 @@ use serde::Serialize;
 use stripewise_units::ByteSize;
 
 /// The file systems that are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystemKind {
     /// Linux's own: blocks up to a page, clusters of blocks above that.
@@ -71,7 +71,7 @@ impl FileSystemKind {
 }
 
 /// Stripes of the array below, as the file system is to know them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Stripe {
     /// Bytes on one disk before the next one is used.
     pub unit_bytes: u64,

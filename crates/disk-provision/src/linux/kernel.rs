@@ -17,7 +17,7 @@ use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
 /// How the kernel came to show the partitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// It read the table itself.

@@ -6,7 +6,7 @@ use stripewise_units::{ByteSize, format_bytes, format_duration};
 use stripewise_workload::Workload;
 
 /// A condition that is not the same on both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Condition {
     /// `file system`, `size in use`, `cache mode`...
     pub name: String,

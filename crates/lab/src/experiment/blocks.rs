@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_results::{JobRow, RunRecord, Status};
 
 /// A finished block: every level with every cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Block {
     /// From 0.
     pub number: u32,
@@ -14,7 +14,7 @@ pub struct Block {
 }
 
 /// What is needed of a run to compare it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BlockRun {
     /// Its id.
     pub run: String,

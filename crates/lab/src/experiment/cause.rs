@@ -20,7 +20,7 @@ const BOUND_SLACK: f64 = 1.1;
 
 /// What is known of the layout under a target; what is not known is None, and
 /// no cause is claimed that needs it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutFacts {
     /// As sentences call it: `this array`, `this disk`.
     pub subject: String,
@@ -49,7 +49,7 @@ impl Default for LayoutFacts {
 }
 
 /// Why one offset is slower than another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "cause")]
 pub enum Cause {
     /// Operations cross from one stripe unit into the next, so that two disks
@@ -78,7 +78,7 @@ pub enum Cause {
 }
 
 /// Why no cause is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unexplained {
     /// The stripe unit, or where the target starts on the array, is not known.

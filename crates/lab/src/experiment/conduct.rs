@@ -57,7 +57,7 @@ pub struct Progress<'a> {
 }
 
 /// Why an experiment ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// Every interval is narrower than the precision asked for.
@@ -96,7 +96,7 @@ impl Ended {
 }
 
 /// An experiment as far as it has come.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Experiment {
     /// Its id.
     pub id: String,

@@ -9,7 +9,7 @@ use stripewise_workload::{CacheMode, Pattern, Workload, WorkloadOptions, check};
 /// An experiment: every level of one factor with every cell of workload, block
 /// after block. Kept whole in the store, so that it can be resumed and analysed
 /// again without its command line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExperimentPlan {
     /// In a line, for people: `partition offset on /dev/sdb`.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct ExperimentPlan {
 }
 
 /// A level of the factor: what it changes in each cell's workload.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Level {
     /// As it heads its column: `31.5K`.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct Level {
 }
 
 /// A cell: a workload that every level runs once a block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cell {
     /// For people and progress: `random read, 8 threads`.
     pub name: String,

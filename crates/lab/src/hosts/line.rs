@@ -55,12 +55,12 @@ pub enum LineError {
     },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct JobLine {
     intervals: Vec<IntervalLine>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct IntervalLine {
     #[serde(flatten)]
     interval: Interval,

@@ -12,7 +12,7 @@ use stripewise_stats::Random;
 use stripewise_workload::Workload;
 
 /// A workload that every layout runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutCell {
     /// How the mix counts it.
     #[serde(flatten)]
@@ -22,7 +22,7 @@ pub struct LayoutCell {
 }
 
 /// What such an experiment does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutPlan {
     /// In a line, for people.
     pub title: String,
@@ -151,7 +151,7 @@ pub struct PassProgress<'a> {
 }
 
 /// Why no further pass is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassesEnded {
     /// Two layouts that differ by the margin could be told apart.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One cell on one layout in one pass: the mean over its runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CellValue {
     /// Operations a second, above 0.
     pub iops: f64,
@@ -14,21 +14,21 @@ pub struct CellValue {
 
 /// One pass: of each layout the values of all cells; none of layouts that were dropped
 /// before it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutPass {
     /// By layout, then by cell.
     pub values: Vec<Option<Vec<CellValue>>>,
 }
 
 /// All that was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measured {
     /// In the order in which they were made; whole ones only.
     pub passes: Vec<LayoutPass>,
 }
 
 /// A workload as the mix counts it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MixCell {
     /// `random read`.
     pub name: String,

@@ -9,7 +9,7 @@ use stripewise_results::{FactorRecord, LayoutLevels};
 const COMBINATIONS_MAX: usize = 256;
 
 /// What is varied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Factor {
     /// `offset`, `stripe-unit`.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Factor {
 }
 
 /// A combination that cannot exist.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeftOut {
     /// Its levels.
     pub layout: LayoutLevels,
@@ -27,7 +27,7 @@ pub struct LeftOut {
 }
 
 /// The layouts of an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutSet {
     /// What is varied.
     pub factors: Vec<Factor>,

@@ -19,7 +19,7 @@ const DEGREES_MIN: usize = 10;
 const TRIES: usize = 200;
 
 /// Where each layout lies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SlotPlan {
     /// By pass, then by layout: the slot, from 0.
     pub slots: Vec<Vec<usize>>,

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 const MOVING_NS_MIN: u64 = 1_000_000;
 
 /// A distribution of latencies, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Spread {
     /// Reads.
     pub count: u64,

@@ -51,7 +51,7 @@ impl Default for Plan {
 }
 
 /// The rate at one place.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RateAt {
     /// First byte.
     pub offset_bytes: u64,
@@ -62,7 +62,7 @@ pub struct RateAt {
 }
 
 /// One single read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AccessAt {
     /// Where the read before it was.
     pub from_bytes: u64,
@@ -73,7 +73,7 @@ pub struct AccessAt {
 }
 
 /// A place that is slow each time, or cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Spot {
     /// First byte.
     pub offset_bytes: u64,

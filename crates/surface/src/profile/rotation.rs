@@ -15,7 +15,7 @@ const LONGEST_NS: f64 = 20.0e6;
 const TOGETHER_MIN: f64 = 0.75;
 
 /// The rotation that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rotation {
     /// Nanoseconds of a revolution.
     pub revolution_ns: f64,

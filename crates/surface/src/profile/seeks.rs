@@ -17,7 +17,7 @@ const READS_MIN: usize = 60;
 const ARM_NS_MIN: f64 = 0.4e6;
 
 /// A point of the curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeekPoint {
     /// Part of the stroke, 0 to 1.
     pub distance: f64,
@@ -26,7 +26,7 @@ pub struct SeekPoint {
 }
 
 /// The seeks of a disk, nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeekCurve {
     /// To a neighbouring cylinder; what firmware adds to every movement is in it.
     pub track_ns: f64,

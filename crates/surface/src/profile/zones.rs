@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_stats::{ChangePointRule, change_points, mean};
 
 /// A zone.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Zone {
     /// Where it begins.
     pub from_bytes: u64,
@@ -21,7 +21,7 @@ pub struct Zone {
 }
 
 /// Where one zone ends and the next begins.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Boundary {
     /// Likeliest place.
     pub at_bytes: u64,

@@ -4,7 +4,7 @@ use super::Copies;
 use serde::{Deserialize, Serialize};
 
 /// A layout that fits what was seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Consistent {
     /// `0`, `10`, `5`, `4`.
     pub level: String,

@@ -78,7 +78,7 @@ impl Limits {
 pub const SIZE_BYTES_MIN: u64 = 256 << 20;
 
 /// Disks that serve the reads of one unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copies {
     /// One.
@@ -115,7 +115,7 @@ pub struct Pattern {
 }
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Refusal {
     /// Stable name of the reason.
     pub code: String,

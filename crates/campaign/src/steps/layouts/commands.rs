@@ -13,7 +13,7 @@ const PAGE_BYTES: u64 = 4096;
 const NTFS_UNIT_BYTES: u64 = 64 << 10;
 
 /// What is known of the place that the layout is for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ground {
     /// RAID level by mdadm's name; none for a single disk.
     pub level: Option<String>,

@@ -8,14 +8,14 @@ use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{LayoutPlan, Measured, PassesEnded, Question, judge};
-use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, SCHEMA_VERSION};
+use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, KeptDocument, Store};
 
 /// Kind of these documents in the store.
 const KIND: &str = "layouts";
 
 /// An experiment over layouts as the store keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeptLayouts {
     /// Version of the document.
     pub schema_version: u32,
@@ -69,7 +69,7 @@ pub struct KeptLayouts {
 }
 
 /// How a layout is had.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutPlace {
     /// A target, as the user would type it.
     pub target: String,
@@ -82,7 +82,7 @@ pub struct LayoutPlace {
 }
 
 /// Where layouts are made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OnDevices {
     /// All of them, as they were when the experiment began.
     pub devices: Vec<Identity>,
@@ -96,7 +96,41 @@ pub struct OnDevices {
     pub runs_per_making: Option<u32>,
 }
 
+/// Which layouts are the best, as a document.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct AdviceDocument<'a> {
+    schema_version: u32,
+    id: &'a str,
+    started_at: &'a str,
+    status: Status,
+    elapsed_ns: u64,
+    #[serde(flatten)]
+    advice: &'a AdviceRecord,
+}
+
 impl KeptLayouts {
+    /// The answer as a document.
+    #[must_use]
+    pub fn document<'a>(&'a self, advice: &'a AdviceRecord) -> AdviceDocument<'a> {
+        AdviceDocument {
+            schema_version: SCHEMA_VERSION,
+            id: &self.id,
+            started_at: &self.started_at,
+            status: self.status(),
+            elapsed_ns: self.elapsed_ns,
+            advice,
+        }
+    }
+
+    /// How far it came.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.ended {
+            Some(PassesEnded::Interrupted) | None => Status::Partial,
+            Some(_) => Status::Complete,
+        }
+    }
+
     /// A document for a new experiment.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use stripewise_verify::aftermath::Survival;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a verification ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Everything that was read was right.
@@ -25,7 +25,7 @@ pub enum Verdict {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Load, with everything that is read compared.
@@ -42,7 +42,7 @@ pub enum Mode {
 }
 
 /// One verification.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VerifyDocument {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -105,7 +105,7 @@ pub struct VerifyDocument {
 }
 
 /// What survived a power cut on one target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SurvivalRecord {
     /// Number of the target.
     pub target: u16,
@@ -122,7 +122,7 @@ pub struct SurvivalRecord {
 }
 
 /// What a witness kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WitnessKept {
     /// Its file.
     pub file: String,
@@ -141,7 +141,7 @@ pub struct WitnessKept {
 }
 
 /// How much room a device has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CapacityFound {
     /// What it reports.
     pub reported_bytes: u64,
@@ -154,7 +154,7 @@ pub struct CapacityFound {
 }
 
 /// What one run left on a target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeftByRun {
     /// Its number, hexadecimal.
     pub run: String,
@@ -178,7 +178,7 @@ pub struct LeftByRun {
 }
 
 /// One target of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VerifiedTarget {
     /// As the user named it.
     pub name: String,
@@ -208,7 +208,7 @@ pub struct VerifiedTarget {
 }
 
 /// Failed operations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VerifyErrors {
     /// Their number, short ones included.
     pub total: u64,
@@ -218,7 +218,7 @@ pub struct VerifyErrors {
 }
 
 /// What one phase did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PhaseOutcome {
     /// `fill`, `work`, `check`.
     pub name: String,
@@ -260,7 +260,7 @@ impl PhaseOutcome {
 }
 
 /// An operation that took more than 15 s.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StuckOperation {
     /// Number of the target.
     pub target: u16,
@@ -281,7 +281,7 @@ pub struct StuckOperation {
 }
 
 /// A fault with what the program knows of its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FaultRecord {
     /// The fault.
     #[serde(flatten)]
@@ -299,7 +299,7 @@ pub struct FaultRecord {
 }
 
 /// A piece of a file on its file system's device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExtentRecord {
     /// Its first byte in the file.
     pub file_bytes: u64,

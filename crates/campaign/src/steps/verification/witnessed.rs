@@ -7,7 +7,7 @@ use stripewise_verify::cut::{CutWorker, Durability};
 pub const HEADER_VERSION: u32 = 1;
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CutRequest {
     /// Targets as typed.
     pub targets: Vec<String>,
@@ -26,7 +26,7 @@ pub struct CutRequest {
 }
 
 /// A target as it was when the run began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CutTarget {
     /// The name by which it is found from any directory.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct CutTarget {
 }
 
 /// The header of a witness's file: enough to judge by, on another machine as well.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WitnessHeader {
     /// [`HEADER_VERSION`].
     pub schema_version: u32,

@@ -21,7 +21,7 @@ const TRIES: u32 = 20;
 const BETWEEN: Duration = Duration::from_millis(500);
 
 /// One layout that was left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LeftLayout {
     /// The experiment that made it.
     pub experiment: String,

@@ -15,7 +15,7 @@ use stripewise_store::{Owner, Store};
 const KIND: &str = "made-layout";
 
 /// One layout of one experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Journal {
     /// Version of the document.
     pub schema_version: u32,
@@ -38,7 +38,7 @@ pub struct Journal {
 }
 
 /// A process, by what tells it from later ones with its number.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Process {
     pid: u32,
     start: String,

@@ -1,0 +1,215 @@
+//! The JSON Schemas of what use cases return and front ends print, from the types.
+
+use crate::steps::answer::ExperimentDocument;
+use crate::steps::layouts::kept::AdviceDocument;
+use crate::steps::provision::ProvisionDocument;
+use crate::steps::verification::document::VerifyDocument;
+use crate::{
+    baseline, check, clean, compare, convert, disks, doctor, history, import, lab, live, prepare,
+    probe, profile, sim,
+};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use stripewise_disk_provision::{FormatPlan, FormatReport, TablePlan, TableReport};
+use stripewise_results::Document;
+use stripewise_results::schema::{generator, of, published};
+
+const HOME: &str = "https://github.com/stripewise/stripewise/blob/main/docs/schema";
+const NEW_FIELDS: &str = "Fields that are absent are not known or do not apply. New fields may come without a new version.";
+
+/// A document of a command: its name among the definitions, what it is in a line, and its
+/// type's schema.
+pub type Described = (
+    &'static str,
+    &'static str,
+    fn(&mut SchemaGenerator) -> Schema,
+);
+
+/// The documents of use cases.
+const DOCUMENTS: [Described; 24] = [
+    (
+        "advise",
+        "`advise`, and `lab` with several factors: which layouts are the best",
+        of::<AdviceDocument>,
+    ),
+    (
+        "align",
+        "`align`, `lab run`, `lab resume`: the experiment, what it found, and its runs",
+        of::<ExperimentDocument>,
+    ),
+    (
+        "lab-plan",
+        "`lab plan`: what a plan would do",
+        of::<lab::Forecast>,
+    ),
+    (
+        "lab-plans",
+        "`lab plans`: what is kept of experiments",
+        of::<lab::PlansDocument>,
+    ),
+    (
+        "lab-clean",
+        "`lab clean`: kept test files and experiments that are, or would be, removed",
+        of::<clean::Cleaned>,
+    ),
+    (
+        "compare",
+        "`compare`: a table for each pair",
+        of::<compare::CompareDocument>,
+    ),
+    (
+        "check",
+        "`check`: what became of the baseline and of the requirements",
+        of::<check::AnswerDocument>,
+    ),
+    (
+        "baseline",
+        "`baseline`: those that are kept",
+        of::<baseline::BaselineDocument>,
+    ),
+    (
+        "baseline-remove",
+        "`baseline remove`: the one that is kept no more",
+        of::<baseline::RemovedDocument>,
+    ),
+    (
+        "history",
+        "`history`: stored runs, the newest first",
+        of::<history::HistoryDocument>,
+    ),
+    (
+        "history-delete",
+        "`history delete`: what was deleted",
+        of::<history::DeletedDocument>,
+    ),
+    (
+        "prepare",
+        "`prepare`: the test file that stays",
+        of::<prepare::PrepareDocument>,
+    ),
+    (
+        "doctor",
+        "`doctor`: what this machine offers, and whether one block can be read",
+        of::<doctor::DoctorDocument>,
+    ),
+    (
+        "sim-list",
+        "`sim list`: simulated arrays",
+        of::<sim::SimListDocument>,
+    ),
+    (
+        "sim-show",
+        "`sim show`: one of them in full",
+        of::<sim::SimShowDocument>,
+    ),
+    (
+        "import",
+        "`import`: what was read and kept",
+        of::<import::ImportDocument>,
+    ),
+    (
+        "convert",
+        "`convert`: another tool's workload as a plan file",
+        of::<convert::ConvertDocument>,
+    ),
+    (
+        "sqlio",
+        "`sqlio`: the same document as `run`",
+        of::<Document>,
+    ),
+    (
+        "partition",
+        "`partition`: the plan, and what was done",
+        of::<ProvisionDocument<TablePlan, TableReport>>,
+    ),
+    (
+        "format",
+        "`format`: the plan, and what was done",
+        of::<ProvisionDocument<FormatPlan, FormatReport>>,
+    ),
+    (
+        "verify",
+        "`verify`: what was verified, how fast, and each fault",
+        of::<VerifyDocument>,
+    ),
+    (
+        "probe-stripe",
+        "`probe stripe`: the pattern of an array, or why there is no answer",
+        of::<probe::StripeDocument>,
+    ),
+    (
+        "profile",
+        "`profile`: the surface of a disk",
+        of::<profile::ProfileDocument>,
+    ),
+    ("watch", "`watch`: what runs now", of::<live::Now>),
+];
+
+/// All schemas: the names of their files in `docs/schema`, and what is in them. `others` are
+/// the documents that a front end has besides.
+#[must_use]
+pub fn schemas(others: &[Described]) -> [(&'static str, Value); 3] {
+    let documents = (
+        "document-1.schema.json",
+        whole(
+            "document-1.schema.json",
+            "Stripewise: documents of runs, schema version 1",
+            "What `run`, `bench`, `merge`, `sqlio`, `history show`, `report --format json` and `export --json` print.",
+            of::<Document>,
+        ),
+    );
+    let disks = (
+        "disks-1.schema.json",
+        whole(
+            "disks-1.schema.json",
+            "Stripewise: the document of disks, schema version 1",
+            "What `disks --json` prints.",
+            of::<disks::DisksDocument>,
+        ),
+    );
+    [
+        documents,
+        ("commands-1.schema.json", of_commands(others)),
+        disks,
+    ]
+}
+
+fn head(file: &str, title: &str, description: &str) -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": format!("{HOME}/{file}"),
+        "title": title,
+        "description": format!("{description} {NEW_FIELDS}"),
+    })
+}
+
+fn whole(
+    file: &str,
+    title: &str,
+    description: &str,
+    of: fn(&mut SchemaGenerator) -> Schema,
+) -> Value {
+    let mut generator = generator();
+    let mut body = Value::from(of(&mut generator));
+    if let Some(body) = body.as_object_mut() {
+        body.remove("description");
+        body.remove("title");
+    }
+    published(generator, head(file, title, description), body)
+}
+
+fn of_commands(others: &[Described]) -> Value {
+    let mut generator = generator();
+    let mut commands = Map::new();
+    for (name, description, of) in DOCUMENTS.iter().chain(others) {
+        let mut schema = of(&mut generator);
+        schema.insert("description".to_owned(), (*description).into());
+        commands.insert((*name).to_owned(), schema.into());
+    }
+    let head = head(
+        "commands-1.schema.json",
+        "Stripewise: documents of the other commands, schema version 1",
+        "What --json prints, a definition for each command.",
+    );
+    published(generator, head, json!({ "$defs": commands }))
+}

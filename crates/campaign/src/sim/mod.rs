@@ -1,0 +1,103 @@
+//! `sim`: the simulated arrays that there are, and what one of them is.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::steps::simulated;
+use serde::Serialize;
+use stripewise_array_sim::layout::Level;
+use stripewise_array_sim::{ArraySpec, Simulate, bundled};
+use stripewise_results::SCHEMA_VERSION;
+
+/// One array.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct SimulatedArray {
+    /// Its name behind `sim:`.
+    pub name: String,
+    /// `RAID 10`, `single`: as people say it.
+    pub level: String,
+    /// Disks.
+    pub disks: u32,
+    /// Bytes on one disk before the next one's; 0 where there is one disk.
+    pub stripe_unit_bytes: u64,
+    /// Where the partition starts.
+    pub partition_offset_bytes: u64,
+    /// Bytes that can be used.
+    pub size_bytes: u64,
+    /// Its disks turn.
+    pub rotational: bool,
+    /// Of one array that is shown: all its keys, as a file has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// All that are bundled.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct SimListDocument {
+    schema_version: u32,
+    /// In the order in which they are shown.
+    pub arrays: Vec<SimulatedArray>,
+}
+
+/// One of them in full.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct SimShowDocument {
+    schema_version: u32,
+    /// With its description.
+    pub array: SimulatedArray,
+    /// The bundled file, which carries the sources of its figures; absent for an array
+    /// that was changed or read from elsewhere.
+    #[serde(skip)]
+    pub file: Option<&'static str>,
+}
+
+/// All bundled arrays.
+#[must_use]
+pub fn list() -> SimListDocument {
+    let arrays = bundled().iter();
+    SimListDocument {
+        schema_version: SCHEMA_VERSION,
+        arrays: arrays.map(|array| of(array.name, &array.spec())).collect(),
+    }
+}
+
+/// The array of this name, with changes: `raid10-10k?offset=63s`.
+///
+/// # Errors
+/// Where there is none, or a change is refused.
+pub fn show(context: &Context, name: &str) -> Outcome<SimShowDocument> {
+    let name = name.strip_prefix("sim:").unwrap_or(name);
+    let spec = simulated::spec(context, name)?;
+    let file = bundled().iter().find(|array| array.name == name);
+    Ok(SimShowDocument {
+        schema_version: SCHEMA_VERSION,
+        array: SimulatedArray {
+            description: Some(spec.describe()),
+            ..of(name, &spec)
+        },
+        file: file.map(|array| array.text),
+    })
+}
+
+fn of(name: &str, spec: &ArraySpec) -> SimulatedArray {
+    let array = spec.build();
+    let facts = array.facts();
+    SimulatedArray {
+        name: name.to_owned(),
+        level: level_name(facts.level),
+        disks: facts.disks,
+        stripe_unit_bytes: facts.stripe_unit_bytes,
+        partition_offset_bytes: facts.partition_offset_bytes,
+        size_bytes: array.size_bytes(),
+        rotational: facts.rotational,
+        description: None,
+    }
+}
+
+fn level_name(level: Level) -> String {
+    let known = Level::ALL.iter().find(|(known, _)| *known == level);
+    let name = known.map_or("?", |(_, name)| name);
+    match name.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => format!("RAID {name}"),
+        false => name.to_owned(),
+    }
+}

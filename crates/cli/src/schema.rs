@@ -1,0 +1,49 @@
+//! The JSON Schemas of what `--json` prints. `cargo xtask schemas` writes them to
+//! `docs/schema`; a test holds the files to the types.
+
+use crate::commands::{export, lab, manual, report, serve};
+use crate::switches::Version;
+use serde_json::Value;
+use stripewise_campaign::schema::Described;
+use stripewise_results::schema::of;
+
+/// Documents that no use case returns.
+const OWN: [Described; 7] = [
+    (
+        "lab-init",
+        "`lab init`: the plan that was written",
+        of::<lab::Template>,
+    ),
+    (
+        "report",
+        "`report -o FILE`: what was written",
+        of::<report::Written>,
+    ),
+    (
+        "export",
+        "`export -o FILE`: the file that was written",
+        of::<export::Exported>,
+    ),
+    (
+        "man",
+        "`man`: the pages that were written",
+        of::<manual::Pages>,
+    ),
+    (
+        "completions",
+        "`completions`: the script for a shell",
+        of::<manual::Script>,
+    ),
+    (
+        "version",
+        "`--version`: which program this is",
+        of::<Version>,
+    ),
+    ("serve", "`serve`: where it listens", of::<serve::Document>),
+];
+
+/// The names of their files, and what is in them.
+#[must_use]
+pub fn schemas() -> [(&'static str, Value); 3] {
+    stripewise_campaign::schema::schemas(&OWN)
+}

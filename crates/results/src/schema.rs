@@ -1,0 +1,183 @@
+//! JSON Schemas of documents, made from the types that print them.
+//!
+//! A field is required where a document always has it, and null is allowed only where it
+//! can be null: fields that are left out where nothing is known are never null.
+
+use crate::SCHEMA_VERSION;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+/// The definition of a run, measured or imported.
+const RUN: &str = "run";
+/// What a run is made of that may say less where another tool made it.
+const LACKING: [&str; 8] = [
+    "RunRecord",
+    "HostFacts",
+    "JobRecord",
+    "TargetFacts",
+    "Workload",
+    "EngineFacts",
+    "Outcome",
+    "KindOutcome",
+];
+/// The last of them: its values are known one by one.
+const LATENCIES: &str = "LatencySummary";
+
+/// What makes schemas of what is printed.
+#[must_use]
+pub fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator()
+}
+
+/// A schema as it is published: `head` are its own keywords (`$id`, `title`...), `body`
+/// what it describes, and all definitions that the generator met.
+#[must_use]
+pub fn published(mut generator: SchemaGenerator, head: Value, body: Value) -> Value {
+    let mut definitions = generator.take_definitions(true);
+    if let Some(Value::Object(more)) = body.get("$defs") {
+        definitions.extend(more.clone());
+    }
+    let mut schema = head;
+    if let (Value::Object(schema), Value::Object(body)) = (&mut schema, body) {
+        schema.extend(body);
+        schema.remove("$defs");
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    narrow(&mut schema);
+    split_runs(&mut schema);
+    schema
+}
+
+/// The schema of a type, with what it needs among the generator's definitions.
+pub fn of<T: schemars::JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    T::json_schema(generator)
+}
+
+/// Runs that were measured say everything; those of another tool lack what it does not say.
+fn split_runs(schema: &mut Value) {
+    let lacking = || LACKING.into_iter().chain([LATENCIES]);
+    let said: Vec<(&str, Value)> = lacking()
+        .filter_map(|name| Some((name, schema["$defs"].get(name)?.clone())))
+        .collect();
+    if said.is_empty() {
+        return;
+    }
+    point(schema, LACKING[0], RUN);
+    for (name, mut said) in said {
+        loosen(&mut said);
+        for other in lacking() {
+            point(&mut said, other, &format!("Imported{other}"));
+        }
+        if name == LACKING[0] {
+            said["required"] = json!(["id", "imported", "jobs"]);
+        }
+        schema["$defs"][format!("Imported{name}")] = said;
+    }
+    schema["$defs"][RUN] = json!({
+        "description": "A run: one or more jobs at once. Another tool's lacks what its source does not say.",
+        "if": {"required": ["imported"]},
+        "then": {"$ref": format!("#/$defs/Imported{}", LACKING[0])},
+        "else": {"$ref": format!("#/$defs/{}", LACKING[0])},
+    });
+}
+
+/// Requires nothing; what the cases of a field bring along, any of them may.
+fn loosen(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else {
+        return;
+    };
+    schema.remove("required");
+    let Some(Value::Array(cases)) = schema.remove("oneOf") else {
+        return;
+    };
+    let names: Vec<Value> = cases
+        .iter()
+        .filter_map(|case| case.pointer("/properties/pattern/const").cloned())
+        .collect();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for case in cases {
+        for (name, field) in case["properties"].as_object().into_iter().flatten() {
+            properties
+                .entry(name.clone())
+                .or_insert_with(|| field.clone());
+        }
+    }
+    properties.insert("pattern".to_owned(), json!({"enum": names}));
+}
+
+/// References to one definition lead to another one.
+fn point(schema: &mut Value, from: &str, to: &str) {
+    match schema {
+        Value::Object(keywords) => {
+            for (keyword, value) in keywords {
+                match value {
+                    Value::String(at) if keyword == "$ref" && *at == format!("#/$defs/{from}") => {
+                        *at = format!("#/$defs/{to}");
+                    }
+                    inner => point(inner, from, to),
+                }
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(|one| point(one, from, to)),
+        _ => {}
+    }
+}
+
+/// Takes null out of what is left out where it is not known, and says the version.
+fn narrow(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            let required = keywords.get("required").cloned();
+            let is_required = |name: &str| {
+                let all = required.as_ref().and_then(Value::as_array);
+                all.is_some_and(|all| all.iter().any(|one| one == name))
+            };
+            let properties = keywords
+                .get_mut("properties")
+                .and_then(Value::as_object_mut);
+            for (name, field) in properties.into_iter().flatten() {
+                if !is_required(name) {
+                    never_null(field);
+                }
+                if name == "schema_version" {
+                    *field = json!({
+                        "description": "Version of the document: its fields mean the same in all of one version",
+                        "const": SCHEMA_VERSION,
+                    });
+                }
+            }
+            keywords.values_mut().for_each(narrow);
+        }
+        Value::Array(all) => all.iter_mut().for_each(narrow),
+        _ => {}
+    }
+}
+
+fn never_null(field: &mut Value) {
+    let Some(field) = field.as_object_mut() else {
+        return;
+    };
+    let is_null = |schema: &Value| *schema == json!({"type": "null"});
+    if let Some(Value::Array(types)) = field.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            field.insert("type".to_owned(), one);
+        }
+    }
+    let Some(Value::Array(cases)) = field.get_mut("anyOf") else {
+        return;
+    };
+    cases.retain(|case| !is_null(case));
+    if let [Value::Object(one)] = cases.as_slice() {
+        let one = one.clone();
+        field.remove("anyOf");
+        for (keyword, value) in one {
+            field.entry(keyword).or_insert(value);
+        }
+    }
+}
