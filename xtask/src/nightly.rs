@@ -137,7 +137,7 @@ fn dependencies(root: &Path) -> Result<()> {
 
 /// Runs on a device of our own and compares with `/proc/diskstats`.
 fn sectors(root: &Path) -> Result<()> {
-    let stripewise = crate::ci::release_binary(root)?;
+    let stripewise = crate::shell::release_binary(root)?;
     let Some(device) = Device::loop_device(512 << 20)? else {
         return shell::skip("sectors as the kernel counts them", "root (losetup)");
     };

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A command as it would be typed.
@@ -75,4 +75,26 @@ pub fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(arguments);
     command
+}
+
+/// `tests/vm/run` names the tool that it lacks and ends with this code.
+pub const TOOL_MISSING: i32 = 77;
+
+/// The binary as users build it.
+pub fn release_binary(root: &Path) -> Result<PathBuf> {
+    let arguments = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-app",
+    ];
+    run(&mut cargo(root, &arguments))?;
+    let binary = crate::root::target_directory()
+        .join("release/stripewise")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    if !binary.exists() {
+        bail!("the build left no {}", binary.display());
+    }
+    Ok(binary)
 }

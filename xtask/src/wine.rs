@@ -8,8 +8,8 @@
 //! Without mingw-w64 only what has no C in it is type-checked, without Wine only
 //! built; the rest is a skip with a name.
 
-use crate::ci::TOOL_MISSING;
 use crate::schema;
+use crate::shell::TOOL_MISSING;
 use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn run(root: &Path) -> Result<()> {
         return Ok(());
     }
     // Not beside another build: both lock the folder.
-    let linux_program = crate::ci::release_binary(root)?;
+    let linux_program = crate::shell::release_binary(root)?;
     std::thread::scope(|scope| {
         let program = scope.spawn(|| program(root, &linux_program));
         let suites = suites(root);
@@ -172,6 +172,8 @@ fn suites(root: &Path) -> Result<()> {
     test.env(RUNNER, root.join("tests/wine/run-exe"));
     test.env("WINEPREFIX", prefix());
     test.env_remove("STRIPEWISE_REQUIRE_TOOLS");
+    // Wine's server is one process for all of them.
+    test.env("RUST_TEST_THREADS", "2");
     shell::run(&mut test)
 }
 

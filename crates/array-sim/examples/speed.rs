@@ -8,8 +8,13 @@
 //! Time is that on the processor where the kernel tells it, so that other work
 //! on the machine disturbs less.
 
+// Published tables are looked at by few; what drives an array, by all.
+#[allow(dead_code, unused_imports)]
+#[path = "../tests/accuracy/mod.rs"]
+mod accuracy;
+
+use accuracy::{Load, Positions, closed_loop};
 use std::time::Instant;
-use stripewise_array_sim::accuracy::{Load, Positions, closed_loop};
 use stripewise_array_sim::{ArraySpec, Kind};
 
 const NAMES: [&str; 5] = [

@@ -25,7 +25,6 @@
 //! published tables, and what they do not explain.
 #![forbid(unsafe_code)]
 
-pub mod accuracy;
 mod arena;
 mod array;
 mod content;
@@ -38,7 +37,7 @@ mod faults;
 mod fifo;
 mod geometry;
 pub mod layout;
-mod random;
+pub mod random;
 mod seek;
 mod simulate;
 pub mod spec;

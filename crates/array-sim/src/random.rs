@@ -11,7 +11,7 @@
 /// every simulation that was ever recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Entity {
+pub enum Entity {
     /// A spindle's phase (counter 0) and speed (counter 1); index: the drive.
     Spindle = 1,
     /// Page-time jitter of a solid-state drive; index: the drive, counter: the page access.
@@ -38,20 +38,23 @@ const fn mix(value: u64) -> u64 {
 }
 
 /// 64 uniform bits for this place in this simulation.
-pub(crate) const fn draw(seed: u64, entity: Entity, index: u64, counter: u64) -> u64 {
+#[must_use]
+pub const fn draw(seed: u64, entity: Entity, index: u64, counter: u64) -> u64 {
     let stream = mix(seed.wrapping_add(GOLDEN.wrapping_mul(entity as u64)));
     let stream = mix(stream ^ index.wrapping_mul(GOLDEN));
     mix(stream.wrapping_add(counter.wrapping_add(1).wrapping_mul(GOLDEN)))
 }
 
 /// A uniform number in [0, 1) with 53 bits from 64 random bits.
-pub(crate) fn unit(bits: u64) -> f64 {
+#[must_use]
+pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A uniform integer below `limit` (0 for a limit of 0) from 64 random bits;
 /// the bias of the multiplication method is below 2^-40 for the sizes used here.
-pub(crate) const fn below(bits: u64, limit: u64) -> u64 {
+#[must_use]
+pub const fn below(bits: u64, limit: u64) -> u64 {
     ((bits as u128 * limit as u128) >> 64) as u64
 }
 

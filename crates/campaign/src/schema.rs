@@ -6,7 +6,7 @@ use crate::steps::provision::ProvisionDocument;
 use crate::steps::verification::document::VerifyDocument;
 use crate::{
     baseline, check, clean, compare, convert, disks, doctor, history, import, lab, live, prepare,
-    probe, profile, sim,
+    probe, profile, sim, study, witness,
 };
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub type Described = (
 );
 
 /// The documents of use cases.
-const DOCUMENTS: [Described; 24] = [
+const DOCUMENTS: [Described; 26] = [
     (
         "advise",
         "`advise`, and `lab` with several factors: which layouts are the best",
@@ -46,6 +46,11 @@ const DOCUMENTS: [Described; 24] = [
         "lab-plans",
         "`lab plans`: what is kept of experiments",
         of::<lab::PlansDocument>,
+    ),
+    (
+        "lab-study",
+        "`lab run` of a published study: what was found beside what was published",
+        of::<study::StudyDocument>,
     ),
     (
         "lab-clean",
@@ -131,6 +136,11 @@ const DOCUMENTS: [Described; 24] = [
         "verify",
         "`verify`: what was verified, how fast, and each fault",
         of::<VerifyDocument>,
+    ),
+    (
+        "witness",
+        "`witness`: what another machine reported, and how it ended",
+        of::<witness::WitnessDocument>,
     ),
     (
         "probe-stripe",

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod commands;
-mod context;
+mod complaint;
 mod exit_codes;
 mod failure;
 mod interrupt;
@@ -13,9 +13,9 @@ pub mod schema;
 mod show;
 mod switches;
 
-use context::Context;
 use exit_codes::Exit;
 use failure::{Failure, Outcome};
+use show::context::Context;
 use std::process::ExitCode;
 use stripewise_campaign::live::Serve;
 use switches::{Cli, Command};
@@ -26,19 +26,19 @@ pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
     interrupt::outlive_file_size_limit();
     let ended = match switches::parsed() {
         Ok(cli) => dispatch(cli, serve),
-        Err(error) => switches::complain(&error, commit),
+        Err(error) => complaint::complain(&error, commit),
     };
     let ended = match show::terminal::unwritten() {
         // What the measurement came to is not hidden behind it.
         Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
-            failure::print(&unwritten);
+            show::failures::print(&unwritten);
             ended
         }
         Some(unwritten) => ended.and(Err(unwritten)),
         None => ended,
     };
     let exit = ended.unwrap_or_else(|failure| {
-        failure::print(&failure);
+        show::failures::print(&failure);
         failure.exit
     });
     show::terminal::farewell();

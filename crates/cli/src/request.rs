@@ -1,13 +1,13 @@
 //! From the switches of `run`, a plan file or a request file to the request that they
 //! mean.
 
-use crate::commands::advise::profile_of;
-use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::show::context::Context;
 use crate::switches::run::Run;
 use std::path::Path;
 use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::measure::workload_failure;
+use stripewise_lab::profiles::{Profile, mix, profile};
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 use stripewise_workload::{
     Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
@@ -157,4 +157,16 @@ fn of_plan(context: &Context, arguments: &Run, path: &Path) -> Outcome<Request> 
         (order, _) => order,
     };
     Ok(Request { order, ..request })
+}
+
+/// The profile of this name, or the mix.
+pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcome<Profile> {
+    let found = match (name, parts) {
+        (_, Some(parts)) => mix(parts, cores),
+        (name, None) => profile(name.unwrap_or_default(), cores),
+    };
+    found.map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })
 }

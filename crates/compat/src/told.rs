@@ -4,7 +4,7 @@ use crate::absent::Absent;
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    EngineFacts, Errors, Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord,
+    EngineFacts, Errors, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord,
     TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
@@ -177,11 +177,11 @@ impl Told {
         workload
     }
 
-    fn outcome(&self, absent: &mut Absent) -> Outcome {
-        let mut outcome = Outcome {
+    fn outcome(&self, absent: &mut Absent) -> JobOutcome {
+        let mut outcome = JobOutcome {
             read: kind(&self.read, "read", absent),
             write: kind(&self.write, "write", absent),
-            ..Outcome::default()
+            ..JobOutcome::default()
         };
         let mut give = |name: &str| {
             absent.give(&format!("jobs.outcome.{name}"));

@@ -2,7 +2,7 @@
 //! hold of whatever comes out. Part of the crate so that `cargo test` runs it, too.
 
 use crate::survey::{self, Survey};
-use crate::verdict::{Place, Verdict};
+use crate::verdict::{LayoutVerdict, Place};
 use stripewise_disk_formats::fuzz::Sparse;
 
 /// An image as `disks FILE` takes it: table, superblocks of all partitions,
@@ -17,7 +17,7 @@ pub fn disk_image(disk: &Sparse) -> Option<Survey> {
         let judgement = volume.judge(&[8 << 10, 64 << 10]);
         assert!(judgement.checks.iter().all(|check| !check.text.is_empty()));
         // Without a stripe unit there is nothing that splits.
-        assert!(!matches!(judgement.verdict, Verdict::SplitsAbove(_)));
+        assert!(!matches!(judgement.verdict, LayoutVerdict::SplitsAbove(_)));
         // A table may say anything, but not without a remark.
         let is_outside = |place: &Place| place.offset_bytes > disk.size_bytes();
         let table = survey.disks.first().and_then(|disk| disk.table.as_ref());

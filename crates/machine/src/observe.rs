@@ -265,7 +265,9 @@ pub struct Observed {
 }
 
 /// What one processor did between two snapshots, for everybody; to a tick, mostly 10 ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct ProcessorObserved {
     /// Its number.
     pub number: u32,

@@ -8,7 +8,7 @@ use stripewise_units::{LatencyStatistic, Slo, format_duration};
 
 /// Why a step is the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum AnswerReason {
     /// There is no other: the log is one step.
     Only,
     /// The most within the latency limit.
@@ -23,7 +23,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) step: &'a StepRecord,
-    pub(crate) place: Place,
+    pub(crate) place: AnswerReason,
 }
 
 /// Limits at which a ladder is read off where its own is not met.
@@ -37,12 +37,12 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
     if let [step] = &series.steps[..] {
         return Some(Answer {
             step,
-            place: Place::Only,
+            place: AnswerReason::Only,
         });
     }
     // Runs made for the answer have the last word on whether anything meets the limit.
     let within = series.within_limit.filter(|_| is_within_limit(series));
-    let at = |index: Option<usize>, place: Place| {
+    let at = |index: Option<usize>, place: AnswerReason| {
         let step = series.steps.get(index?).filter(|step| step.counts())?;
         Some(Answer { step, place })
     };
@@ -50,9 +50,9 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
         let mut steps = series.steps.iter();
         steps.position(|step| in_flight(step) == knee.kneedle_in_flight)
     });
-    at(within, Place::Within)
-        .or_else(|| at(knee, Place::Knee))
-        .or_else(|| at(series.ceiling, Place::Ceiling))
+    at(within, AnswerReason::Within)
+        .or_else(|| at(knee, AnswerReason::Knee))
+        .or_else(|| at(series.ceiling, AnswerReason::Ceiling))
 }
 
 /// Threads times outstanding.
@@ -186,9 +186,9 @@ pub(crate) fn instead(series: &SeriesRecord) -> String {
         return String::new();
     };
     let place = match place {
-        Place::Only | Place::Within => return String::new(),
-        Place::Knee => "knee",
-        Place::Ceiling => "ceiling",
+        AnswerReason::Only | AnswerReason::Within => return String::new(),
+        AnswerReason::Knee => "knee",
+        AnswerReason::Ceiling => "ceiling",
     };
     let judged = judged_words(series, step).map(|words| format!(", {words}"));
     let others = at_other_limits(series);
@@ -271,7 +271,10 @@ mod tests {
     fn a_missed_limit_is_answered_at_the_knee_and_at_limits_that_are_met() {
         let mut series = disk("p99<5ms");
         let found = answer(&series).unwrap();
-        assert_eq!((found.place, found.step.outstanding), (Place::Knee, 8));
+        assert_eq!(
+            (found.place, found.step.outstanding),
+            (AnswerReason::Knee, 8)
+        );
         assert_eq!(
             at_other_limits(&series),
             "p99 < 20 ms: 700 IOPS with 8 in flight; p99 < 100 ms: 1,500 IOPS with 64 in flight"
@@ -282,9 +285,9 @@ mod tests {
              100 ms: 1,500 IOPS with 64"
         );
         series.knee = None;
-        assert_eq!(answer(&series).unwrap().place, Place::Ceiling);
+        assert_eq!(answer(&series).unwrap().place, AnswerReason::Ceiling);
         series.within_limit = Some(0);
-        assert_eq!(answer(&series).unwrap().place, Place::Within);
+        assert_eq!(answer(&series).unwrap().place, AnswerReason::Within);
         series.no_answer = Some("all steps are VOID (zero-data)".to_owned());
         assert!(answer(&series).is_none());
         series.no_answer = None;
@@ -293,7 +296,7 @@ mod tests {
         series.steps[1].void = vec!["zero-data".to_owned()];
         assert_eq!(
             answer(&series).unwrap().place,
-            Place::Ceiling,
+            AnswerReason::Ceiling,
             "a void knee"
         );
         assert!(!at_other_limits(&series).contains("700 IOPS"));

@@ -2,7 +2,7 @@
 //! in place of one. Plain data; `draw/card.rs` draws it.
 
 use crate::answers::{
-    Answer, Place, answer, at_all_limits, in_flight, is_within_limit, judged, value,
+    Answer, AnswerReason, answer, at_all_limits, in_flight, is_within_limit, judged, value,
 };
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
@@ -39,14 +39,14 @@ pub(crate) struct CardRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CardAnswer {
-    Found(Box<Found>),
+    SeriesAnswer(Box<SeriesAnswer>),
     /// Why there is no number.
     Nothing(String),
 }
 
 /// What a series answers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct SeriesAnswer {
     /// `at least ` or nothing.
     pub(crate) bound: &'static str,
     pub(crate) amount: f64,
@@ -106,7 +106,7 @@ fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
         .collect();
     let answer = match (&series.no_answer, answer(series)) {
         (Some(reason), _) => CardAnswer::Nothing(reason.clone()),
-        (None, Some(answer)) => CardAnswer::Found(Box::new(found(series, answer))),
+        (None, Some(answer)) => CardAnswer::SeriesAnswer(Box::new(found(series, answer))),
         (None, None) => CardAnswer::Nothing("nothing was measured".to_owned()),
     };
     CardRow {
@@ -125,7 +125,7 @@ fn unit(series: &SeriesRecord) -> &'static str {
     }
 }
 
-fn found(series: &SeriesRecord, answer: Answer<'_>) -> Found {
+fn found(series: &SeriesRecord, answer: Answer<'_>) -> SeriesAnswer {
     let in_bytes = told_in_bytes(&series.name);
     let of_step = throughput(answer.step, in_bytes);
     let (amount, interval) = match &series.answer {
@@ -153,10 +153,10 @@ fn found(series: &SeriesRecord, answer: Answer<'_>) -> Found {
     let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
     let within = is_within_limit(series);
     let others = match answer.place {
-        Place::Knee | Place::Ceiling => at_all_limits(series),
-        Place::Only | Place::Within => String::new(),
+        AnswerReason::Knee | AnswerReason::Ceiling => at_all_limits(series),
+        AnswerReason::Only | AnswerReason::Within => String::new(),
     };
-    Found {
+    SeriesAnswer {
         bound,
         amount,
         unit: unit(series),
@@ -209,9 +209,9 @@ fn load(series: &SeriesRecord, answer: Answer<'_>) -> String {
         None => u64::from(in_flight(answer.step)),
     };
     match answer.place {
-        Place::Only | Place::Within => format!("{many} in flight"),
-        Place::Knee => format!("{many} in flight (knee)"),
-        Place::Ceiling => format!("{many} in flight (ceiling)"),
+        AnswerReason::Only | AnswerReason::Within => format!("{many} in flight"),
+        AnswerReason::Knee => format!("{many} in flight (knee)"),
+        AnswerReason::Ceiling => format!("{many} in flight (ceiling)"),
     }
 }
 
@@ -338,7 +338,7 @@ impl Card {
         let rows = self.rows.iter().map(|row| {
             let words = match &row.answer {
                 CardAnswer::Nothing(reason) => reason.clone(),
-                CardAnswer::Found(found) => {
+                CardAnswer::SeriesAnswer(found) => {
                     let latency = found.latency.as_ref();
                     let latency = latency.map(|(label, value)| format!(", {value} ({label})"));
                     let others = match found.others.as_str() {

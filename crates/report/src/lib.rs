@@ -19,6 +19,7 @@ mod comparison;
 mod csv;
 mod difference;
 mod draw;
+mod escape;
 mod history;
 mod hosts;
 mod identity;

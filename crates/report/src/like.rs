@@ -105,7 +105,7 @@ fn of_side(job: &JobRecord, most: f64) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, Outcome, TargetFacts};
+    use stripewise_results::{EngineFacts, JobOutcome, TargetFacts};
 
     fn run(name: &str, mib_per_s: f64, iops: f64) -> RunRecord {
         let mut run = RunRecord::empty();
@@ -115,10 +115,10 @@ mod tests {
             further_targets: Vec::new(),
             workload: Default::default(),
             engine: EngineFacts::default(),
-            outcome: Outcome {
+            outcome: JobOutcome {
                 mib_per_s,
                 iops,
-                ..Outcome::default()
+                ..JobOutcome::default()
             },
             warnings: Vec::new(),
         });

@@ -3,7 +3,7 @@
 
 use crate::caution::state_in_brief;
 use crate::number::{latency, rate};
-use crate::run::{kind_of_load, kinds};
+use crate::run::kinds;
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_stats::median;
@@ -77,7 +77,7 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
         }
         let workload = &first.workload;
         let mut cells = vec![
-            format!("{}{name}", kind_of_load(first)),
+            format!("{}{name}", first.load_name()),
             workload.block_text(),
             workload.threads.to_string(),
             workload.outstanding.to_string(),

@@ -8,13 +8,8 @@ use crate::table::{Column, draw, number, words};
 use crate::warnings::wrapped;
 use std::borrow::Cow;
 use std::fmt::Write;
-use stripewise_results::{JobRecord, KindOutcome, Outcome, RunRecord};
+use stripewise_results::{JobOutcome, JobRecord, KindOutcome, RunRecord};
 use stripewise_units::{Percentile, counted, format_bytes, format_count, format_duration};
-
-/// `random read`, `sequential write`, `random 70 % read`.
-pub(crate) fn kind_of_load(job: &JobRecord) -> String {
-    format!("{} {}", job.pattern_name(), job.workload.operation_name())
-}
 
 /// A row per job of each run: what was asked and what came of it. A mixed load
 /// has a row for its reads, one for its writes, and one for both.
@@ -81,7 +76,7 @@ pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)
     kinds
 }
 
-fn both(outcome: &Outcome) -> KindOutcome {
+fn both(outcome: &JobOutcome) -> KindOutcome {
     KindOutcome {
         operations: outcome.operations,
         bytes: outcome.bytes,
@@ -117,7 +112,7 @@ pub fn percentiles_text(runs: &[RunRecord], asked: &[Percentile]) -> String {
                 } else {
                     String::new()
                 },
-                format!("{}{kind}", kind_of_load(job)),
+                format!("{}{kind}", job.load_name()),
                 workload.block_text(),
                 workload.threads.to_string(),
                 workload.outstanding.to_string(),
@@ -212,7 +207,7 @@ fn row(
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
     let mut cells = vec![
         name.to_owned(),
-        format!("{}{kind}", kind_of_load(job)),
+        format!("{}{kind}", job.load_name()),
         workload.block_text(),
         if any_offset {
             stripewise_units::ByteSize(workload.base_offset_bytes).to_string()
@@ -288,7 +283,7 @@ pub fn job_details(job: &JobRecord) -> String {
 }
 
 /// Errors, and what the window did not see.
-fn trouble(outcome: &Outcome) -> String {
+fn trouble(outcome: &JobOutcome) -> String {
     let mut text = String::new();
     if outcome.errors.total > 0 {
         let reasons: Vec<String> = outcome
@@ -325,7 +320,7 @@ fn trouble(outcome: &Outcome) -> String {
 }
 
 /// The largest latency of the measured window, of any kind.
-fn longest_measured_ns(outcome: &Outcome) -> u64 {
+fn longest_measured_ns(outcome: &JobOutcome) -> u64 {
     let kinds = [
         Some(&outcome.read),
         Some(&outcome.write),

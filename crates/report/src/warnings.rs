@@ -64,7 +64,7 @@ pub fn errors_text(runs: &[RunRecord]) -> String {
         }
         let what = format!(
             "{}, {}, on {}",
-            crate::run::kind_of_load(job),
+            job.load_name(),
             job.workload.block_text(),
             job.target.name
         );

@@ -9,8 +9,9 @@ mod pictures;
 
 use stripewise_report::{About, Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
 use stripewise_results::{
-    ComparisonGroup, ComparisonRecord, ComparisonRow, Document, Interval, JobRecord, KneeRecord,
-    LatencySummary, Outcome, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
+    ComparisonGroup, ComparisonRecord, ComparisonRow, Document, Interval, JobOutcome, JobRecord,
+    KneeRecord, LatencySummary, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts,
+    Verdict,
 };
 
 const SCRIPT: &str = "</script><script>alert(1)</script><!-- =1+1 | `x`";
@@ -144,13 +145,13 @@ fn run(label: &str) -> RunRecord {
         latency_ns_max: 9_000_000 + (second % 11) * 2_000_000,
         ..Interval::default()
     });
-    let mut outcome = Outcome {
+    let mut outcome = JobOutcome {
         duration_ns: 80_000_000_000,
         operations: 180_000,
         iops: 2_250.0,
         mib_per_s: 17.578125,
         intervals: intervals.collect(),
-        ..Outcome::default()
+        ..JobOutcome::default()
     };
     outcome.read.operations = 180_000;
     outcome.read.latency_ns = Some(latency(1_200_000));

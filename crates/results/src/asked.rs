@@ -94,7 +94,7 @@ fn operations_min(run: &RunRecord) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EngineFacts, Interval, Outcome, TargetFacts};
+    use crate::{EngineFacts, Interval, JobOutcome, TargetFacts};
     use stripewise_workload::Workload;
 
     fn run(command: &[&str], intervals_ns: &[u64]) -> RunRecord {
@@ -115,11 +115,11 @@ mod tests {
                 cpus: vec![1],
                 ..EngineFacts::default()
             },
-            outcome: Outcome {
+            outcome: JobOutcome {
                 duration_ns: 20_000_000_000,
                 operations: 40_000,
                 intervals: intervals.collect(),
-                ..Outcome::default()
+                ..JobOutcome::default()
             },
             warnings: Vec::new(),
         };

@@ -5,7 +5,7 @@
 //! made here is infinite or NaN: JSON has neither.
 
 use crate::intervals::coarsen;
-use crate::{Drain, Errors, Interval, KindOutcome, LatencySummary, OpenLoop, Outcome};
+use crate::{Drain, Errors, Interval, JobOutcome, KindOutcome, LatencySummary, OpenLoop};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 use stripewise_units::Percentile;
@@ -28,7 +28,7 @@ pub struct KindParts {
     pub histogram: Histogram,
 }
 
-/// What an [`Outcome`] is made of.
+/// What an [`JobOutcome`] is made of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeParts {
     /// Length of the measured window.
@@ -55,7 +55,7 @@ pub struct OutcomeParts {
     pub intervals: Vec<Interval>,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Operations that failed, in the window and after the stop.
     #[must_use]
     pub fn failures(&self) -> u64 {
@@ -65,11 +65,11 @@ impl Outcome {
     /// The outcome of these counts. A window of no length has rates of 0, and no
     /// operations have costs of 0.
     #[must_use]
-    pub fn from_parts(parts: OutcomeParts) -> Outcome {
+    pub fn from_parts(parts: OutcomeParts) -> JobOutcome {
         let operations = parts.read.operations + parts.write.operations;
         let bytes = parts.read.bytes + parts.write.bytes;
         let duration_ns = parts.duration_ns as f64;
-        Outcome {
+        JobOutcome {
             duration_ns: parts.duration_ns,
             operations,
             bytes,
@@ -92,7 +92,7 @@ impl Outcome {
     }
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Fills in the percentiles that were asked for, as far as latencies are known one by
     /// one and ten of them or more lie above.
     pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn rates_and_littles_law_follow_from_the_counts() {
-        let outcome = Outcome::from_parts(OutcomeParts {
+        let outcome = JobOutcome::from_parts(OutcomeParts {
             duration_ns: 2_000_000_000,
             read: kind(&[(500_000, 3000)]),
             write: kind(&[(1_000_000, 1000)]),
@@ -194,14 +194,14 @@ mod tests {
 
     #[test]
     fn an_empty_window_has_rates_of_zero_and_no_latencies() {
-        let outcome = Outcome::from_parts(OutcomeParts::default());
-        assert_eq!(outcome, Outcome::default());
+        let outcome = JobOutcome::from_parts(OutcomeParts::default());
+        assert_eq!(outcome, JobOutcome::default());
     }
 
     #[test]
     fn percentiles_are_filled_in_where_ten_operations_lie_above() {
         let latencies: Vec<(u64, u64)> = (1..=1000).map(|at| (at * 100, 1)).collect();
-        let mut outcome = Outcome::from_parts(OutcomeParts {
+        let mut outcome = JobOutcome::from_parts(OutcomeParts {
             read: kind(&latencies),
             ..OutcomeParts::default()
         });

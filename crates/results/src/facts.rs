@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// What one processor did during a run, for everybody; to a tick of the system, mostly
 /// 10 ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct ProcessorUse {
     /// Its number.
     pub number: u32,

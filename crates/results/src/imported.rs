@@ -6,7 +6,9 @@
 //! In the Rust types they hold their defaults, which nobody may print: look at
 //! imported records through [`crate::JobRow`] only.
 
-use crate::{EngineFacts, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts};
+use crate::{
+    EngineFacts, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -185,11 +187,11 @@ fn defaults() -> Value {
         further_targets: Vec::new(),
         workload: Workload::default(),
         engine: EngineFacts::default(),
-        outcome: Outcome {
+        outcome: JobOutcome {
             read: latencies.clone(),
             write: latencies.clone(),
             sync: Some(latencies),
-            ..Outcome::default()
+            ..JobOutcome::default()
         },
         warnings: Vec::new(),
     };
@@ -244,9 +246,9 @@ mod tests {
             }),
             ..RunRecord::empty()
         };
-        let mut outcome = Outcome {
+        let mut outcome = JobOutcome {
             iops: 590.5,
-            ..Outcome::default()
+            ..JobOutcome::default()
         };
         outcome.read.latency_ns = Some(LatencySummary {
             min: 0,

@@ -41,8 +41,8 @@ pub use id::run_id;
 pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use outcome::{
-    Drain, EngineFacts, Errors, InitiationLatency, Interval, KindOutcome, LatencySummary, OpenLoop,
-    Outcome, Pause, ThreadOutcome,
+    Drain, EngineFacts, Errors, InitiationLatency, Interval, JobOutcome, KindOutcome,
+    LatencySummary, OpenLoop, Pause, ThreadOutcome,
 };
 pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
 pub use row::{JobRow, OperationKind};

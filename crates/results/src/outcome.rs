@@ -39,7 +39,7 @@ fn is_not_held(completion_hold_ns_max: &u64) -> bool {
 
 /// The result of one job. Operations count that complete in [measure from, stop).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// Length of the measured window.
     pub duration_ns: u64,
     /// Reads and writes that completed in it, whole.
@@ -89,7 +89,9 @@ pub struct Outcome {
 }
 
 /// What one thread of a job did in the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct ThreadOutcome {
     /// Reads and writes that it completed.
     pub operations: u64,

@@ -1,7 +1,7 @@
 //! Runs and jobs.
 
 use crate::{
-    ComparisonRecord, EngineFacts, HostFacts, Imported, MergedRecord, Outcome, ProcessorUse,
+    ComparisonRecord, EngineFacts, HostFacts, Imported, JobOutcome, MergedRecord, ProcessorUse,
     RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ pub struct JobRecord {
     /// What carried it.
     pub engine: EngineFacts,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// Warnings about this job.
     pub warnings: Vec<Warning>,
 }
@@ -238,5 +238,11 @@ impl JobRecord {
     #[must_use]
     pub fn pattern_name(&self) -> &'static str {
         self.workload.pattern.name()
+    }
+
+    /// `random read`, `sequential write`, `random 70 % read`.
+    #[must_use]
+    pub fn load_name(&self) -> String {
+        format!("{} {}", self.pattern_name(), self.workload.operation_name())
     }
 }

@@ -18,7 +18,7 @@ const LACKING: [&str; 8] = [
     "TargetFacts",
     "Workload",
     "EngineFacts",
-    "Outcome",
+    "JobOutcome",
     "KindOutcome",
 ];
 /// The last of them: its values are known one by one.

@@ -4,8 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use stripewise_results::{
-    Document, DocumentError, Drain, EngineFacts, Errors, HostFacts, Interval, JobRecord, KindParts,
-    OpenLoop, Outcome, OutcomeParts, RunRecord, Severity, Status, TargetFacts, TargetKind, Warning,
+    Document, DocumentError, Drain, EngineFacts, Errors, HostFacts, Interval, JobOutcome,
+    JobRecord, KindParts, OpenLoop, OutcomeParts, RunRecord, Severity, Status, TargetFacts,
+    TargetKind, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_workload::{Arrivals, CursorKind, Pattern, Rate, SyncPolicy, Workload};
@@ -83,8 +84,8 @@ prop_compose! {
         first in option::of(text()),
         open_loop in option::of(any::<[u64; 3]>()),
         intervals in vec(interval(), 0..4),
-    ) -> Outcome {
-        Outcome::from_parts(OutcomeParts {
+    ) -> JobOutcome {
+        JobOutcome::from_parts(OutcomeParts {
             duration_ns,
             read,
             write,
@@ -302,7 +303,7 @@ fn the_keys_of_the_document_are_those_that_other_programs_read() {
         bytes: 5_120_000,
         histogram,
     };
-    let outcome = Outcome::from_parts(OutcomeParts {
+    let outcome = JobOutcome::from_parts(OutcomeParts {
         duration_ns: 1_000_000_000,
         read: part,
         open_loop: Some(OpenLoop::default()),
@@ -344,7 +345,7 @@ fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
             further_targets: Vec::new(),
             workload: Workload::default(),
             engine: EngineFacts::default(),
-            outcome: Outcome {
+            outcome: JobOutcome {
                 iops: 421.5,
                 mib_per_s: 7.25,
                 outstanding_mean: 3.5,
@@ -352,7 +353,7 @@ fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
                     latency_ns_mean: 1234.5,
                     ..Interval::default()
                 }],
-                ..Outcome::default()
+                ..JobOutcome::default()
             },
             warnings: Vec::new(),
         }],

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, JobRecord, Outcome, RunRecord, Status, TargetFacts,
+    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, RunRecord, Status, TargetFacts,
     TargetKind,
 };
 use stripewise_stats::Histogram;
@@ -30,9 +30,9 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         further_targets: Vec::new(),
         workload: Workload::default(),
         engine: EngineFacts::default(),
-        outcome: Outcome {
+        outcome: JobOutcome {
             intervals: vec![Interval::default(); 10],
-            ..Outcome::default()
+            ..JobOutcome::default()
         },
         warnings: Vec::new(),
     };

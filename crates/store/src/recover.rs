@@ -12,7 +12,7 @@ use crate::rows::{finish, owner_at};
 use crate::types::{StoredInterval, Unreadable};
 use rusqlite::{Connection, TransactionBehavior, params};
 use stripewise_results::{
-    Errors, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord, Status,
+    Errors, Interval, JobOutcome, JobRecord, KindParts, OutcomeParts, RunRecord, Status,
 };
 
 impl Store {
@@ -111,9 +111,9 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
 
 /// The outcome as far as intervals tell it. Bytes of a kind follow from its
 /// operations: only whole ones count, and all have the job's block size.
-fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> Outcome {
+fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
-        return Outcome::default();
+        return JobOutcome::default();
     };
     let duration_ns = (last.interval.start_ns + last.interval.duration_ns)
         .saturating_sub(first.interval.start_ns);
@@ -161,5 +161,5 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> Outcome {
         histogram,
     });
     parts.intervals = intervals;
-    Outcome::from_parts(parts)
+    JobOutcome::from_parts(parts)
 }

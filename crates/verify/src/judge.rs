@@ -1,7 +1,7 @@
 //! From what came, and came again, to a verdict on each sector.
 
 use crate::map::{Expected, Map};
-use crate::see::{Damage, Place, Seen, Suspect, see};
+use crate::see::{Damage, SectorPlace, Seen, Suspect, see};
 use crate::stamp::Stamp;
 use serde::{Deserialize, Serialize};
 
@@ -158,7 +158,7 @@ pub(crate) struct Scene<'a> {
 
 /// The verdict on one sector.
 #[derive(Clone, Debug)]
-pub(crate) struct Verdict {
+pub(crate) struct SectorVerdict {
     pub class: Class,
     pub offset_bytes: u64,
     pub expected: Expected,
@@ -195,7 +195,7 @@ impl Scene<'_> {
 
     /// The verdicts on all sectors of the scene that are or were wrong. `suspects` are
     /// what came first, by offset; others are judged by the rereads alone.
-    pub(crate) fn judge(&self, suspects: &[Suspect]) -> Vec<Verdict> {
+    pub(crate) fn judge(&self, suspects: &[Suspect]) -> Vec<SectorVerdict> {
         let mut verdicts = Vec::new();
         for number in 0..self.sectors() {
             let offset_bytes = self.start_bytes + number * u64::from(self.sector_bytes);
@@ -230,8 +230,8 @@ impl Scene<'_> {
         offset_bytes: u64,
         expected: &Expected,
         first: Option<&Suspect>,
-    ) -> Option<Verdict> {
-        let place = Place {
+    ) -> Option<SectorVerdict> {
+        let place = SectorPlace {
             run: self.run,
             target: self.target,
             offset_bytes,
@@ -243,7 +243,7 @@ impl Scene<'_> {
             .collect();
         let is_right = |seen: &Seen| place.is_right(seen);
         let came = first.map(|first| see(&first.bytes, Some(first.poison), &place));
-        let verdict = |class, seen, bytes: &[u8]| Verdict {
+        let verdict = |class, seen, bytes: &[u8]| SectorVerdict {
             class,
             offset_bytes,
             expected: expected.clone(),
@@ -298,7 +298,7 @@ fn words(
     first: Option<&Suspect>,
     again: &[&[u8]],
     seen: &[Seen],
-    place: &Place<'_>,
+    place: &SectorPlace<'_>,
 ) -> Vec<&'static str> {
     let word = |(bytes, seen): (&&[u8], &Seen)| match first {
         _ if place.is_right(seen) => "right",
@@ -310,7 +310,7 @@ fn words(
 }
 
 /// The class of what lies there; `None` where it is right.
-fn lasting(seen: &Seen, place: &Place<'_>) -> Option<Class> {
+fn lasting(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         Seen::Poison => Class::NotRead,
         Seen::Zeros => Class::Dropped,
@@ -328,7 +328,7 @@ fn lasting(seen: &Seen, place: &Place<'_>) -> Option<Class> {
 
 /// The class of what came once and is right now. `None` for what may have been there when
 /// it came.
-fn passing(seen: &Seen, place: &Place<'_>) -> Option<Class> {
+fn passing(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         Seen::Poison => Class::NotRead,
         Seen::Zeros | Seen::Damaged(_) | Seen::Foreign => Class::Transient,

@@ -1,6 +1,6 @@
 //! Faults: what goes into records, and how two sights of one fault become one.
 
-use crate::judge::{Class, Verdict, damage_in_words};
+use crate::judge::{Class, SectorVerdict, damage_in_words};
 use crate::map::Expected;
 use crate::see::Seen;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, write_sector};
@@ -125,10 +125,10 @@ pub(crate) struct Scope {
 
 /// Neighbouring sectors of one verdict as one fault. `verdicts` are of one target, by
 /// offset.
-pub(crate) fn faults_of(verdicts: &[Verdict], scope: &Scope) -> Vec<Fault> {
+pub(crate) fn faults_of(verdicts: &[SectorVerdict], scope: &Scope) -> Vec<Fault> {
     let sector = u64::from(scope.sector_bytes);
     let mut faults: Vec<Fault> = Vec::new();
-    let mut last: Option<&Verdict> = None;
+    let mut last: Option<&SectorVerdict> = None;
     for verdict in verdicts {
         let goes_on = last.is_some_and(|last| {
             last.offset_bytes + sector == verdict.offset_bytes && is_same(last, verdict)
@@ -143,8 +143,8 @@ pub(crate) fn faults_of(verdicts: &[Verdict], scope: &Scope) -> Vec<Fault> {
 }
 
 /// Two neighbours have the same story.
-fn is_same(one: &Verdict, other: &Verdict) -> bool {
-    let shift = |verdict: &Verdict| match verdict.seen {
+fn is_same(one: &SectorVerdict, other: &SectorVerdict) -> bool {
+    let shift = |verdict: &SectorVerdict| match verdict.seen {
         Seen::Intact(stamp) => Some((
             stamp.run,
             stamp.target,
@@ -155,7 +155,7 @@ fn is_same(one: &Verdict, other: &Verdict) -> bool {
     one.class == other.class && shift(one) == shift(other)
 }
 
-fn fault_of(verdict: &Verdict, scope: &Scope) -> Fault {
+fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
     let sector_bytes = scope.sector_bytes;
     let stamp = match verdict.seen {
         Seen::Intact(stamp) => Some(stamp),
@@ -211,7 +211,7 @@ fn fault_of(verdict: &Verdict, scope: &Scope) -> Fault {
 
 /// The sector that should be there; what the map does not know (who wrote it and when) is
 /// taken from what was found.
-fn expected_sector(verdict: &Verdict, scope: &Scope, found: Option<&Stamp>) -> Vec<u8> {
+fn expected_sector(verdict: &SectorVerdict, scope: &Scope, found: Option<&Stamp>) -> Vec<u8> {
     let generation = verdict.expected.newest();
     let mut sector = vec![0; scope.sector_bytes as usize];
     if let Some(found) = found {
@@ -259,7 +259,7 @@ fn expected_in_words(expected: &Expected) -> String {
     }
 }
 
-fn found_in_words(verdict: &Verdict, scope: &Scope) -> String {
+fn found_in_words(verdict: &SectorVerdict, scope: &Scope) -> String {
     match verdict.seen {
         Seen::Poison => "nothing: the buffer still held what it was filled with".to_owned(),
         Seen::Zeros => "zeros".to_owned(),

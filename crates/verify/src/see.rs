@@ -49,7 +49,7 @@ pub struct Suspect {
 
 /// Where a sector was read from.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct SectorPlace<'a> {
     /// The run that owns the target.
     pub run: u64,
     /// The target's number.
@@ -60,7 +60,7 @@ pub struct Place<'a> {
     pub expected: &'a Expected,
 }
 
-impl Place<'_> {
+impl SectorPlace<'_> {
     /// What is seen is what may be there.
     #[must_use]
     pub fn is_right(&self, seen: &Seen) -> bool {
@@ -97,7 +97,7 @@ pub fn fill_with_poison(poison: u64, buffer: &mut [u8]) {
 
 /// What this sector is.
 #[must_use]
-pub fn see(sector: &[u8], poison: Option<u64>, place: &Place<'_>) -> Seen {
+pub fn see(sector: &[u8], poison: Option<u64>, place: &SectorPlace<'_>) -> Seen {
     if let Some(stamp) = read_sector(sector) {
         return Seen::Intact(stamp);
     }
@@ -119,7 +119,7 @@ pub fn see(sector: &[u8], poison: Option<u64>, place: &Place<'_>) -> Seen {
 }
 
 /// Places and generations that this sector may have been before something befell it.
-fn candidates(sector: &[u8], place: &Place<'_>) -> Vec<(u64, u32)> {
+fn candidates(sector: &[u8], place: &SectorPlace<'_>) -> Vec<(u64, u32)> {
     let mut candidates = Vec::new();
     if let Some(stamp) = claimed(sector) {
         candidates.push((stamp.offset_bytes, stamp.generation));
@@ -216,7 +216,7 @@ mod tests {
 
     fn seen(sector: &[u8]) -> Seen {
         let expected = Expected::Exactly(4);
-        let place = Place {
+        let place = SectorPlace {
             run: 9,
             target: 1,
             offset_bytes: 8192,

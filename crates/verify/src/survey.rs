@@ -4,7 +4,7 @@
 use crate::judge::Class;
 use crate::ledger::{Content, Fault, hex, run_text};
 use crate::map::Expected;
-use crate::see::{Place, Seen, see};
+use crate::see::{SectorPlace, Seen, see};
 use crate::stamp::{Stamp, claimed, read_sector};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Survey {
                 Some(stamp) => Expected::Exactly(stamp.generation),
                 None => Expected::Exactly(1),
             };
-            let place = Place {
+            let place = SectorPlace {
                 run: claimed(bytes).or(before).map_or(0, |stamp| stamp.run),
                 target: 0,
                 offset_bytes: at_bytes,

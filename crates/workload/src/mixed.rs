@@ -13,7 +13,7 @@ use crate::{BlockSizes, CursorKind, Distribution, Pattern, Span, Workload};
 
 /// How positions come about.
 #[derive(Clone, Debug)]
-enum Place {
+enum Placing {
     Uniform,
     /// Within one of the pieces of the span that are as long as the largest size.
     Pieces(Pieces),
@@ -35,7 +35,7 @@ pub(crate) struct Mixed {
     sizes: Vec<(u64, u64)>,
     size: Generator,
     position: Generator,
-    place: Place,
+    place: Placing,
     span_bytes: u64,
     piece_bytes: u64,
     pieces: u64,
@@ -56,9 +56,9 @@ impl Mixed {
             Pattern::Random { distribution } => random(distribution, workload.seed, span.blocks),
             Pattern::Sequential {
                 cursor: CursorKind::Shared,
-            } => Place::Shared(shared.clone()),
+            } => Placing::Shared(shared.clone()),
             // Strides and columns of several sizes are refused beforehand.
-            _ => Place::Own(first(&workload.block_sizes, span, index, workload.threads)),
+            _ => Placing::Own(first(&workload.block_sizes, span, index, workload.threads)),
         };
         let mut below = 0;
         let sizes = workload.block_sizes.shares().iter().map(|share| {
@@ -82,8 +82,8 @@ impl Mixed {
         let known = self.sizes.iter().find(|(below, _)| drawn < *below);
         let size = known.map_or(self.piece_bytes, |(_, size)| *size);
         let offset = match &mut self.place {
-            Place::Uniform => within(self.span_bytes, size, &mut self.position),
-            Place::Pieces(pieces) => {
+            Placing::Uniform => within(self.span_bytes, size, &mut self.position),
+            Placing::Pieces(pieces) => {
                 let piece = pieces.draw(self.pieces, &mut self.position);
                 let start = piece * self.piece_bytes;
                 let inside = within(self.piece_bytes, size, &mut self.position);
@@ -91,12 +91,12 @@ impl Mixed {
                 let alignment = alignment_bytes(size);
                 (start + inside) / alignment * alignment
             }
-            Place::Own(next) => {
+            Placing::Own(next) => {
                 let offset = fitting(*next, size, self.span_bytes);
                 *next = offset + size;
                 offset
             }
-            Place::Shared(cursor) => fitting(
+            Placing::Shared(cursor) => fitting(
                 cursor.take_bytes(size) % self.span_bytes,
                 size,
                 self.span_bytes,
@@ -121,11 +121,11 @@ impl Pieces {
     }
 }
 
-fn random(distribution: Distribution, seed: u64, pieces: u64) -> Place {
+fn random(distribution: Distribution, seed: u64, pieces: u64) -> Placing {
     match distribution {
-        _ if pieces == 1 => Place::Uniform,
-        Distribution::Uniform => Place::Uniform,
-        Distribution::Zipf { theta } => Place::Pieces(Pieces::Zipf(Box::new((
+        _ if pieces == 1 => Placing::Uniform,
+        Distribution::Uniform => Placing::Uniform,
+        Distribution::Zipf { theta } => Placing::Pieces(Pieces::Zipf(Box::new((
             Zipf::new(pieces, theta),
             Scatter::new(seed, pieces),
         )))),
@@ -134,7 +134,7 @@ fn random(distribution: Distribution, seed: u64, pieces: u64) -> Place {
             operations_percent,
         } => {
             let hot = u128::from(pieces) * u128::from(space_percent) / 100;
-            Place::Pieces(Pieces::Hot {
+            Placing::Pieces(Pieces::Hot {
                 hot: (hot as u64).clamp(1, pieces - 1),
                 percent: operations_percent,
             })

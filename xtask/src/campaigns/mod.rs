@@ -32,14 +32,14 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
         Some(binary) => binary
             .canonicalize()
             .with_context(|| format!("there is no {}", binary.display()))?,
-        None => crate::ci::release_binary(root)?,
+        None => crate::shell::release_binary(root)?,
     };
     all(root, &program, seconds, seed, only.as_deref())
 }
 
 /// All campaigns for their usual time, as `nightly` runs them.
 pub fn in_nightly(root: &Path) -> Result<()> {
-    let program = crate::ci::release_binary(root)?;
+    let program = crate::shell::release_binary(root)?;
     // Another night tries other moments; the seed is printed.
     let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
     all(root, &program, SECONDS, seed, None)

@@ -153,9 +153,6 @@ fn accuracy(_root: &Path) -> Result<()> {
     crate::accuracy::run()
 }
 
-/// `tests/vm/run` names the tool that it lacks and ends with this code.
-pub const TOOL_MISSING: i32 = 77;
-
 fn virtual_machine(root: &Path) -> Result<()> {
     scenarios_in_vm(root, &["counts", "mapper", "power-brief"])
 }
@@ -163,7 +160,7 @@ fn virtual_machine(root: &Path) -> Result<()> {
 /// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels.
 /// None are what every change has to pass: counts, nothing that a busy machine changes.
 pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
-    let binary = release_binary(root)?;
+    let binary = shell::release_binary(root)?;
     let status = Command::new(root.join("tests/vm/run"))
         .args(arguments)
         .env("STRIPEWISE", binary)
@@ -172,7 +169,7 @@ pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
         .context("cannot start tests/vm/run")?;
     match status.code() {
         Some(0) => Ok(()),
-        Some(TOOL_MISSING) => shell::skip("tests/vm/run", "what it named above"),
+        Some(shell::TOOL_MISSING) => shell::skip("tests/vm/run", "what it named above"),
         _ => bail!("tests/vm/run failed ({status})"),
     }
 }
@@ -249,25 +246,6 @@ fn test_command(readme: &str) -> Option<&str> {
         }
     }
     None
-}
-
-/// The binary as users build it.
-pub fn release_binary(root: &Path) -> Result<std::path::PathBuf> {
-    let arguments = [
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "stripewise-app",
-    ];
-    shell::run(&mut cargo(root, &arguments))?;
-    let binary = crate::root::target_directory()
-        .join("release/stripewise")
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    if !binary.exists() {
-        bail!("the build left no {}", binary.display());
-    }
-    Ok(binary)
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<Path
         System::Linux => binary,
         System::LinuxArm | System::Windows => Some(System::Linux.built())
             .filter(|path| path.exists())
-            .map_or_else(|| crate::ci::release_binary(root), Ok)?,
+            .map_or_else(|| crate::shell::release_binary(root), Ok)?,
     };
     entries.extend(made_by_program(&runs_here, system)?);
     if system == System::Windows {

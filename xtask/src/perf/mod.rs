@@ -14,7 +14,7 @@ pub mod ratio;
 pub mod report;
 
 use crate::arguments::Arguments;
-use crate::{ci, root, shell};
+use crate::{root, shell};
 use anyhow::{Context, Result};
 use counters::Counters;
 use device::Device;
@@ -130,7 +130,7 @@ fn rates(programs: &[Program], pairs: usize) -> Result<()> {
 
 /// The binary that was named, else one built now as users build it.
 pub fn built(binary: Option<PathBuf>) -> Result<PathBuf> {
-    binary.map_or_else(|| ci::release_binary(&root::path()), Ok)
+    binary.map_or_else(|| shell::release_binary(&root::path()), Ok)
 }
 
 /// A path as text, for command lines.

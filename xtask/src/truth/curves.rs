@@ -5,7 +5,7 @@ use anyhow::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_lab::{SeriesKind, StepRunner};
 use stripewise_results::{
-    EngineFacts, Interval, JobRecord, LatencySummary, Outcome, RunRecord, TargetFacts,
+    EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, RunRecord, TargetFacts,
 };
 use stripewise_stats::{CurvePoint, Random, knee};
 use stripewise_workload::Workload;
@@ -90,7 +90,7 @@ pub struct Runs {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Runs {
-    fn outcome(&mut self, workload: &Workload) -> Outcome {
+    fn outcome(&mut self, workload: &Workload) -> JobOutcome {
         let load = f64::from(workload.threads * workload.outstanding);
         let slowed = self.random.uniform() < SLOWED_SHARE;
         let factor = if slowed { SLOWED_TO } else { 1.0 };
@@ -113,13 +113,13 @@ impl Runs {
                 errors: 0,
             }
         });
-        let mut outcome = Outcome {
+        let mut outcome = JobOutcome {
             duration_ns: workload.duration_ns,
             operations: (iops * 1.5) as u64,
             iops,
             mib_per_s: iops * workload.block_size_bytes as f64 / 1_048_576.0,
             intervals: intervals.collect(),
-            ..Outcome::default()
+            ..JobOutcome::default()
         };
         outcome.read.latency_ns = Some(LatencySummary {
             p99: (p99_s * 1e9).round() as u64,

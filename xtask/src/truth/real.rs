@@ -18,7 +18,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     arguments.finish()?;
     let program = match given {
         Some(program) => program,
-        None => crate::ci::release_binary(&crate::root::path())?,
+        None => crate::shell::release_binary(&crate::root::path())?,
     };
     let Some(device) = Device::loop_device(512 << 20)? else {
         return shell::skip("A/A on a real device", "root (losetup)");

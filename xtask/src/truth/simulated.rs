@@ -9,7 +9,7 @@ use stripewise_lab::experiment::{
 };
 use stripewise_results::{HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
 use stripewise_runner::IntervalSummary;
-use stripewise_runner::session::{Job, Listener, Place, Settings, run_simulated};
+use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
 use stripewise_workload::{TargetLimits, Workload, validate};
 
 /// Makes runs on arrays: one specification for each level, built anew for every
@@ -70,7 +70,7 @@ pub fn measure(spec: &ArraySpec, workload: &Workload) -> Result<RunRecord> {
         logical_sector_bytes: array.sector_bytes(),
     };
     let span = validate(workload, limits)?;
-    let place = Place::Simulated {
+    let place = JobTarget::Simulated {
         facts: Box::new(facts(limits)),
         array: 0,
     };

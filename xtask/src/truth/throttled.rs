@@ -146,7 +146,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let device = throttled.device.as_deref().context("it has a device")?;
     let program = match given {
         Some(program) => program,
-        None => crate::ci::release_binary(&crate::root::path())?,
+        None => crate::shell::release_binary(&crate::root::path())?,
     };
     let folder = tempfile::tempdir().context("cannot make a folder")?;
     let store = folder.path().join("store.db");

@@ -159,10 +159,8 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
     let align: Vec<&str> = align.split(' ').collect();
     let sqlio = "-kR -t2 -s1 -frandom -o4 -b8 -dL testfile.dat --drive L=sim:nvme";
     let sqlio: Vec<&str> = std::iter::once("sqlio").chain(sqlio.split(' ')).collect();
-    let batch = desk.write(
-        "batch.cmd",
-        "sqlio -kR -t2 -s1 -frandom -o4 -b8 testfile.dat\n",
-    );
+    let batch = "sqlio -kR -t2 -s1 -frandom -o4 -b8 testfile.dat\n";
+    let batch = desk.write("batch.cmd", batch);
     let kept = desk.file("kept.dat");
     let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../compat/tests/data/fio.json");
     let last = desk.ids()[0].clone();

@@ -92,7 +92,7 @@ impl Level {
 
 /// A place on one drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct DrivePlace {
     /// The drive, from 0.
     pub disk: u32,
     /// Byte offset on the drive.
@@ -116,7 +116,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// First copy of its first byte.
-    pub place: Place,
+    pub place: DrivePlace,
     /// Logical address of its first byte.
     pub logical_bytes: u64,
     /// Bytes.
@@ -231,14 +231,14 @@ impl Layout {
     /// The first copy of a logical byte.
     #[must_use]
     #[inline]
-    pub fn locate(&self, logical_bytes: u64) -> Place {
+    pub fn locate(&self, logical_bytes: u64) -> DrivePlace {
         let (unit, inside) = divide(logical_bytes, self.run_bytes());
         self.place(unit, inside)
     }
 
     /// The first copy of a byte of a unit.
     #[inline]
-    fn place(&self, unit: u64, inside: u64) -> Place {
+    fn place(&self, unit: u64, inside: u64) -> DrivePlace {
         let disks = u64::from(self.disks);
         let dealt = || divide(unit, self.data_disks());
         let after_parity = |row: u64, parities: u64, column: u64| {
@@ -266,7 +266,7 @@ impl Layout {
                 (after_parity(row, 2, column), row)
             }
         };
-        Place {
+        DrivePlace {
             disk: disk as u32,
             offset_bytes: row * self.run_bytes() + inside,
         }
@@ -275,7 +275,7 @@ impl Layout {
     /// What a place is for; `None` beyond the drives' used part, or on the odd
     /// drive of a RAID 10. The inverse of [`Layout::locate`].
     #[must_use]
-    pub fn role(&self, place: Place) -> Option<Role> {
+    pub fn role(&self, place: DrivePlace) -> Option<Role> {
         if place.disk >= self.disks || place.offset_bytes >= self.disk_bytes {
             return None;
         }

@@ -71,7 +71,7 @@ proptest! {
         // Every other place is a copy or parity, of something that exists.
         for disk in 0..layout.disks {
             for offset_bytes in 0..layout.disk_bytes {
-                let place = Place { disk, offset_bytes };
+                let place = DrivePlace { disk, offset_bytes };
                 match layout.role(place) {
                     Some(Role::Data(logical)) => prop_assert_eq!(layout.locate(logical), place),
                     Some(Role::Mirror(logical)) => prop_assert!(logical < layout.size_bytes()),
@@ -81,7 +81,7 @@ proptest! {
                     None => prop_assert!(false, "{:?} is for nothing", place),
                 }
             }
-            prop_assert_eq!(layout.role(Place { disk, offset_bytes: layout.disk_bytes }), None);
+            prop_assert_eq!(layout.role(DrivePlace { disk, offset_bytes: layout.disk_bytes }), None);
         }
     }
 
@@ -108,7 +108,7 @@ proptest! {
             assert!(!access.write);
             let disk = match access.target { Target::Disk(disk) => disk, Target::AnyOf { first, .. } => first };
             for offset_bytes in access.offset_bytes..access.offset_bytes + access.length_bytes {
-                let Some(Role::Data(logical)) = layout.role(Place { disk, offset_bytes }) else {
+                let Some(Role::Data(logical)) = layout.role(DrivePlace { disk, offset_bytes }) else {
                     panic!("reads go to data");
                 };
                 read[(logical - from) as usize] += 1;
@@ -219,9 +219,9 @@ impl<'a> Drives<'a> {
     fn parity(
         &self,
         row: u64,
-        place: Place,
+        place: DrivePlace,
         range: &std::ops::Range<u64>,
-        old: &HashMap<Place, u8>,
+        old: &HashMap<DrivePlace, u8>,
     ) -> (u8, u8) {
         let layout = self.layout;
         let unit = layout.unit_bytes;
@@ -254,14 +254,14 @@ impl<'a> Drives<'a> {
 
     fn read_without(&self, lost: &[u32], logical: u64) -> Option<u8> {
         let layout = self.layout;
-        let at = |place: Place| {
+        let at = |place: DrivePlace| {
             (!lost.contains(&place.disk))
                 .then(|| self.bytes[place.disk as usize][place.offset_bytes as usize])
         };
         let place = layout.locate(logical);
         if layout.level.parities() == 0 {
             return (place.disk..place.disk + layout.copies())
-                .find_map(|disk| at(Place { disk, ..place }));
+                .find_map(|disk| at(DrivePlace { disk, ..place }));
         }
         let (row, inside) = (
             place.offset_bytes / layout.unit_bytes,
@@ -273,7 +273,7 @@ impl<'a> Drives<'a> {
             .collect();
         let parity = |number: u64| {
             let disk = (layout.parity_disk(row) + number) % u64::from(layout.disks);
-            at(Place {
+            at(DrivePlace {
                 disk: disk as u32,
                 offset_bytes: place.offset_bytes,
             })
@@ -288,12 +288,12 @@ impl<'a> Drives<'a> {
     }
 }
 
-fn places(access: &Access) -> Vec<Place> {
+fn places(access: &Access) -> Vec<DrivePlace> {
     let Target::Disk(disk) = access.target else {
         panic!("writes name their drive");
     };
     (access.offset_bytes..access.offset_bytes + access.length_bytes)
-        .map(|offset_bytes| Place { disk, offset_bytes })
+        .map(|offset_bytes| DrivePlace { disk, offset_bytes })
         .collect()
 }
 

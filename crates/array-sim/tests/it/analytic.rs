@@ -1,7 +1,7 @@
 //! Against pencil and paper: results that follow from the mathematics alone.
 
+use crate::accuracy::{Load, Positions, closed_loop};
 use crate::{one, request, run, spec, target};
-use stripewise_array_sim::accuracy::{Load, Positions, closed_loop};
 use stripewise_array_sim::{ArraySpec, Kind, Request, Simulate};
 
 /// Disks without an arm's costs: one cylinder, one track of 100,000 sectors, a

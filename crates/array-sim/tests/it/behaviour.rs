@@ -213,16 +213,16 @@ fn caps_hold_and_burst_credit_runs_out() {
     let rate = |operations| {
         let spec = target("nvme?iops=1000&burst_operations=20000&burst_iops=5000");
         let mut array = spec.build();
-        let load = stripewise_array_sim::accuracy::Load {
+        let load = crate::accuracy::Load {
             kind: Kind::Read,
-            positions: stripewise_array_sim::accuracy::Positions::Random,
+            positions: crate::accuracy::Positions::Random,
             block_bytes: 8_192,
             outstanding: 32,
             warm_up: 0,
             operations,
             seed: 1,
         };
-        stripewise_array_sim::accuracy::closed_loop(&mut array, &load).iops()
+        crate::accuracy::closed_loop(&mut array, &load).iops()
     };
     assert!((rate(15_000) - 5_000.0).abs() < 50.0, "{}", rate(15_000));
     assert!(rate(200_000) < 1_200.0, "{}", rate(200_000));

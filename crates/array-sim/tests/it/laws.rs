@@ -1,11 +1,11 @@
 //! What physics demands of every array, whatever its level, drives and units: arrays
 //! that no table describes must obey it, too.
 
+use crate::accuracy::{Load, Positions, closed_loop};
 use crate::target;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use stripewise_array_sim::Kind;
-use stripewise_array_sim::accuracy::{Load, Positions, closed_loop};
 
 fn fixed() -> Config {
     Config {

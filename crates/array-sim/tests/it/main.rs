@@ -1,5 +1,9 @@
 //! Tests of the simulated arrays through their public interface.
 
+// Published tables are looked at by few; what drives an array, by all.
+#[allow(dead_code, unused_imports)]
+#[path = "../accuracy/mod.rs"]
+mod accuracy;
 mod allocation;
 mod analytic;
 mod behaviour;
@@ -8,7 +12,7 @@ mod laws;
 mod parser;
 mod streams;
 
-use stripewise_array_sim::accuracy::{Load, Measured, Positions, closed_loop};
+use accuracy::{Load, Measured, Positions, closed_loop};
 use stripewise_array_sim::{Array, ArraySpec, Finished, Kind, Request, Simulate};
 
 /// An array from lines of an array file.

@@ -1,7 +1,7 @@
 //! Reads and writes that follow each other: what drives and controllers read ahead.
 
+use crate::accuracy::{Load, Positions, closed_loop};
 use crate::{drain, one, request, target};
-use stripewise_array_sim::accuracy::{Load, Positions, closed_loop};
 use stripewise_array_sim::{Kind, Simulate};
 
 /// MB/s of sequential reads in a closed loop.

@@ -4,8 +4,8 @@ use super::AlignOptions;
 use super::design::{Design, primary};
 use crate::failure::{Failure, Outcome};
 use crate::steps::experiment::fit::check_fit;
-use crate::steps::experiment::ground::Found;
-use crate::steps::experiment::kept::Place;
+use crate::steps::experiment::ground::TargetGround;
+use crate::steps::experiment::kept::LevelPlaces;
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
@@ -16,8 +16,8 @@ pub(super) fn plan(
     options: &AlignOptions,
     design: &Design,
     aimed: &OpenTarget,
-    found: &Found,
-) -> Outcome<(ExperimentPlan, Place)> {
+    found: &TargetGround,
+) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
     let offsets = offsets(design, found, &mut place);
     let shifted = shift(&found.ground, &offsets).map_err(|problem| {
@@ -52,7 +52,7 @@ pub(super) fn plan(
 
 /// The levels. Writes into a file stay on the file system's blocks where nobody
 /// named other offsets: 36K stands for 63 sectors then.
-fn offsets(design: &Design, found: &Found, place: &mut Place) -> Vec<u64> {
+fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Vec<u64> {
     let offsets = design.offsets(place.start_bytes);
     let unasked = design.offsets_bytes.is_none() && offsets[0] == OFFSET_63_SECTORS;
     let page = found.page_bytes.unwrap_or(1).max(1);
@@ -81,10 +81,10 @@ fn offsets(design: &Design, found: &Found, place: &mut Place) -> Vec<u64> {
 /// disk's.
 fn warn_of_partial_pages(
     design: &Design,
-    found: &Found,
+    found: &TargetGround,
     offsets: &[u64],
     bases: &[u64],
-    place: &mut Place,
+    place: &mut LevelPlaces,
 ) {
     let Some(page) = found.page_bytes.filter(|page| design.writes && *page > 512) else {
         return;

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, check_before, measure};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, judge_requirements, lacks_permission_to_write, open_nothing,
@@ -435,7 +435,7 @@ impl Steps<'_> {
             targets: vec![0],
         };
         let elapsed_ns = self.elapsed_ns();
-        let place = Place {
+        let place = RunPlace {
             title: "Preconditioning",
             before_ns: elapsed_ns,
             expected_ns: 0,
@@ -478,7 +478,7 @@ impl Steps<'_> {
                 None => "",
             }
         );
-        let place = Place {
+        let place = RunPlace {
             title: &title,
             before_ns: elapsed_ns,
             expected_ns: step_ns,

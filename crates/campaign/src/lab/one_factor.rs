@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::ground::find;
-use crate::steps::experiment::kept::{ExperimentKind, Kept, Place};
+use crate::steps::experiment::kept::{ExperimentKind, Kept, LevelPlaces};
 use crate::steps::experiment::sitting::{Sitting, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
 use crate::steps::targets::{OpenTarget, open_target};
@@ -152,7 +152,7 @@ fn place(
     file: &LabPlan,
     plan: &mut ExperimentPlan,
     size_bytes: Option<u64>,
-) -> Outcome<Place> {
+) -> Outcome<LevelPlaces> {
     let found = find(
         context,
         aimed,
@@ -168,7 +168,7 @@ fn place(
         level.base_offset_bytes = Some(*base);
         level.size_bytes = Some(shifted.size_bytes);
     }
-    Ok(Place {
+    Ok(LevelPlaces {
         offsets_bytes: file.offsets_bytes.clone(),
         moved_bytes: shifted.moved_bytes,
         ..found.place

@@ -10,7 +10,7 @@ use stripewise_disk_formats::crossing::Crossing;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
 use stripewise_runner::IntervalSummary;
-use stripewise_runner::session::{Job, Listener, Place, Settings, run_simulated};
+use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
 use stripewise_workload::{TargetLimits, Workload, validate};
 
 /// Loads of the curve.
@@ -163,7 +163,7 @@ fn point(spec: &ArraySpec, entry: &ArrayEntry, wished: &Wished, load: u32) -> Ou
         name: "job".to_owned(),
         workload,
         places: vec![(
-            Place::Simulated {
+            JobTarget::Simulated {
                 facts: Box::new(facts),
                 array: 0,
             },

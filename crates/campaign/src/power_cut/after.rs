@@ -7,8 +7,8 @@ use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::targets::{OpenTarget, prepare, target_failure};
 use crate::steps::verification::document::{
-    Mode, PhaseOutcome, SCHEMA_VERSION, SurvivalRecord, Verdict, VerifyDocument, VerifyErrors,
-    WitnessKept,
+    Mode, PhaseOutcome, SCHEMA_VERSION, SurvivalRecord, VerifyDocument, VerifyErrors,
+    VerifyVerdict, WitnessKept,
 };
 use crate::steps::verification::pass::pass;
 use crate::steps::verification::witnessed::{CutTarget, HEADER_VERSION, WitnessHeader};
@@ -370,10 +370,10 @@ impl Judged {
             started_at,
             host: context.host().name,
             verdict: match (faults.is_empty(), self.unread_count, self.whole) {
-                (false, ..) => Verdict::Faults,
-                (true, 1.., _) => Verdict::Errors,
-                (true, 0, false) => Verdict::Interrupted,
-                (true, 0, true) => Verdict::Passed,
+                (false, ..) => VerifyVerdict::Faults,
+                (true, 1.., _) => VerifyVerdict::Errors,
+                (true, 0, false) => VerifyVerdict::Interrupted,
+                (true, 0, true) => VerifyVerdict::Passed,
             },
             targets: (self.targets.iter())
                 .map(|target| verified(target, None, &phases))

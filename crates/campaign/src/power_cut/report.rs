@@ -3,7 +3,7 @@
 use super::drive::Writer;
 use crate::context::Context;
 use crate::steps::verification::document::{
-    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
+    Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::witnessed::WitnessHeader;
 use crate::steps::verification::{run_number, verified};
@@ -116,9 +116,9 @@ impl Report {
             started_at,
             host: header.host.clone(),
             verdict: match (self.errors.is_empty(), context.signal()) {
-                (false, _) => Verdict::Errors,
-                (true, Some(_)) => Verdict::Interrupted,
-                (true, None) => Verdict::Passed,
+                (false, _) => VerifyVerdict::Errors,
+                (true, Some(_)) => VerifyVerdict::Interrupted,
+                (true, None) => VerifyVerdict::Passed,
             },
             targets: (targets.iter())
                 .zip(kept)

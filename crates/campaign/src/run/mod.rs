@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{
     PlacedJob, RunOptions, check_before, engine_of, in_turn_ns, length_ns, measure, run_failure,
     workload_failure,
@@ -292,7 +292,7 @@ fn run_all(
         let after_ns = total_ns
             .saturating_sub(before_ns)
             .saturating_sub(lengths[index]);
-        let place = Place {
+        let place = RunPlace {
             title: &title,
             before_ns,
             expected_ns: lengths[index],

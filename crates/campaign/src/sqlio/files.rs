@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::drives::Place;
+use crate::steps::drives::NamedPlace;
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, expand, intent, prepare, target_failure,
@@ -28,19 +28,19 @@ pub fn ready(
     context: &Context,
     store: &mut Store,
     wish: &FileWish,
-    place: &Place,
+    place: &NamedPlace,
     permissions: &Permissions,
     say: &mut Say<'_>,
 ) -> Outcome<Prepared> {
     let grown = match place {
-        Place::File(path) => grow(context, store, wish, path, permissions, say)?,
-        Place::Raw(_) | Place::Simulated(_) => None,
+        NamedPlace::File(path) => grow(context, store, wish, path, permissions, say)?,
+        NamedPlace::Raw(_) | NamedPlace::Simulated(_) => None,
     };
     let bytes = match (wish.specified_bytes, place) {
         (Some(bytes), _) => bytes,
-        (None, Place::File(path)) => size_of(path)?.unwrap_or(0),
-        (None, Place::Raw(path)) => device_bytes(path).unwrap_or(wish.needed_bytes),
-        (None, Place::Simulated(text)) => simulated_bytes(context, text)?,
+        (None, NamedPlace::File(path)) => size_of(path)?.unwrap_or(0),
+        (None, NamedPlace::Raw(path)) => device_bytes(path).unwrap_or(wish.needed_bytes),
+        (None, NamedPlace::Simulated(text)) => simulated_bytes(context, text)?,
     };
     let prepared = Prepared {
         file: wish.name.clone(),
@@ -58,14 +58,14 @@ pub fn judge(
     context: &Context,
     store: &Store,
     wish: &FileWish,
-    place: &Place,
+    place: &NamedPlace,
     need: &TargetRequirements,
     permissions: &Permissions,
 ) -> Outcome<()> {
     let intent = match place {
-        Place::Simulated(_) => return Ok(()),
-        Place::Raw(_) => intent(need, permissions),
-        Place::File(path) => match growth(wish, path)? {
+        NamedPlace::Simulated(_) => return Ok(()),
+        NamedPlace::Raw(_) => intent(need, permissions),
+        NamedPlace::File(path) => match growth(wish, path)? {
             None => intent(need, permissions),
             Some((None, growth)) => growing(&growth, true, permissions),
             // Making it larger is writing to it, whatever its size is now.

@@ -13,9 +13,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::drives::{Drives, Place};
+use crate::steps::drives::{Drives, NamedPlace};
 use crate::steps::input::{PLAN_BYTES_MAX, read};
-use crate::steps::keep::Place as RunPlace;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{
     Measured, PlacedJob, RunOptions, exit_of, length_ns, measure, workload_failure,
 };
@@ -92,7 +92,7 @@ pub fn run(
 struct Asked<'a> {
     command: &'a Command,
     setup: &'a Setup,
-    places: &'a [Place],
+    places: &'a [NamedPlace],
     label: Option<&'a str>,
     permissions: &'a Permissions,
 }
@@ -114,12 +114,12 @@ fn read_parameters(
     param_file::read(&bytes, path, command).map_err(refused)
 }
 
-fn places(drives: &Drives, setup: &Setup) -> Outcome<Vec<Place>> {
+fn places(drives: &Drives, setup: &Setup) -> Outcome<Vec<NamedPlace>> {
     let files = setup.files.iter();
-    let places: Vec<Place> = files
+    let places: Vec<NamedPlace> = files
         .map(|file| drives.place(&file.name, file.raw))
         .collect::<Outcome<_>>()?;
-    let simulated = |place: &Place| matches!(place, Place::Simulated(_));
+    let simulated = |place: &NamedPlace| matches!(place, NamedPlace::Simulated(_));
     if places.iter().any(simulated) && !places.iter().all(simulated) {
         return Err(Failure::usage(
             "real and simulated drives cannot run at once: they have different clocks",
@@ -198,7 +198,7 @@ fn wishes(setup: &Setup) -> Vec<PlacedJob> {
 }
 
 /// What the run needs of each of its files.
-fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<TargetRequirements>> {
+fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements>> {
     let in_flight = |job: &stripewise_compat::sqlio::JobWish| {
         let files = if job.workload.in_turn {
             1
@@ -229,7 +229,7 @@ fn needs(setup: &Setup, places: &[Place]) -> Outcome<Vec<TargetRequirements>> {
             reads: load.read_percent > 0,
             writes: load.read_percent == 0,
             size: match (wish.specified_bytes, place) {
-                (_, Place::Simulated(_)) => Size::Auto,
+                (_, NamedPlace::Simulated(_)) => Size::Auto,
                 (Some(bytes), _) => Size::Exactly(bytes),
                 (None, _) if load.size_bytes.is_some() => Size::Exactly(wish.needed_bytes),
                 (None, _) => Size::Auto,

@@ -8,7 +8,7 @@ use stripewise_units::NameText;
 
 /// Where a name leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NamedPlace {
     /// A file, there or to be made.
     File(PathBuf),
     /// A volume or disk, as the device that it is.
@@ -17,13 +17,13 @@ pub enum Place {
     Simulated(String),
 }
 
-impl Place {
+impl NamedPlace {
     /// As `run` would be given it.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
-            Place::File(path) | Place::Raw(path) => path.as_text(),
-            Place::Simulated(text) => text.clone(),
+            NamedPlace::File(path) | NamedPlace::Raw(path) => path.as_text(),
+            NamedPlace::Simulated(text) => text.clone(),
         }
     }
 }
@@ -80,7 +80,7 @@ impl Drives {
     ///
     /// # Errors
     /// Where it leads nowhere.
-    pub fn place(&self, name: &str, raw: bool) -> Outcome<Place> {
+    pub fn place(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
             && let Some(base) = self.of(&drive.to_ascii_uppercase())
@@ -102,7 +102,7 @@ impl Drives {
         let has_drive = name
             .split_once(':')
             .is_some_and(|(drive, _)| is_drive(drive));
-        if has_drive && let Ok(Place::File(path)) = self.named(name, false) {
+        if has_drive && let Ok(NamedPlace::File(path)) = self.named(name, false) {
             return path;
         }
         // A name of Linux may have backslashes of its own.
@@ -119,13 +119,13 @@ impl Drives {
     ///
     /// # Errors
     /// Where it leads nowhere.
-    pub fn named(&self, name: &str, raw: bool) -> Outcome<Place> {
+    pub fn named(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         if name.starts_with("sim:") {
-            return Ok(Place::Simulated(name.to_owned()));
+            return Ok(NamedPlace::Simulated(name.to_owned()));
         }
         if name.starts_with("\\\\") {
             if self.native {
-                return Ok(Place::File(PathBuf::from(name)));
+                return Ok(NamedPlace::File(PathBuf::from(name)));
             }
             return Err(Failure::usage(
                 format!("{name} is a share of a Windows network"),
@@ -134,7 +134,7 @@ impl Drives {
         }
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         let Some((drive, rest)) = letter else {
-            return Ok(Place::File(below(Path::new(""), name)?));
+            return Ok(NamedPlace::File(below(Path::new(""), name)?));
         };
         let drive = &drive.to_ascii_uppercase();
         let base = match self.of(drive) {
@@ -143,13 +143,13 @@ impl Drives {
             None => return Err(unmapped(drive)),
         };
         if base.starts_with("sim:") {
-            return Ok(Place::Simulated(base));
+            return Ok(NamedPlace::Simulated(base));
         }
         if raw {
             return raw_place(name, base);
         }
         let path = below(Path::new(&base), rest)?;
-        Ok(Place::File(as_windows_finds(Path::new(&base), &path)))
+        Ok(NamedPlace::File(as_windows_finds(Path::new(&base), &path)))
     }
 }
 
@@ -170,16 +170,16 @@ fn unmapped(drive: &str) -> Failure {
 
 /// A name of this machine's own, which is Windows: raw targets are the volume of
 /// the letter, or the disk of the number.
-fn native_place(name: &str, drive: &str, raw: bool) -> Place {
+fn native_place(name: &str, drive: &str, raw: bool) -> NamedPlace {
     let is_number = drive.bytes().all(|byte| byte.is_ascii_digit());
     match (raw, is_number) {
-        (false, _) => Place::File(PathBuf::from(name)),
-        (true, true) => Place::Raw(PathBuf::from(format!("\\\\.\\PhysicalDrive{drive}"))),
-        (true, false) => Place::Raw(PathBuf::from(format!("\\\\.\\{drive}:"))),
+        (false, _) => NamedPlace::File(PathBuf::from(name)),
+        (true, true) => NamedPlace::Raw(PathBuf::from(format!("\\\\.\\PhysicalDrive{drive}"))),
+        (true, false) => NamedPlace::Raw(PathBuf::from(format!("\\\\.\\{drive}:"))),
     }
 }
 
-fn raw_place(name: &str, base: String) -> Outcome<Place> {
+fn raw_place(name: &str, base: String) -> Outcome<NamedPlace> {
     let path = PathBuf::from(base);
     if path.is_dir() {
         return Err(Failure::usage(
@@ -190,7 +190,7 @@ fn raw_place(name: &str, base: String) -> Outcome<Place> {
             "map the drive to the block device: --drive L=/dev/sdb1",
         ));
     }
-    Ok(Place::Raw(path))
+    Ok(NamedPlace::Raw(path))
 }
 
 /// A letter, or the number of a disk.
@@ -260,7 +260,7 @@ mod tests {
         Drives::parse(&[mapping.to_owned()], Box::new(|_| None))
     }
 
-    fn place(name: &str, raw: bool) -> Result<Place, String> {
+    fn place(name: &str, raw: bool) -> Result<NamedPlace, String> {
         let directory = std::env::temp_dir().display().to_string();
         let given = [
             format!("L={directory}"),
@@ -277,18 +277,21 @@ mod tests {
 
     #[test]
     fn names_lead_below_what_their_drive_stands_for() {
-        let at = |path: &str| Ok(Place::File(std::env::temp_dir().join(path)));
+        let at = |path: &str| Ok(NamedPlace::File(std::env::temp_dir().join(path)));
         assert_eq!(place("L:testfile.dat", false), at("testfile.dat"));
         assert_eq!(place("l:\\dir\\a.dat", false), at("dir/a.dat"));
         assert_eq!(place("E:\\a.dat", false), at("a.dat"));
         assert_eq!(
             place("S:a.dat", false),
-            Ok(Place::Simulated("sim:x".into()))
+            Ok(NamedPlace::Simulated("sim:x".into()))
         );
-        assert_eq!(place("S:", true), Ok(Place::Simulated("sim:x".into())));
-        assert_eq!(place("1:", true), Ok(Place::Raw("/dev/null".into())));
-        assert_eq!(place("a.dat", false), Ok(Place::File("a.dat".into())));
-        assert_eq!(place("/x/a.dat", false), Ok(Place::File("/x/a.dat".into())));
+        assert_eq!(place("S:", true), Ok(NamedPlace::Simulated("sim:x".into())));
+        assert_eq!(place("1:", true), Ok(NamedPlace::Raw("/dev/null".into())));
+        assert_eq!(place("a.dat", false), Ok(NamedPlace::File("a.dat".into())));
+        assert_eq!(
+            place("/x/a.dat", false),
+            Ok(NamedPlace::File("/x/a.dat".into()))
+        );
     }
 
     #[test]
@@ -302,16 +305,16 @@ mod tests {
             (
                 "E:\\bench\\a.dat",
                 false,
-                Place::File("E:\\bench\\a.dat".into()),
+                NamedPlace::File("E:\\bench\\a.dat".into()),
             ),
             (
                 "\\\\server\\share\\a.dat",
                 false,
-                Place::File("\\\\server\\share\\a.dat".into()),
+                NamedPlace::File("\\\\server\\share\\a.dat".into()),
             ),
-            ("e:", true, Place::Raw("\\\\.\\E:".into())),
-            ("9:", true, Place::Raw("\\\\.\\PhysicalDrive9".into())),
-            ("S:a.dat", false, Place::Simulated("sim:x".into())),
+            ("e:", true, NamedPlace::Raw("\\\\.\\E:".into())),
+            ("9:", true, NamedPlace::Raw("\\\\.\\PhysicalDrive9".into())),
+            ("S:a.dat", false, NamedPlace::Simulated("sim:x".into())),
         ];
         for (name, raw, expected) in cases {
             assert_eq!(drives.place(name, raw).unwrap(), expected, "{name}");
@@ -326,12 +329,21 @@ mod tests {
         std::fs::create_dir(path("Data")).unwrap();
         std::fs::write(path("Data/one.dat"), "").unwrap();
         let find = |name: &str| drives.place(name, false).unwrap();
-        assert_eq!(find("L:data\\ONE.DAT"), Place::File(path("Data/one.dat")));
-        assert_eq!(find("L:two.dat"), Place::File(path("two.dat")));
+        assert_eq!(
+            find("L:data\\ONE.DAT"),
+            NamedPlace::File(path("Data/one.dat"))
+        );
+        assert_eq!(find("L:two.dat"), NamedPlace::File(path("two.dat")));
         // Of two nobody knows which is meant, so none is.
         std::fs::write(path("Data/One.dat"), "").unwrap();
-        assert_eq!(find("L:Data\\ONE.DAT"), Place::File(path("Data/ONE.DAT")));
-        assert_eq!(find("L:Data\\one.dat"), Place::File(path("Data/one.dat")));
+        assert_eq!(
+            find("L:Data\\ONE.DAT"),
+            NamedPlace::File(path("Data/ONE.DAT"))
+        );
+        assert_eq!(
+            find("L:Data\\one.dat"),
+            NamedPlace::File(path("Data/one.dat"))
+        );
         // A parameter file is looked for there, too.
         let file = drives.text_file("L:\\DATA\\One.dat");
         assert_eq!(file, path("Data/One.dat"));

@@ -53,7 +53,7 @@ pub struct Keeper<'a, 'store> {
 }
 
 /// Where a run stands among others, for the ETA.
-pub struct Place<'a> {
+pub struct RunPlace<'a> {
     /// What the progress line begins with.
     pub title: &'a str,
     /// Time that everything before this run took.
@@ -71,7 +71,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
         writer: RunWriter<'store>,
         stop: &'a AtomicU8,
         progress: &'a Progress<'a>,
-        place: &Place<'_>,
+        place: &RunPlace<'_>,
     ) -> Self {
         Keeper {
             context,

@@ -35,7 +35,7 @@ impl ExperimentKind {
 
 /// Where byte 0 of the target lies, in words and as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Place {
+pub struct LevelPlaces {
     /// Where the partition (or whole device) starts; absent where unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_bytes: Option<u64>,
@@ -80,7 +80,7 @@ pub struct Kept {
     pub load_given: bool,
     /// Where the levels are offsets of the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<LevelPlaces>,
     /// What is known of the layout.
     pub layout: LayoutFacts,
     /// What is done.

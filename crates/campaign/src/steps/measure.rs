@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
 use crate::observer::Progress;
-use crate::steps::keep::{Keeper, Place};
+use crate::steps::keep::{Keeper, RunPlace};
 use crate::steps::start::Companion;
 use crate::steps::targets::OpenTarget;
 use std::rc::Rc;
@@ -116,7 +116,7 @@ pub fn measure(
     wishes: &[PlacedJob],
     how: &RunOptions,
     progress: &Progress<'_>,
-    place: &Place<'_>,
+    place: &RunPlace<'_>,
 ) -> Outcome<Measured> {
     let (jobs, settings) = prepare_run(context, aimed, wishes, how)?;
     let stop = AtomicU8::new(u8::from(context.signal().is_some()));

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{
     PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure, workload_failure,
 };
@@ -320,7 +320,7 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
                     ..wish.workload.clone()
                 },
                 engine: stripewise_results::EngineFacts::default(),
-                outcome: stripewise_results::Outcome::default(),
+                outcome: stripewise_results::JobOutcome::default(),
                 warnings: Vec::new(),
             });
             RunRecord {
@@ -437,7 +437,7 @@ fn measure_all(
     for (index, (jobs, how)) in runs.iter().enumerate() {
         let expected_ns = length_ns(jobs);
         let title = format!("Run {} of {}", index + 1, runs.len());
-        let place = Place {
+        let place = RunPlace {
             title: &title,
             before_ns,
             expected_ns,
@@ -467,7 +467,7 @@ mod tests {
             further_targets: Vec::new(),
             workload: Workload::default(),
             engine: stripewise_results::EngineFacts::default(),
-            outcome: stripewise_results::Outcome::default(),
+            outcome: stripewise_results::JobOutcome::default(),
             warnings: Vec::new(),
         };
         RunRecord {

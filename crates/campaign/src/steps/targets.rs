@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
-use stripewise_runner::session::Place;
+use stripewise_runner::session::JobTarget;
 use stripewise_runner::trust::{Evidence, foreseen};
 use stripewise_store::Store;
 use stripewise_targets::{
@@ -92,14 +92,14 @@ impl OpenTarget {
     }
 
     /// As a session wants it; `array` is its index among the run's arrays.
-    pub fn place(&self, array: usize) -> Place<'_> {
+    pub fn place(&self, array: usize) -> JobTarget<'_> {
         match self {
-            OpenTarget::Real { target } => Place::Real(target),
-            OpenTarget::Simulated(simulated) => Place::Simulated {
+            OpenTarget::Real { target } => JobTarget::Real(target),
+            OpenTarget::Simulated(simulated) => JobTarget::Simulated {
                 facts: Box::new(simulated.facts().clone()),
                 array,
             },
-            OpenTarget::Nothing { name, size_bytes } => Place::Nothing {
+            OpenTarget::Nothing { name, size_bytes } => JobTarget::Nothing {
                 name: name.clone(),
                 size_bytes: *size_bytes,
             },
@@ -227,7 +227,7 @@ fn nothing_measured(target: TargetFacts) -> Evidence {
         target,
         Workload::default(),
         EngineFacts::default(),
-        stripewise_results::Outcome::default(),
+        stripewise_results::JobOutcome::default(),
     )
 }
 

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::experiment::ground::find;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, measure};
 use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::steps::pilot::{Look, durations};
@@ -341,7 +341,7 @@ impl Sitting<'_> {
                 };
                 let how = self.how(&design.levels[level], false);
                 let length_ns = step_ns + step_ns / 10;
-                let place = Place {
+                let place = RunPlace {
                     title: &job.name.clone(),
                     before_ns: self.done * length_ns,
                     expected_ns: length_ns,

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::targets::{prepare, target_failure};
 use crate::steps::verification::document::{
-    LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifyDocument, VerifyErrors,
+    LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::pass::{Passed, pass};
 use crate::steps::verification::{
@@ -141,10 +141,10 @@ fn document_of(
         started_at,
         host: context.host().name,
         verdict: match (faults.is_empty(), unread_count, whole) {
-            (false, ..) => Verdict::Faults,
-            (true, 1.., _) => Verdict::Errors,
-            (true, 0, false) => Verdict::Interrupted,
-            (true, 0, true) => Verdict::Passed,
+            (false, ..) => VerifyVerdict::Faults,
+            (true, 1.., _) => VerifyVerdict::Errors,
+            (true, 0, false) => VerifyVerdict::Interrupted,
+            (true, 0, true) => VerifyVerdict::Passed,
         },
         engine: "threads".to_owned(),
         notes,

@@ -13,7 +13,7 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
 use crate::steps::verification::document::{
-    Mode, PhaseOutcome, SCHEMA_VERSION, Verdict, VerifiedTarget, VerifyDocument, VerifyErrors,
+    Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::engine::Measured;
 use crate::steps::verification::{

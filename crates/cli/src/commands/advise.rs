@@ -1,13 +1,13 @@
 //! `advise`: which layout for which use.
 
-use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::request::profile_of;
 use crate::show::advice::show;
+use crate::show::context::Context;
 use crate::show::page::refuse_existing;
 use crate::switches::advise::Advise;
 use stripewise_campaign::advise::{AdviseOptions, advise as run_advise};
 use stripewise_lab::layouts::{Factor, LayoutPlan};
-use stripewise_lab::profiles::{Profile, mix, profile};
 use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
 
@@ -46,18 +46,6 @@ fn options(arguments: &Advise) -> Outcome<AdviseOptions> {
         size_bytes: arguments.size.map(ByteSize::bytes),
         seed: arguments.seed.unwrap_or(Workload::SEED),
         label: arguments.label.clone(),
-    })
-}
-
-/// The profile of this name, or the mix.
-pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcome<Profile> {
-    let found = match (name, parts) {
-        (_, Some(parts)) => mix(parts, cores),
-        (name, None) => profile(name.unwrap_or_default(), cores),
-    };
-    found.map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
     })
 }
 

@@ -1,7 +1,7 @@
 //! `align`: does the partition offset matter on this storage?
 
-use crate::context::Context;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::experiment::conclude;
 use crate::show::page::{refuse_existing, write_report_on};
 use crate::switches::align::Align;

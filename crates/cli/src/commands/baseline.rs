@@ -1,8 +1,8 @@
 //! `baseline`: keeps runs for `check` to hold later ones against.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::terminal::{say, say_part};
 use crate::switches::baseline::{Baseline, BaselineAction, BaselineSet};

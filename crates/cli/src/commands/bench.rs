@@ -1,8 +1,8 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::print_exact;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::runs;

@@ -1,8 +1,8 @@
 //! `check`: runs the baseline again and tells change; holds runs to requirements.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::runs::all_kept_line;

@@ -1,9 +1,9 @@
 //! `convert`: another tool's workload as a plan.
 
-use crate::context::{Context, drives};
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::write_new;
+use crate::show::context::{Context, drives};
 use crate::show::document::{note, print_json, print_text};
 use crate::show::terminal::say;
 use crate::switches::convert::Convert;

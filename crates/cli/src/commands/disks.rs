@@ -1,7 +1,7 @@
 //! `disks`: what is here, and whether it is laid out right.
 
-use crate::context::Context;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::disks::disks_text;
 use crate::show::disks_like;
 use crate::show::document::{note, print_json, print_text};

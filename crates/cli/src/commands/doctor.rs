@@ -1,7 +1,7 @@
 //! `doctor`: what this machine offers, and what to change for more.
 
-use crate::context::Context;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::small::Doctor;
 use std::path::Path;

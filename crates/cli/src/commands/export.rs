@@ -1,9 +1,9 @@
 //! `export`: records one after the other, to stdout or into a file.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new_with;
+use crate::show::context::Context;
 use crate::show::document::print_json;
 use crate::show::terminal::Stdout;
 use crate::switches::export::Export;

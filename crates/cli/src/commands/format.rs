@@ -1,9 +1,9 @@
 //! `format`: prints the plan; with `--yes --destroy NAME` carries it out.
 
 use super::partition::go_ahead;
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::provision::{Invitation, format_plan, format_report};
 use crate::show::terminal::{say, say_part};

@@ -1,8 +1,8 @@
 //! `history`: list, show, delete.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs::{self, fill_percentiles};
 use crate::switches::small::{History, HistoryAction};

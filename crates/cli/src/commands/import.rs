@@ -1,9 +1,9 @@
 //! `import`: other tools' results into the store, all or nothing unless the user asks
 //! for what is whole.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{note, print_json, print_text};
 use crate::switches::import::Import;
 use stripewise_campaign::import::import as keep;

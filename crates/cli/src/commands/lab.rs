@@ -1,9 +1,9 @@
 //! `lab`: experiments from plan files, and what is kept of all experiments.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::refuse_existing;
 use crate::show::study::study_text;

@@ -1,9 +1,9 @@
 //! `completions` and `man`: made from the same definitions as the command line.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::terminal::say;
 use crate::switches::{Cli, small};

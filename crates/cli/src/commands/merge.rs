@@ -1,8 +1,8 @@
 //! `merge`: runs of several hosts as one.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::print_exact;
 use crate::show::runs;
 use crate::switches::merge::Merge;

@@ -1,8 +1,8 @@
 //! `partition`: prints the plan; with `--yes --destroy NAME` carries it out.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::provision::{Invitation, table_plan, table_report};
 use crate::show::terminal::say_part;

@@ -1,8 +1,8 @@
 //! `prepare`: makes and keeps a test file.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::small::Prepare;
 use stripewise_campaign::prepare::{PrepareOptions, prepare as make};

@@ -1,7 +1,7 @@
 //! `probe`: what a target does not tell.
 
-use crate::context::Context;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::{flashes, probes};
 use crate::switches::probe::{Flash, Probe, Stripe, What};

@@ -1,9 +1,9 @@
 //! `profile`: the surface of a disk.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::{fills, surfaces};
 use crate::switches::profile::Profile;

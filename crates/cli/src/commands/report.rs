@@ -1,8 +1,8 @@
 //! `report`.
 
-use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::name_the_rest;
 use crate::show::terminal;

@@ -1,9 +1,9 @@
 //! `run`: one run, or a grid, or the jobs of a plan.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::request::request_of;
+use crate::show::context::Context;
 use crate::show::document::{print_exact, print_text};
 use crate::show::runs::{self, fill_percentiles};
 use crate::switches::run::Run;

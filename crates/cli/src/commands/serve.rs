@@ -1,8 +1,8 @@
 //! `serve`: hands what a server needs to the function that the program has for it.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::serve::Serve;
 use serde::Serialize;

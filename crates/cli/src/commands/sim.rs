@@ -1,8 +1,8 @@
 //! `sim list` and `sim show`.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::small::{Sim, SimAction};
 use stripewise_campaign::sim::{SimulatedArray, list, show};

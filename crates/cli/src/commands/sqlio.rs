@@ -1,8 +1,8 @@
 //! `sqlio`: what SQLIO's command line asks for, told as SQLIO told it.
 
-use crate::context::{Context, drives};
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::{Context, drives};
 use crate::show::document::{note, print_exact, print_text};
 use crate::show::runs;
 use crate::show::terminal::say_part;

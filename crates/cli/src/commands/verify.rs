@@ -1,8 +1,8 @@
 //! `verify`: does it keep what it was given?
 
-use crate::context::Context;
 use crate::failure::Failure;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::print_json;
 use crate::show::verified::print_verified;
 use crate::switches::verify::Verify;

@@ -1,8 +1,8 @@
 //! `watch`: what runs now, in the terminal.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_line, print_text};
 use crate::show::terminal::say;
 use crate::switches::serve::Watch;

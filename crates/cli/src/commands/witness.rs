@@ -1,8 +1,8 @@
 //! `witness`: remembers which flushes completed on another machine.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::terminal::{Stdout, say};
 use crate::switches::witness::Witness;

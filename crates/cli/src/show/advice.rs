@@ -1,9 +1,9 @@
 //! Advice on layouts, for people and as JSON, and its pages.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::write_new;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::say_written;
 use std::path::Path;

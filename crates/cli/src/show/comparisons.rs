@@ -1,6 +1,6 @@
 //! Comparisons on stdout: as text, or as the one JSON document of `--json`.
 
-use crate::context::Context;
+use crate::show::context::Context;
 use crate::show::document::print_text;
 use stripewise_report::{
     comparison_heading, comparison_table, comparison_table_beside, comparison_words,

@@ -6,7 +6,7 @@ use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
-use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
+use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
 use stripewise_units::{ByteSize, NameText, format_bytes};
 
 /// Columns of a line, as everywhere.
@@ -417,10 +417,10 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
     text.push_str(&hang("  verdict: ", &verdict(volume, judgement), 4));
     for check in &judgement.checks {
         let mark = match check.result {
-            Outcome::Good => "ok  ",
-            Outcome::Information => "    ",
-            Outcome::Warning => "warn",
-            Outcome::Finding => "BAD ",
+            CheckOutcome::Good => "ok  ",
+            CheckOutcome::Information => "    ",
+            CheckOutcome::Warning => "warn",
+            CheckOutcome::Finding => "BAD ",
         };
         text.push_str(&hang(&format!("  {mark} "), &check.text, 9));
     }
@@ -433,8 +433,8 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
 fn verdict(volume: &Volume, judgement: &Judgement) -> String {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     match judgement.verdict {
-        Verdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
-        Verdict::SplitsAbove(bytes) => {
+        LayoutVerdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
+        LayoutVerdict::SplitsAbove(bytes) => {
             // Share against share, by cross-multiplication.
             let share = |here: &Crossing, other: &Crossing| {
                 u128::from(here.crossing) * u128::from(other.period)
@@ -450,22 +450,22 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
             };
             format!("{word}: splits above {}", size(bytes))
         }
-        Verdict::Aligned => "aligned".to_owned(),
-        Verdict::NotStriped => "not striped".to_owned(),
-        Verdict::Suspect(bytes) => format!(
+        LayoutVerdict::Aligned => "aligned".to_owned(),
+        LayoutVerdict::NotStriped => "not striped".to_owned(),
+        LayoutVerdict::Suspect(bytes) => format!(
             "suspect: what lies below is not known, and only units up to {} suit this offset",
             size(bytes)
         ),
-        Verdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
+        LayoutVerdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
             "unknown, as is where it starts".to_owned()
         }
-        Verdict::UnknownStripeUnit(_) if volume.subject.incomplete => {
+        LayoutVerdict::UnknownStripeUnit(_) if volume.subject.incomplete => {
             "unknown stripe unit, as is what lies below".to_owned()
         }
-        Verdict::UnknownStripeUnit(None) => {
+        LayoutVerdict::UnknownStripeUnit(None) => {
             "unknown stripe unit; any suits, as it starts at 0".to_owned()
         }
-        Verdict::UnknownStripeUnit(Some(bytes)) => {
+        LayoutVerdict::UnknownStripeUnit(Some(bytes)) => {
             format!("unknown stripe unit; up to {} suits", size(bytes))
         }
     }

@@ -1,9 +1,9 @@
 //! What an experiment found, for people and as JSON: the articles' table for each level,
 //! sentences, the warnings of all runs once.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::hints::{here, word_warnings};
 use stripewise_campaign::steps::experiment::answer::Answer;

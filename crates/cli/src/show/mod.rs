@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod comparisons;
+pub mod context;
 pub mod disks;
 pub mod disks_like;
 pub mod document;

@@ -1,10 +1,10 @@
 //! What a use case says while it works: on a terminal, or as JSON lines.
 
 use super::document::{note, print_line};
+use super::failures::lines;
 use super::progress::Progress;
 use super::style::printable;
 use super::terminal::{insist, say, say_part};
-use crate::failure::lines;
 use crate::switches::hints::here;
 use std::cell::RefCell;
 use stripewise_campaign::{Event, Observer};

@@ -1,9 +1,9 @@
 //! Reports in files, and where they are.
 
-use crate::context::Context;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
+use crate::show::context::Context;
 use crate::show::document::{note, print_text};
 use crate::show::terminal::say_part;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use crate::show::style::Style;
 use std::path::Path;
 use stripewise_disk_inspect::storage::Use;
-use stripewise_disk_inspect::verdict::{Judgement, Outcome, Verdict};
+use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
 use stripewise_disk_provision::{
     DeviceFacts, FormatPlan, FormatReport, Present, PresentPartition, TablePlan, TableReport,
 };
@@ -314,29 +314,29 @@ fn file_system(plan: &FormatPlan) -> String {
 /// The verdict, what it rests on, and what it costs.
 fn verdict(judgement: &Judgement) -> String {
     let words = match judgement.verdict {
-        Verdict::SectorSplit => "sector-split: starts inside a physical sector".to_owned(),
-        Verdict::SplitsAbove(above) => {
+        LayoutVerdict::SectorSplit => "sector-split: starts inside a physical sector".to_owned(),
+        LayoutVerdict::SplitsAbove(above) => {
             format!(
                 "splits above {}: larger operations cross stripe units",
                 ByteSize(above)
             )
         }
-        Verdict::Aligned => "aligned".to_owned(),
-        Verdict::NotStriped => "not striped".to_owned(),
-        Verdict::Suspect(suits) => format!(
+        LayoutVerdict::Aligned => "aligned".to_owned(),
+        LayoutVerdict::NotStriped => "not striped".to_owned(),
+        LayoutVerdict::Suspect(suits) => format!(
             "suspect: what lies below is not known, and only units up to {} suit this offset",
             ByteSize(suits)
         ),
-        Verdict::UnknownStripeUnit(Some(suits)) => {
+        LayoutVerdict::UnknownStripeUnit(Some(suits)) => {
             format!("unknown stripe unit: any up to {} suits", ByteSize(suits))
         }
-        Verdict::UnknownStripeUnit(None) => "unknown stripe unit".to_owned(),
+        LayoutVerdict::UnknownStripeUnit(None) => "unknown stripe unit".to_owned(),
     };
     let mut text = line("verdict", &words);
     for check in &judgement.checks {
         let mark = match check.result {
-            Outcome::Finding | Outcome::Warning => "! ",
-            Outcome::Good | Outcome::Information => "",
+            CheckOutcome::Finding | CheckOutcome::Warning => "! ",
+            CheckOutcome::Good | CheckOutcome::Information => "",
         };
         text.push_str(&line("", &format!("{mark}{}", check.text)));
     }

@@ -1,6 +1,6 @@
 //! Finished runs as text on stdout.
 
-use crate::context::Context;
+use crate::show::context::Context;
 use crate::show::document::print_text;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{

@@ -229,7 +229,7 @@ pub fn picture(document: &ProfileDocument) -> SurfacePicture {
         findings: findings(document),
         foot: format!(
             "Stripewise {}, host {}, {}",
-            crate::context::VERSION,
+            crate::show::context::VERSION,
             document.host,
             document.id
         ),

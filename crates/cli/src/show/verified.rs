@@ -2,7 +2,7 @@
 
 use crate::show::document::print_text;
 use stripewise_campaign::steps::verification::document::{
-    Mode, PhaseOutcome, Verdict, VerifyDocument,
+    Mode, PhaseOutcome, VerifyDocument, VerifyVerdict,
 };
 use stripewise_campaign::verify::Class;
 use stripewise_results::KindOutcome;
@@ -192,29 +192,31 @@ fn verdict(document: &VerifyDocument) -> String {
     let classes: Vec<String> = (document.faults_by_class.iter())
         .map(|(class, count)| format!("{count} {class}"))
         .collect();
-    if document.mode == Mode::PowerCut && document.verdict != Verdict::Faults {
+    if document.mode == Mode::PowerCut && document.verdict != VerifyVerdict::Faults {
         return format!(
             "The power did not go: {}. Kept as {}; --after-cut judges what is there all the same.",
             match document.verdict {
-                Verdict::Errors => "it ended with the first error",
-                Verdict::Interrupted => "it was stopped",
+                VerifyVerdict::Errors => "it ended with the first error",
+                VerifyVerdict::Interrupted => "it was stopped",
                 _ => "the time is over",
             },
             document.id
         );
     }
     match document.verdict {
-        Verdict::Passed => format!("PASSED: no fault in {verified}. Kept as {}.", document.id),
-        Verdict::Faults => format!(
+        VerifyVerdict::Passed => {
+            format!("PASSED: no fault in {verified}. Kept as {}.", document.id)
+        }
+        VerifyVerdict::Faults => format!(
             "FAULTS: {}; {verified}. Kept as {}.",
             classes.join(", "),
             document.id
         ),
-        Verdict::Errors => format!(
+        VerifyVerdict::Errors => format!(
             "NOT PASSED: operations failed; what could be read was right, {verified}. Kept as {}.",
             document.id
         ),
-        Verdict::Interrupted => format!(
+        VerifyVerdict::Interrupted => format!(
             "NOT FINISHED: no fault until it was stopped, {verified}. Kept as {}.",
             document.id
         ),

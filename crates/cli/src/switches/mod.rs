@@ -27,19 +27,11 @@ pub mod start_at;
 pub mod verify;
 pub mod witness;
 
-use crate::exit_codes::Exit;
-use crate::failure::Outcome;
-use crate::show::document::print_json;
-use crate::show::terminal;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
-use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use stripewise_results::SCHEMA_VERSION;
-use stripewise_units::{NameText, ParseError, has_text};
+use stripewise_units::{NameText, has_text};
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -187,102 +179,5 @@ fn text_of(name: &OsStr) -> Result<String, &'static str> {
         None if of_our_own(&name.as_text()) => Err("this name is not UTF-8"),
         _ if !has_text(name) => Err("this name is not Unicode, and cannot be recorded"),
         _ => Ok(name.as_text()),
-    }
-}
-
-/// Which program this is.
-#[derive(Serialize, schemars::JsonSchema)]
-pub(crate) struct Version<'a> {
-    schema_version: u32,
-    name: &'a str,
-    version: &'a str,
-    /// Absent in builds from no repository.
-    commit: Option<&'a str>,
-    system: &'a str,
-    architecture: &'a str,
-}
-
-/// Says what is wrong with a command line, with a hint as all errors have it; or
-/// prints what `--help` and `--version` asked for.
-pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
-    if error.kind() == ErrorKind::DisplayVersion && json_is_asked_for() {
-        terminal::expect_document();
-        print_json(&Version {
-            schema_version: SCHEMA_VERSION,
-            name: "stripewise",
-            version: env!("CARGO_PKG_VERSION"),
-            commit,
-            system: std::env::consts::OS,
-            architecture: std::env::consts::ARCH,
-        })?;
-        return Ok(Exit::Done);
-    }
-    if !error.use_stderr() {
-        terminal::print_clap(error);
-        return Ok(Exit::Done);
-    }
-    terminal::insist(&without_tips(&error.render().to_string()));
-    terminal::insist(&format!("hint: {}\n", hint(error)));
-    Ok(Exit::Usage)
-}
-
-/// The parser ends at `--version` and does not say what else there was.
-fn json_is_asked_for() -> bool {
-    std::env::args_os().any(|argument| argument == "--json")
-}
-
-/// The parser's text without its own advice: the hint stands for it, and is the
-/// only one.
-fn without_tips(text: &str) -> String {
-    let advice = |line: &&str| {
-        let line = line.trim_start();
-        line.starts_with("tip:") || line.starts_with("For more information")
-    };
-    let mut kept = String::new();
-    let lines = text.lines().filter(|line| !advice(line));
-    for line in lines {
-        // Blank lines around what was taken out.
-        if !line.is_empty() || !kept.ends_with("\n\n") {
-            kept.push_str(line);
-            kept.push('\n');
-        }
-    }
-    kept.truncate(kept.trim_end().len());
-    kept.push('\n');
-    kept
-}
-
-/// The hint of whatever could not read a value, else where the switches are
-/// explained.
-fn hint(error: &clap::Error) -> String {
-    let parse = error
-        .source()
-        .and_then(|source| source.downcast_ref::<ParseError>());
-    if let Some(parse) = parse.filter(|parse| !parse.hint().is_empty()) {
-        return parse.hint().to_owned();
-    }
-    let told = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => hints::meant(unknown),
-        _ => None,
-    };
-    if let Some(told) = told {
-        return told;
-    }
-    let meant = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedValue,
-    ];
-    for meant in meant {
-        match error.get(meant) {
-            Some(ContextValue::String(meant)) => return format!("did you mean {meant}?"),
-            Some(ContextValue::Strings(all)) if !all.is_empty() => {
-                return format!("did you mean {}?", all.join(" or "));
-            }
-            _ => {}
-        }
-    }
-    match hints::command_here().as_str() {
-        "" => "`stripewise --help` lists the commands".to_owned(),
-        command => format!("`stripewise {command} --help` explains every switch"),
     }
 }

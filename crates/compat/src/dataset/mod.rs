@@ -15,7 +15,7 @@ mod tests;
 
 use conditions::Conditions;
 use std::collections::BTreeSet;
-use stripewise_results::{Imported, JobRecord, Outcome, RunRecord, TargetFacts};
+use stripewise_results::{Imported, JobOutcome, JobRecord, RunRecord, TargetFacts};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 use table::{Cell, Table};
 
@@ -154,11 +154,11 @@ fn record(conditions: &Conditions, cell: &Cell) -> RunRecord {
         further_targets: Vec::new(),
         workload: workload(conditions, cell),
         engine: stripewise_results::EngineFacts::default(),
-        outcome: Outcome {
+        outcome: JobOutcome {
             iops: cell.iops.value,
             mib_per_s: cell.mb_per_s.as_ref().map_or(0.0, |figure| figure.value),
             duration_ns: conditions.duration_ns.unwrap_or(0),
-            ..Outcome::default()
+            ..JobOutcome::default()
         },
         warnings: Vec::new(),
     });

@@ -4,7 +4,7 @@ use crate::absent::Absent;
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, TargetFacts,
+    Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -225,13 +225,13 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
     workload
 }
 
-fn outcome(span: &TimeSpan, absent: &mut Absent) -> Outcome {
-    let mut outcome = Outcome {
+fn outcome(span: &TimeSpan, absent: &mut Absent) -> JobOutcome {
+    let mut outcome = JobOutcome {
         operations: span.read.operations.saturating_add(span.write.operations),
         bytes: span.read.bytes.saturating_add(span.write.bytes),
         read: kind(&span.read, "read", absent),
         write: kind(&span.write, "write", absent),
-        ..Outcome::default()
+        ..JobOutcome::default()
     };
     absent.give_all("jobs.outcome", &["operations", "bytes"]);
     let seconds = span

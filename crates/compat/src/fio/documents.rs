@@ -18,7 +18,7 @@ pub(super) const DOCUMENTS_MAX: usize = 10_000;
 pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
 
 /// A document with where it stands.
-struct Found {
+struct FioDocument {
     value: Value,
     /// Of its text, for the id.
     content: u64,
@@ -40,7 +40,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     };
     let mut snapshots = 0_u64;
     // Whether a document is the last one of its run is known from the next one.
-    let mut pending: Option<Found> = None;
+    let mut pending: Option<FioDocument> = None;
     let mut from = 0;
     // Lines are counted once, from document to document.
     let mut from_line = 1;
@@ -100,7 +100,7 @@ fn next_document(
     from_line: u64,
     source_name: &str,
     notes: &mut Vec<Note>,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<FioDocument>, Error> {
     let open = text[from..].find(MARK);
     let Some(open) = open.and_then(|mark| text[from..from + mark].rfind('{')) else {
         return Ok(None);
@@ -122,7 +122,7 @@ fn next_document(
         None => return Ok(None),
     };
     let end = start + stream.byte_offset();
-    Ok(Some(Found {
+    Ok(Some(FioDocument {
         value,
         content: fingerprint(&text[start..end]),
         line,
@@ -144,7 +144,7 @@ struct Taken<'a> {
 impl Taken<'_> {
     /// Takes the runs of a document over, with the text before it and, of the last one,
     /// behind it.
-    fn take(&mut self, found: &Found, before: &str, behind: &str) -> Result<(), Error> {
+    fn take(&mut self, found: &FioDocument, before: &str, behind: &str) -> Result<(), Error> {
         let too_much = |problem: String| {
             let hint = "cut it into several files";
             Err(Error::new(self.source_name, problem, hint))

@@ -6,7 +6,7 @@
 
 use super::options::{Options, cache, size};
 use crate::absent::Absent;
-use stripewise_results::{KindOutcome, Outcome};
+use stripewise_results::{JobOutcome, KindOutcome};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 
 /// Threads of one group at most, as elsewhere.
@@ -19,7 +19,7 @@ const ONE_IN_FLIGHT: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2",
 pub(super) fn workload(
     options: &Options,
     alone: bool,
-    outcome: &Outcome,
+    outcome: &JobOutcome,
     absent: &mut Absent,
     doubts: &mut Vec<&'static str>,
 ) -> Workload {
@@ -70,7 +70,7 @@ pub(super) fn workload(
 }
 
 /// 100 or 0 where there were only reads or only writes.
-fn only_kind(outcome: &Outcome) -> Option<u8> {
+fn only_kind(outcome: &JobOutcome) -> Option<u8> {
     match (outcome.read.bytes, outcome.write.bytes) {
         (1.., 0) => Some(100),
         (0, 1..) => Some(0),
@@ -79,7 +79,7 @@ fn only_kind(outcome: &Outcome) -> Option<u8> {
 }
 
 /// Whether there were reads of a job that only writes, or the other way round.
-fn does_other_things(options: &Options, outcome: &Outcome) -> bool {
+fn does_other_things(options: &Options, outcome: &JobOutcome) -> bool {
     options.rw().is_some_and(|rw| {
         (!rw.reads && outcome.read.bytes > 0) || (!rw.writes && outcome.write.bytes > 0)
     })
@@ -87,7 +87,7 @@ fn does_other_things(options: &Options, outcome: &Outcome) -> bool {
 
 /// Whether a job that reads and writes did so in other shares than its options say:
 /// by more than 5 points, and more than chance makes of so many operations.
-fn mixes_otherwise(options: &Options, outcome: &Outcome) -> bool {
+fn mixes_otherwise(options: &Options, outcome: &JobOutcome) -> bool {
     let (reads, writes) = (outcome.read.operations, outcome.write.operations);
     let all = reads as f64 + writes as f64;
     let known = all > 0.0 && !options.of_header;
@@ -102,7 +102,7 @@ fn mixes_otherwise(options: &Options, outcome: &Outcome) -> bool {
 /// Kind, pattern and block size.
 fn what(
     options: &Options,
-    outcome: &Outcome,
+    outcome: &JobOutcome,
     workload: &mut Workload,
     absent: &mut Absent,
     doubts: &mut Vec<&'static str>,
@@ -165,7 +165,7 @@ fn fits(kind: &KindOutcome, block: u64, in_flight: u64) -> bool {
 fn how_many(
     options: &Options,
     alone: bool,
-    outcome: &Outcome,
+    outcome: &JobOutcome,
     workload: &mut Workload,
     absent: &mut Absent,
     doubts: &mut Vec<&'static str>,
@@ -220,7 +220,7 @@ fn depth(options: &Options) -> Option<u32> {
 }
 
 /// Operations in flight in the mean.
-fn in_flight(outcome: &Outcome) -> Option<f64> {
+fn in_flight(outcome: &JobOutcome) -> Option<f64> {
     let seconds = outcome.duration_ns as f64 / 1e9;
     let busy = |kind: &KindOutcome| {
         let latency_s = kind.latency_ns.map_or(0.0, |latency| latency.mean / 1e9);

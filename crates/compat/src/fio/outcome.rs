@@ -6,7 +6,7 @@
 use super::json::{PERCENTS, is_percentile};
 use crate::absent::Absent;
 use serde_json::{Map, Value};
-use stripewise_results::{Errors, KindOutcome, LatencySummary, Outcome};
+use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` where what every version gives is missing.
 pub(super) fn outcome(
@@ -14,11 +14,11 @@ pub(super) fn outcome(
     read: &Value,
     write: &Value,
     absent: &mut Absent,
-) -> Option<Outcome> {
-    let mut outcome = Outcome {
+) -> Option<JobOutcome> {
+    let mut outcome = JobOutcome {
         read: kind(read, "read", absent)?,
         write: kind(write, "write", absent)?,
-        ..Outcome::default()
+        ..JobOutcome::default()
     };
     outcome.operations = outcome
         .read

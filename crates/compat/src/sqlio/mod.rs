@@ -65,7 +65,7 @@ fn cache_of_words(words: &str) -> Option<CacheMode> {
 
 /// SQLIO prints nothing of what was not asked for, and a line that was cut out looks the
 /// same: how many results are taken to have its defaults.
-fn defaults(results: &[read::Found]) -> Vec<Note> {
+fn defaults(results: &[read::LocatedReport]) -> Vec<Note> {
     let count = |is_silent: fn(&Report) -> bool| {
         let silent = results.iter().filter(|found| is_silent(&found.report));
         silent.count()

@@ -27,7 +27,7 @@ const NOTES_MAX: usize = 50;
 
 /// A result, and where it was found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedReport {
     pub(super) report: Report,
     /// Line of `sqlio v1.5.SG`.
     pub(super) line: u64,
@@ -36,7 +36,10 @@ pub(super) struct Found {
 }
 
 /// All results of a text; at least one.
-pub(super) fn read(text: &str, source_name: &str) -> Result<(Vec<Found>, Vec<Note>), Error> {
+pub(super) fn read(
+    text: &str,
+    source_name: &str,
+) -> Result<(Vec<LocatedReport>, Vec<Note>), Error> {
     let mut reader = Reader::default();
     for line in lines(text) {
         reader.line(line);
@@ -70,7 +73,7 @@ pub(super) fn read(text: &str, source_name: &str) -> Result<(Vec<Found>, Vec<Not
 
 #[derive(Default)]
 struct Reader {
-    found: Vec<Found>,
+    found: Vec<LocatedReport>,
     notes: Vec<Note>,
     unnamed_notes: usize,
     problems: Vec<LineProblem>,
@@ -495,7 +498,7 @@ impl Open {
         Some(self.once(name))
     }
 
-    fn finish(self) -> Result<Found, String> {
+    fn finish(self) -> Result<LocatedReport, String> {
         let lacks = |what: &str| format!("the result that begins here has no {what}");
         let (threads, operation, seconds, files) = self
             .load
@@ -542,7 +545,7 @@ impl Open {
         if let Some(contradiction) = sound::contradiction(&report) {
             return Err(format!("the result that begins here {contradiction}"));
         }
-        Ok(Found {
+        Ok(LocatedReport {
             report,
             line: self.line,
             command: self.command,

@@ -4,12 +4,12 @@
 //! command. It has no percentiles: SQLIO's histogram gives shares in whole
 //! percents of whole milliseconds, from which no percentile follows.
 
-use super::read::Found;
+use super::read::LocatedReport;
 use super::report::{Operation, Report, Where};
 use crate::absent::Absent;
 use crate::text::fingerprint;
 use stripewise_results::{
-    EngineFacts, Imported, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord, Status,
+    EngineFacts, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status,
     TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
@@ -19,7 +19,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 const BYTES_PER_MB: u64 = 1_048_576;
 
 /// Records of results, in order.
-pub(super) fn records(results: Vec<Found>, source_name: &str) -> Vec<RunRecord> {
+pub(super) fn records(results: Vec<LocatedReport>, source_name: &str) -> Vec<RunRecord> {
     results
         .into_iter()
         .map(|found| {
@@ -30,8 +30,8 @@ pub(super) fn records(results: Vec<Found>, source_name: &str) -> Vec<RunRecord> 
         .collect()
 }
 
-fn record(found: Found, id: String, source_name: &str) -> RunRecord {
-    let Found {
+fn record(found: LocatedReport, id: String, source_name: &str) -> RunRecord {
+    let LocatedReport {
         report,
         line,
         command,
@@ -159,12 +159,12 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
     workload
 }
 
-fn outcome(report: &Report, absent: &mut Absent) -> Outcome {
+fn outcome(report: &Report, absent: &mut Absent) -> JobOutcome {
     absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
-    let mut outcome = Outcome {
+    let mut outcome = JobOutcome {
         iops: report.iops_hundredths as f64 / 100.0,
         mib_per_s: report.mib_hundredths as f64 / 100.0,
-        ..Outcome::default()
+        ..JobOutcome::default()
     };
     let Some(latency) = report.latency_ms else {
         return outcome;

@@ -28,7 +28,7 @@ struct Header {
 }
 
 /// A header, or why not.
-enum Found {
+enum HeaderRead {
     Valid(Box<Header>),
     Damaged(String),
     Absent,
@@ -45,25 +45,25 @@ pub fn read(
     let primary = header(disk, sector_bytes, 1);
     let backup_at = match &primary {
         // The header knows where its twin is; a disk that has grown has it inside.
-        Found::Valid(header) if header.alternate <= last => header.alternate,
+        HeaderRead::Valid(header) if header.alternate <= last => header.alternate,
         _ => last,
     };
     let backup = if backup_at == 1 {
-        Found::Absent
+        HeaderRead::Absent
     } else {
         header(disk, sector_bytes, backup_at)
     };
     let mut problems = Vec::new();
     let states = (state(&primary), state(&backup));
     let chosen = match (primary, backup) {
-        (Found::Valid(one), Found::Valid(other)) => {
+        (HeaderRead::Valid(one), HeaderRead::Valid(other)) => {
             if one.entries != other.entries || one.disk != other.disk {
                 problems.push("the backup GPT differs from the one at the start".to_owned());
             }
             one
         }
-        (Found::Valid(one), _) => one,
-        (_, Found::Valid(other)) => other,
+        (HeaderRead::Valid(one), _) => one,
+        (_, HeaderRead::Valid(other)) => other,
         _ => return None,
     };
     for (place, state) in [("at the start", &states.0), ("at the end", &states.1)] {
@@ -81,27 +81,27 @@ pub fn read(
     Some(table(&chosen, sector_bytes, record, states, problems))
 }
 
-fn state(found: &Found) -> Copy {
+fn state(found: &HeaderRead) -> Copy {
     match found {
-        Found::Valid(_) => Copy::Valid,
-        Found::Damaged(why) => Copy::Damaged(why.clone()),
-        Found::Absent => Copy::Absent,
+        HeaderRead::Valid(_) => Copy::Valid,
+        HeaderRead::Damaged(why) => Copy::Damaged(why.clone()),
+        HeaderRead::Absent => Copy::Absent,
     }
 }
 
-fn header(disk: &mut dyn Bytes, sector_bytes: u32, at: u64) -> Found {
+fn header(disk: &mut dyn Bytes, sector_bytes: u32, at: u64) -> HeaderRead {
     let Some(place) = at.checked_mul(u64::from(sector_bytes)) else {
-        return Found::Absent;
+        return HeaderRead::Absent;
     };
     let Ok(sector) = disk.piece(place, sector_bytes as usize) else {
-        return Found::Absent;
+        return HeaderRead::Absent;
     };
     if &sector[..8] != b"EFI PART" {
-        return Found::Absent;
+        return HeaderRead::Absent;
     }
     match checked(disk, sector_bytes, at, &sector) {
-        Ok(header) => Found::Valid(Box::new(header)),
-        Err(why) => Found::Damaged(why),
+        Ok(header) => HeaderRead::Valid(Box::new(header)),
+        Err(why) => HeaderRead::Damaged(why),
     }
 }
 

@@ -5,7 +5,7 @@ use super::tree::Tree;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use stripewise_machine::linux::mounts::{Mount, Place, mount_of, mounts, sources};
+use stripewise_machine::linux::mounts::{FileOnMount, Mount, mount_of, mounts, sources};
 use stripewise_units::DeviceNumber;
 
 /// An overlay's upper directory may itself be on an overlay, but not endlessly.
@@ -26,9 +26,9 @@ pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumb
                 return Vec::new();
             };
             let all = mounts(*tree);
-            let place = Place {
+            let place = FileOnMount {
                 path: Some(PathBuf::from(upper)),
-                ..Place::default()
+                ..FileOnMount::default()
             };
             mount_of(&all, &place)
                 .filter(|below| below.id != mount.id)
@@ -72,7 +72,7 @@ pub fn backing(tree: Tree, path: &Path) -> (Option<String>, Vec<DeviceNumber>) {
     }
     let all = mounts(*tree);
     let stat = rustix::fs::stat(tree.path(name)).ok();
-    let place = Place {
+    let place = FileOnMount {
         mount_id: None,
         // In a captured tree the number would be this machine's.
         number: stat

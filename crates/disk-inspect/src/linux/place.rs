@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, StatxFlags};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use stripewise_machine::linux::mounts::{Place, mount_of, mounts};
+use stripewise_machine::linux::mounts::{FileOnMount, mount_of, mounts};
 use stripewise_units::DeviceNumber;
 
 /// `chattr +m`, from `linux/fs.h`; rustix has no name for it.
@@ -70,23 +70,23 @@ fn of_descriptor(
     }
     let path = std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok();
     let place = if tree.is_live() {
-        Place {
+        FileOnMount {
             mount_id: mount_id(descriptor),
             number: DeviceNumber::from_raw(stat.st_dev),
             path,
         }
     } else {
         // Numbers would be those of this machine; only the name says something.
-        Place {
+        FileOnMount {
             path: path.and_then(|path| tree.inside(&path)),
-            ..Place::default()
+            ..FileOnMount::default()
         }
     };
     Ok(Ok(of_place(tree, &place, &attributes(descriptor))))
 }
 
 /// What lies under a place on a file system.
-pub fn of_place(tree: Tree, place: &Place, attributes: &Attributes) -> Storage {
+pub fn of_place(tree: Tree, place: &FileOnMount, attributes: &Attributes) -> Storage {
     let all = mounts(*tree);
     let Some(mount) = mount_of(&all, place) else {
         return Storage::default();

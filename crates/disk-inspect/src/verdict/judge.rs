@@ -1,7 +1,8 @@
 //! From a volume's place to verdict, checks and costs.
 
 use super::{
-    Boundary, Check, Cost, Judgement, Nature, Outcome, Place, Subject, Usage, Verdict, phase,
+    Boundary, Check, CheckOutcome, Cost, Judgement, LayoutVerdict, Nature, Place, Subject, Usage,
+    phase,
 };
 use stripewise_disk_formats::crossing::{Crossing, PARITY_PAGE_BYTES, power_of_two_in};
 use stripewise_units::{ByteSize, format_bytes};
@@ -24,7 +25,7 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let crosses = boundaries.any(|boundary| boundary.is_misaligned_for(block_sizes_bytes));
     let finding = match verdict {
         _ if split => matters(subject.usage),
-        Verdict::Suspect(_) => matters(subject.usage),
+        LayoutVerdict::Suspect(_) => matters(subject.usage),
         _ => crosses && crossing_matters(subject.usage),
     };
     for boundary in &subject.boundaries {
@@ -37,10 +38,10 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
             }
         }
     }
-    if let Verdict::UnknownStripeUnit(suits) = verdict {
+    if let LayoutVerdict::UnknownStripeUnit(suits) = verdict {
         checks.push(unknown_check(subject, suits));
     }
-    if let (Verdict::Suspect(_), Some(suspicion)) = (verdict, &suspicion) {
+    if let (LayoutVerdict::Suspect(_), Some(suspicion)) = (verdict, &suspicion) {
         checks.push(suspicion.check(subject.usage));
     }
     checks.extend(place_checks(subject));
@@ -48,14 +49,14 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
         let (name, text) = suspect.words();
         checks.push(Check {
             name,
-            result: Outcome::Warning,
+            result: CheckOutcome::Warning,
             text: text.to_owned(),
         });
     }
     if subject.usage == Usage::Exempt {
         checks.push(Check {
             name: "exempt",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: "its place does not matter: nothing is read from it in normal work".to_owned(),
         });
     }
@@ -84,22 +85,22 @@ fn verdict(
     split: bool,
     worst: Option<&Boundary>,
     suspicion: Option<&Suspicion>,
-) -> Verdict {
+) -> LayoutVerdict {
     if split {
-        return Verdict::SectorSplit;
+        return LayoutVerdict::SectorSplit;
     }
     if let Some(above) = worst.and_then(Boundary::splits_above) {
-        return Verdict::SplitsAbove(above);
+        return LayoutVerdict::SplitsAbove(above);
     }
     if let Some(suspicion) = suspicion {
-        return Verdict::Suspect(suspicion.suits_bytes);
+        return LayoutVerdict::Suspect(suspicion.suits_bytes);
     }
     let may_hide = subject
         .places
         .iter()
         .any(|place| place.nature == Nature::MayBeArray);
     match subject.boundaries.is_empty() {
-        false => Verdict::Aligned,
+        false => LayoutVerdict::Aligned,
         true if may_hide
             || subject.suspect.is_some()
             || subject.incomplete
@@ -110,9 +111,9 @@ fn verdict(
                 .iter()
                 .filter_map(|place| power_of_two_in(place.offset_bytes))
                 .min();
-            Verdict::UnknownStripeUnit(suits)
+            LayoutVerdict::UnknownStripeUnit(suits)
         }
-        true => Verdict::NotStriped,
+        true => LayoutVerdict::NotStriped,
     }
 }
 
@@ -196,9 +197,9 @@ impl Suspicion<'_> {
         Check {
             name: "suspect-offset",
             result: if matters(usage) {
-                Outcome::Finding
+                CheckOutcome::Finding
             } else {
-                Outcome::Information
+                CheckOutcome::Information
             },
             text: format!(
                 "{disk}: {offset} is a multiple of {suits} and of no larger power of two: {why}"
@@ -233,9 +234,9 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
         checks.push(Check {
             name: "physical-sector",
             result: match rest {
-                0 => Outcome::Good,
-                _ if matters(subject.usage) => Outcome::Finding,
-                _ => Outcome::Information,
+                0 => CheckOutcome::Good,
+                _ if matters(subject.usage) => CheckOutcome::Finding,
+                _ => CheckOutcome::Information,
             },
             text: if rest == 0 {
                 format!("{sum}: on a boundary of physical sectors")
@@ -246,7 +247,7 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
         if sector > SECTOR_BYTES_MAX {
             checks.push(Check {
                 name: "sector-size",
-                result: Outcome::Warning,
+                result: CheckOutcome::Warning,
                 text: format!(
                     "{names}: physical sectors of {sector} bytes; SQL Server does not start on \
                      more than {SECTOR_BYTES_MAX}"
@@ -308,7 +309,7 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
     match boundary.splits_above() {
         None => Check {
             name: "stripe-unit",
-            result: Outcome::Good,
+            result: CheckOutcome::Good,
             text: match period == unit {
                 true => format!("{sum}: on a boundary of stripe units"),
                 false if boundary.pieces_fit() => format!("{sum}: no piece crosses"),
@@ -325,9 +326,9 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
             Check {
                 name: "stripe-unit",
                 result: if is_larger && crossing_matters(usage) {
-                    Outcome::Finding
+                    CheckOutcome::Finding
                 } else {
-                    Outcome::Information
+                    CheckOutcome::Information
                 },
                 text: format!(
                     "{sum}: aligned operations up to {} never cross, larger ones do{}",
@@ -355,7 +356,7 @@ fn parity_checks(boundary: &Boundary) -> Vec<Check> {
         let rest = phase(boundary.offset_bytes, boundary.volume_bytes, full);
         checks.push(Check {
             name: "full-stripe",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: format!(
                 "{}: {} mod {full} = {rest} (full stripe {}): {}",
                 boundary.layer,
@@ -377,7 +378,7 @@ fn parity_checks(boundary: &Boundary) -> Vec<Check> {
     if rest != 0 {
         checks.push(Check {
             name: "parity-page",
-            result: Outcome::Warning,
+            result: CheckOutcome::Warning,
             text: format!(
                 "{}: {} mod {PARITY_PAGE_BYTES} = {rest}: writes leave partial pages of parity, \
                  which are read first; on Linux md that costs a factor of three",
@@ -395,7 +396,7 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
         let rest = boundary.unit_bytes % unit;
         checks.push(Check {
             name: "allocation-unit",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: format!(
                 "stripe unit / allocation unit: {} / {} {}",
                 size(boundary.unit_bytes),
@@ -415,7 +416,7 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
     {
         checks.push(Check {
             name: "told-stripe-unit",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: format!(
                 "the file system was made for a stripe unit of {}, the array has {}",
                 size(told),
@@ -431,7 +432,7 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
     if subject.incomplete && !subject.places.is_empty() {
         return Check {
             name: "stripe-unit",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: "what lies below could not be followed to its end, so nothing is known of \
                    stripe units there"
                 .to_owned(),
@@ -439,7 +440,7 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
     }
     Check {
         name: "stripe-unit",
-        result: Outcome::Information,
+        result: CheckOutcome::Information,
         text: match suits {
             None if subject.places.is_empty() => {
                 "where it starts on a disk is not known, and so nothing of its alignment".to_owned()
@@ -473,7 +474,7 @@ fn place_checks(subject: &Subject) -> Vec<Check> {
         let rest = offset % MEBIBYTE;
         checks.push(Check {
             name: "mebibyte",
-            result: Outcome::Information,
+            result: CheckOutcome::Information,
             text: format!(
                 "{name}: {offset} mod {MEBIBYTE} = {rest}{}",
                 if rest == 0 {
@@ -488,14 +489,14 @@ fn place_checks(subject: &Subject) -> Vec<Check> {
         if let Some(why) = &place.distrusted {
             checks.push(Check {
                 name: "hint-distrusted",
-                result: Outcome::Information,
+                result: CheckOutcome::Information,
                 text: format!("{}: not believed: {why}", place.disk),
             });
         }
         if let Some(why) = &place.ends {
             checks.push(Check {
                 name: "not-followed",
-                result: Outcome::Information,
+                result: CheckOutcome::Information,
                 text: format!("{}: {why}", place.disk),
             });
         }

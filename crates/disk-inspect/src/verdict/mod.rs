@@ -276,7 +276,7 @@ impl Suspect {
 /// The verdict on a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum LayoutVerdict {
     /// It starts inside a physical sector: every write reads first.
     SectorSplit,
     /// Aligned operations above this size cross stripe units that they need not.
@@ -293,17 +293,17 @@ pub enum Verdict {
     UnknownStripeUnit(Option<u64>),
 }
 
-impl Verdict {
+impl LayoutVerdict {
     /// As in JSON.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
-            Verdict::SectorSplit => "sector-split",
-            Verdict::SplitsAbove(_) => "splits-above",
-            Verdict::Aligned => "aligned",
-            Verdict::Suspect(_) => "suspect",
-            Verdict::NotStriped => "not-striped",
-            Verdict::UnknownStripeUnit(_) => "unknown-stripe-unit",
+            LayoutVerdict::SectorSplit => "sector-split",
+            LayoutVerdict::SplitsAbove(_) => "splits-above",
+            LayoutVerdict::Aligned => "aligned",
+            LayoutVerdict::Suspect(_) => "suspect",
+            LayoutVerdict::NotStriped => "not-striped",
+            LayoutVerdict::UnknownStripeUnit(_) => "unknown-stripe-unit",
         }
     }
 
@@ -311,8 +311,8 @@ impl Verdict {
     #[must_use]
     pub fn bytes(self) -> Option<u64> {
         match self {
-            Verdict::SplitsAbove(bytes) | Verdict::Suspect(bytes) => Some(bytes),
-            Verdict::UnknownStripeUnit(bytes) => bytes,
+            LayoutVerdict::SplitsAbove(bytes) | LayoutVerdict::Suspect(bytes) => Some(bytes),
+            LayoutVerdict::UnknownStripeUnit(bytes) => bytes,
             _ => None,
         }
     }
@@ -321,7 +321,7 @@ impl Verdict {
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// As it should be.
     Good,
     /// Worth knowing.
@@ -338,7 +338,7 @@ pub struct Check {
     /// Stable name.
     pub name: &'static str,
     /// How it came out.
-    pub result: Outcome,
+    pub result: CheckOutcome,
     /// A sentence with the numbers.
     pub text: String,
 }
@@ -361,7 +361,7 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Judgement {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: LayoutVerdict,
     /// Misaligned in a way that costs, for the sizes asked for.
     pub finding: bool,
     /// What was compared.

@@ -5,7 +5,7 @@ use stripewise_disk_inspect::answers::*;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_disk_inspect::survey::{Request, Survey, Volume};
 use stripewise_disk_inspect::trace::Given;
-use stripewise_disk_inspect::verdict::{Suspect, Usage, Verdict};
+use stripewise_disk_inspect::verdict::{LayoutVerdict, Suspect, Usage};
 
 const M: i64 = 1 << 20;
 const G: i64 = 1 << 30;
@@ -94,10 +94,10 @@ fn volumes_are_judged_by_the_place_that_the_volume_manager_gives() {
     assert_eq!(old.offset_bytes(), Some(32_256));
     assert_eq!(old.devices, ["Harddisk0Partition1"]);
     let judgement = old.judge(&[8192]);
-    assert_eq!(judgement.verdict, Verdict::SectorSplit);
+    assert_eq!(judgement.verdict, LayoutVerdict::SectorSplit);
     assert!(judgement.finding);
     let new = only(&survey, "E:");
-    assert_eq!(new.judge(&[8192]).verdict, Verdict::NotStriped);
+    assert_eq!(new.judge(&[8192]).verdict, LayoutVerdict::NotStriped);
     assert_eq!(new.subject.allocation_unit_bytes, Some(65_536));
     assert_eq!(new.file_system.as_deref(), Some("ntfs"));
     assert_eq!(
@@ -125,7 +125,7 @@ fn a_stripe_unit_that_the_user_gives_makes_the_crossing_exact() {
     };
     let survey = machine.survey(&request).expect("a survey");
     let judgement = only(&survey, "C:").judge(&[8192]);
-    assert_eq!(judgement.verdict, Verdict::SplitsAbove(512));
+    assert_eq!(judgement.verdict, LayoutVerdict::SplitsAbove(512));
     assert_eq!(judgement.costs[0].here.words(), "1 in 8");
 }
 
@@ -151,7 +151,7 @@ fn dynamic_volumes_are_suspect_and_several_extents_claim_no_stripes() {
         .collect();
     assert_eq!(places, [32_256, 32_256]);
     let judgement = spread.judge(&[8192]);
-    assert_eq!(judgement.verdict, Verdict::SectorSplit);
+    assert_eq!(judgement.verdict, LayoutVerdict::SectorSplit);
     for name in ["dynamic-disk", "not-followed"] {
         assert!(
             judgement.checks.iter().any(|one| one.name == name),
@@ -163,7 +163,7 @@ fn dynamic_volumes_are_suspect_and_several_extents_claim_no_stripes() {
     assert_eq!(simple.devices, ["PhysicalDrive0 from 214748364800"]);
     let verdict = simple.judge(&[8192]).verdict;
     assert!(
-        matches!(verdict, Verdict::UnknownStripeUnit(Some(_))),
+        matches!(verdict, LayoutVerdict::UnknownStripeUnit(Some(_))),
         "{verdict:?}"
     );
     // The partition of the dynamic disk is no volume besides.
@@ -185,7 +185,7 @@ fn storage_spaces_are_suspect_on_both_sides() {
     assert_eq!(space.subject.suspect, Some(Suspect::StorageSpace));
     assert_eq!(
         space.judge(&[]).verdict,
-        Verdict::UnknownStripeUnit(Some(16 << 20))
+        LayoutVerdict::UnknownStripeUnit(Some(16 << 20))
     );
     let member = only(&survey, "Harddisk0Partition1");
     assert_eq!(member.subject.suspect, Some(Suspect::StoragePool));

@@ -1,8 +1,8 @@
 //! Verdicts on volumes whose place is known.
 
 use stripewise_disk_inspect::verdict::{
-    Boundary, Judgement, Nature, Outcome, Place, Subject, Suspect, UnitSource, Usage, Verdict,
-    judge,
+    Boundary, CheckOutcome, Judgement, LayoutVerdict, Nature, Place, Subject, Suspect, UnitSource,
+    Usage, judge,
 };
 
 const K: u64 = 1024;
@@ -65,104 +65,104 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
         (
             "512n at 63s",
             single(SECTOR_63, 512),
-            Verdict::NotStriped,
+            LayoutVerdict::NotStriped,
             false,
         ),
         (
             "512e at 63s",
             single(SECTOR_63, 4096),
-            Verdict::SectorSplit,
+            LayoutVerdict::SectorSplit,
             true,
         ),
         (
             "512e at 1M",
             single(1 << 20, 4096),
-            Verdict::NotStriped,
+            LayoutVerdict::NotStriped,
             false,
         ),
         (
             "unknown at 63s",
             hidden(SECTOR_63),
-            Verdict::Suspect(512),
+            LayoutVerdict::Suspect(512),
             true,
         ),
         (
             "unknown at 36K",
             hidden(36 * K),
-            Verdict::Suspect(4 * K),
+            LayoutVerdict::Suspect(4 * K),
             true,
         ),
         (
             "unknown at 32K",
             hidden(32 * K),
-            Verdict::Suspect(32 * K),
+            LayoutVerdict::Suspect(32 * K),
             true,
         ),
         (
             "unknown at 1M",
             hidden(1 << 20),
-            Verdict::UnknownStripeUnit(Some(1 << 20)),
+            LayoutVerdict::UnknownStripeUnit(Some(1 << 20)),
             false,
         ),
         (
             "unknown at 64K",
             hidden(64 * K),
-            Verdict::UnknownStripeUnit(Some(64 * K)),
+            LayoutVerdict::UnknownStripeUnit(Some(64 * K)),
             false,
         ),
         (
             "unknown at 0",
             hidden(0),
-            Verdict::UnknownStripeUnit(None),
+            LayoutVerdict::UnknownStripeUnit(None),
             false,
         ),
         (
             "63s on 64K",
             striped(SECTOR_63, 64 * K),
-            Verdict::SplitsAbove(512),
+            LayoutVerdict::SplitsAbove(512),
             true,
         ),
         (
             "36K on 64K",
             striped(36 * K, 64 * K),
-            Verdict::SplitsAbove(4 * K),
+            LayoutVerdict::SplitsAbove(4 * K),
             true,
         ),
         (
             "64K on 64K",
             striped(64 * K, 64 * K),
-            Verdict::Aligned,
+            LayoutVerdict::Aligned,
             false,
         ),
         (
             "64K on 256K",
             striped(64 * K, 256 * K),
-            Verdict::SplitsAbove(64 * K),
+            LayoutVerdict::SplitsAbove(64 * K),
             false,
         ),
         (
             "32K on 256K",
             striped(32 * K, 256 * K),
-            Verdict::SplitsAbove(32 * K),
+            LayoutVerdict::SplitsAbove(32 * K),
             true,
         ),
         // Operations larger than the unit always cross; that is no misalignment.
         (
             "1M on 16K",
             striped(1 << 20, 16 * K),
-            Verdict::Aligned,
+            LayoutVerdict::Aligned,
             false,
         ),
         (
             "8K on 16K",
             striped(8 * K, 16 * K),
-            Verdict::SplitsAbove(8 * K),
+            LayoutVerdict::SplitsAbove(8 * K),
             true,
         ),
         (
             "64K on 192K",
             striped(64 * K, 192 * K),
-            Verdict::SplitsAbove(64 * K),
+            LayoutVerdict::SplitsAbove(64 * K),
             false,
         ),
     ] {
@@ -172,7 +172,7 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
             found
                 .checks
                 .iter()
-                .any(|check| check.result == Outcome::Finding),
+                .any(|check| check.result == CheckOutcome::Finding),
             finding,
             "{name}: {:?}",
             found.checks
@@ -189,7 +189,7 @@ fn check_suspect<'a>(cases: impl IntoIterator<Item = SuspectCase<'a>>) {
         let subject = subject(places, boundaries);
         let found = judge(&subject, sizes);
         let is_suspect = match found.verdict {
-            Verdict::Suspect(bytes) => Some(bytes),
+            LayoutVerdict::Suspect(bytes) => Some(bytes),
             _ => None,
         };
         assert_eq!(is_suspect, suspect, "{name}: {:?}", found.verdict);
@@ -200,7 +200,7 @@ fn check_suspect<'a>(cases: impl IntoIterator<Item = SuspectCase<'a>>) {
             .find(|check| check.name == "suspect-offset");
         assert_eq!(check.is_some(), suspect.is_some(), "{name}");
         if let Some(check) = check {
-            assert_eq!(check.result, Outcome::Finding);
+            assert_eq!(check.result, CheckOutcome::Finding);
             assert!(check.text.contains("`stripewise align`"), "{}", check.text);
         }
     }
@@ -321,7 +321,7 @@ fn an_empty_partition_is_suspect_too_but_none_whose_place_does_not_matter() {
         let mut subject = subject(vec![place(SECTOR_63, 512, Nature::MayBeArray)], vec![]);
         subject.usage = usage;
         let found = judged(&subject);
-        assert_eq!(found.verdict, Verdict::Suspect(512), "{usage:?}");
+        assert_eq!(found.verdict, LayoutVerdict::Suspect(512), "{usage:?}");
         assert_eq!(found.finding, finding, "{usage:?}");
     }
 }
@@ -334,16 +334,16 @@ fn an_empty_partition_counts_and_what_is_exempt_never_does() {
         (Usage::Unknown, true),
     ] {
         for (sector, boundaries, verdict) in [
-            (4096, vec![], Verdict::SectorSplit),
+            (4096, vec![], LayoutVerdict::SectorSplit),
             (
                 4096,
                 vec![boundary(SECTOR_63, 64 * K)],
-                Verdict::SectorSplit,
+                LayoutVerdict::SectorSplit,
             ),
             (
                 512,
                 vec![boundary(SECTOR_63, 64 * K)],
-                Verdict::SplitsAbove(512),
+                LayoutVerdict::SplitsAbove(512),
             ),
         ] {
             let mut subject = subject(vec![place(SECTOR_63, sector, Nature::Single)], boundaries);
@@ -371,10 +371,16 @@ fn a_disk_whose_sectors_are_shifted_is_measured_from_there() {
     // Drives with the jumper for old systems: sector 63 is on a boundary.
     shifted.alignment_offset_bytes = 3584;
     let found = judged(&subject(vec![shifted.clone()], vec![]));
-    assert_eq!((found.verdict, found.finding), (Verdict::NotStriped, false));
+    assert_eq!(
+        (found.verdict, found.finding),
+        (LayoutVerdict::NotStriped, false)
+    );
     shifted.offset_bytes = 1 << 20;
     let found = judged(&subject(vec![shifted], vec![]));
-    assert_eq!((found.verdict, found.finding), (Verdict::SectorSplit, true));
+    assert_eq!(
+        (found.verdict, found.finding),
+        (LayoutVerdict::SectorSplit, true)
+    );
     assert!(
         found.checks[0]
             .text
@@ -391,7 +397,7 @@ fn the_worst_of_several_boundaries_decides_and_pieces_keep_their_phase() {
     below.volume_bytes = (4 << 20) + 4 * K;
     assert_eq!(below.phase_bytes(), 60 * K);
     let subject = subject(vec![], vec![boundary(0, 64 * K), below]);
-    assert_eq!(judged(&subject).verdict, Verdict::SplitsAbove(4 * K));
+    assert_eq!(judged(&subject).verdict, LayoutVerdict::SplitsAbove(4 * K));
 }
 
 #[test]
@@ -401,17 +407,52 @@ fn stripes_over_stripes_are_judged_by_the_pieces_that_arrive() {
     for (above, below, at, lead, verdict, finding) in [
         // LVM stripes of 16K over md chunks of 64K: the second array has the volume's
         // byte 16K at its data's start, and nothing is wrong.
-        (16 * K, 64 * K, 1024 * K, 16 * K, Verdict::Aligned, false),
-        (64 * K, 256 * K, 1024 * K, 64 * K, Verdict::Aligned, false),
+        (
+            16 * K,
+            64 * K,
+            1024 * K,
+            16 * K,
+            LayoutVerdict::Aligned,
+            false,
+        ),
+        (
+            64 * K,
+            256 * K,
+            1024 * K,
+            64 * K,
+            LayoutVerdict::Aligned,
+            false,
+        ),
         // Pieces as large as, or larger than, the chunks below.
-        (256 * K, 64 * K, 1024 * K, 256 * K, Verdict::Aligned, false),
+        (
+            256 * K,
+            64 * K,
+            1024 * K,
+            256 * K,
+            LayoutVerdict::Aligned,
+            false,
+        ),
         // Extents that start at 192K, as old LVM had it: whole units of 64K.
-        (64 * K, 256 * K, 192 * K, 0, Verdict::Aligned, false),
+        (64 * K, 256 * K, 192 * K, 0, LayoutVerdict::Aligned, false),
         // The arrays lie on a partition at 63 sectors: every layer's units are cut.
-        (64 * K, 64 * K, 63 * 512, 0, Verdict::SplitsAbove(512), true),
-        (16 * K, 64 * K, 36 * K, 0, Verdict::SplitsAbove(4 * K), true),
+        (
+            64 * K,
+            64 * K,
+            63 * 512,
+            0,
+            LayoutVerdict::SplitsAbove(512),
+            true,
+        ),
+        (
+            16 * K,
+            64 * K,
+            36 * K,
+            0,
+            LayoutVerdict::SplitsAbove(4 * K),
+            true,
+        ),
         // 96K pieces on 64K: what both have in common is 32K.
-        (96 * K, 64 * K, 32 * K, 0, Verdict::Aligned, false),
+        (96 * K, 64 * K, 32 * K, 0, LayoutVerdict::Aligned, false),
     ] {
         let lower = Boundary {
             volume_bytes: lead,
@@ -452,7 +493,7 @@ fn a_unit_that_is_no_power_of_two_is_judged_by_what_both_have_in_common() {
             }],
         );
         let found = judge(&subject, sizes);
-        let verdict = splits_above.map_or(Verdict::Aligned, Verdict::SplitsAbove);
+        let verdict = splits_above.map_or(LayoutVerdict::Aligned, LayoutVerdict::SplitsAbove);
         assert_eq!(
             (found.verdict, found.finding),
             (verdict, finding),
@@ -460,7 +501,7 @@ fn a_unit_that_is_no_power_of_two_is_judged_by_what_both_have_in_common() {
         );
         let mut checks = found.checks.iter();
         let check = checks.find(|check| check.name == "stripe-unit").unwrap();
-        assert_eq!(check.result == Outcome::Finding, finding);
+        assert_eq!(check.result == CheckOutcome::Finding, finding);
         let says = check.text.contains("no more often than from a boundary");
         assert_eq!(says, excused, "{offset} {sizes:?}: {}", check.text);
     }
@@ -509,7 +550,7 @@ fn large_sectors_partial_pages_and_dynamic_disks_are_warned_of() {
         let check = found.checks.iter().find(|check| check.name == name);
         assert_eq!(
             check.map(|check| check.result),
-            Some(Outcome::Warning),
+            Some(CheckOutcome::Warning),
             "{name}"
         );
     }

@@ -2,11 +2,16 @@
 //! lists in `/sys/fs/btrfs/features/supported_sectorsizes`; without that file,
 //! its page size only. There is nothing to tell about stripes.
 
-use super::{FormatWish, Kernel, Place, Recipe, check_range, no_stripe, unmountable};
+use super::{DeviceShape, FormatWish, Kernel, Recipe, check_range, no_stripe, unmountable};
 use crate::Result;
 use stripewise_units::ByteSize;
 
-pub fn recipe(wish: &FormatWish, place: &Place, kernel: &Kernel, target: &str) -> Result<Recipe> {
+pub fn recipe(
+    wish: &FormatWish,
+    place: &DeviceShape,
+    kernel: &Kernel,
+    target: &str,
+) -> Result<Recipe> {
     check_range(wish, 4 << 10, 64 << 10, target)?;
     no_stripe(wish, target)?;
     let sector = wish.allocation_unit_bytes;

@@ -103,7 +103,7 @@ pub(crate) struct Kernel {
 
 /// The device as the file systems need to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct DeviceShape {
     pub geometry: Geometry,
     /// Sectors before the partition on its disk, for file systems that store it;
     /// 0 for whole devices.
@@ -135,7 +135,7 @@ pub(crate) struct Recipe {
 /// not mount.
 pub(crate) fn recipe(
     wish: &FormatWish,
-    place: &Place,
+    place: &DeviceShape,
     kernel: &Kernel,
     target: &str,
 ) -> Result<Recipe> {

@@ -14,8 +14,8 @@ fn kernel(page_bytes: u64, release: (u32, u32)) -> Kernel {
     }
 }
 
-fn place(sector: u32) -> Place {
-    Place {
+fn place(sector: u32) -> DeviceShape {
+    DeviceShape {
         geometry: Geometry {
             size_bytes: 1 << 30,
             logical_sector_bytes: sector,
@@ -38,7 +38,7 @@ fn wish(file_system: FileSystemKind, unit: &str, stripe: Option<(u64, u32)>) -> 
     }
 }
 
-fn line(wish: &FormatWish, place: &Place, kernel: &Kernel) -> String {
+fn line(wish: &FormatWish, place: &DeviceShape, kernel: &Kernel) -> String {
     recipe(wish, place, kernel, "sdz1")
         .unwrap()
         .arguments
@@ -82,14 +82,14 @@ fn the_commands_are_those_of_the_manuals() {
 #[test]
 fn force_is_used_only_where_something_would_be_overwritten() {
     let page = kernel(4096, NEW);
-    let full = Place {
+    let full = DeviceShape {
         overwrites: true,
         is_misaligned: false,
         ..place(512)
     };
     for (kind, forced) in [(Ext4, false), (Xfs, true), (Btrfs, true), (Ntfs, false)] {
         let wish = wish(kind, "4K", None);
-        let has_force = |place: &Place| {
+        let has_force = |place: &DeviceShape| {
             let line = line(&wish, place, &page);
             line.split(' ')
                 .any(|word| word == "-f" || word == "-F" || word == "--force")
@@ -174,7 +174,7 @@ fn what_no_kernel_has_is_a_mistake_in_the_command() {
 #[test]
 fn xfs_is_made_where_the_plan_calls_the_place_misaligned() {
     let made = |is_misaligned: bool| {
-        let place = Place {
+        let place = DeviceShape {
             is_misaligned,
             ..place(512)
         };

@@ -1,14 +1,21 @@
 //! XFS: blocks of 1 KiB (since version 5) to 64 KiB. Linux mounts blocks above a
 //! page since 6.12.
 
-use super::{FormatWish, Kernel, Place, Recipe, check_range, check_stripe, unmountable, width};
+use super::{
+    DeviceShape, FormatWish, Kernel, Recipe, check_range, check_stripe, unmountable, width,
+};
 use crate::Result;
 use stripewise_units::ByteSize;
 
 /// The first release that mounts blocks above a page.
 const LARGE_BLOCKS: (u32, u32) = (6, 12);
 
-pub fn recipe(wish: &FormatWish, place: &Place, kernel: &Kernel, target: &str) -> Result<Recipe> {
+pub fn recipe(
+    wish: &FormatWish,
+    place: &DeviceShape,
+    kernel: &Kernel,
+    target: &str,
+) -> Result<Recipe> {
     check_range(wish, 1 << 10, 64 << 10, target)?;
     let block = wish.allocation_unit_bytes;
     let (page, (major, minor)) = (kernel.page_bytes, kernel.release);

@@ -15,7 +15,7 @@ use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::partition::facts;
 use super::tools;
 use crate::disk::{Disk, medium};
-use crate::file_system::{self, FileSystemKind, FormatWish, Kernel, Place, Recipe, Stripe};
+use crate::file_system::{self, DeviceShape, FileSystemKind, FormatWish, Kernel, Recipe, Stripe};
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::layout::Geometry;
 use crate::plan::{self, Known};
@@ -40,7 +40,7 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         Present::of(&disk, &geometry).map_err(|os| failed(&device.target, "cannot be read", os))?;
     drop(disk);
     let offset = trace::offset(&device.facts);
-    let place = Place {
+    let place = DeviceShape {
         geometry,
         start_bytes: start_on_disk(&device.facts),
         overwrites: !present.is_empty(),
@@ -76,7 +76,7 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
 
 pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
     let target = wish.file_system.name();
-    let place = Place {
+    let place = DeviceShape {
         geometry: Geometry {
             size_bytes: u64::MAX,
             logical_sector_bytes,

@@ -1,7 +1,7 @@
 //! Tables: what other tools and the kernel see in them.
 
 use super::support::*;
-use stripewise_disk_inspect::verdict::Verdict;
+use stripewise_disk_inspect::verdict::LayoutVerdict;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{ErrorKind, Purpose, TableKind, Wish, plan_partition};
 
@@ -150,7 +150,7 @@ fn a_plan_writes_nothing_and_tells_what_would_be_lost() {
     let verdict = plan.judgement.unwrap().verdict;
     let physical = plan.device.physical_sector_bytes;
     assert_eq!(
-        verdict == Verdict::SectorSplit,
+        verdict == LayoutVerdict::SectorSplit,
         physical == 4096,
         "{verdict:?}"
     );

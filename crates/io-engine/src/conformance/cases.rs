@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::script::{Script, SlowWrites, plan, play, played, read, sync, write};
-use super::{Case, Fixture, Outcome, contents, pattern};
+use super::{Case, CaseOutcome, Fixture, contents, pattern};
 use crate::backend::sys;
 use crate::{Engine, Kind, Next, Operation};
 
@@ -86,11 +86,11 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
 
 const PASSED: Result<(), String> = Ok(());
 
-fn passed<E>() -> Outcome<E> {
+fn passed<E>() -> CaseOutcome<E> {
     PASSED.map(|()| PhantomData)
 }
 
-fn nothing_to_do<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn nothing_to_do<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let script = played::<E>(&plan(vec![fixture.file(1)], 4, PAGE), []);
     assert_eq!(script.done.len(), 0);
     let mut engine = E::open(&plan(Vec::new(), 1, PAGE)).expect("opens without files");
@@ -101,7 +101,7 @@ fn nothing_to_do<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn whole_reads<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn whole_reads<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let plan = plan(vec![fixture.file(1 << 20)], 8, 4 * PAGE);
     // Offsets out of order, lengths that differ.
     let operations: Vec<_> = (0..8)
@@ -121,7 +121,7 @@ fn whole_reads<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn short_read<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn short_read<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operation = read(0, u64::from(PAGE), PAGE);
     let script = played::<E>(&plan(vec![fixture.file(5000)], 2, PAGE), [operation]);
     assert_eq!(script.results(), [904]);
@@ -129,14 +129,14 @@ fn short_read<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn read_behind_end<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn read_behind_end<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operations = [read(0, 8192, PAGE), read(1, 1 << 40, PAGE)];
     let script = played::<E>(&plan(vec![fixture.file(8192)], 2, PAGE), operations);
     assert_eq!(script.results(), [0, 0]);
     passed()
 }
 
-fn bad_index<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn bad_index<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut operations = [
         read(0, 0, PAGE),
         write(1, 0, PAGE),
@@ -150,7 +150,7 @@ fn bad_index<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn bad_handle<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn bad_handle<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let plan = plan(vec![fixture.read_only(8192)], 2, PAGE);
     let script = played::<E>(&plan, [write(0, 0, PAGE), read(1, 0, PAGE)]);
     let results = script.results();
@@ -162,7 +162,7 @@ fn bad_handle<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn mixed_failures<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn mixed_failures<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut operations: Vec<_> = (0..64).map(|i| read(i % 4, 0, PAGE)).collect();
     for operation in operations.iter_mut().step_by(3) {
         operation.file = 7;
@@ -179,7 +179,7 @@ fn mixed_failures<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn misaligned<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn misaligned<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let file = fixture.direct(65_536)?;
     let plan = plan(vec![file], 4, 2 * PAGE);
     let operations = [
@@ -199,7 +199,7 @@ fn misaligned<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn writes<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn writes<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let file = fixture.file(65_536);
     let check = file.try_clone().expect("a second handle");
     let operations = [write(0, 0, PAGE), write(1, 16_384, 2 * PAGE), sync(2)];
@@ -219,7 +219,7 @@ fn writes<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn ready_writes<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn ready_writes<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let file = fixture.file(8 * u64::from(PAGE));
     let check = file.try_clone().expect("a second handle");
     let plan = plan(vec![file], 8, PAGE);
@@ -234,7 +234,7 @@ fn ready_writes<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn syncs<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn syncs<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     // Each slot alternates, so that no trace of a sync stays in it.
     let operations = (0..32).map(|i| match (i / 2) % 2 {
         0 => read(i % 2, u64::from(i) * 4096, PAGE),
@@ -255,7 +255,7 @@ fn syncs<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     // File 0 is only read, file 1 only written, file 2 is not there.
     let sorts = [
         read(0, 0, 2 * PAGE),
@@ -293,7 +293,7 @@ fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn several_files<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn several_files<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let sizes = [8192, 100, 0];
     let files = sizes.iter().map(|size| fixture.file(*size)).collect();
     let operations = (0..3).map(|slot| Operation {
@@ -305,7 +305,7 @@ fn several_files<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn full<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn full<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let plan = plan(vec![fixture.file(65_536)], 4, PAGE);
     let mut engine = E::open(&plan).expect("opens");
     // The source has a fifth operation, for a slot that does not exist.
@@ -326,7 +326,7 @@ fn full<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn slots_again<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn slots_again<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operations = (0..1000).map(|i| read(i % 7, u64::from(i % 16) * 4096, PAGE));
     let script = played::<E>(&plan(vec![fixture.file(65_536)], 7, PAGE), operations);
     assert_eq!(script.done.len(), 1000);
@@ -347,7 +347,7 @@ fn slots_again<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn small_blocks<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn small_blocks<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operations: Vec<_> = (0..16)
         .map(|slot| read(slot, u64::from(slot) * 512, 512))
         .collect();
@@ -358,7 +358,7 @@ fn small_blocks<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn large_blocks<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn large_blocks<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operation = read(1, u64::from(MIB), 64 * MIB);
     let plan = plan(vec![fixture.file(65 << 20)], 2, 64 * MIB);
     let script = played::<E>(&plan, [operation]);
@@ -367,7 +367,7 @@ fn large_blocks<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn many_slots<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn many_slots<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let plan = plan(vec![fixture.file(1 << 20)], 4096, 512);
     let mut engine = E::open(&plan).expect("opens with 4,096 slots");
     let mut script = Script::new((0..8192).map(|i| read(i % 4096, u64::from(i % 2048) * 512, 512)));
@@ -383,7 +383,7 @@ fn many_slots<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn wait_for_time<E: Engine>(_fixture: &dyn Fixture) -> Outcome<E> {
+fn wait_for_time<E: Engine>(_fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(Vec::new(), 4, PAGE)).expect("opens");
     for at_least in [0, 1, 4] {
         let until_ns = engine.now_ns() + 3_000_000;
@@ -398,7 +398,7 @@ fn wait_for_time<E: Engine>(_fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn wait_in_the_past<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn wait_in_the_past<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(8192)], 2, PAGE)).expect("opens");
     engine.submit_and_wait(1, Some(0)).expect("works");
     let mut script = Script::new([read(0, 0, PAGE)]);
@@ -412,7 +412,7 @@ fn wait_in_the_past<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn no_waiting<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn no_waiting<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(65_536)], 16, PAGE)).expect("opens");
     let mut script = Script::new((0..64).map(|i| read(i % 16, u64::from(i % 16) * 4096, PAGE)));
     while !script.waiting.is_empty() || !script.in_flight.is_empty() {
@@ -425,7 +425,7 @@ fn no_waiting<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn interrupted<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn interrupted<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(65_536)], 16, PAGE)).expect("opens");
     let interrupting = fixture.interrupt_me()?;
     let until_ns = engine.now_ns() + 20_000_000;
@@ -441,7 +441,7 @@ fn interrupted<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn close_waits<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn close_waits<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let file = fixture.file(1 << 20);
     let check = file.try_clone().expect("a second handle");
     let mut engine = E::open(&plan(vec![file], 4, 64 * PAGE)).expect("opens");
@@ -458,7 +458,7 @@ fn close_waits<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn close_drops<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn close_drops<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let file = fixture.file(65_536);
     let check = file.try_clone().expect("a second handle");
     let mut engine = E::open(&plan(vec![file], 4, PAGE)).expect("opens");
@@ -475,7 +475,7 @@ fn close_drops<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn close_at_once<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn close_at_once<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(8 << 20)], 8, MIB)).expect("opens");
     let mut script = Script::new((0..8).map(|i| read(i, u64::from(i * MIB), MIB)));
     engine.fill(&mut script, 0);
@@ -484,7 +484,7 @@ fn close_at_once<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn dropped<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn dropped<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(8 << 20)], 8, MIB)).expect("opens");
     let mut script = Script::new((0..8).map(|i| read(i, u64::from(i * MIB), MIB)));
     engine.fill(&mut script, 0);
@@ -493,7 +493,7 @@ fn dropped<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
     passed()
 }
 
-fn plain_buffers<E: Engine>(fixture: &dyn Fixture) -> Outcome<E> {
+fn plain_buffers<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut plan = plan(vec![fixture.file(65_536)], 4, 2 * PAGE);
     plan.register_buffers = false;
     let operations: Vec<_> = (0..4)

@@ -98,11 +98,11 @@ pub struct Report {
 struct Case<E> {
     name: &'static str,
     needs_data: bool,
-    run: fn(&dyn Fixture) -> Outcome<E>,
+    run: fn(&dyn Fixture) -> CaseOutcome<E>,
 }
 
 /// `Err` is the reason of a skip.
-type Outcome<E> = Result<std::marker::PhantomData<E>, String>;
+type CaseOutcome<E> = Result<std::marker::PhantomData<E>, String>;
 
 /// Runs every case against one engine.
 ///

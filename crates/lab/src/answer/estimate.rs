@@ -71,7 +71,7 @@ pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<
 
 /// An answer before it is written down.
 #[derive(Clone, Copy)]
-struct Found {
+struct AnswerDraft {
     place: AnswerPlace,
     in_flight: f64,
     rate: Estimate,
@@ -80,7 +80,7 @@ struct Found {
     runs: usize,
 }
 
-fn record(found: &Found, mib: f64, left_out: usize) -> AnswerRecord {
+fn record(found: &AnswerDraft, mib: f64, left_out: usize) -> AnswerRecord {
     let Estimate {
         value, low, high, ..
     } = found.rate;
@@ -122,13 +122,13 @@ fn load_runs(steps: &[Step]) -> Vec<LoadRun> {
     runs.collect()
 }
 
-fn crossing(steps: &[Step], slo: Slo) -> Option<Found> {
+fn crossing(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
     let runs = load_runs(steps);
     if runs.len() < CROSSING_RUNS_MIN {
         return None;
     }
     match rate_at_limit(&runs, limit_s(slo), LEVEL) {
-        AtLimit::Crossed { load, rate } => Some(Found {
+        AtLimit::Crossed { load, rate } => Some(AnswerDraft {
             place: AnswerPlace::Limit,
             in_flight: load,
             rate,
@@ -142,12 +142,12 @@ fn crossing(steps: &[Step], slo: Slo) -> Option<Found> {
 
 /// Where no crossing can be told: a load at which the limit is met for certain gives at
 /// least its own rate; else one at which it is missed for certain gives at most its own.
-fn bounded(steps: &[Step], slo: Slo) -> Option<Found> {
+fn bounded(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
     let mut loads: Vec<u32> = steps.iter().map(|step| step.load.in_flight()).collect();
     loads.sort_unstable();
     loads.dedup();
     let limit = slo.limit_ns as f64;
-    let at = |in_flight: u32| -> Option<(Found, Estimate)> {
+    let at = |in_flight: u32| -> Option<(AnswerDraft, Estimate)> {
         let here = steps
             .iter()
             .filter(|step| step.load.in_flight() == in_flight);
@@ -156,8 +156,8 @@ fn bounded(steps: &[Step], slo: Slo) -> Option<Found> {
         let found = level(&here, AnswerPlace::Limit, false, slo)?;
         Some((found, latency))
     };
-    let known: Vec<(Found, Estimate)> = loads.into_iter().filter_map(at).collect();
-    let bound = |found: &Found, bound: AnswerBound| Found {
+    let known: Vec<(AnswerDraft, Estimate)> = loads.into_iter().filter_map(at).collect();
+    let bound = |found: &AnswerDraft, bound: AnswerBound| AnswerDraft {
         bound: Some(bound),
         runs: steps.len(),
         ..*found
@@ -171,14 +171,14 @@ fn bounded(steps: &[Step], slo: Slo) -> Option<Found> {
 }
 
 /// The rate at one load.
-fn level(steps: &[Step], place: AnswerPlace, rising: bool, slo: Slo) -> Option<Found> {
+fn level(steps: &[Step], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
     if steps.len() < LEVEL_RUNS_MIN {
         return None;
     }
     let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
     let latency = logarithmic(&latencies(steps));
     let is_over = latency.is_some_and(|latency| latency.value > slo.limit_ns as f64);
-    Some(Found {
+    Some(AnswerDraft {
         place,
         in_flight: f64::from(steps.first()?.load.in_flight()),
         rate: logarithmic(&rates)?,

@@ -14,7 +14,7 @@ pub(super) struct Judged<'a> {
     pub row: ComparisonRow,
     pub a: &'a Cell<'a>,
     pub b: &'a Cell<'a>,
-    pub how: How,
+    pub how: IntervalMethod,
     /// Differences up to this many per cent are finer than the runs could show.
     resolution_percent: f64,
 }
@@ -22,13 +22,13 @@ pub(super) struct Judged<'a> {
 impl Judged<'_> {
     /// Nothing may follow from it, whatever its numbers are.
     pub(super) fn is_set_aside(&self) -> bool {
-        matches!(self.how, How::Void | How::Same)
+        matches!(self.how, IntervalMethod::Void | IntervalMethod::Same)
     }
 }
 
 /// How a row's interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum IntervalMethod {
     /// Block by block.
     Blocks,
     /// As two samples of this many values.
@@ -63,12 +63,12 @@ const LATENCY_BIN: f64 = 1.0 / 512.0;
 const EQUAL_PERCENT: f64 = 0.1;
 
 /// What the repetitions of a row say.
-struct Found {
+struct RowFinding {
     estimate: Option<f64>,
     interval: Option<Estimate>,
     p_value: Option<f64>,
     blocks: u32,
-    how: How,
+    how: IntervalMethod,
 }
 
 /// The rows that have a value on both sides; none has a verdict yet.
@@ -133,9 +133,9 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     let of_b: Vec<String> = b.rows.iter().map(|row| row.run.identity()).collect();
     let same = |row: &JobRow<'_>| of_b.contains(&row.run.identity());
     let found = if a.rows.iter().any(same) {
-        set_aside(&values_a, &values_b, How::Same)
+        set_aside(&values_a, &values_b, IntervalMethod::Same)
     } else if !void.is_empty() && !options.void_counts {
-        set_aside(&values_a, &values_b, How::Void)
+        set_aside(&values_a, &values_b, IntervalMethod::Void)
     } else if is_published(a) || is_published(b) {
         unrepeated(&values_a, &values_b)
     } else {
@@ -209,11 +209,11 @@ fn is_equal(values: &[f64]) -> bool {
     values.len() > 1 && values.windows(2).all(same)
 }
 
-impl Found {
+impl RowFinding {
     /// With an interval that reaches at least this far from the estimate. Repetitions on
     /// simulated arrays may be equal to the last digit, and then their scatter says
     /// nothing of what another starting point would have given.
-    fn no_finer_than(mut self, percent: f64) -> Found {
+    fn no_finer_than(mut self, percent: f64) -> RowFinding {
         if let Some(interval) = &mut self.interval {
             interval.low = interval.low.min(interval.value - percent);
             interval.high = interval.high.max(interval.value + percent);
@@ -223,7 +223,7 @@ impl Found {
 }
 
 /// Block by block, where both cells are of one experiment and share blocks.
-fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<Found> {
+fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<RowFinding> {
     let mut pairs = Vec::new();
     for row in &a.rows {
         let place = row.run.experiment.as_ref()?;
@@ -248,33 +248,33 @@ fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<Foun
         interval_percent,
         p_value,
     } = compare_blocks(&pairs, options.level)?;
-    Some(Found {
+    Some(RowFinding {
         estimate: (blocks > 1).then_some(difference_percent),
         interval: interval_percent,
         // With too few blocks no test can reach the level: no verdict is owed.
         p_value: interval_percent.map(|_| p_value),
         blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
         how: match interval_percent {
-            Some(_) => How::Blocks,
-            None => How::No([blocks, blocks]),
+            Some(_) => IntervalMethod::Blocks,
+            None => IntervalMethod::No([blocks, blocks]),
         },
     })
 }
 
 /// A difference and nothing more.
-fn unrepeated(a: &[f64], b: &[f64]) -> Found {
-    Found {
+fn unrepeated(a: &[f64], b: &[f64]) -> RowFinding {
+    RowFinding {
         estimate: None,
         interval: None,
         p_value: None,
         blocks: u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX),
-        how: How::No([a.len(), b.len()]),
+        how: IntervalMethod::No([a.len(), b.len()]),
     }
 }
 
 /// A difference from which nothing may follow.
-fn set_aside(a: &[f64], b: &[f64], how: How) -> Found {
-    Found {
+fn set_aside(a: &[f64], b: &[f64], how: IntervalMethod) -> RowFinding {
+    RowFinding {
         how,
         ..unrepeated(a, b)
     }
@@ -290,7 +290,7 @@ pub(super) fn is_published(cell: &Cell<'_>) -> bool {
 }
 
 /// As two samples; a value of 0 has no logarithm, and then there is no interval.
-fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<Found> {
+fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<RowFinding> {
     if a.is_empty() || b.is_empty() {
         return None;
     }
@@ -299,11 +299,13 @@ fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<Found> {
     let Some(found) = compare_samples(a, b, options.level) else {
         return Some(none);
     };
-    Some(Found {
+    Some(RowFinding {
         estimate: (counts != [1, 1]).then_some(found.difference_percent),
         interval: found.interval_percent,
         p_value: found.p_value,
-        how: found.method.map_or(How::No(counts), How::Samples),
+        how: found
+            .method
+            .map_or(IntervalMethod::No(counts), IntervalMethod::Samples),
         ..none
     })
 }

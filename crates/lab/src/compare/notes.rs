@@ -3,7 +3,7 @@
 
 use super::cells::{Cell, Matched, copies_in};
 use super::conditions::differing_conditions;
-use super::judge::{How, Judged};
+use super::judge::{IntervalMethod, Judged};
 use super::tools::tools;
 use super::words::some_cells;
 use super::{CompareOptions, Side, Sides};
@@ -180,7 +180,10 @@ fn broken_off(side: &Side) -> Option<String> {
 /// Whether one side was measured wholly before the other: then time is part of
 /// the difference, and no statistics can take it out.
 fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
-    if rows.iter().any(|judged| judged.how == How::Blocks) {
+    if rows
+        .iter()
+        .any(|judged| judged.how == IntervalMethod::Blocks)
+    {
         return None;
     }
     let times = |runs: &[RunRecord]| -> Option<(String, String)> {
@@ -212,7 +215,7 @@ fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) ->
 fn believed(rows: &[Judged<'_>]) -> Option<String> {
     let student = rows
         .iter()
-        .any(|judged| judged.how == How::Samples(SamplesMethod::PooledStudent));
+        .any(|judged| judged.how == IntervalMethod::Samples(SamplesMethod::PooledStudent));
     student.then(|| {
         "Too few repetitions for ranks alone: intervals are Student's, and rest on both sides \
          scattering alike."

@@ -2,7 +2,7 @@
 
 use super::*;
 use stripewise_results::{
-    ExperimentPlace, FileSystemFacts, Imported, JobRecord, Outcome, RunRecord, Severity, Status,
+    ExperimentPlace, FileSystemFacts, Imported, JobOutcome, JobRecord, RunRecord, Severity, Status,
     TargetFacts, Warning,
 };
 use stripewise_workload::Workload;
@@ -28,10 +28,10 @@ pub(super) fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
             ..Workload::default()
         },
         engine: stripewise_results::EngineFacts::default(),
-        outcome: Outcome {
+        outcome: JobOutcome {
             iops,
             mib_per_s: iops / 128.0,
-            ..Outcome::default()
+            ..JobOutcome::default()
         },
         warnings: Vec::new(),
     });

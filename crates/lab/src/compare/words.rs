@@ -2,7 +2,7 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
-use super::judge::{How, Judged, is_published, is_useful};
+use super::judge::{IntervalMethod, Judged, is_published, is_useful};
 use stripewise_results::Verdict;
 use stripewise_stats::repetitions_needed;
 use stripewise_units::{ByteSize, plural};
@@ -90,9 +90,9 @@ fn more_or_less(options: CompareOptions, estimate: f64) -> &'static str {
 
 /// Rows from which nothing may follow, whatever their numbers are.
 fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
-    let of = |how: How| rows.iter().filter(move |judged| judged.how == how);
+    let of = |how: IntervalMethod| rows.iter().filter(move |judged| judged.how == how);
     let mut sentences = Vec::new();
-    let same = of(How::Same).count();
+    let same = of(IntervalMethod::Same).count();
     if same > 0 {
         sentences.push(match same == rows.len() {
             true => "Both sides hold the same runs: there is nothing to compare.".to_owned(),
@@ -103,10 +103,10 @@ fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
             ),
         });
     }
-    let void = of(How::Void).count();
+    let void = of(IntervalMethod::Void).count();
     if void > 0 {
         let mut codes: Vec<&str> = Vec::new();
-        for code in of(How::Void).flat_map(|judged| &judged.row.void) {
+        for code in of(IntervalMethod::Void).flat_map(|judged| &judged.row.void) {
             if !codes.contains(&code.as_str()) {
                 codes.push(code);
             }
@@ -178,7 +178,7 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
         .iter()
         .filter(|judged| !(is_published(judged.a) || is_published(judged.b)))
         .filter_map(|judged| match judged.how {
-            How::No(counts) => Some(counts),
+            IntervalMethod::No(counts) => Some(counts),
             _ => None,
         })
         .collect();

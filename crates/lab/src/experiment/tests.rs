@@ -3,7 +3,7 @@
 
 use super::*;
 use stripewise_results::{
-    ComparisonRecord, EngineFacts, JobRecord, KindOutcome, LatencySummary, Outcome, RunRecord,
+    ComparisonRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord,
     Status, TargetFacts, Verdict,
 };
 use stripewise_stats::Random;
@@ -111,7 +111,7 @@ fn record(run: &PlannedRun, iops: f64) -> RunRecord {
         further_targets: Vec::new(),
         workload: run.workload.clone(),
         engine: EngineFacts::default(),
-        outcome: Outcome {
+        outcome: JobOutcome {
             iops,
             read: KindOutcome {
                 latency_ns: Some(LatencySummary {
@@ -120,7 +120,7 @@ fn record(run: &PlannedRun, iops: f64) -> RunRecord {
                 }),
                 ..KindOutcome::default()
             },
-            ..Outcome::default()
+            ..JobOutcome::default()
         },
         warnings: Vec::new(),
     });

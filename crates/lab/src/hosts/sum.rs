@@ -4,7 +4,7 @@
 use super::align::Slot;
 use super::error::MergeError;
 use super::part::{self, HostPart, Latencies, PartInterval};
-use stripewise_results::{Interval, KindOutcome, KindParts, Outcome};
+use stripewise_results::{Interval, JobOutcome, KindOutcome, KindParts};
 use stripewise_stats::{Histogram, V2Error};
 
 /// Reads, writes and syncs.
@@ -16,7 +16,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, interval: &Interval, run: &Outcome) {
+    fn add(&mut self, interval: &Interval, run: &JobOutcome) {
         let read_bytes = read_bytes(interval, run);
         let counts = [
             (&mut self.read, interval.read_operations, read_bytes),
@@ -94,7 +94,7 @@ pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeEr
 
 /// Bytes that were read of an interval's bytes: by the mean sizes of a read and of a write
 /// of the whole run, which are exact where all blocks are of one size.
-fn read_bytes(interval: &Interval, run: &Outcome) -> u64 {
+fn read_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
     let weight = |operations: u64, of: &KindOutcome, other: &KindOutcome| {
         let sizes = u128::from(of.bytes).saturating_mul(u128::from(other.operations.max(1)));
         sizes.saturating_mul(u128::from(operations))

@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 use stripewise_results::{
-    GroupRecord, HostsLimitKind, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord,
-    StartRecord, Status, TargetFacts,
+    GroupRecord, HostsLimitKind, Interval, JobOutcome, JobRecord, KindParts, OutcomeParts,
+    RunRecord, StartRecord, Status, TargetFacts,
 };
 use stripewise_stats::Histogram;
 use stripewise_units::WallTime;
@@ -54,7 +54,7 @@ fn part(host: &str, from: WallTime, seconds: &Seconds) -> HostPart {
         });
     }
     let [read, write] = totals;
-    let outcome = Outcome::from_parts(OutcomeParts {
+    let outcome = JobOutcome::from_parts(OutcomeParts {
         duration_ns: workload.duration_ns,
         read,
         write,

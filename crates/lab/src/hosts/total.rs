@@ -6,7 +6,7 @@ use super::part::{HostPart, PartJob, because};
 use super::sum::Summed;
 use std::collections::BTreeMap;
 use stripewise_results::{
-    CpuFacts, Drain, EngineFacts, Errors, HostFacts, JobRecord, MergedRecord, OpenLoop, Outcome,
+    CpuFacts, Drain, EngineFacts, Errors, HostFacts, JobOutcome, JobRecord, MergedRecord, OpenLoop,
     OutcomeParts, RunRecord, Severity, Status, TargetFacts, Warning,
 };
 use stripewise_units::{counted, format_duration};
@@ -40,7 +40,7 @@ pub(super) fn total(
     for (index, (sums, intervals)) in sums.enumerate() {
         let of_hosts: Vec<&JobRecord> = parts.iter().map(|part| &part.run.jobs[index]).collect();
         let syncs = of_hosts.iter().any(|job| job.outcome.sync.is_some());
-        let outcome = Outcome::from_parts(OutcomeParts {
+        let outcome = JobOutcome::from_parts(OutcomeParts {
             duration_ns,
             read: sums.read,
             write: sums.write,
@@ -139,7 +139,7 @@ fn add_drain(sum: &mut Drain, drain: &Drain, name: &str) {
     }
 }
 
-fn job_of(jobs: &[&JobRecord], names: &[String], outcome: Outcome) -> JobRecord {
+fn job_of(jobs: &[&JobRecord], names: &[String], outcome: JobOutcome) -> JobRecord {
     let first = jobs[0];
     let mut targets = jobs.iter().zip(names).flat_map(|(job, name)| {
         let all = std::iter::once(&job.target).chain(&job.further_targets);

@@ -2,16 +2,16 @@
 
 use super::*;
 use stripewise_results::LatencySummary;
-use stripewise_results::{Outcome, Severity, TargetFacts, Warning};
+use stripewise_results::{JobOutcome, Severity, TargetFacts, Warning};
 use stripewise_workload::Workload;
 
 /// A step of random reads with 1 thread: its load, IOPS and p99 in milliseconds.
 fn step(outstanding: u32, iops: f64, p99_ms: u64) -> RunRecord {
-    let mut outcome = Outcome {
+    let mut outcome = JobOutcome {
         operations: iops as u64,
         iops,
         mib_per_s: iops / 128.0,
-        ..Outcome::default()
+        ..JobOutcome::default()
     };
     outcome.read.latency_ns = Some(LatencySummary {
         p99: p99_ms * 1_000_000,

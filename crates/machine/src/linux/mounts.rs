@@ -81,7 +81,7 @@ pub(super) fn parse(line: &str) -> Option<Mount> {
 
 /// How a file is told apart from others on its way to a mount.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct FileOnMount {
     /// The kernel's mount id, where it tells.
     pub mount_id: Option<u64>,
     /// `st_dev`.
@@ -94,7 +94,7 @@ pub struct Place {
 /// first; else by path alone, as btrfs gives its subvolumes anonymous numbers
 /// that `mountinfo` does not show.
 #[must_use]
-pub fn mount_of<'m>(mounts: &'m [Mount], place: &Place) -> Option<&'m Mount> {
+pub fn mount_of<'m>(mounts: &'m [Mount], place: &FileOnMount) -> Option<&'m Mount> {
     if let Some(id) = place.mount_id
         && let Some(mount) = mounts.iter().find(|mount| mount.id == id)
     {
@@ -180,7 +180,7 @@ garbage
     #[test]
     fn a_place_is_found_by_id_then_number_then_path() {
         let mounts = parsed();
-        let place = |mount_id, major, minor, path: &str| Place {
+        let place = |mount_id, major, minor, path: &str| FileOnMount {
             mount_id,
             number: DeviceNumber { major, minor },
             path: (!path.is_empty()).then(|| PathBuf::from(path)),

@@ -18,7 +18,7 @@ struct Range {
 
 #[repr(C)]
 #[derive(Default)]
-struct Found {
+struct CachedPages {
     cached: u64,
     dirty: u64,
     writeback: u64,
@@ -40,7 +40,7 @@ fn by_cachestat(file: &File) -> Option<u64> {
         offset: 0,
         length: 0,
     };
-    let mut found = Found::default();
+    let mut found = CachedPages::default();
     // SAFETY: the descriptor is open for the length of the call; both pointers
     // are to live structures of the layout that cachestat(2) documents, of which
     // it reads the first and writes the second. A kernel without the call

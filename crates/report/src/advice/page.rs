@@ -2,8 +2,8 @@
 
 use super::{advice_charts, effect_levels, effect_name, layout_words};
 use crate::draw::svg;
+use crate::escape::escaped;
 use crate::number::{latency, rate};
-use crate::page::escaped;
 use std::fmt::Write;
 use stripewise_results::AdviceRecord;
 

@@ -19,7 +19,7 @@ mod time;
 mod timeline;
 mod together;
 
-use crate::answers::{Answer, Place, answer, in_flight as in_flight_of};
+use crate::answers::{Answer, AnswerReason, answer, in_flight as in_flight_of};
 use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
 use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
@@ -135,7 +135,7 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
 struct Told<'a> {
     name: String,
     /// Of a step of a ladder, how it answers; nothing of a single run.
-    answers: Option<(Place, String)>,
+    answers: Option<(AnswerReason, String)>,
     row: JobRow<'a>,
 }
 
@@ -152,8 +152,8 @@ impl Told<'_> {
     /// The name, and where nothing meets the limit which step this is instead.
     fn name_with_place(&self) -> String {
         match &self.answers {
-            Some((Place::Knee, _)) => format!("{}, at the knee", self.name),
-            Some((Place::Ceiling, _)) => format!("{}, at the ceiling", self.name),
+            Some((AnswerReason::Knee, _)) => format!("{}, at the knee", self.name),
+            Some((AnswerReason::Ceiling, _)) => format!("{}, at the ceiling", self.name),
             _ => self.name.clone(),
         }
     }
@@ -206,10 +206,10 @@ fn words_of(series: &SeriesRecord, answer: Answer<'_>) -> String {
     let limit = series.slo.parse::<Slo>();
     let limit = limit.map_or_else(|_| "the limit".to_owned(), |slo| slo.describe());
     match answer.place {
-        Place::Only => load,
-        Place::Within => format!("{load}, the most within {limit}"),
-        Place::Knee => format!("{load}, the knee: nothing meets {limit}"),
-        Place::Ceiling => format!("{load}, the ceiling: nothing meets {limit}"),
+        AnswerReason::Only => load,
+        AnswerReason::Within => format!("{load}, the most within {limit}"),
+        AnswerReason::Knee => format!("{load}, the knee: nothing meets {limit}"),
+        AnswerReason::Ceiling => format!("{load}, the ceiling: nothing meets {limit}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Percentiles on an axis of nines.
 
 use super::{Told, axis, series};
-use crate::answers::Place;
+use crate::answers::AnswerReason;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
 use stripewise_results::{JobRow, KindOutcome};
 use stripewise_stats::Histogram;
@@ -44,8 +44,8 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
         _ => None,
     };
     let places = told.iter().filter_map(|one| Some(one.answers.as_ref()?.0));
-    let places: Vec<Place> = places.collect();
-    let answers = |at: &Place| matches!(at, Place::Within | Place::Only);
+    let places: Vec<AnswerReason> = places.collect();
+    let answers = |at: &AnswerReason| matches!(at, AnswerReason::Within | AnswerReason::Only);
     let title = match (places.len(), places.iter().all(answers)) {
         (0 | 1, _) => "Percentiles of latency",
         (_, true) => "Percentiles of latency, each series at its answer",

@@ -4,7 +4,7 @@
 use super::font;
 pub(crate) use super::palette::Colour;
 use super::palette::Theme;
-use crate::page::escaped;
+use crate::escape::escaped;
 use std::fmt::Write;
 
 /// Which end of a text its place is.

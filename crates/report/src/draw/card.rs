@@ -5,7 +5,7 @@ use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, INK, MUTED, tone};
 use super::{Look, MARGIN, canvas_size, draw_foot, font};
 use crate::about::About;
-use crate::card::{Card, CardAnswer, CardRow, Curve, Found};
+use crate::card::{Card, CardAnswer, CardRow, Curve, SeriesAnswer};
 use stripewise_units::format_iops;
 
 const TITLE: f64 = 25.0;
@@ -95,7 +95,7 @@ fn draw_row(
     (top, height): (f64, f64),
 ) {
     // Two lines of words, and a third one where limits are listed.
-    let third = matches!(&row.answer, CardAnswer::Found(found) if !found.others.is_empty());
+    let third = matches!(&row.answer, CardAnswer::SeriesAnswer(found) if !found.others.is_empty());
     let block = if third { 62.0 } else { 46.0 };
     let top = top + (height - block) / 2.0;
     let (first, second) = (top, top + 31.0);
@@ -103,7 +103,7 @@ fn draw_row(
     let name = font::cut(&row.name, NAME, room);
     canvas.text((MARGIN, first + 7.0), &name, NAME, INK, Anchor::Start);
     let load = match &row.answer {
-        CardAnswer::Found(found) => found.load.as_str(),
+        CardAnswer::SeriesAnswer(found) => found.load.as_str(),
         CardAnswer::Nothing(_) => "",
     };
     let of: Vec<&str> = [row.of.as_str(), load]
@@ -125,7 +125,7 @@ fn draw_row(
             let reason = font::cut(reason, SMALL, room);
             canvas.text((left, second), &reason, SMALL, MUTED, Anchor::Start);
         }
-        CardAnswer::Found(found) => {
+        CardAnswer::SeriesAnswer(found) => {
             number(canvas, found, columns, (first, second));
             bar(canvas, found, card, columns, (first, second));
             latency(canvas, found, columns, (first, second));
@@ -145,7 +145,12 @@ fn draw_row(
     );
 }
 
-fn number(canvas: &mut Canvas, found: &Found, columns: &Columns, (first, second): (f64, f64)) {
+fn number(
+    canvas: &mut Canvas,
+    found: &SeriesAnswer,
+    columns: &Columns,
+    (first, second): (f64, f64),
+) {
     let left = columns.at(NUMBER_AT);
     let room = columns.at(BAR_AT) - left - GAP;
     let mut x = left;
@@ -164,7 +169,7 @@ fn number(canvas: &mut Canvas, found: &Found, columns: &Columns, (first, second)
 /// The longest bar of the rows that are told in the same way.
 fn longest(card: &Card, in_bytes: bool) -> f64 {
     let found = card.rows.iter().filter_map(|row| match &row.answer {
-        CardAnswer::Found(found) if (found.unit == "MiB/s") == in_bytes => Some(found),
+        CardAnswer::SeriesAnswer(found) if (found.unit == "MiB/s") == in_bytes => Some(found),
         _ => None,
     });
     found
@@ -178,7 +183,7 @@ fn longest(card: &Card, in_bytes: bool) -> f64 {
 
 fn bar(
     canvas: &mut Canvas,
-    found: &Found,
+    found: &SeriesAnswer,
     card: &Card,
     columns: &Columns,
     (first, second): (f64, f64),
@@ -217,7 +222,12 @@ fn bar(
     canvas.text((left, second), &words, SMALL, MUTED, Anchor::Start);
 }
 
-fn latency(canvas: &mut Canvas, found: &Found, columns: &Columns, (first, second): (f64, f64)) {
+fn latency(
+    canvas: &mut Canvas,
+    found: &SeriesAnswer,
+    columns: &Columns,
+    (first, second): (f64, f64),
+) {
     let left = columns.at(LATENCY_AT);
     let room = columns.at(CURVE_AT) - left - GAP;
     let mut words = found.verdict.clone();

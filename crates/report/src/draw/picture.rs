@@ -2,7 +2,7 @@
 
 use super::font;
 use crate::about::About;
-use crate::page::escaped;
+use crate::escape::escaped;
 use base64::Engine;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{FontResolver, Options, Tree, fontdb};

@@ -1,10 +1,11 @@
 //! Page one: what was asked, answered; then warnings and conditions.
 
-use super::{conditions, escaped, tables};
+use super::{conditions, tables};
 use crate::answers::{
-    Answer, Place, amount, answer, answer_amount, at_other_limits, in_flight, is_within_limit,
-    judged_of_answer, judged_words,
+    Answer, AnswerReason, amount, answer, answer_amount, at_other_limits, in_flight,
+    is_within_limit, judged_of_answer, judged_words,
 };
+use crate::escape::escaped;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::warnings::{collected, of_runs};
@@ -198,9 +199,9 @@ fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
         None => u64::from(in_flight(step)),
     };
     let load = match found.place {
-        Place::Only | Place::Within => format!("{many} in flight"),
-        Place::Knee => format!("{many} in flight (the knee)"),
-        Place::Ceiling => format!("{many} in flight (the ceiling)"),
+        AnswerReason::Only | AnswerReason::Within => format!("{many} in flight"),
+        AnswerReason::Knee => format!("{many} in flight (the knee)"),
+        AnswerReason::Ceiling => format!("{many} in flight (the ceiling)"),
     };
     let durable = step
         .latency_ns
@@ -224,7 +225,7 @@ fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
         .collect();
     let mut html = escaped(&words.join(", "));
     let others = at_other_limits(series);
-    if matches!(found.place, Place::Knee | Place::Ceiling) && !others.is_empty() {
+    if matches!(found.place, AnswerReason::Knee | AnswerReason::Ceiling) && !others.is_empty() {
         let _ = write!(html, "<span class=\"others\">{}</span>", escaped(&others));
     }
     html

@@ -1,7 +1,7 @@
 //! Under which conditions it was measured, and what it takes to repeat it.
 
-use super::escaped;
 use crate::about::{About, day, distinct, maker, moment, told};
+use crate::escape::escaped;
 use crate::material::Material;
 use crate::rows::order_levels;
 use std::fmt::Write;

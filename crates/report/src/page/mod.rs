@@ -7,18 +7,16 @@
 //!
 //! A Content-Security-Policy in the page lets run exactly the two scripts that
 //! are part of this program, by their hashes, and loads nothing. All text from
-//! records goes through [`escape`].
+//! records goes through [`crate::escape`].
 
 mod answer;
 mod conditions;
-mod escape;
 mod policy;
 mod records;
 mod surface;
 mod tables;
 
 pub(crate) use conditions::command_of;
-pub(crate) use escape::escaped;
 pub use policy::page_policy;
 pub use surface::{SurfaceTable, surface_page};
 pub(crate) use tables::verdict_words;
@@ -26,8 +24,8 @@ pub(crate) use tables::verdict_words;
 use crate::about::About;
 use crate::chart::Chart;
 use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, Theme, card_svg, svg};
+use crate::escape::{escaped, json_in_script};
 use crate::material::Material;
-use escape::json_in_script;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");

@@ -2,7 +2,7 @@
 //! attachment should weigh. They are packed (gzip in base64): JSON shrinks to an
 //! eighth, and the browser unpacks it when it is asked for the download.
 
-use super::escaped;
+use crate::escape::escaped;
 use crate::material::Material;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

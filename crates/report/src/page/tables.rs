@@ -1,7 +1,7 @@
 //! Tables in HTML: behind charts, of series, of runs, of comparisons.
 
-use super::escaped;
 use crate::chart::Chart;
+use crate::escape::escaped;
 use crate::hosts::{hosts_rows, hosts_sentences};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;

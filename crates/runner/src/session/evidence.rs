@@ -2,7 +2,7 @@
 //! the warnings of [`trust`](crate::trust).
 
 use super::engine::OpenJob;
-use super::{Job, Place, Settings};
+use super::{Job, JobTarget, Settings};
 use crate::trust::{Evidence, Moved};
 use crate::{JobTotals, RunTotals};
 use std::fs::File;
@@ -200,7 +200,7 @@ fn of_job(
 ) -> Evidence {
     let first = job.places.first().map(|(place, _)| place);
     let target = match first {
-        Some(Place::Real(target)) => Some(*target),
+        Some(JobTarget::Real(target)) => Some(*target),
         _ => None,
     };
     Evidence {

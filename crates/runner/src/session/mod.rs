@@ -36,7 +36,7 @@ use stripewise_array_sim::Simulate;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
-    EngineFacts, ExperimentPlace, HostFacts, JobRecord, Outcome, RunRecord, Status, TargetFacts,
+    EngineFacts, ExperimentPlace, HostFacts, JobOutcome, JobRecord, RunRecord, Status, TargetFacts,
     TargetKind,
 };
 use stripewise_targets::{Access, FileWatch, Target};
@@ -44,7 +44,7 @@ use stripewise_workload::{CacheMode, Request, Span, Workload};
 
 /// What a job works on.
 #[derive(Clone, Debug)]
-pub enum Place<'a> {
+pub enum JobTarget<'a> {
     /// A prepared file or device.
     Real(&'a Target),
     /// One of the simulated arrays that are handed to [`run_simulated`].
@@ -63,14 +63,14 @@ pub enum Place<'a> {
     },
 }
 
-impl Place<'_> {
+impl JobTarget<'_> {
     /// What it is.
     #[must_use]
     pub fn facts(&self) -> TargetFacts {
         match self {
-            Place::Real(target) => target.facts().clone(),
-            Place::Simulated { facts, .. } => (**facts).clone(),
-            Place::Nothing { name, size_bytes } => TargetFacts {
+            JobTarget::Real(target) => target.facts().clone(),
+            JobTarget::Simulated { facts, .. } => (**facts).clone(),
+            JobTarget::Nothing { name, size_bytes } => TargetFacts {
                 kind: TargetKind::Null,
                 name: name.clone(),
                 path: None,
@@ -88,7 +88,7 @@ impl Place<'_> {
     /// Watches what others do to it.
     fn watch(&self) -> Option<FileWatch> {
         match self {
-            Place::Real(target) => target.watch(),
+            JobTarget::Real(target) => target.watch(),
             _ => None,
         }
     }
@@ -96,7 +96,7 @@ impl Place<'_> {
     /// The cache mode that the place offers when asked for `asked`.
     fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
         match self {
-            Place::Real(target) => target.cache_in_effect(asked),
+            JobTarget::Real(target) => target.cache_in_effect(asked),
             _ => asked,
         }
     }
@@ -110,7 +110,7 @@ pub struct Job<'a> {
     /// What it does, checked against each place's size and sector.
     pub workload: Workload,
     /// On what, and which bytes of it; at least one.
-    pub places: Vec<(Place<'a>, Span)>,
+    pub places: Vec<(JobTarget<'a>, Span)>,
 }
 
 /// What a session is told besides its jobs.
@@ -249,7 +249,7 @@ pub fn run_simulated<A: Simulate>(
         .iter()
         .map(|job| {
             let arrays = job.places.iter().map(|(place, _)| match place {
-                Place::Simulated { array, .. } => Ok(*array),
+                JobTarget::Simulated { array, .. } => Ok(*array),
                 _ => Err(mixed_clocks()),
             });
             Ok(SimulatedJob {
@@ -314,7 +314,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
     JobRecord {
         name: job.name.clone(),
         target: facts.next().unwrap_or_else(|| {
-            Place::Nothing {
+            JobTarget::Nothing {
                 name: String::new(),
                 size_bytes: 0,
             }
@@ -331,7 +331,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
             null_ns_per_operation: settings.own_cost_ns,
             ..EngineFacts::default()
         },
-        outcome: Outcome::default(),
+        outcome: JobOutcome::default(),
         warnings: Vec::new(),
     }
 }
@@ -382,17 +382,17 @@ fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJo
 }
 
 /// Opens one place of a job; for the null engine there is nothing to open.
-fn open_one(job: &Job<'_>, place: &Place<'_>) -> Result<Option<Arc<File>>, Error> {
+fn open_one(job: &Job<'_>, place: &JobTarget<'_>) -> Result<Option<Arc<File>>, Error> {
     match place {
-        Place::Real(target) => target
+        JobTarget::Real(target) => target
             .open(job.workload.cache, access(&job.workload))
             .map(|file| Some(Arc::new(file)))
             .map_err(|source| Error::Target {
                 job: job.name.clone(),
                 source: Box::new(source),
             }),
-        Place::Nothing { .. } => Ok(None),
-        Place::Simulated { .. } => Err(mixed_clocks()),
+        JobTarget::Nothing { .. } => Ok(None),
+        JobTarget::Simulated { .. } => Err(mixed_clocks()),
     }
 }
 

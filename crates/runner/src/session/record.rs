@@ -7,7 +7,7 @@ use crate::{
 use stripewise_io_engine::backend::timed::HandOvers;
 use stripewise_io_engine::{Capabilities, Kind, error_name};
 use stripewise_results::{
-    Drain, EngineFacts, Errors, InitiationLatency, Interval, KindParts, OpenLoop, Outcome,
+    Drain, EngineFacts, Errors, InitiationLatency, Interval, JobOutcome, KindParts, OpenLoop,
     OutcomeParts, Pause, RunRecord, Status, ThreadOutcome,
 };
 use stripewise_stats::Histogram;
@@ -48,9 +48,9 @@ pub(super) fn outcome(
     measured_ns: u64,
     open: bool,
     intervals: Vec<Interval>,
-) -> Outcome {
+) -> JobOutcome {
     let sync = counts.kind(Kind::Sync);
-    Outcome::from_parts(OutcomeParts {
+    JobOutcome::from_parts(OutcomeParts {
         duration_ns: measured_ns,
         read: kind(counts.kind(Kind::Read)),
         write: kind(counts.kind(Kind::Write)),

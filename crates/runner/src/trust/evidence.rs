@@ -5,7 +5,7 @@
 use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight, Observed};
-use stripewise_results::{EngineFacts, HostFacts, Outcome, TargetFacts, TargetKind};
+use stripewise_results::{EngineFacts, HostFacts, JobOutcome, TargetFacts, TargetKind};
 use stripewise_targets::{Changed, DataFacts};
 use stripewise_workload::{CacheMode, Workload};
 
@@ -27,7 +27,7 @@ pub struct Evidence {
     /// What carried the operations.
     pub engine: EngineFacts,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// The machine.
     pub host: HostFacts,
     /// What lies below the target.
@@ -82,7 +82,7 @@ impl Evidence {
         target: TargetFacts,
         workload: Workload,
         engine: EngineFacts,
-        outcome: Outcome,
+        outcome: JobOutcome,
     ) -> Self {
         Evidence {
             target,

@@ -161,7 +161,7 @@ fn facts_that_are_missing_raise_nothing_and_break_nothing() {
     let bare = Evidence::new(clean.target, clean.workload, clean.engine, clean.outcome);
     assert_eq!(judge(&bare), []);
     let mut empty = bare.clone();
-    empty.outcome = stripewise_results::Outcome::default();
+    empty.outcome = stripewise_results::JobOutcome::default();
     empty.observed = Some(stripewise_machine::observe::Observed::default());
     empty.storage = Some(stripewise_disk_inspect::storage::Storage::default());
     empty.data = Some(stripewise_targets::DataFacts::default());

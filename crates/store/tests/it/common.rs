@@ -2,7 +2,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, JobRecord, KindParts, Outcome, OutcomeParts, RunRecord,
+    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, KindParts, OutcomeParts, RunRecord,
     Severity, Status, TargetFacts, TargetKind, Warning,
 };
 use stripewise_stats::Histogram;
@@ -43,7 +43,7 @@ pub fn job(name: &str) -> JobRecord {
             ..Workload::default()
         },
         engine: EngineFacts::default(),
-        outcome: Outcome::default(),
+        outcome: JobOutcome::default(),
         warnings: Vec::new(),
     }
 }
@@ -132,7 +132,7 @@ pub fn finished(id: &str, jobs: usize, intervals: u64) -> RunRecord {
         [parts.read, parts.write] = part;
         parts.read.bytes = parts.read.operations * 8192;
         parts.write.bytes = parts.write.operations * 8192;
-        job.outcome = Outcome::from_parts(parts);
+        job.outcome = JobOutcome::from_parts(parts);
         job.warnings.push(Warning {
             code: "cpu-bound".to_owned(),
             severity: Severity::Warning,

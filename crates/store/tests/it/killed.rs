@@ -169,7 +169,7 @@ fn a_run_killed_before_its_first_interval_says_so() {
     );
     assert_eq!(
         record.jobs[0].outcome,
-        stripewise_results::Outcome::default()
+        stripewise_results::JobOutcome::default()
     );
     assert_eq!(
         store.list(&Filter::default()).unwrap()[0].status,

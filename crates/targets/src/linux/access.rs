@@ -12,11 +12,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::storage::Storage;
+use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::NameText;
 
 /// What a path leads to.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundPath {
     /// Absolute, without symbolic links.
     pub path: PathBuf,
     /// `O_PATH`.
@@ -25,7 +27,7 @@ pub(super) struct Found {
 }
 
 /// Resolves a path once.
-pub(super) fn find(path: &Path) -> Result<Found> {
+pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let resolved = std::fs::canonicalize(path).map_err(|os| not_found(path, os))?;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(CWD, &resolved, flags, Mode::empty())
@@ -40,7 +42,7 @@ pub(super) fn find(path: &Path) -> Result<Found> {
         )
         .with_hint("Somebody changes this path right now; find out who before trying again."));
     }
-    Ok(Found {
+    Ok(FoundPath {
         path: resolved,
         handle,
         status,
@@ -219,6 +221,11 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
     };
     Error::new(kind, target, what).with_hint(hint).with_os(os)
+}
+
+/// What lies below a file, as far as it is known.
+pub(super) fn storage_of(file: &File) -> Storage {
+    System::live().storage_of_file(file).unwrap_or_default()
 }
 
 #[cfg(test)]

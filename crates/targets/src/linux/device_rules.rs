@@ -1,7 +1,7 @@
 //! Whether a block device may be written: the guard decides, and here it hears what the
 //! user wants. Reads need no permission, which every refusal adds.
 
-use super::access::Found;
+use super::access::FoundPath;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
 use std::fs::File;
 use stripewise_device_guard::device::{self, Access, Device, Permission};
@@ -10,7 +10,7 @@ use stripewise_units::{DeviceNumber, Hint};
 /// Judges writing by every rule; opens nothing for writing and claims the device
 /// only for a moment. Notes what could not be verified.
 pub(super) fn judge_write(
-    found: &Found,
+    found: &FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -23,7 +23,7 @@ pub(super) fn judge_write(
 /// Judges, claims the device for writing for as long as the file is open, and judges once
 /// more.
 pub(super) fn open_for_writing(
-    found: &Found,
+    found: &FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -39,7 +39,7 @@ pub(super) fn still_free(number: DeviceNumber, name: &str, unseen_ok: bool) -> R
     device::still_free(number, name, unseen_ok).map_err(as_target)
 }
 
-fn device_of(found: &Found, name: &str) -> Result<Device> {
+fn device_of(found: &FoundPath, name: &str) -> Result<Device> {
     let handle = found
         .handle
         .try_clone()

@@ -1,7 +1,7 @@
 //! Existing files and block devices: planned without opening them for writing,
 //! prepared by judging again on the descriptor that is kept.
 
-use super::access::{Found, failed, reopen, reopen_quietly};
+use super::access::{FoundPath, failed, reopen, reopen_quietly, storage_of};
 use super::identity::Identity;
 use super::{
     PlanDetail, database, device_rules, direct, file_rules, opened::Opened, signature, space,
@@ -13,7 +13,7 @@ use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target
 use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
 use std::path::PathBuf;
-use stripewise_disk_inspect::storage::{Storage, Use};
+use stripewise_disk_inspect::storage::Use;
 use stripewise_disk_inspect::{Inspect, System, layout};
 use stripewise_machine::content;
 use stripewise_results::{TargetFacts, TargetKind};
@@ -25,7 +25,7 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 const SAMPLE_PIECES: u32 = 32;
 
 pub(super) fn plan_file(
-    found: Found,
+    found: FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -65,7 +65,7 @@ pub(super) fn plan_file(
 }
 
 pub(super) fn plan_device(
-    found: Found,
+    found: FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -113,7 +113,11 @@ pub(super) fn plan_device(
     })
 }
 
-pub(super) fn prepare_file(found: &Found, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+pub(super) fn prepare_file(
+    found: &FoundPath,
+    plan: Plan,
+    knowledge: &Knowledge<'_>,
+) -> Result<Target> {
     let identity = found.status.identity;
     let guard = reopen_quietly(&found.handle, &identity, READ, &plan.name)?;
     if plan.writes {
@@ -124,7 +128,7 @@ pub(super) fn prepare_file(found: &Found, plan: Plan, knowledge: &Knowledge<'_>)
 }
 
 pub(super) fn prepare_device(
-    found: &Found,
+    found: &FoundPath,
     plan: Plan,
     knowledge: &Knowledge<'_>,
 ) -> Result<Target> {
@@ -215,10 +219,6 @@ pub(super) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> 
         layout,
         content: sample.unwrap_or_default(),
     }
-}
-
-pub(super) fn storage_of(file: &File) -> Storage {
-    System::live().storage_of_file(file).unwrap_or_default()
 }
 
 pub(super) fn detail(identity: Identity, intent: &Intent) -> PlanDetail {

@@ -2,8 +2,7 @@
 //! is writing: a file that is not ours needs `--overwrite`, and what no flag
 //! allows stays forbidden.
 
-use super::access::{failed, find, reopen, reopen_quietly};
-use super::existing::storage_of;
+use super::access::{failed, find, reopen, reopen_quietly, storage_of};
 use super::fill::write_at;
 use super::identity::Status;
 use super::space::{judge_growth, judge_loops_below};

@@ -6,8 +6,7 @@
 //! it is asked of the open descriptor, which must be the only one of this
 //! process on that file.
 
-use super::access::failed;
-use super::existing::storage_of;
+use super::access::{failed, storage_of};
 use super::identity::Status;
 use super::ioctl::{Sole, sole_opener};
 use super::mark::{Maker, maker};

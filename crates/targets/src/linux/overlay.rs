@@ -107,7 +107,7 @@ fn upper_path(file: &File) -> Option<PathBuf> {
 
 /// Where a file of an overlay is, by the mount table.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct OverlayFile {
     /// The upper directory, as it was given to `mount`: a relative one counts from where
     /// somebody stood then.
     upper: PathBuf,
@@ -115,7 +115,7 @@ struct Place {
     inside: PathBuf,
 }
 
-fn place(file: BorrowedFd<'_>) -> Option<Place> {
+fn place(file: BorrowedFd<'_>) -> Option<OverlayFile> {
     let number = file.as_raw_fd();
     let path = std::fs::read_link(format!("/proc/self/fd/{number}")).ok()?;
     let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
@@ -125,7 +125,7 @@ fn place(file: BorrowedFd<'_>) -> Option<Place> {
     place_of(&table, mount.trim(), &path)
 }
 
-fn place_of(table: &str, mount: &str, path: &Path) -> Option<Place> {
+fn place_of(table: &str, mount: &str, path: &Path) -> Option<OverlayFile> {
     let line = table
         .lines()
         .find(|line| line.split(' ').next() == Some(mount))?;
@@ -140,7 +140,7 @@ fn place_of(table: &str, mount: &str, path: &Path) -> Option<Place> {
     let mut options = right.nth(1)?.split(',');
     let upper = options.find_map(|option| option.strip_prefix("upperdir="))?;
     let inside = root.strip_prefix("/").unwrap_or(&root);
-    Some(Place {
+    Some(OverlayFile {
         upper: unescape_path(upper),
         inside: inside.join(path.strip_prefix(mount_point).ok()?),
     })
@@ -172,7 +172,7 @@ mod tests {
         ];
         for (mount, path, want) in cases {
             let found = place_of(table, mount, Path::new(path));
-            let want = want.map(|(upper, inside)| Place {
+            let want = want.map(|(upper, inside)| OverlayFile {
                 upper: upper.into(),
                 inside: inside.into(),
             });

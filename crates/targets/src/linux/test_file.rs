@@ -1,8 +1,8 @@
 //! Test files: a directory is measured through a file that is made, filled and
 //! removed; `prepare PATH` and `--keep` make one that stays.
 
-use super::access::{Found, failed, find, reopen};
-use super::existing::{data_facts, detail, settle_direct, storage_of};
+use super::access::{FoundPath, failed, find, reopen, storage_of};
+use super::existing::{data_facts, detail, settle_direct};
 use super::fill::Filling;
 use super::identity::{Identity, Status};
 use super::make::{Directory, Made};
@@ -47,7 +47,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
 
 /// A test file in a directory, under `kept_name` if there is one.
 pub(super) fn plan_in(
-    found: Found,
+    found: FoundPath,
     name: &str,
     intent: &Intent,
     kept_name: Option<OsString>,
@@ -99,7 +99,11 @@ pub(super) fn plan_in(
 }
 
 /// Makes and fills the file of a plan.
-pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) -> Result<Target> {
+pub(super) fn prepare(
+    found: &FoundPath,
+    plan: Plan,
+    progress: &mut dyn Progress,
+) -> Result<Target> {
     let intent = plan.detail.intent;
     let handle = open_directory(found, &plan.name)?;
     let directory = Directory {
@@ -224,7 +228,7 @@ fn kept_c_name(name: Option<&OsString>, target: &str) -> Result<Option<CString>>
 }
 
 /// A handle of the directory that needs no permission to list it.
-fn open_directory(found: &Found, name: &str) -> Result<File> {
+fn open_directory(found: &FoundPath, name: &str) -> Result<File> {
     let identity: &Identity = &found.status.identity;
     reopen(
         &found.handle,

@@ -71,14 +71,14 @@ impl Status {
 
 /// What a path leads to.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundPath {
     /// As the system names it: absolute, links resolved.
     pub path: PathBuf,
     pub status: Status,
 }
 
 /// Resolves a path, asking for nothing but attributes.
-pub(super) fn find(path: &Path) -> Result<Found> {
+pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let failed = |what: &str, os| failed(path.as_text(), what, os);
     let no_storage = || {
         let what = "is neither file, directory nor a device that is known here";
@@ -101,7 +101,7 @@ pub(super) fn find(path: &Path) -> Result<Found> {
     }
     let status = Status::of(&file).map_err(|os| failed("cannot look at it", os))?;
     let path = calls::final_path(&file).map_err(|os| failed("has no path", os))?;
-    Ok(Found {
+    Ok(FoundPath {
         path: simple(&path),
         status,
     })

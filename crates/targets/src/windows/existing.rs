@@ -1,7 +1,7 @@
 //! Existing files: planned without opening them for writing, prepared by judging
 //! again before the handle that stays open; and what all targets share.
 
-use super::access::{Found, SHARE_ALL, reopen};
+use super::access::{FoundPath, SHARE_ALL, reopen};
 use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules};
 use crate::facts::target_facts;
@@ -21,7 +21,7 @@ use stripewise_workload::CacheMode;
 const SAMPLE_PIECES: u32 = 32;
 
 pub(super) fn plan(
-    found: Found,
+    found: FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -67,7 +67,7 @@ pub(super) fn plan(
     })
 }
 
-pub(super) fn prepare(found: &Found, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+pub(super) fn prepare(found: &FoundPath, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
     let intent = &plan.detail.intent;
     let guard = if plan.writes {
         file_rules::judge_write(found, &plan.name, intent, knowledge)?;

@@ -4,7 +4,7 @@
 //! system, with several names, elsewhere open, read-only, not wholly there; the
 //! store. Then the leave to write: `--overwrite`, or a file that we made.
 
-use super::access::{Found, Status, os_code, reopen};
+use super::access::{FoundPath, Status, os_code, reopen};
 use super::{calls, mark, test_file};
 use crate::mark::Maker;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
@@ -36,7 +36,7 @@ fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
 /// Judges writing to an existing file, of which this process must have nothing
 /// open. Opens it for a moment so that nobody else can, for reading only.
 pub(super) fn judge_write(
-    found: &Found,
+    found: &FoundPath,
     name: &str,
     intent: &Intent,
     knowledge: &Knowledge<'_>,
@@ -77,7 +77,7 @@ fn copy(error: &Error) -> Error {
 }
 
 /// Opens it where nobody has it open; nobody can open it while the file lives.
-pub(super) fn open_alone(found: &Found, name: &str, options: &mut OpenOptions) -> Result<File> {
+pub(super) fn open_alone(found: &FoundPath, name: &str, options: &mut OpenOptions) -> Result<File> {
     options.share_mode(0);
     let mut looks = LOOKS_MAX;
     loop {
@@ -96,7 +96,7 @@ pub(super) fn open_alone(found: &Found, name: &str, options: &mut OpenOptions) -
 
 /// What no flag allows.
 fn never_written(
-    found: &Found,
+    found: &FoundPath,
     file: Option<&File>,
     name: &str,
     knowledge: &Knowledge<'_>,
@@ -153,7 +153,7 @@ fn is_store(status: &Status, store: Option<&Path>) -> bool {
 }
 
 /// A sparse or compressed file grows on disk when it is written.
-fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
+fn room_to_write(found: &FoundPath, name: &str, size: Size) -> Result<()> {
     let Status {
         size_bytes,
         allocated_bytes,
@@ -168,7 +168,7 @@ fn room_to_write(found: &Found, name: &str, size: Size) -> Result<()> {
 }
 
 /// Taking more of the volume is under the same rule as making a file.
-pub(super) fn room_for(found: &Found, name: &str, growth: u64, what: &str) -> Result<()> {
+pub(super) fn room_for(found: &FoundPath, name: &str, growth: u64, what: &str) -> Result<()> {
     if growth == 0 {
         return Ok(());
     }
@@ -190,7 +190,7 @@ pub(super) fn room_for(found: &Found, name: &str, growth: u64, what: &str) -> Re
 
 /// The handle that stays open while a file is written: nobody deletes or renames
 /// it meanwhile. Whether this user may write at all, the first worker tells.
-pub(super) fn guard(found: &Found, name: &str) -> Result<File> {
+pub(super) fn guard(found: &FoundPath, name: &str) -> Result<File> {
     use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
     let mut options = OpenOptions::new();
     // Without leave to delete: the name stays with the file.

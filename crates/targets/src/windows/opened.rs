@@ -64,7 +64,7 @@ fn flags(cache: CacheMode) -> u32 {
 }
 
 impl Opened {
-    pub(super) fn file(file: File, found: &super::access::Found, name: &str) -> Self {
+    pub(super) fn file(file: File, found: &super::access::FoundPath, name: &str) -> Self {
         Opened {
             guard: Guard::File {
                 file,

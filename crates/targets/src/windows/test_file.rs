@@ -1,7 +1,7 @@
 //! Test files: a directory is measured through a file that is made, filled and
 //! removed; `prepare PATH` and `--keep` make one that stays.
 
-use super::access::{Found, Status, failed, find};
+use super::access::{FoundPath, Status, failed, find};
 use super::existing::{data_facts, facts, settle_direct};
 use super::make::Made;
 use super::opened::Opened;
@@ -56,7 +56,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
 
 /// A test file in a directory, which stays at `kept_at` if that is given.
 pub(super) fn plan_in(
-    found: Found,
+    found: FoundPath,
     name: &str,
     intent: &Intent,
     kept_at: Option<PathBuf>,
@@ -112,7 +112,11 @@ pub(super) fn space_of(directory: &Path, name: &str) -> Result<Space> {
 }
 
 /// Makes and fills the file of a plan.
-pub(super) fn prepare(found: &Found, plan: Plan, progress: &mut dyn Progress) -> Result<Target> {
+pub(super) fn prepare(
+    found: &FoundPath,
+    plan: Plan,
+    progress: &mut dyn Progress,
+) -> Result<Target> {
     let intent = plan.detail.intent;
     let kept_at = match plan.detail.what {
         What::TestFile { kept_at, .. } => kept_at,

@@ -3,7 +3,7 @@
 //! stripe: their extents are asked for, and where they do not agree the longest
 //! part that does is used, or the claim is made smaller, in words.
 
-use super::kept::Place;
+use super::kept::LevelPlaces;
 use crate::context::Context;
 use crate::steps::known::of_disk;
 use crate::steps::targets::OpenTarget;
@@ -29,11 +29,11 @@ const PART_LEAST: u64 = 16;
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct TargetGround {
     /// Where levels can lie.
     pub ground: Ground,
     /// Without levels.
-    pub place: Place,
+    pub place: LevelPlaces,
     /// What is known of the layout.
     pub layout: LayoutFacts,
     /// Bytes that the file system writes whole; absent for devices and arrays.
@@ -48,7 +48,7 @@ pub fn find(
     target: &str,
     block_bytes: u64,
     size_bytes: Option<u64>,
-) -> Found {
+) -> TargetGround {
     let limits = aimed.limits();
     let whole = Ground {
         start_bytes: 0,
@@ -62,15 +62,15 @@ pub fn find(
         OpenTarget::Simulated(simulated) => {
             let facts = simulated.build().facts();
             let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
-            Found {
+            TargetGround {
                 ground: Ground {
                     start_bytes,
                     ..whole
                 },
-                place: Place {
+                place: LevelPlaces {
                     start_bytes: Some(facts.partition_offset_bytes),
                     disk: Some("the simulated array".to_owned()),
-                    ..Place::default()
+                    ..LevelPlaces::default()
                 },
                 layout: LayoutFacts {
                     subject: subject(facts.disks > 1).to_owned(),
@@ -83,9 +83,9 @@ pub fn find(
             }
         }
         OpenTarget::Real { target: real } => of_real(context, real, &path_of(target), whole),
-        OpenTarget::Nothing { .. } => Found {
+        OpenTarget::Nothing { .. } => TargetGround {
             ground: whole,
-            place: Place::default(),
+            place: LevelPlaces::default(),
             layout: LayoutFacts::default(),
             page_bytes: None,
         },
@@ -96,14 +96,14 @@ fn subject(several: bool) -> &'static str {
     if several { "this array" } else { "this disk" }
 }
 
-fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Found {
+fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> TargetGround {
     // What cannot be looked at is not known; no claim follows from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
-    let mut place = Place {
+    let mut place = LevelPlaces {
         start_bytes: facts.partition_offset_bytes,
         disk: storage.offset.as_ref().map(|offset| offset.disk.clone()),
-        ..Place::default()
+        ..LevelPlaces::default()
     };
     let layers = storage.layers();
     let disk = layers
@@ -117,7 +117,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Foun
         (Some(_), Some(disk)) => place.notes.extend(beyond(disk)),
         _ => {}
     }
-    let mut found = Found {
+    let mut found = TargetGround {
         ground: Ground {
             start_bytes: place.start_bytes.unwrap_or(0),
             ..whole
@@ -206,7 +206,7 @@ fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
 }
 
 /// Takes the extents of a file into account.
-fn of_file(found: &mut Found, placement: Option<&Placement>) {
+fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
     let size = found.ground.end_bytes;
     let Some((placement, partition)) = placement.zip(found.place.start_bytes) else {
         found.place.start_bytes = None;

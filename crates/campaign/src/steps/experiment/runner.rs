@@ -5,7 +5,7 @@ use super::kept::Kept;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, measure};
 use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::steps::targets::OpenTarget;
@@ -110,7 +110,7 @@ impl<'a> Runner<'a> {
             "{}, {} at {}",
             self.title, self.kept.plan.cells[run.cell].name, run.place.level
         );
-        let place = Place {
+        let place = RunPlace {
             title: &title,
             before_ns: elapsed_ns,
             expected_ns: length_ns,

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
-use crate::steps::keep::Place;
+use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, measure};
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::layouts::{CellValue, LayoutPlan};
@@ -70,7 +70,7 @@ impl Bench<'_, '_> {
         let plan = &self.kept.plan;
         let name = &plan.cells[cell].mix.name;
         let title = format!("Pass {}, {name} on {}", place.0 + 1, plan.set.words(layout));
-        let shown = Place {
+        let shown = RunPlace {
             title: &title,
             before_ns: self.context.now_ns() - self.started_ns,
             expected_ns: workload.length_ns(),

@@ -10,9 +10,11 @@ use stripewise_verify::aftermath::Survival;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a verification ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum VerifyVerdict {
     /// Everything that was read was right.
     #[default]
     Passed,
@@ -25,7 +27,9 @@ pub enum Verdict {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Load, with everything that is read compared.
@@ -57,7 +61,7 @@ pub struct VerifyDocument {
     /// Host name.
     pub host: String,
     /// How it ended.
-    pub verdict: Verdict,
+    pub verdict: VerifyVerdict,
     /// What was verified.
     pub targets: Vec<VerifiedTarget>,
     /// The engine.

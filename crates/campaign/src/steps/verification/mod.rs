@@ -10,7 +10,7 @@ pub mod words;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use document::{FaultRecord, PhaseOutcome, Verdict, VerifiedTarget, VerifyDocument};
+use document::{FaultRecord, PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
 use std::collections::BTreeMap;
 use stripewise_targets::{Target, TargetName};
 
@@ -21,13 +21,13 @@ pub const DOCUMENT_KIND: &str = "verify";
 #[must_use]
 pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
     match document.verdict {
-        Verdict::Faults => Exit::Finding,
+        VerifyVerdict::Faults => Exit::Finding,
         // Without a signal it stopped because somebody cut the file.
-        Verdict::Interrupted => context
+        VerifyVerdict::Interrupted => context
             .signal()
             .map_or(Exit::InputOutput, Exit::Interrupted),
-        Verdict::Errors => Exit::InputOutput,
-        Verdict::Passed => Exit::Done,
+        VerifyVerdict::Errors => Exit::InputOutput,
+        VerifyVerdict::Passed => Exit::Done,
     }
 }
 

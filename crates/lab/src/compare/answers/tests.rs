@@ -1,18 +1,18 @@
 //! Benches whose answers are known.
 
 use super::*;
-use stripewise_results::{JobRecord, LatencySummary, Outcome, TargetFacts};
+use stripewise_results::{JobOutcome, JobRecord, LatencySummary, TargetFacts};
 use stripewise_workload::Workload;
 
 /// Eight runs of the log of a bench around a rate, which differ by a few per cent.
 fn log(bench: &str, rate: f64, slo: &str) -> Vec<RunRecord> {
     let shares = [1.0, 0.98, 1.02, 1.01, 0.99, 0.97, 1.03, 1.0];
     let runs = (0..).zip(shares).map(|(number, share)| {
-        let mut outcome = Outcome {
+        let mut outcome = JobOutcome {
             operations: (rate * share * 1.5) as u64,
             iops: rate * share,
             mib_per_s: rate * share / 128.0,
-            ..Outcome::default()
+            ..JobOutcome::default()
         };
         outcome.write.latency_ns = Some(LatencySummary {
             p99: 1_000_000,

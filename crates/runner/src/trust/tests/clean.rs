@@ -6,7 +6,7 @@ use stripewise_machine::Throttle;
 use stripewise_machine::content::Content;
 use stripewise_machine::observe::{DeviceObserved, FileObserved, InFlight, Observed};
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, KindOutcome, OpenLoop, Outcome, TargetFacts, TargetKind,
+    EngineFacts, HostFacts, Interval, JobOutcome, KindOutcome, OpenLoop, TargetFacts, TargetKind,
 };
 use stripewise_targets::DataFacts;
 use stripewise_units::DeviceNumber;
@@ -73,8 +73,8 @@ pub fn clean() -> Evidence {
     evidence
 }
 
-fn outcome() -> Outcome {
-    Outcome {
+fn outcome() -> JobOutcome {
+    JobOutcome {
         duration_ns: 20 * SECOND_NS,
         operations: 40_000,
         bytes: 40_000 * 8192,
@@ -89,7 +89,7 @@ fn outcome() -> Outcome {
         cpu_user_ns_per_operation: 300.0,
         cpu_system_ns_per_operation: 5_000.0,
         intervals: (0..20).map(|index| interval(index, 2_000)).collect(),
-        ..Outcome::default()
+        ..JobOutcome::default()
     }
 }
 

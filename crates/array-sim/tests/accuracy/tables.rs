@@ -1,7 +1,7 @@
 //! The published tables as cells: an array, a load and a figure each.
 
 use super::{Load, Positions, closed_loop};
-use crate::{ArraySpec, Kind};
+use stripewise_array_sim::{ArraySpec, Kind};
 
 /// The published 2007 table of two partition offsets.
 pub const OJA_NISULA_2007_OFFSET: &str =

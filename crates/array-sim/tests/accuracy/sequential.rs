@@ -9,7 +9,7 @@ use super::rows::{Context, at_most, bundled, note};
 use super::tables::{
     Scored, mean_absolute_error, mssqltips_2127_sequential, oja_nisula_2007_sequential,
 };
-use crate::Kind;
+use stripewise_array_sim::Kind;
 
 /// Threads (or outstanding operations) to which parameters were fitted.
 const FITTED_TO: [u32; 3] = [1, 4, 16];

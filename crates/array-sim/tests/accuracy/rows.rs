@@ -6,7 +6,7 @@ use super::tables::{
     oja_nisula_2007, published_allocation_unit_differences, run_cell, run_cells,
 };
 use super::{Load, Positions, closed_loop};
-use crate::{ArraySpec, Kind};
+use stripewise_array_sim::{ArraySpec, Kind};
 
 /// The six parameters fitted to 1, 4, 16 and 64 threads only.
 const HELD_OUT: &str = "rotation_weight=0.1435&occupancy=202us&command_latency=47us&command_cap=149&seek_scale=1.1164&write_settle=278.8us";

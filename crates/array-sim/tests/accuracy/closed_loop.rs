@@ -2,8 +2,8 @@
 //! completion followed at once by the next operation. The load of all the
 //! published tables.
 
-use crate::random::{Entity, below, draw};
-use crate::{Kind, Request, Simulate};
+use stripewise_array_sim::random::{Entity, below, draw};
+use stripewise_array_sim::{Kind, Request, Simulate};
 
 /// Where operations go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

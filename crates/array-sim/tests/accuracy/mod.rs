@@ -1,7 +1,7 @@
 //! How well the model meets published tables.
 //!
 //! The tables are copies of the published figures (`data/`), the load is a
-//! closed loop over [`Simulate`](crate::Simulate), the parameters are those of
+//! closed loop over [`Simulate`](stripewise_array_sim::Simulate), the parameters are those of
 //! the bundled array files, found with `examples/fit.rs`. [`report()`] scores
 //! everything that `docs/ARRAY_MODEL.md` claims: each row has the figure, what
 //! it must be, and whether it is.

@@ -1,0 +1,26 @@
+//! A failure, printed once, at the top.
+
+use crate::failure::Failure;
+use crate::show::terminal;
+use crate::switches::hints::here;
+
+/// Prints the chain and the hint where they can be read.
+pub fn print(failure: &Failure) {
+    terminal::insist(&text(failure));
+}
+
+/// The chain and the hint, a line each.
+fn text(failure: &Failure) -> String {
+    let chain = failure.chain();
+    let of_option = |option| Some(here().option(option) + chain.strip_prefix(option)?);
+    // Names of options are those of switches here.
+    let named = failure.option.and_then(of_option);
+    let hint = failure.hint.as_ref().map(|hint| here().hint(hint));
+    lines(named.as_deref().unwrap_or(&chain), hint.as_deref())
+}
+
+/// What failed and what to do about it, as they are printed.
+pub fn lines(chain: &str, hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!("hint: {hint}\n"));
+    format!("error: {chain}\n{}", hint.unwrap_or_default())
+}
