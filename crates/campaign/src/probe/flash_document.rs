@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_surface::flash::{AlignmentAt, ConcurrencyAt, Pauses, SizeAt};
 
 /// The answer of `probe flash`. Null where it is not known; then there is the reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlashDocument {
     /// Of this document.
     pub schema_version: u32,
@@ -57,7 +57,7 @@ pub struct FlashDocument {
 }
 
 /// Pauses of writes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PausesFound {
     /// Bytes that were written to see them.
     pub written_bytes: u64,

@@ -13,7 +13,7 @@ use stripewise_surface::profile::{
 const SCHEMA_VERSION: u32 = 1;
 
 /// Two profiles: B against A.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileComparison {
     /// Of this document.
     pub schema_version: u32,
@@ -34,7 +34,7 @@ pub struct ProfileComparison {
 }
 
 /// One of the two.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideFound {
     /// The profile's id.
     pub id: String,
@@ -49,7 +49,7 @@ pub struct SideFound {
 }
 
 /// What became of a spot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpotCompared {
     /// First byte.
     pub offset_bytes: u64,

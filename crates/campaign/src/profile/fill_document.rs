@@ -6,7 +6,7 @@ use stripewise_surface::fill::{Back, Change, Step, Stretch};
 
 /// The rate of writing over what was written. Null and empty where it is not known or does
 /// not show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FillDocument {
     /// Of this document.
     pub schema_version: u32,
@@ -50,7 +50,7 @@ pub struct FillDocument {
 }
 
 /// What a rest gave back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RestFound {
     /// Nothing was asked of the target for so long.
     pub rest_ns: u64,

@@ -13,7 +13,7 @@ use stripewise_store::KeptDocument;
 const KIND: &str = "layout";
 
 /// How something was measured, and how well it is known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measurement {
     /// By which method.
     pub method: String,

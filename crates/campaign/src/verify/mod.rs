@@ -482,10 +482,10 @@ impl BurnIn<'_> {
                 errors.total + self.lost_threads as u64,
                 whole,
             ) {
-                (false, ..) => Verdict::Faults,
-                (true, 1.., _) => Verdict::Errors,
-                (true, 0, false) => Verdict::Interrupted,
-                (true, 0, true) => Verdict::Passed,
+                (false, ..) => VerifyVerdict::Faults,
+                (true, 1.., _) => VerifyVerdict::Errors,
+                (true, 0, false) => VerifyVerdict::Interrupted,
+                (true, 0, true) => VerifyVerdict::Passed,
             },
             mode: match self.options.capacity {
                 true => Mode::Capacity,

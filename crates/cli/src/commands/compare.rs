@@ -1,6 +1,6 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
-use crate::context::Context;
+use crate::show::context::Context;
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::comparisons::print_comparisons;

@@ -215,7 +215,7 @@ pub fn picture(document: &FillDocument) -> SurfacePicture {
         findings: findings(document),
         foot: format!(
             "Stripewise {}, host {}, {}",
-            crate::context::VERSION,
+            crate::show::context::VERSION,
             document.host,
             document.id
         ),

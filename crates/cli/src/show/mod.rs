@@ -7,6 +7,7 @@ pub mod disks;
 pub mod disks_like;
 pub mod document;
 pub mod experiment;
+pub mod failures;
 pub mod fills;
 pub mod flashes;
 pub mod lab;

@@ -1,7 +1,7 @@
 //! The page of a profile or a fill: the picture, and everything behind it as tables.
 
 use super::STYLE;
-use super::escape::escaped;
+use crate::escape::escaped;
 use super::policy::page_policy;
 use crate::draw::{SurfacePicture, Theme, surface_svg};
 use std::fmt::Write;

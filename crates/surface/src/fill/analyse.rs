@@ -26,7 +26,7 @@ const BUFFER_BYTES_MAX: u64 = 1 << 30;
 const PLACING_STEPS: usize = 600;
 
 /// A stretch of one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Stretch {
     /// Bytes written before it.
     pub from_bytes: u64,
@@ -39,7 +39,7 @@ pub struct Stretch {
 }
 
 /// Where one rate ends and another begins.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Change {
     /// Bytes written before it, likeliest.
     pub at_bytes: u64,
@@ -107,7 +107,7 @@ impl Curve {
 }
 
 /// What a rest gave back.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Back {
     /// Bytes that were written fast again.
     pub bytes: u64,

@@ -15,7 +15,7 @@ use crate::device::Halt;
 use serde::{Deserialize, Serialize};
 
 /// One step of writing.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Step {
     /// Bytes written before it, since the beginning of this writing.
     pub from_bytes: u64,

@@ -20,7 +20,7 @@ const RISE_MIN: f64 = 0.05;
 const LEVEL: f64 = 0.999;
 
 /// What crossing the boundaries of one alignment costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AlignmentAt {
     /// The alignment.
     pub bytes: u64,

@@ -29,7 +29,7 @@ const WAYS: [f64; 11] = [0.0, 0.01, 0.02, 0.035, 0.06, 0.09, 0.13, 0.2, 0.3, 0.5
 const SPREAD_MAX: f64 = 0.5;
 
 /// How long batches take.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConcurrencyAt {
     /// Reads that start together.
     pub reads: u32,

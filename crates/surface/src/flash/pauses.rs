@@ -51,7 +51,7 @@ impl Writing {
 }
 
 /// The pattern of pauses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pauses {
     /// Pauses seen.
     pub count: u64,

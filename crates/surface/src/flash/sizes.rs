@@ -13,7 +13,7 @@ const SAME: f64 = 0.14;
 const LEVEL: f64 = 0.999;
 
 /// What reads of one size take.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SizeAt {
     /// Bytes of a read.
     pub bytes: u64,

@@ -31,7 +31,7 @@ pub struct Side<'a> {
 }
 
 /// A change in percent and its interval (95 %).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangePercent {
     /// Of B against A.
     pub percent: f64,
@@ -48,7 +48,7 @@ impl ChangePercent {
 }
 
 /// A place whose rate changed by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlaceChange {
     /// First byte on A.
     pub offset_bytes: u64,
@@ -59,7 +59,7 @@ pub struct PlaceChange {
 }
 
 /// Two profiles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Compared {
     /// Places in common.
     pub places: u64,
@@ -142,7 +142,7 @@ fn changed(pairs: &[(RateAt, RateAt)], ratios: &[f64]) -> Vec<PlaceChange> {
 }
 
 /// What became of a spot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpotChange {
     /// Only in B.

@@ -141,7 +141,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Targ
 
 /// What the user said or a probe measured of the disk, where it does not tell itself.
 /// Returns what a start is to be counted on by where units do not begin with the disk.
-fn known_layout(context: &Context, found: &mut Found) -> u64 {
+fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
     if found.layout.stripe_unit_bytes.is_some() {
         return 0;
     }
