@@ -26,7 +26,7 @@ pub type Described = (
 );
 
 /// The documents of use cases.
-const DOCUMENTS: [Described; 26] = [
+const DOCUMENTS: [Described; 29] = [
     (
         "advise",
         "`advise`, and `lab` with several factors: which layouts are the best",
@@ -148,9 +148,24 @@ const DOCUMENTS: [Described; 26] = [
         of::<probe::StripeDocument>,
     ),
     (
+        "probe-flash",
+        "`probe flash`: page, parallelism and pauses of flash, each with an interval or a reason",
+        of::<probe::FlashDocument>,
+    ),
+    (
         "profile",
         "`profile`: the surface of a disk",
         of::<profile::ProfileDocument>,
+    ),
+    (
+        "profile-fill",
+        "`profile --fill`: the rate against what was written, and what came back",
+        of::<profile::FillDocument>,
+    ),
+    (
+        "compare-profiles",
+        "`compare` of two profiles: rate and access time, and the change of each spot",
+        of::<profile::ProfileComparison>,
     ),
     ("watch", "`watch`: what runs now", of::<live::Now>),
 ];

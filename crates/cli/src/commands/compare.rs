@@ -1,9 +1,9 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
-use crate::show::context::Context;
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::comparisons::print_comparisons;
+use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::surfaces;

@@ -1,9 +1,9 @@
 //! The page of a profile or a fill: the picture, and everything behind it as tables.
 
 use super::STYLE;
-use crate::escape::escaped;
 use super::policy::page_policy;
 use crate::draw::{SurfacePicture, Theme, surface_svg};
+use crate::escape::escaped;
 use std::fmt::Write;
 
 /// A table of the page.
