@@ -41,10 +41,11 @@ const FOREIGN_FILES: [&str; 3] = [
 ];
 
 /// The commands that have commands of their own.
-const PARENTS: [(&str, &[&str]); 4] = [
+const PARENTS: [(&str, &[&str]); 5] = [
     ("baseline", &["set", "list", "remove"]),
     ("history", &["show", "delete"]),
     ("lab", &["run", "plan", "resume", "init", "plans", "clean"]),
+    ("probe", &["stripe", "flash"]),
     ("sim", &["list", "show"]),
 ];
 
