@@ -29,8 +29,7 @@
 //! read-percent = 70
 //! block = "8K"
 //! threads = 4
-//! outstanding = 16                  # of each thread on each target; with
-//! in-turn = true                    # ... on all of them, one after the other
+//! outstanding = 16                  # of each thread on each target
 //! distribution = "hot:10/90"        # or "uniform" or "zipf:0.99"
 //! rate = 5000                       # open loop: operations a second in all
 //! arrivals = "poisson"              # or "fixed"
@@ -47,6 +46,7 @@
 //! block = "1M"
 //! threads = 2
 //! sync = "fdatasync:64"             # after every 64 writes of a thread
+//! in-turn = true                    # a thread's operations go round the targets
 //! think-time = "10ms:8"             # a thread pauses after every 8 operations
 //! compressible = 50
 //! dedupable = 10

@@ -8,7 +8,7 @@
 use crate::plan::{ENGINE_NAMES, PlanOrder};
 use crate::validate::check;
 use crate::{
-    Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, Workload,
+    Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, ThinkTime, Workload,
     WorkloadError, derived_seed, nearest,
 };
 use serde::{Deserialize, Serialize};
@@ -509,6 +509,10 @@ fn samples() -> Vec<Request> {
             in_turn: true,
             block_sizes: one_size(),
             sync: Some(SyncPolicy { every: 1 }),
+            think_time: Some(ThinkTime {
+                pause_ns: 1,
+                every: 1,
+            }),
             rate: Some(Rate {
                 iops: 1.0,
                 arrivals: Arrivals::Fixed,

@@ -150,7 +150,8 @@ fn bad_values_and_names_are_refused() {
 #[test]
 fn every_name_can_be_set() {
     let text = |name| match name {
-        "read" | "write" | "random" | "sequential" => "true",
+        "read" | "write" | "random" | "sequential" | "in-turn" => "true",
+        "think-time" => "7ms",
         "distribution" => "uniform",
         "cursor" => "own",
         "cache" => "direct",
