@@ -88,7 +88,7 @@ impl<'a> Campaign<'a> {
     fn new(root: &'a Path, program: &Path) -> Result<Campaign<'a>> {
         let sandbox = Sandbox::new(program)?;
         let kept = sandbox.path("kept");
-        sandbox.must(["prepare", path(&kept), "--size", "8M"])?;
+        sandbox.must(["prepare", path(&kept), "--size", "8M", "--busy-ok"])?;
         for _ in 0..5 {
             sandbox.must(["run", "sim:raid10-10k", "--duration", "2s"])?;
         }
@@ -156,7 +156,16 @@ impl<'a> Campaign<'a> {
             ),
             Work::Import => words(&["import", path(&self.root.join(IMPORTED))], &[]),
             Work::Delete => words(&["history", "delete", &self.sacrifice()?], &[]),
-            Work::Prepare => words(&["prepare", path(&self.prepared()), "--size", "16M"], &[]),
+            Work::Prepare => words(
+                &[
+                    "prepare",
+                    path(&self.prepared()),
+                    "--size",
+                    "16M",
+                    "--busy-ok",
+                ],
+                &[],
+            ),
             Work::Report => words(
                 &["report", &self.sacrifice()?, "-o", path(&self.page())],
                 &[],

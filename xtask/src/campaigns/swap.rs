@@ -52,11 +52,12 @@ fn files(program: &Path, time: Duration) -> Result<Counts> {
     let sandbox = Sandbox::new(program)?;
     let kept = sandbox.path("kept");
     let victim = sandbox.path("victim");
-    let prepare: [OsString; 4] = [
+    let prepare: [OsString; 5] = [
         "prepare".into(),
         kept.clone().into(),
         "--size".into(),
         SIZE_BYTES.to_string().into(),
+        "--busy-ok".into(),
     ];
     sandbox.must(&prepare)?;
     std::fs::write(&victim, pattern())?;

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use stripewise_io_engine::Kind;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_runner::drive::real;
@@ -10,8 +11,16 @@ use stripewise_runner::{
 };
 use stripewise_workload::{Arrivals, Rate, ThinkTime, Workload};
 
+/// One run of real threads at a time: their engine completes at once, so that each takes a
+/// processor whole, and several would starve whoever closes the intervals.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_thread_that_thinks_issues_no_more_than_its_pauses_allow() {
+    let _alone = alone();
     let workload = Workload {
         outstanding: 8,
         think_time: Some(ThinkTime {
@@ -28,6 +37,7 @@ fn a_thread_that_thinks_issues_no_more_than_its_pauses_allow() {
 
 #[test]
 fn intervals_of_many_threads_add_up_to_the_totals() {
+    let _alone = alone();
     let jobs = [
         real_job(Workload {
             threads: 3,
@@ -100,6 +110,7 @@ impl Observer for Interrupter<'_> {
 
 #[test]
 fn an_interrupt_stops_the_run_and_keeps_what_was_measured() {
+    let _alone = alone();
     for level in [1, 2] {
         let flag = AtomicU8::new(0);
         let mut observer = Interrupter {
@@ -120,6 +131,7 @@ fn an_interrupt_stops_the_run_and_keeps_what_was_measured() {
 
 #[test]
 fn an_interrupt_stops_a_virtual_run_too() {
+    let _alone = alone();
     let flag = AtomicU8::new(0);
     let mut observer = Interrupter {
         flag: &flag,
@@ -147,6 +159,7 @@ fn an_interrupt_stops_a_virtual_run_too() {
 
 #[test]
 fn a_policy_ends_the_ramp_and_the_run_of_real_threads() {
+    let _alone = alone();
     let plan = RunPlan {
         interval_ns: 20 * MS,
         ramp_ns: u64::MAX,
@@ -190,6 +203,7 @@ impl Policy for Sudden {
 
 #[test]
 fn a_policy_can_stop_in_the_middle_of_an_interval() {
+    let _alone = alone();
     const LONG: u64 = 20_000 * MS;
     let plan = RunPlan {
         interval_ns: LONG / 2,
@@ -208,6 +222,7 @@ fn a_policy_can_stop_in_the_middle_of_an_interval() {
 
 #[test]
 fn a_real_open_loop_issues_what_is_due() {
+    let _alone = alone();
     let workload = Workload {
         rate: Some(Rate {
             iops: 2_000.0,
@@ -230,6 +245,7 @@ fn a_real_open_loop_issues_what_is_due() {
 
 #[test]
 fn threads_are_pinned_and_an_unknown_processor_is_only_a_remark() {
+    let _alone = alone();
     let jobs = [real_job(Workload {
         threads: 2,
         ..workload()
