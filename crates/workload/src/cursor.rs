@@ -21,7 +21,7 @@ impl SharedCursor {
     /// Takes the next number. Numbers are unique over all threads; nothing else
     /// is published with them, hence the relaxed order.
     #[inline]
-    fn take(&self) -> u64 {
+    pub(crate) fn take(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arrivals;
+mod covering;
 mod cursor;
 mod data;
 mod mixed;

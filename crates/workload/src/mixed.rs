@@ -124,7 +124,8 @@ impl Pieces {
 fn random(distribution: Distribution, seed: u64, pieces: u64) -> Placing {
     match distribution {
         _ if pieces == 1 => Placing::Uniform,
-        Distribution::Uniform => Placing::Uniform,
+        // Covering of several sizes is refused beforehand.
+        Distribution::Uniform | Distribution::Covering => Placing::Uniform,
         Distribution::Zipf { theta } => Placing::Pieces(Pieces::Zipf(Box::new((
             Zipf::new(pieces, theta),
             Scatter::new(seed, pieces),

@@ -240,7 +240,7 @@ pub const OPTIONS: [WorkloadOption; 24] = [
     WorkloadOption {
         name: "distribution",
         value: Some("NAME"),
-        about: "uniform, zipf:THETA or hot:SPACE/OPERATIONS (percent), for --random",
+        about: "uniform, covering (every block once before any comes again), zipf:THETA or hot:SPACE/OPERATIONS (percent), for --random",
         read: |options, text| {
             options.distribution = Some(text.parse()?);
             Ok(())

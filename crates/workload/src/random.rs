@@ -44,6 +44,11 @@ impl Generator {
         Generator(generator)
     }
 
+    /// The generator of a seed that is derived for one purpose alone.
+    pub(crate) fn plain(seed: u64) -> Self {
+        Generator(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
     /// The next word.
     #[inline]
     pub(crate) fn word(&mut self) -> u64 {

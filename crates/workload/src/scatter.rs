@@ -10,12 +10,9 @@
 
 use crate::random::{Generator, Purpose};
 
-/// Rounds of mixing.
-const ROUNDS: usize = 3;
-
-/// The bijection.
+/// The bijection, of so many rounds of mixing.
 #[derive(Clone, Debug)]
-pub(crate) struct Scatter {
+pub(crate) struct Scatter<const ROUNDS: usize = 3> {
     count: u64,
     mask: u64,
     shift: u32,
@@ -26,8 +23,15 @@ pub(crate) struct Scatter {
 impl Scatter {
     /// A bijection of `0..count` (`count` at least 1) that depends on `seed` alone.
     pub(crate) fn new(seed: u64, count: u64) -> Self {
+        Self::from_generator(Generator::new(seed, Purpose::Scatter, 0), count)
+    }
+}
+
+impl<const ROUNDS: usize> Scatter<ROUNDS> {
+    /// A bijection of `0..count` (`count` at least 1) with the generator's next words as
+    /// its key.
+    pub(crate) fn from_generator(mut generator: Generator, count: u64) -> Self {
         debug_assert!(count >= 1);
-        let mut generator = Generator::new(seed, Purpose::Scatter, 0);
         let bits = 64 - (count - 1).leading_zeros();
         Scatter {
             count,

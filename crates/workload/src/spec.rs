@@ -184,12 +184,16 @@ pub enum CursorKind {
 }
 
 /// How random positions are drawn. Printed and typed as `uniform`,
-/// `zipf:THETA`, `hot:PERCENT/PERCENT`; serialised as that text.
+/// `covering`, `zipf:THETA`, `hot:PERCENT/PERCENT`; serialised as that text.
 #[derive(Clone, Copy, Debug, PartialEq, schemars::JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub enum Distribution {
     /// Every block equally often.
     Uniform,
+    /// Every block exactly once before any comes a second time: a random order of all
+    /// blocks, then another one. All threads of the job take from the same order, so
+    /// that together they cover the span.
+    Covering,
     /// Zipf: the k-th most popular block has a share proportional to
     /// k^-theta. Popularity is scattered over the whole span by the seed, and is
     /// the same for all threads.

@@ -7,6 +7,7 @@
 //! index; not on where the span starts. So two runs with one seed at different
 //! base offsets, and with the same `size`, see the same relative positions.
 
+use crate::covering::Covering;
 use crate::cursor::{Cursor, Cycle, SharedCursor};
 use crate::mixed::Mixed;
 use crate::random::{Generator, Purpose, threshold};
@@ -40,8 +41,8 @@ impl Span {
     }
 }
 
-/// All streams of one job. Threads of a shared cursor must be made from the
-/// same `Streams`.
+/// All streams of one job. Threads of a shared cursor, and those that cover the span
+/// together, must be made from the same `Streams`.
 ///
 /// ```
 /// use stripewise_workload::{Kind, Span, Streams, Workload};
@@ -101,6 +102,7 @@ impl Streams {
 #[derive(Clone, Debug)]
 enum Position {
     Uniform,
+    Covering(Box<Covering>),
     Zipf(Box<(Zipf, Scatter)>),
     Hot { hot_blocks: u64, threshold: u64 },
     Cycle(Cycle, Cursor),
@@ -133,7 +135,7 @@ pub struct Stream {
 
 impl Stream {
     /// The stream of thread `index` over `span`; `shared` is used by patterns
-    /// with a shared cursor only.
+    /// with a shared cursor, and by covering positions, only.
     #[must_use]
     pub fn new(workload: &Workload, span: Span, index: u32, shared: &SharedCursor) -> Self {
         let cycle = |cycle: Cycle, kind| match kind {
@@ -143,7 +145,7 @@ impl Stream {
         };
         let (block, blocks) = (span.block_size_bytes, span.blocks);
         let position = match workload.pattern {
-            Pattern::Random { distribution } => random(distribution, workload.seed, blocks),
+            Pattern::Random { distribution } => random(distribution, workload.seed, blocks, shared),
             Pattern::Sequential { cursor } => cycle(Cycle::sequential(block, blocks), cursor),
             Pattern::Stride {
                 stride_bytes,
@@ -242,6 +244,7 @@ impl Stream {
     fn not_uniform(&mut self) -> u64 {
         match &mut self.position {
             Position::Cycle(cycle, cursor) => cycle.next(cursor),
+            Position::Covering(covering) => covering.next() * self.block_size_bytes,
             _ => self.skewed() * self.block_size_bytes,
         }
     }
@@ -261,7 +264,9 @@ impl Stream {
                     hot_blocks + generator.below(self.blocks - hot_blocks)
                 }
             }
-            Position::Uniform | Position::Cycle(..) => generator.below(self.blocks),
+            Position::Uniform | Position::Covering(_) | Position::Cycle(..) => {
+                generator.below(self.blocks)
+            }
         }
     }
 }
@@ -293,11 +298,14 @@ impl Drop for UniformReads<'_> {
 }
 
 /// The position of a random pattern.
-fn random(distribution: Distribution, seed: u64, blocks: u64) -> Position {
+fn random(distribution: Distribution, seed: u64, blocks: u64, shared: &SharedCursor) -> Position {
     match distribution {
         // A single block leaves nothing to choose.
         _ if blocks == 1 => Position::Uniform,
         Distribution::Uniform => Position::Uniform,
+        Distribution::Covering => {
+            Position::Covering(Box::new(Covering::new(seed, blocks, shared.clone())))
+        }
         Distribution::Zipf { theta } => Position::Zipf(Box::new((
             Zipf::new(blocks, theta),
             Scatter::new(seed, blocks),

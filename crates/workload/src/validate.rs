@@ -217,6 +217,12 @@ fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
             "has several sizes, and columns are dealt out in blocks of one",
             "give one size, or --cursor own or shared",
         ),
+        Pattern::Random {
+            distribution: Distribution::Covering,
+        } => refuse(
+            "has several sizes, and covering counts blocks of one",
+            "give one size, or <--distribution> uniform",
+        ),
         Pattern::Random { .. } | Pattern::Sequential { .. } => Ok(()),
     }
 }
@@ -275,7 +281,7 @@ fn check_pattern(pattern: Pattern) -> Result<(), WorkloadError> {
     match pattern {
         Pattern::Random { distribution } => {
             let good = match distribution {
-                Distribution::Uniform => true,
+                Distribution::Uniform | Distribution::Covering => true,
                 Distribution::Zipf { theta } => theta > 0.0 && theta <= THETA_MAX,
                 Distribution::Hot {
                     space_percent,

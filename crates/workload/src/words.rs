@@ -10,7 +10,7 @@ use stripewise_units::{Nanoseconds, ParseError, format_duration, parse_count};
 /// Largest exponent of a Zipf distribution.
 pub(crate) const THETA_MAX: f64 = 5.0;
 
-const DISTRIBUTION_HINT: &str = "a distribution is uniform, zipf:THETA (0 < THETA <= 5, such as zipf:0.99) or hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations)";
+const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every block once before any comes again), zipf:THETA (0 < THETA <= 5, such as zipf:0.99) or hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations)";
 
 const SYNC_HINT: &str =
     "syncs are fdatasync, or fdatasync:N for one after every N writes of a thread";
@@ -152,6 +152,7 @@ impl fmt::Display for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Distribution::Uniform => f.pad("uniform"),
+            Distribution::Covering => f.pad("covering"),
             Distribution::Zipf { theta } => f.pad(&format!("zipf:{theta}")),
             Distribution::Hot {
                 space_percent,
@@ -176,6 +177,9 @@ impl FromStr for Distribution {
         let text = typed.trim();
         if text == "uniform" {
             return Ok(Distribution::Uniform);
+        }
+        if text == "covering" {
+            return Ok(Distribution::Covering);
         }
         if let Some(exponent) = text.strip_prefix("zipf:") {
             let theta = exponent

@@ -33,7 +33,7 @@ fn check(name: &str, found: u64, expected: u64) {
 
 #[test]
 fn operations_are_those_of_the_first_version() {
-    let cases: [(&str, Options, u64); 9] = [
+    let cases: [(&str, Options, u64); 10] = [
         ("uniform", &[], 0xa135_115f_1c80_3f74),
         ("mixed", &[("read-percent", "70")], 0x0074_ad61_5126_5991),
         (
@@ -55,6 +55,11 @@ fn operations_are_those_of_the_first_version() {
             "hot",
             &[("distribution", "hot:10/90")],
             0xdf39_cc62_eae2_5b38,
+        ),
+        (
+            "covering",
+            &[("distribution", "covering")],
+            0x47da_0f53_0771_1ef3,
         ),
         (
             "sequential",

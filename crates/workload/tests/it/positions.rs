@@ -90,6 +90,7 @@ fn spans_of_petabytes_are_covered_from_end_to_end() {
         UNIFORM,
         random("zipf:0.8"),
         random("hot:10/50"),
+        random("covering"),
         sequential(CursorKind::Own),
         sequential(CursorKind::Shared),
         stride(3 << 40, CursorKind::Own),
@@ -121,6 +122,7 @@ fn a_single_block_is_always_the_position() {
         UNIFORM,
         random("zipf:1"),
         random("hot:50/50"),
+        random("covering"),
         sequential(CursorKind::Own),
         sequential(CursorKind::Shared),
         stride(512, CursorKind::Own),
@@ -159,6 +161,7 @@ fn a_base_offset_moves_all_positions_and_changes_nothing_else() {
         UNIFORM,
         random("zipf:0.99"),
         random("hot:10/90"),
+        random("covering"),
         stride(65_536, CursorKind::Own),
     ] {
         let one = take(
@@ -263,6 +266,48 @@ fn threads_of_a_shared_cursor_cover_the_span_together_once_a_round() {
 }
 
 #[test]
+fn threads_cover_the_span_together_in_each_pass() {
+    let span = span(4_001);
+    let streams = streams(random("covering"), 4, span);
+    let seen: Vec<std::sync::atomic::AtomicU32> = (0..4_001).map(|_| 0.into()).collect();
+    // However unevenly the threads get on: 3 passes of numbers in all.
+    let shares = [1, 2_000, 4_000, 3 * 4_001 - 6_001];
+    std::thread::scope(|scope| {
+        for (thread, share) in (0..).zip(shares) {
+            let (mut stream, seen) = (streams.stream(thread), &seen);
+            scope.spawn(move || {
+                for block in take_blocks(&mut stream, span, share) {
+                    seen[block as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert!(seen.into_iter().all(|hits| hits.into_inner() == 3));
+}
+
+#[test]
+fn passes_of_a_covering_order_differ_and_so_do_seeds() {
+    let span = span(1_000);
+    let passes = |seed| {
+        let workload = Workload {
+            pattern: random("covering"),
+            seed,
+            ..Workload::default()
+        };
+        let mut stream = Streams::new(&workload, span).stream(0);
+        [0, 1].map(|_| take_blocks(&mut stream, span, 1_000))
+    };
+    let orders: Vec<Vec<u64>> = [passes(1), passes(2)].concat();
+    for (index, one) in orders.iter().enumerate() {
+        for other in &orders[index + 1..] {
+            let same = one.iter().zip(other).filter(|(one, other)| one == other);
+            // 1 is expected; above 8 comes once in a million.
+            assert!(same.count() <= 8);
+        }
+    }
+}
+
+#[test]
 fn a_stride_goes_on_one_block_further_in_each_pass() {
     let span = span(8);
     let mut stream = streams(stride(3 * 8192, CursorKind::Own), 1, span).stream(0);
@@ -318,15 +363,37 @@ proptest! {
     }
 
     #[test]
+    fn covering_touches_every_block_once_a_pass(
+        blocks in 1_u64..3_000,
+        read_percent in 0_u8..=100,
+        seed: u64,
+    ) {
+        let span = span(blocks);
+        let workload = Workload {
+            pattern: random("covering"),
+            read_percent,
+            seed,
+            ..Workload::default()
+        };
+        let mut stream = Streams::new(&workload, span).stream(0);
+        for _ in 0..3 {
+            let mut pass = take_blocks(&mut stream, span, blocks as usize);
+            pass.sort_unstable();
+            prop_assert_eq!(pass, (0..blocks).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn no_pattern_ever_leaves_the_span(
         blocks in 1_u64..100_000,
         stride_sectors in 1_u64..100_000,
         threads in 1_u32..20,
-        which in 0_usize..8,
+        which in 0_usize..9,
         seed: u64,
     ) {
         let pattern = [
             UNIFORM,
+            random("covering"),
             random("zipf:1"),
             random("hot:1/99"),
             sequential(CursorKind::Own),

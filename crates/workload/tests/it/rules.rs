@@ -219,7 +219,14 @@ fn direct_modes_need_whole_sectors_and_buffered_ones_do_not() {
 
 #[test]
 fn words_print_as_they_are_typed() {
-    for text in ["uniform", "zipf:0.99", "zipf:5", "hot:10/90", "hot:1/99"] {
+    for text in [
+        "uniform",
+        "covering",
+        "zipf:0.99",
+        "zipf:5",
+        "hot:10/90",
+        "hot:1/99",
+    ] {
         assert_eq!(text.parse::<Distribution>().unwrap().to_string(), text);
     }
     for text in ["direct", "direct-sync", "buffered", "buffered-sync"] {

@@ -125,6 +125,13 @@ fn what_does_not_go_with_several_sizes_is_refused() {
         ),
         (
             Workload {
+                pattern: random(Distribution::Covering),
+                ..of("4K:60,64K:40", random(Distribution::Uniform))
+            },
+            "covering counts blocks of one",
+        ),
+        (
+            Workload {
                 block_size_bytes: 8192,
                 ..of("4K:60,64K:40", random(Distribution::Uniform))
             },
