@@ -1,9 +1,14 @@
 //! Whether two places of the pattern share a disk, and where a stripe unit ends.
 //!
 //! Half of a batch reads at one place of the pattern, half at the other, each read in a
-//! period of its own. If both places are on one disk the batch takes about twice as long
-//! as if they are not. Both costs are measured first (calibration); then a sequential
-//! probability ratio test (Wald 1945) decides for any place in a few batches.
+//! period of its own. If both places are on one disk, reads of the first take about twice
+//! as long as if they are not. Both costs are measured first (calibration); then a
+//! sequential probability ratio test (Wald 1945) decides for any place in a few batches.
+//!
+//! Only reads of the first place, the anchor, count: what the other place's disk takes for
+//! its own reads says nothing of the anchor, and disks of one array need not be equally
+//! fast. The anchor's reads start behind the other's, one by one, so that a disk that
+//! serves them in turn shows all of its queue.
 
 use super::reads::Reader;
 use super::{Refusal, Trouble};
@@ -12,19 +17,23 @@ use stripewise_stats::median;
 
 /// Reads of a batch: half at each of two places.
 pub(super) const READS: usize = 8;
-/// Batches that calibrate each of the two costs.
+/// Batches that calibrate each of the two costs: more where the target is noisy.
 const CALIBRATION: usize = 20;
-const CALIBRATION_MAX: usize = 80;
+const CALIBRATION_MAX: usize = 320;
 /// The test decides when one hypothesis is e^12 times likelier: wrong in one of 160,000.
 const DECISION: f64 = 12.0;
 /// One batch moves it by at most this.
 const ONE_BATCH: f64 = 5.0;
-const BATCHES_MAX: usize = 48;
+/// Enough where the two costs differ by 0.4 deviations of a batch: one batch is then worth
+/// 0.08 on average.
+const BATCHES_MAX: usize = 240;
 /// Colliding batches must take this much longer, and by this many standard errors.
 const CONTRAST_MIN: f64 = 1.25;
 const ERRORS_MIN: f64 = 6.0;
-/// Batches on either side of an edge, to see that it is sharp.
-const SHARP: usize = 14;
+/// Batches on either side of an edge, to see that it is sharp: so many where the costs
+/// differ by two deviations, more where by less.
+const SHARP: f64 = 14.0;
+const SHARP_MAX: f64 = 240.0;
 
 /// The part of the target that is read.
 #[derive(Clone, Copy, Debug)]
@@ -56,20 +65,25 @@ impl Comb {
 
     fn positions<D: Device>(&self, reader: &mut Reader<'_, D>, pair: (i128, i128)) -> [u64; READS] {
         std::array::from_fn(|number| {
-            let anchor = if number % 2 == 0 { pair.0 } else { pair.1 };
+            let anchor = if is_anchors(number) { pair.0 } else { pair.1 };
             self.position(reader, anchor)
         })
     }
 
-    /// The cost of a batch at two places.
+    /// What reads of the first of two places cost beside those of the second.
     pub fn cost<D: Device>(
         &self,
         reader: &mut Reader<'_, D>,
         pair: (i128, i128),
     ) -> Result<f64, Trouble> {
         let positions = self.positions(reader, pair);
-        Ok(reader.cost(&positions)?)
+        Ok(reader.cost_of(&positions, is_anchors)?)
     }
+}
+
+/// Whether a read of a batch is one of the anchor's.
+fn is_anchors(number: usize) -> bool {
+    number % 2 == 1
 }
 
 /// The two costs, in logarithms of the mean latency.
@@ -88,6 +102,11 @@ impl Scale {
     /// 0 where the two places are on different disks, 1 where they share one.
     pub fn share(&self, cost: f64) -> f64 {
         (cost - self.apart) / (self.together - self.apart)
+    }
+
+    /// The difference of the two costs in deviations of one batch.
+    pub fn separation(&self) -> f64 {
+        (self.together - self.apart) / self.deviation
     }
 }
 
@@ -118,7 +137,11 @@ pub(super) fn calibrate<D: Device>(
             return Ok(scale);
         }
         if together.len() >= CALIBRATION_MAX {
-            return Err(Refusal::no_contrast(scale.contrast()).into());
+            let refusal = match scale.contrast() < CONTRAST_MIN {
+                true => Refusal::no_contrast(scale.contrast()),
+                false => Refusal::noise(scale.contrast(), scale.deviation),
+            };
+            return Err(refusal.into());
         }
     }
 }
@@ -177,7 +200,7 @@ pub(super) fn edge<D: Device>(
         match share_a_disk(reader, comb, scale, (anchor, middle))? {
             Some(true) => inside = middle,
             Some(false) => outside = middle,
-            None => return Err(Refusal::noise().into()),
+            None => return Err(Refusal::noise(scale.contrast(), scale.deviation).into()),
         }
     }
     Ok(Edge { inside, outside })
@@ -192,13 +215,14 @@ pub(super) fn is_sharp<D: Device>(
     anchor: i128,
     edge: Edge,
 ) -> Result<bool, Trouble> {
+    let batches = (SHARP * (2.0 / scale.separation()).powi(2)).clamp(SHARP, SHARP_MAX);
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
-    for _ in 0..SHARP {
+    for _ in 0..batches as usize {
         inside.push(comb.cost(reader, (anchor, edge.inside))?);
         outside.push(comb.cost(reader, (anchor, edge.outside))?);
     }
     let (inside, outside) = (robust(&inside).0, robust(&outside).0);
-    let error = 4.0 * scale.deviation / libm::sqrt(SHARP as f64) / (scale.together - scale.apart);
+    let error = 4.0 / scale.separation() / libm::sqrt(batches);
     let slack = 0.25 + error.min(0.15);
     Ok((scale.share(inside) - 1.0).abs() < slack && scale.share(outside).abs() < slack)
 }

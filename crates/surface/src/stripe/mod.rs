@@ -179,10 +179,13 @@ impl Refusal {
         )
     }
 
-    fn noise() -> Self {
+    fn noise(contrast: f64, deviation: f64) -> Self {
         Refusal::new(
             "noise",
-            "batches of reads do not decide whether places share a disk: too much noise",
+            format!(
+                "reads that share a disk take {contrast:.2} times as long as others, but batches of the same reads differ by a factor of {:.2}: too much noise to decide which places share one",
+                libm::exp(deviation)
+            ),
         )
     }
 
@@ -233,7 +236,8 @@ pub struct Probed {
     pub reads: u64,
     /// How long they took.
     pub duration_ns: u64,
-    /// The period that was examined last, if any was found.
+    /// The period of the pattern, or that which the refusal is about: the likeliest one that
+    /// was examined.
     pub period_bytes: Option<u64>,
     /// Mean latency in the median batch of four reads.
     pub median_ns: Option<u64>,
@@ -326,12 +330,13 @@ fn look<D: Device>(
         seen.median_ns = Some(period.median_ns as u64);
         match pattern::pattern(search.reader(), &period, limits, hear) {
             Err(Trouble::Refused(refusal)) => {
-                first.get_or_insert(refusal);
+                first.get_or_insert((refusal, seen.period_bytes));
             }
             ended => return ended,
         }
     }
-    Err(first
-        .unwrap_or_else(|| Refusal::no_period(0, limits.period_bytes_max()))
-        .into())
+    let none = || (Refusal::no_period(0, limits.period_bytes_max()), None);
+    let (refusal, period_bytes) = first.unwrap_or_else(none);
+    seen.period_bytes = period_bytes;
+    Err(refusal.into())
 }

@@ -8,7 +8,6 @@ use super::reads::Reader;
 use super::search::Period;
 use super::{Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
-use stripewise_stats::median;
 
 /// The places that must agree, in percent of the target, and how much each spans.
 const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
@@ -17,11 +16,20 @@ const SPAN_PERCENT: u64 = 10;
 const PERIODS_MIN: u64 = 40;
 /// Anchors tried before a period is given up.
 const ANCHORS: usize = 3;
-/// Batches for each multiple and part of a period.
+/// Batches for each multiple and part of a period, and how many at most where the target
+/// is noisy.
 const BATCHES_PARTS: usize = 16;
+const BATCHES_PARTS_MAX: usize = 256;
+/// Mean differences are known well enough with this standard error, in units of the
+/// difference between one disk and two.
+const ERROR_PARTS: f64 = 0.06;
 /// Where reads in every second period cost this much more, in units of the difference
 /// between one disk and two, the true period is longer: for half a period it is some 2.
 const MULTIPLE_MAX: f64 = 0.8;
+/// A part of the period is one itself where places that far apart share a disk as places a
+/// whole period apart do: all of them. Where it is not, at most three in five do (a fifth
+/// of the period of two disks lies within one unit that often).
+const PART_MIN: f64 = 0.8;
 /// Random places within a unit that must share its disk.
 const INSIDE: usize = 4;
 /// Part of what one decision of the sequential test may be wrong by: e^-12.
@@ -49,20 +57,12 @@ pub(super) fn pattern<D: Device>(
         )
         .into());
     }
-    let mut found = None;
-    let mut problem = Refusal::noise();
-    for _ in 0..ANCHORS {
+    let mut tries = 1;
+    let unit = loop {
         match first_place(reader, period_bytes) {
-            Ok(unit) => {
-                found = Some(unit);
-                break;
-            }
-            Err(Trouble::Refused(refusal)) => problem = refusal,
-            Err(halted) => return Err(halted),
+            Err(Trouble::Refused(_)) if tries < ANCHORS => tries += 1,
+            ended => break ended?,
         }
-    }
-    let Some(unit) = found else {
-        return Err(problem.into());
     };
     whole_pattern(reader, period_bytes, &unit)?;
     hear(Stage::Places);
@@ -191,22 +191,61 @@ fn whole_pattern<D: Device>(
     unit: &Unit,
 ) -> Result<(), Trouble> {
     let middle = unit.middle(reader.sector_bytes());
-    let mut costs: [Vec<f64>; 4] = Default::default();
-    for _ in 0..BATCHES_PARTS {
-        for (costs, every) in costs.iter_mut().zip([1, 2, 3, 5]) {
-            let comb = Comb {
+    let per_unit = unit.scale.together - unit.scale.apart;
+    let mut above: [Vec<f64>; 3] = Default::default();
+    let most = loop {
+        for _ in 0..BATCHES_PARTS {
+            let comb = |every: u64| Comb {
                 every,
                 ..place(reader, 50, period_bytes)
             };
-            costs.push(comb.cost(reader, (middle, middle))?);
+            let combs = [1, 2, 3, 5].map(comb);
+            let whole = combs[0].cost(reader, (middle, middle))?;
+            for (above, comb) in above.iter_mut().zip(&combs[1..]) {
+                above.push(comb.cost(reader, (middle, middle))? - whole);
+            }
         }
-    }
-    let cost = costs.map(|costs| median(&costs).unwrap_or(0.0));
-    let per_unit = unit.scale.together - unit.scale.apart;
-    let most = cost[1..].iter().copied().fold(f64::MIN, f64::max);
-    match (most - cost[0]) / per_unit < MULTIPLE_MAX {
+        let means: [Mean; 3] = std::array::from_fn(|number| Mean::of(&above[number]));
+        if Mean::are_known(&means, per_unit) || above[0].len() >= BATCHES_PARTS_MAX {
+            break means
+                .iter()
+                .fold(f64::MIN, |most, mean| most.max(mean.value));
+        }
+    };
+    match most / per_unit < MULTIPLE_MAX {
         true => Ok(()),
         false => Err(Refusal::not_a_pattern("it is a part of the true one").into()),
+    }
+}
+
+/// The mean of differences between batches at one place.
+///
+/// Pairs, because a place's disk may be faster than another's; means and not medians,
+/// because a part of the places may differ.
+#[derive(Clone, Copy, Debug)]
+struct Mean {
+    value: f64,
+    error: f64,
+}
+
+impl Mean {
+    /// Of the middle eight in ten: other load makes some batches long.
+    fn of(values: &[f64]) -> Mean {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let cut = sorted.len() / 10;
+        let kept = &sorted[cut..sorted.len() - cut];
+        let n = kept.len().max(1) as f64;
+        let value = kept.iter().sum::<f64>() / n;
+        let squares: f64 = kept.iter().map(|kept| (kept - value).powi(2)).sum();
+        // What was cut away would have added to the deviation.
+        let error = 1.5 * libm::sqrt(squares) / n;
+        Mean { value, error }
+    }
+
+    fn are_known(means: &[Mean], per_unit: f64) -> bool {
+        let limit = ERROR_PARTS * per_unit.abs();
+        means.iter().all(|mean| mean.error <= limit)
     }
 }
 
@@ -348,32 +387,37 @@ fn better_period<D: Device>(
         every,
         window: Window { from: 0, to: size },
     };
-    // The period itself, its multiples, its parts.
-    let mut costs: [Vec<f64>; 7] = Default::default();
-    for _ in 0..BATCHES_PARTS {
-        let at = anchor(reader, period_bytes);
-        costs[0].push(comb(1).cost(reader, (at, at))?);
-        for (number, part) in PARTS.iter().enumerate() {
-            costs[1 + number].push(comb(*part).cost(reader, (at, at))?);
-            let aside = i128::from(period_bytes / part / sector * sector);
-            costs[4 + number].push(comb(1).cost(reader, (at, at + aside))?);
+    // Above the cost of the period itself, at the same anchor: its multiples, its parts.
+    let mut above: [Vec<f64>; 6] = Default::default();
+    let means = loop {
+        for _ in 0..BATCHES_PARTS {
+            let at = anchor(reader, period_bytes);
+            let whole = comb(1).cost(reader, (at, at))?;
+            for (number, part) in PARTS.iter().enumerate() {
+                above[number].push(comb(*part).cost(reader, (at, at))? - whole);
+                let aside = i128::from(period_bytes / part / sector * sector);
+                above[3 + number].push(comb(1).cost(reader, (at, at + aside))? - whole);
+            }
         }
-    }
-    // Medians: an operation in hundreds may meet other load or a retry.
-    let cost = costs.map(|costs| median(&costs).unwrap_or(0.0));
-    let together = cost[..4].iter().copied().fold(f64::MIN, f64::max);
-    let apart = cost[4..].iter().copied().fold(f64::MAX, f64::min);
+        let means: [Mean; 6] = std::array::from_fn(|number| Mean::of(&above[number]));
+        let least = means.iter().fold(0.0, |least, mean| mean.value.min(least));
+        if Mean::are_known(&means, least) || above[0].len() >= BATCHES_PARTS_MAX {
+            break means.map(|mean| mean.value);
+        }
+    };
+    let together = means[..3].iter().copied().fold(0.0, f64::max);
+    let apart = means[3..].iter().copied().fold(0.0, f64::min);
     let contrast = libm::exp(together - apart);
     if contrast < 1.2 {
         return Err(Refusal::no_contrast(contrast).into());
     }
-    let share = |number: usize| (cost[number] - apart) / (together - apart);
+    let share = |above: f64| (above - apart) / (together - apart);
     for (number, part) in PARTS.iter().enumerate() {
         let whole = period_bytes.is_multiple_of(part * sector);
-        if share(4 + number) > 0.85 && whole {
+        if share(means[3 + number]) > PART_MIN && whole {
             return Ok(Some(period_bytes / part));
         }
-        if share(1 + number) - share(0) > 0.4 {
+        if share(means[number]) - share(0.0) > 0.4 {
             return Ok(Some(period_bytes * part));
         }
     }

@@ -84,12 +84,22 @@ impl<'d, D: Device> Reader<'d, D> {
 
     /// Logarithm of the mean latency of a batch.
     pub fn cost(&mut self, positions: &[u64]) -> Result<f64, Halt> {
+        self.cost_of(positions, |_| true)
+    }
+
+    /// Logarithm of the mean latency of those reads of a batch that count.
+    pub fn cost_of(
+        &mut self,
+        positions: &[u64],
+        counts: impl Fn(usize) -> bool,
+    ) -> Result<f64, Halt> {
         let answers = self.together(positions)?;
-        let whole = answers.iter().filter(|answer| answer.whole);
         let (mut sum, mut count) = (0.0, 0.0);
-        for answer in whole {
-            sum += answer.latency_ns as f64;
-            count += 1.0;
+        for (number, answer) in answers.iter().enumerate() {
+            if answer.whole && counts(number) {
+                sum += answer.latency_ns as f64;
+                count += 1.0;
+            }
         }
         // A batch of which nothing came back says nothing: as costly as one of a
         // nanosecond, which winsorising takes care of.
