@@ -5,7 +5,12 @@
 //! worker has reported beyond its end; a driver in real time gives up waiting
 //! after a while, because a thread that is blocked in the operating system
 //! cannot report. What such a thread says later goes into the interval that is
-//! open then, so nothing that was measured is lost and nothing counts twice.
+//! open then, so nothing that was measured is lost and nothing counts twice. After
+//! the last interval it goes into the totals alone: only there can intervals add up
+//! to less than the run, and the last one then names its late workers.
+
+#[cfg(test)]
+mod tests;
 
 use crate::pauses::Pause;
 use crate::plan::RunPlan;
@@ -41,6 +46,8 @@ pub(crate) struct Pace {
     pub(crate) guard_ns: u64,
     /// How long to wait for late reports.
     pub(crate) lateness_max_ns: u64,
+    /// How long to wait for those of the last interval, which no later one can take in.
+    pub(crate) last_lateness_max_ns: u64,
 }
 
 pub(crate) struct Collector {
@@ -236,7 +243,11 @@ impl Collector {
             }
             let reported = |worker: &&WorkerState| worker.until_ns < span.end_ns;
             let late = self.workers.iter().filter(reported).count();
-            let patience_ns = span.end_ns.saturating_add(self.pace.lateness_max_ns);
+            let lateness_max_ns = match span.end_ns < times.stop_at_ns {
+                true => self.pace.lateness_max_ns,
+                false => self.pace.last_lateness_max_ns,
+            };
+            let patience_ns = span.end_ns.saturating_add(lateness_max_ns);
             if now_ns < span.end_ns || (late > 0 && now_ns < patience_ns) {
                 return;
             }

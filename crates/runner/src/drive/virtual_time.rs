@@ -114,6 +114,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         let pace = Pace {
             guard_ns: 0,
             lateness_max_ns: 0,
+            last_lateness_max_ns: 0,
         };
         let jobs_of_workers: Vec<usize> = nodes.iter().map(|node| node.job).collect();
         let blocks = jobs.iter().map(|job| job.plan.block_bytes_of_each());

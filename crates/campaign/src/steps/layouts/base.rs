@@ -155,25 +155,10 @@ fn open(
     cells: &mut Vec<LayoutCell>,
     notes: &mut Vec<String>,
 ) -> Outcome<OpenTarget> {
-    let requirements = |cells: &[LayoutCell]| {
-        let workloads = || cells.iter().map(|cell| &cell.workload);
-        let first = workloads().next().cloned().unwrap_or_default();
-        TargetRequirements {
-            reads: workloads().any(|one| one.read_percent > 0),
-            writes: workloads().any(|one| one.read_percent < 100),
-            size: size_bytes.map_or(Size::Auto, Size::Exactly),
-            outstanding_total: workloads()
-                .map(|one| one.threads.saturating_mul(one.outstanding))
-                .max()
-                .unwrap_or(1),
-            // The profile or the plan says how much is in flight.
-            outstanding_by_number: true,
-            cache: first.cache,
-            cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
-            data: first.data,
-            seed: Workload::SEED,
-            fill_time_limit_ns: size_bytes.is_none().then_some(25 * SECOND_NS),
-        }
+    let requirements = |cells: &[LayoutCell]| TargetRequirements {
+        size: size_bytes.map_or(Size::Auto, Size::Exactly),
+        fill_time_limit_ns: size_bytes.is_none().then_some(25 * SECOND_NS),
+        ..requirements_of(cells, Workload::SEED)
     };
     let opened = open_target(context, store, target, &requirements(cells), permissions);
     match opened {
@@ -256,6 +241,28 @@ fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
         ..workload.clone()
     };
     options.build(&given).map_err(workload_failure)
+}
+
+/// What all cells together ask of a target, of the usual size.
+pub(super) fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
+    let workloads = || cells.iter().map(|cell| &cell.workload);
+    let first = workloads().next().cloned().unwrap_or_default();
+    TargetRequirements {
+        reads: workloads().any(|one| one.read_percent > 0),
+        writes: workloads().any(|one| one.read_percent < 100),
+        size: Size::Auto,
+        outstanding_total: workloads()
+            .map(|one| one.threads.saturating_mul(one.outstanding))
+            .max()
+            .unwrap_or(1),
+        // The profile or the plan says how much is in flight.
+        outstanding_by_number: true,
+        cache: first.cache,
+        cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+        data: first.data,
+        seed,
+        fill_time_limit_ns: None,
+    }
 }
 
 /// Makes passes on a target that is there.

@@ -25,6 +25,8 @@ const TICK_NS: u64 = 50_000_000;
 const STARVED_NS_MIN: u64 = 10_000_000_000;
 /// What a worker gets beyond the drain limit before it is left behind.
 const GRACE_NS: u64 = 500_000_000;
+/// How long an interval waits at most for a thread that does not report.
+const LATENESS_NS_MAX: u64 = 1_000_000_000;
 /// Worker threads need little: buffers are the engines'.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -70,7 +72,8 @@ impl Run {
         let (sender, events) = channel();
         let pace = Pace {
             guard_ns: Window::GUARD_NS,
-            lateness_max_ns: plan.interval_ns.clamp(100_000_000, 1_000_000_000),
+            lateness_max_ns: plan.interval_ns.clamp(100_000_000, LATENESS_NS_MAX),
+            last_lateness_max_ns: LATENESS_NS_MAX,
         };
         let threads = |job: usize| (0..jobs[job].plan.workload.threads).map(move |_| job);
         let jobs_of_workers: Vec<usize> = (0..jobs.len()).flat_map(threads).collect();

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
 use crate::permissions::Permissions;
+use crate::steps::layouts::base::requirements_of;
 use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
 use crate::steps::layouts::runs::{Bench, show_pass};
 use crate::steps::layouts::values::Halt;
@@ -216,23 +217,11 @@ pub fn fitted(workload: &Workload, wish: &LayoutWish, size_bytes: u64) -> Outcom
 
 /// What all cells together ask of a test file.
 fn need(plan: &LayoutPlan, size_bytes: u64) -> TargetRequirements {
-    let workloads = || plan.cells.iter().map(|cell| &cell.workload);
-    let first = workloads().next().cloned().unwrap_or_default();
     TargetRequirements {
-        reads: workloads().any(|workload| workload.read_percent > 0),
+        // The file is filled whatever the cells do.
         writes: true,
         size: Size::Exactly(size_bytes),
-        outstanding_total: workloads()
-            .map(|workload| workload.threads.saturating_mul(workload.outstanding))
-            .max()
-            .unwrap_or(1),
-        // The profile or the plan says how much is in flight.
-        outstanding_by_number: true,
-        cache: first.cache,
-        cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
-        data: first.data,
-        seed: plan.seed,
-        fill_time_limit_ns: None,
+        ..requirements_of(&plan.cells, plan.seed)
     }
 }
 
