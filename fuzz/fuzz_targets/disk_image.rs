@@ -5,13 +5,21 @@
 #[path = "../../crates/cli/src/show/disks_like.rs"]
 mod disks_like;
 
+#[path = "../../crates/disk-inspect/tests/it/anything.rs"]
+mod anything;
+
+// Its other functions are of other targets.
+#[allow(dead_code)]
+#[path = "../../crates/disk-formats/tests/it/anything.rs"]
+mod formats;
+
+use anything::disk_image;
 use disks_like::{diskext, diskpar};
+use formats::Sparse;
 use libfuzzer_sys::fuzz_target;
-use stripewise_disk_formats::fuzz::Sparse;
-use stripewise_disk_inspect::fuzz::disk_image;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Some(survey) = disk_image(&Sparse::described(bytes)) {
+    if let Some(survey) = disk_image(&mut Sparse::described(bytes).medium()) {
         let _ = (diskpar(&survey), diskext(&survey));
     }
 });

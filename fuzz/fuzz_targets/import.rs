@@ -2,7 +2,12 @@
 //! that are kept, read back, and (of SQLIO) printed again the same.
 #![no_main]
 
+// Its other functions are of other targets.
+#[allow(dead_code)]
+#[path = "../../crates/compat/tests/it/anything.rs"]
+mod anything;
+
+use anything::import_anything;
 use libfuzzer_sys::fuzz_target;
-use stripewise_compat::fuzz::import_anything;
 
 fuzz_target!(|bytes: &[u8]| import_anything(bytes));

@@ -5,5 +5,5 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     stripewise_machine::fuzz_kernel_text(bytes);
-    stripewise_disk_inspect::fuzz::kernel_text(bytes);
+    stripewise_disk_inspect::fuzz_kernel_text(bytes);
 });

@@ -16,8 +16,6 @@ mod elbencho;
 mod elsewhere;
 mod error;
 mod fio;
-#[doc(hidden)]
-pub mod fuzz;
 mod import;
 mod imported_id;
 mod iometer;

@@ -8,8 +8,6 @@
 #![forbid(unsafe_code)]
 
 pub mod crossing;
-#[doc(hidden)]
-pub mod fuzz;
 pub mod ioctl;
 pub mod mapper_table;
 pub mod marks;

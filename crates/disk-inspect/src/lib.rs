@@ -13,8 +13,6 @@
 
 pub mod answers;
 mod error;
-#[doc(hidden)]
-pub mod fuzz;
 mod inspect;
 pub mod placement;
 pub mod storage;
@@ -42,4 +40,6 @@ use other as platform;
 
 pub use error::{Error, Result};
 pub use inspect::{Inspect, layout, placement_of};
+#[doc(hidden)]
+pub use platform::fuzz_kernel_text;
 pub use stripewise_machine::System;

@@ -16,7 +16,6 @@ mod parse;
 pub use bundled::{Bundled, bundled};
 pub use error::SpecError;
 pub use keys::{KeyInfo, keys};
-pub use parse::fuzz_array_file;
 
 use crate::controller::MirrorRead;
 use crate::controller::limiter::Limits;

@@ -6,6 +6,7 @@
 mod accuracy;
 mod allocation;
 mod analytic;
+mod anything;
 mod behaviour;
 mod determinism;
 mod laws;

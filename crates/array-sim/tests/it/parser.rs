@@ -1,9 +1,10 @@
 //! Hostile array files: the parser answers with a specification that builds or
 //! with an error that names a place, never with a panic.
 
+use crate::anything::array_file;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use stripewise_array_sim::{bundled, spec::fuzz_array_file};
+use stripewise_array_sim::bundled;
 
 fn fixed() -> Config {
     Config {
@@ -107,12 +108,12 @@ proptest! {
         for change in &all {
             apply(&mut text, change);
         }
-        fuzz_array_file(&text);
+        array_file(&text);
     }
 
     #[test]
     fn arbitrary_bytes_are_refused_or_understood(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        fuzz_array_file(&bytes);
+        array_file(&bytes);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Other tools' formats, on examples of our own in the same form.
 
+mod anything;
 mod arithmetic;
 mod carried;
 mod commands;

@@ -2,8 +2,8 @@
 //! seed. Whatever comes, they answer with records or with an error that has a
 //! hint; fuzz targets of the same readers are in `fuzz/`.
 
+use crate::anything::{convert_anything, import_anything};
 use crate::{sqlio_output, tools};
-use stripewise_compat::fuzz::{convert_anything, import_anything};
 
 /// xorshift64*: enough chance for choosing bytes.
 struct Chance(u64);

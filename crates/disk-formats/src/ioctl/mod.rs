@@ -20,7 +20,9 @@ pub use device::{
     AccessAlignment, BusType, DeviceDescriptor, DeviceNumbers, Geometry, WriteCache,
     access_alignment, device_descriptor, device_number, geometry, seek_penalty, write_cache,
 };
-pub use extents::{DiskExtent, FileExtent, FileExtents, disk_extents, retrieval_pointers};
+pub use extents::{
+    DiskExtent, EXTENTS_MAX, FileExtent, FileExtents, disk_extents, retrieval_pointers,
+};
 pub use layout::drive_layout;
 pub use volume::{NtfsVolume, ntfs_volume};
 
@@ -71,36 +73,3 @@ pub struct Malformed {
 
 /// A decoder's result.
 pub type Decoded<T> = Result<T, Malformed>;
-
-/// For fuzzing: any bytes as an answer to every question.
-#[doc(hidden)]
-pub fn fuzz(bytes: &[u8]) {
-    if let Ok(table) = drive_layout(bytes, 512) {
-        assert!(table.partitions.len() <= layout::PARTITIONS_MAX);
-        assert!(table.problems.len() <= 17);
-    }
-    let _ = geometry(bytes);
-    if let Ok(alignment) = access_alignment(bytes) {
-        assert!(alignment.first_physical_bytes < alignment.physical_sector_bytes);
-    }
-    let _ = device_descriptor(bytes);
-    let _ = device_number(bytes);
-    let _ = seek_penalty(bytes);
-    let _ = write_cache(bytes);
-    if let Ok(volume) = ntfs_volume(bytes) {
-        assert!(volume.allocation_unit_bytes.is_power_of_two());
-    }
-    if let Ok(extents) = disk_extents(bytes) {
-        assert!(extents.len() <= extents::EXTENTS_MAX);
-    }
-    for unit in [512, 4096, 2 << 20] {
-        if let Ok(extents) = retrieval_pointers(bytes, 0, unit) {
-            let one = extents.extents.iter();
-            assert!(one.clone().all(|extent| extent.length_bytes > 0));
-            assert!(
-                one.zip(extents.extents.iter().skip(1))
-                    .all(|(a, b)| { a.logical_bytes + a.length_bytes == b.logical_bytes })
-            );
-        }
-    }
-}

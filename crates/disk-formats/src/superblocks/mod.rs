@@ -123,15 +123,3 @@ pub fn read(device: &mut dyn Bytes) -> Result<Option<Found>> {
 pub(crate) fn is_boot_sector(sector: &[u8]) -> bool {
     ntfs::is_boot_sector(sector) || fat::is_boot_sector(sector)
 }
-
-/// For fuzzing: each parser that [`read`] would not reach behind the one before.
-pub(crate) fn each<B: Bytes>(device: &mut dyn FnMut() -> B) {
-    let _ = md::read(&mut device());
-    let _ = luks::read(&mut device());
-    let _ = lvm::read(&mut device());
-}
-
-/// For fuzzing: LVM's metadata without the area around it.
-pub(crate) fn lvm_text(text: &str) {
-    let _ = lvm::group(text);
-}

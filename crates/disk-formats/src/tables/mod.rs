@@ -15,7 +15,7 @@ pub use crc32fast::hash as crc32;
 pub(crate) use types::guid;
 pub use types::{gpt_role, gpt_type_name, mbr_role, mbr_type_name};
 
-pub(crate) use gpt::ENTRIES_MAX;
+pub use gpt::ENTRIES_MAX;
 
 use crate::medium::{Bytes, is_absent};
 use serde::Serialize;

@@ -2,6 +2,7 @@
 
 #[path = "../../../../tests/support/answers.rs"]
 mod answers;
+mod anything;
 mod ioctl;
 #[path = "../../../../tests/support/mutate.rs"]
 mod mutate;

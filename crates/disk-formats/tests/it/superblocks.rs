@@ -1,14 +1,14 @@
 //! Superblocks made byte by byte, mutations of them, and real ones where the
 //! tools that make them are there.
 
+use crate::anything::{self, Sparse};
 use crate::mutate::Random;
 use crate::pictures::{self, Picture};
 use crate::scratch::Scratch;
 use crate::skips::skip;
 use std::io::Cursor;
 use std::process::Command;
-use stripewise_disk_formats::fuzz::{self, Sparse};
-use stripewise_disk_formats::medium::Medium;
+use stripewise_disk_formats::medium::{Bytes, Medium};
 use stripewise_disk_formats::superblocks::{self, FileSystemHeader, Found};
 
 fn read(picture: &Picture) -> Option<Found> {
@@ -173,8 +173,8 @@ fn mutated_tables_and_superblocks_never_crash() {
     for round in 0..4_000usize {
         let bytes = random.disk(&seeds[round % seeds.len()].bytes);
         let disk = Sparse::dense(&bytes);
-        fuzz::partition_table(&disk);
-        fuzz::superblock(&disk);
+        anything::partition_table(&disk);
+        anything::superblock(&disk);
     }
 }
 
@@ -187,12 +187,12 @@ fn mutated_texts_never_crash() {
     let mut random = Random(7);
     for round in 0..20_000usize {
         let bytes = random.text(texts[round % 2]);
-        fuzz::lvm_text(&bytes);
-        fuzz::mapper(&bytes);
+        anything::lvm_text(&bytes);
+        anything::mapper(&bytes);
     }
     // Depth that would overflow a stack without a limit.
-    fuzz::lvm_text("a{".repeat(100_000).as_bytes());
-    fuzz::lvm_text(format!("a={}", "[".repeat(100_000)).as_bytes());
+    anything::lvm_text("a{".repeat(100_000).as_bytes());
+    anything::lvm_text(format!("a={}", "[".repeat(100_000)).as_bytes());
 }
 
 #[test]
@@ -274,4 +274,15 @@ fn what_mkfs_makes_is_read_as_its_own_tools_read_it() {
             assert_eq!(header.start_bytes, Some(32_256));
         }
     }
+}
+
+#[test]
+fn a_sparse_disk_is_what_its_description_says() {
+    let mut description = 4096_u64.to_le_bytes().to_vec();
+    description.extend(1000_u64.to_le_bytes());
+    description.extend(3_u16.to_le_bytes());
+    description.extend(b"abc");
+    let mut medium = Sparse::described(&description).medium();
+    assert_eq!(medium.size_bytes(), 4096);
+    assert_eq!(medium.piece(998, 6).unwrap(), b"\0\0abc\0");
 }

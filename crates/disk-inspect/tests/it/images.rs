@@ -1,11 +1,11 @@
 //! Images of disks: their partitions and volumes, and mutations of them.
 
+use crate::anything::disk_image;
 use crate::mutate::Random;
 use crate::pictures::{self, Picture};
 use std::io::Cursor;
-use stripewise_disk_formats::fuzz::Sparse;
 use stripewise_disk_formats::medium::Medium;
-use stripewise_disk_inspect::{fuzz, survey};
+use stripewise_disk_inspect::survey;
 
 #[test]
 fn an_mbr_in_an_image_counts_in_the_sectors_in_which_something_is_found() {
@@ -36,7 +36,8 @@ fn mutated_images_never_crash() {
     let mut random = Random(20_261_121);
     for round in 0..4_000usize {
         let bytes = random.disk(&seeds[round % seeds.len()].bytes);
-        let _ = fuzz::disk_image(&Sparse::dense(&bytes));
+        let length = bytes.len() as u64;
+        let _ = disk_image(&mut Medium::new(Cursor::new(bytes), length));
     }
 }
 
@@ -48,6 +49,6 @@ fn mutated_kernel_texts_never_crash() {
     ];
     let mut random = Random(7);
     for round in 0..20_000usize {
-        fuzz::kernel_text(&random.text(texts[round % texts.len()]));
+        stripewise_disk_inspect::fuzz_kernel_text(&random.text(texts[round % texts.len()]));
     }
 }

@@ -2,6 +2,7 @@
 //! from the machine that runs the test.
 
 mod answers;
+mod anything;
 mod images;
 #[path = "../../../../tests/support/answers.rs"]
 mod made_up;

@@ -1,13 +1,17 @@
-//! What fuzz targets call: any bytes through each parser, and what must hold of
-//! whatever comes out. Part of the crate so that `cargo test` runs it, too.
+//! Any bytes through each parser, and what must hold of whatever comes out. Fuzz targets
+//! have it, too.
 //!
 //! Disks come as [`Sparse`] descriptions: a few pieces in a length that may be
 //! terabytes, so that inputs stay small and mutations hit what parsers read.
 
-use crate::medium::Medium;
-use crate::superblocks::{self, Found};
-use crate::{mapper_table, tables};
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
+use stripewise_disk_formats::ioctl::{
+    EXTENTS_MAX, access_alignment, device_descriptor, device_number, disk_extents, drive_layout,
+    geometry, layout, ntfs_volume, retrieval_pointers, seek_penalty, write_cache,
+};
+use stripewise_disk_formats::medium::Medium;
+use stripewise_disk_formats::superblocks::{self, Found, lvm};
+use stripewise_disk_formats::{mapper_table, tables};
 
 /// A disk of zeros with pieces on it.
 #[derive(Clone, Debug, Default)]
@@ -48,12 +52,6 @@ impl<'a> Sparse<'a> {
             rest = behind;
         }
         sparse
-    }
-
-    /// Its length in bytes.
-    #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
     }
 
     /// To read it.
@@ -120,7 +118,6 @@ pub fn partition_table(disk: &Sparse) {
 /// # Panics
 /// When something that must hold does not.
 pub fn superblock(device: &Sparse) {
-    superblocks::each(&mut || device.medium());
     if let Ok(Some(Found::FileSystem(header))) = superblocks::read(&mut device.medium()) {
         assert!(header.allocation_unit_bytes != Some(0));
         assert!(header.stripe_unit_bytes != Some(0));
@@ -129,7 +126,7 @@ pub fn superblock(device: &Sparse) {
 
 /// Any text as LVM's metadata.
 pub fn lvm_text(bytes: &[u8]) {
-    superblocks::lvm_text(&String::from_utf8_lossy(bytes));
+    let _ = lvm::group(&String::from_utf8_lossy(bytes));
 }
 
 /// Any text as a table of device mapper.
@@ -144,4 +141,39 @@ pub fn mapper(bytes: &[u8]) {
         assert!(segments.iter().all(|one| one.stripe_unit_bytes != Some(0)));
     }
     let _ = mapper_table::lines_of(&text, "a");
+}
+
+/// Any bytes as a Windows driver's answer to every question.
+///
+/// # Panics
+/// When something that must hold does not.
+pub fn windows_answer(bytes: &[u8]) {
+    if let Ok(table) = drive_layout(bytes, 512) {
+        assert!(table.partitions.len() <= layout::PARTITIONS_MAX);
+        assert!(table.problems.len() <= 17);
+    }
+    let _ = geometry(bytes);
+    if let Ok(alignment) = access_alignment(bytes) {
+        assert!(alignment.first_physical_bytes < alignment.physical_sector_bytes);
+    }
+    let _ = device_descriptor(bytes);
+    let _ = device_number(bytes);
+    let _ = seek_penalty(bytes);
+    let _ = write_cache(bytes);
+    if let Ok(volume) = ntfs_volume(bytes) {
+        assert!(volume.allocation_unit_bytes.is_power_of_two());
+    }
+    if let Ok(extents) = disk_extents(bytes) {
+        assert!(extents.len() <= EXTENTS_MAX);
+    }
+    for unit in [512, 4096, 2 << 20] {
+        if let Ok(extents) = retrieval_pointers(bytes, 0, unit) {
+            let one = extents.extents.iter();
+            assert!(one.clone().all(|extent| extent.length_bytes > 0));
+            assert!(
+                one.zip(extents.extents.iter().skip(1))
+                    .all(|(a, b)| { a.logical_bytes + a.length_bytes == b.logical_bytes })
+            );
+        }
+    }
 }

@@ -1,13 +1,13 @@
-//! What fuzz targets call: any bytes through each reader, and what must hold of
-//! whatever comes out. Part of the crate so that `cargo test` runs it, too.
+//! Any bytes through each reader, and what must hold of whatever comes out. Fuzz targets
+//! have it, too.
 
-use crate::convert::{Surroundings, Tool, convert};
-use crate::sqlio::{Command, param_file, report_of, setup};
-use crate::{Error, import, recognise};
+use stripewise_compat::convert::{Surroundings, Tool, convert};
+use stripewise_compat::sqlio::{Command, param_file, report_of, setup};
+use stripewise_compat::{Error, import, recognise};
 use stripewise_results::{JobRow, RunRecord};
 
 /// Errors say something, and what to do.
-fn check_error(error: &Error) {
+pub fn check_error(error: &Error) {
     assert!(!error.to_string().is_empty() && !error.hint().is_empty());
     assert!(error.lines().iter().all(|problem| problem.line > 0));
 }
@@ -47,29 +47,6 @@ pub fn import_anything(bytes: &[u8]) {
             let same = again.runs.first().and_then(report_of);
             assert_eq!(same.map(|same| same.to_string()), Some(text));
         }
-    }
-}
-
-/// Any text as what stands behind `sqlio`, and as its parameter file at once.
-///
-/// # Panics
-/// When something that must hold does not.
-pub fn command_line(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let mut lines = text.lines();
-    let words: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
-    let command = match Command::parse(&words) {
-        Ok(command) => command,
-        Err(error) => return check_error(&error),
-    };
-    let rest: String = lines.map(|line| format!("{line}\r\n")).collect();
-    let targets = param_file::read(rest.as_bytes(), "fuzz", &command);
-    match setup(&command, targets.as_deref().ok()) {
-        Ok(setup) => {
-            assert!(setup.threads() > 0);
-            let _ = setup.report(&command, 1).to_string();
-        }
-        Err(error) => check_error(&error),
     }
 }
 

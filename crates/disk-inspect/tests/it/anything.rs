@@ -1,18 +1,18 @@
-//! What fuzz targets call: any bytes through surveys of images, and what must
-//! hold of whatever comes out. Part of the crate so that `cargo test` runs it, too.
+//! Any bytes through surveys of images, and what must hold of whatever comes out. A fuzz
+//! target has it, too.
 
-use crate::survey::{self, Survey};
-use crate::verdict::{LayoutVerdict, Place};
-use stripewise_disk_formats::fuzz::Sparse;
+use stripewise_disk_formats::medium::Bytes;
+use stripewise_disk_inspect::survey::{self, Survey};
+use stripewise_disk_inspect::verdict::{LayoutVerdict, Place};
 
 /// An image as `disks FILE` takes it: table, superblocks of all partitions,
 /// verdicts. What it found is handed on for what prints it.
 ///
 /// # Panics
 /// When something that must hold does not.
-pub fn disk_image(disk: &Sparse) -> Option<Survey> {
-    let _ = survey::recognised(&mut disk.medium());
-    let survey = survey::image(&mut disk.medium(), "image", "/image", None, &|_| None).ok()?;
+pub fn disk_image(disk: &mut dyn Bytes) -> Option<Survey> {
+    let _ = survey::recognised(disk);
+    let survey = survey::image(disk, "image", "/image", None, &|_| None).ok()?;
     for volume in &survey.volumes {
         let judgement = volume.judge(&[8 << 10, 64 << 10]);
         assert!(judgement.checks.iter().all(|check| !check.text.is_empty()));
@@ -26,10 +26,4 @@ pub fn disk_image(disk: &Sparse) -> Option<Survey> {
         }
     }
     Some(survey)
-}
-
-/// Any text as a file of `/proc` or `/sys`, and any bytes as the answer of an
-/// ioctl.
-pub fn kernel_text(bytes: &[u8]) {
-    crate::platform::fuzz_kernel_text(bytes);
 }
