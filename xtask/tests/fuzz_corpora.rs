@@ -18,7 +18,7 @@ macro_rules! targets {
     ($($name:ident: $file:literal),* $(,)?) => {
         $(
             // `no_main` is for libFuzzer.
-            #[allow(unused_attributes)]
+            #[allow(unused_attributes, clippy::duplicate_mod)]
             #[path = $file]
             mod $name;
         )*

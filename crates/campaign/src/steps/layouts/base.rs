@@ -7,7 +7,7 @@ use super::kept::{KeptLayouts, LayoutPlace};
 use super::plan::{Asked, problem_failure};
 use super::real::wish::is_option;
 use super::runs::{Bench, show_pass};
-use super::values::Halt;
+use super::values::{Halt, requirements_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
@@ -241,28 +241,6 @@ fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
         ..workload.clone()
     };
     options.build(&given).map_err(workload_failure)
-}
-
-/// What all cells together ask of a target, of the usual size.
-pub(super) fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
-    let workloads = || cells.iter().map(|cell| &cell.workload);
-    let first = workloads().next().cloned().unwrap_or_default();
-    TargetRequirements {
-        reads: workloads().any(|one| one.read_percent > 0),
-        writes: workloads().any(|one| one.read_percent < 100),
-        size: Size::Auto,
-        outstanding_total: workloads()
-            .map(|one| one.threads.saturating_mul(one.outstanding))
-            .max()
-            .unwrap_or(1),
-        // The profile or the plan says how much is in flight.
-        outstanding_by_number: true,
-        cache: first.cache,
-        cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
-        data: first.data,
-        seed,
-        fill_time_limit_ns: None,
-    }
 }
 
 /// Makes passes on a target that is there.

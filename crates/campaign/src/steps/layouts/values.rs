@@ -4,9 +4,11 @@
 use super::kept::KeptLayouts;
 use crate::failure::Failure;
 use crate::steps::measure::RunOptions;
-use stripewise_lab::layouts::CellValue;
+use crate::steps::targets::TargetRequirements;
+use stripewise_lab::layouts::{CellValue, LayoutCell};
 use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
-use stripewise_workload::Request;
+use stripewise_targets::Size;
+use stripewise_workload::{Request, Workload};
 
 const INTERVALS: u64 = 10;
 
@@ -73,6 +75,29 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
         iops: values.iter().map(|value| value.iops).sum::<f64>() / count,
         latency_ns_p99: p99s.map(|all| all.iter().sum::<f64>() / count),
     })
+}
+
+/// What all cells together ask of a target, of the usual size.
+#[must_use]
+pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
+    let workloads = || cells.iter().map(|cell| &cell.workload);
+    let first = workloads().next().cloned().unwrap_or_default();
+    TargetRequirements {
+        reads: workloads().any(|one| one.read_percent > 0),
+        writes: workloads().any(|one| one.read_percent < 100),
+        size: Size::Auto,
+        outstanding_total: workloads()
+            .map(|one| one.threads.saturating_mul(one.outstanding))
+            .max()
+            .unwrap_or(1),
+        // The profile or the plan says how much is in flight.
+        outstanding_by_number: true,
+        cache: first.cache,
+        cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+        data: first.data,
+        seed,
+        fill_time_limit_ns: None,
+    }
 }
 
 #[cfg(test)]
