@@ -66,12 +66,12 @@ blank /dev/vd[a-d]
 
 mapped shifted "0 200000 linear /dev/vda 63"
 ext4 /dev/dm-0
-expect "linear at 63 sectors" /dev/dm-0 "ext4 32256 unknown-stripe-unit null at 32256 exit 0"
+expect "linear at 63 sectors" /dev/dm-0 "ext4 32256 suspect null at 32256 exit 1"
 gone shifted
 mapped paths "0 $(cat /sys/block/vdb/size) multipath 0 0 1 1 service-time 0 2 2 /dev/vdb 1 1 /dev/vdc 1 1"
 mapped volume "0 100000 linear /dev/dm-0 2047"
 ext4 /dev/dm-1
-expect "a partition of a multipath disk" /dev/dm-1 "ext4 1048064 unknown-stripe-unit null at 1048064 exit 0"
+expect "a partition of a multipath disk" /dev/dm-1 "ext4 1048064 suspect null at 1048064 exit 1"
 stripewise --store $store disks /dev/dm-0 > /tmp/out 2>&1
 if grep -q "multipath at 0, policy service-time: vdb from byte 0, vdc from byte 0" /tmp/out; then
     ok "paths and policy of multipath"
@@ -104,17 +104,17 @@ for metadata in 0.90 1.0 1.1 1.2; do
     esac
     for level in 1 5 6 10; do
         case $level in
-        1) disks="/dev/vda /dev/vdb" chunk= expected="ext4 $((data + 32256)) unknown-stripe-unit null at $((data + 32256)) exit 0" ;;
-        5) disks="/dev/vda /dev/vdb /dev/vdc" chunk=64 expected="ext4 32256 splits-above 65536 at $((data + 32256)) exit 1" ;;
-        6) disks="/dev/vda /dev/vdb /dev/vdc /dev/vdd" chunk=64 expected="ext4 32256 splits-above 65536 at $((data + 65536)) exit 1" ;;
-        10) disks="/dev/vda /dev/vdb /dev/vdc /dev/vdd" chunk=64 expected="ext4 32256 splits-above 65536 at $((data + 32256)) exit 1" ;;
+        1) disks="/dev/vda /dev/vdb" chunk= answer="ext4 $((data + 32256)) suspect null at $((data + 32256)) exit 1" ;;
+        5) disks="/dev/vda /dev/vdb /dev/vdc" chunk=64 answer="ext4 32256 splits-above 65536 at $((data + 32256)) exit 1" ;;
+        6) disks="/dev/vda /dev/vdb /dev/vdc /dev/vdd" chunk=64 answer="ext4 32256 splits-above 65536 at $((data + 65536)) exit 1" ;;
+        10) disks="/dev/vda /dev/vdb /dev/vdc /dev/vdd" chunk=64 answer="ext4 32256 splits-above 65536 at $((data + 32256)) exit 1" ;;
         esac
         create /dev/md0 $level "$chunk" $metadata $disks
         place 63s > /tmp/placed
         ext4 /dev/md0p1
-        expect "md $level, metadata $metadata" /dev/md0p1 "$expected"
+        expect "md $level, metadata $metadata" /dev/md0p1 "$answer"
         # A member with its superblock at the end seems to have the array's table.
-        expect "a member of it" /dev/vda "$expected"
+        expect "a member of it" /dev/vda "$answer"
         mdadm --stop /dev/md0 2> /dev/null
         blank $disks
     done
