@@ -4,7 +4,7 @@
 //! A sum goes over the values of rows as they are stored, so that reading needs no
 //! second query: who reads a row to use it adds it to the sum on the way.
 
-use crate::read;
+use crate::columns;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -78,21 +78,25 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
     sum_of(
         connection,
         &mut sum,
-        read::ROW_OF_RUN,
+        columns::ROW_OF_RUN,
         run,
-        read::RUN_COLUMNS,
+        columns::RUN_COLUMNS,
     )?;
     sum_of(
         connection,
         &mut sum,
-        read::JOBS_OF_RUN,
+        columns::JOBS_OF_RUN,
         run,
-        read::JOB_COLUMNS,
+        columns::JOB_COLUMNS,
     )?;
     parts.push((SUMMARY.to_owned(), sum.value()));
     for (part, query, columns) in [
-        (RECORD, read::RECORD_OF_RUN, 1),
-        (LATENCIES, read::LATENCIES_OF_RUN, read::LATENCY_COLUMNS),
+        (RECORD, columns::RECORD_OF_RUN, 1),
+        (
+            LATENCIES,
+            columns::LATENCIES_OF_RUN,
+            columns::LATENCY_COLUMNS,
+        ),
     ] {
         let mut sum = Sum::default();
         sum_of(connection, &mut sum, query, run, columns)?;
@@ -104,9 +108,9 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
         sum_of(
             connection,
             &mut sum,
-            read::INTERVALS_OF_JOB,
+            columns::INTERVALS_OF_JOB,
             of_job,
-            read::INTERVAL_COLUMNS,
+            columns::INTERVAL_COLUMNS,
         )?;
         parts.push((intervals_part(job_index), sum.value()));
     }
@@ -141,7 +145,7 @@ pub(crate) fn check(
 
 /// What was read is not what was stored.
 pub(crate) fn mismatch(what: &str) -> rusqlite::Error {
-    read::damaged(0, format!("its {what} does not match its checksum"))
+    columns::damaged(0, format!("its {what} does not match its checksum"))
 }
 
 /// The sum of a document.

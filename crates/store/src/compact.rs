@@ -1,7 +1,7 @@
 //! Joining the intervals of a finished job down to what a record keeps.
 
 use crate::blob;
-use crate::read;
+use crate::columns;
 use crate::types::StoredInterval;
 use rusqlite::{Transaction, params};
 use stripewise_results::{INTERVALS_MAX, Interval, joined_group_size};
@@ -25,10 +25,10 @@ pub(crate) fn compact(
     }
     let mut joined = Vec::with_capacity(INTERVALS_MAX);
     let mut group: Vec<StoredInterval> = Vec::with_capacity(group_size);
-    let mut statement = transaction.prepare_cached(read::INTERVALS_OF_JOB)?;
+    let mut statement = transaction.prepare_cached(columns::INTERVALS_OF_JOB)?;
     let mut rows = statement.query(params![run_number, job_index.cast_signed()])?;
     while let Some(row) = rows.next()? {
-        group.push(read::interval_at(row)?);
+        group.push(columns::interval_at(row)?);
         if group.len() == group_size {
             joined.push(join(&mut group));
         }
@@ -42,10 +42,10 @@ pub(crate) fn compact(
         params![run_number, job_index.cast_signed()],
     )?;
     for (index, interval) in joined.into_iter().enumerate() {
-        crate::rows::insert_interval(
+        crate::pending::insert_interval(
             transaction,
             run_number,
-            &crate::rows::PendingInterval {
+            &crate::pending::PendingInterval {
                 job_index,
                 interval_index: index as u64,
                 interval: interval.interval,

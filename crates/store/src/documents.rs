@@ -3,9 +3,9 @@
 //! store does not look into them; who keeps a kind owns its shape.
 
 use crate::checksum;
+use crate::columns::damaged;
 use crate::error::Result;
 use crate::open::Store;
-use crate::read::damaged;
 use crate::write::Decision::Commit;
 use rusqlite::{OptionalExtension, params};
 

@@ -5,7 +5,7 @@
 //! nothing or too much ([`Error::is_about_a_name`]), all of these mean that the
 //! store could not be used (exit code 5).
 
-use crate::open::is_open_here;
+use crate::open_here::is_open_here;
 use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};

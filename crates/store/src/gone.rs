@@ -1,8 +1,8 @@
 //! Runs that another process deletes while this one reads them.
 
+use crate::columns;
 use crate::error::Error;
 use crate::open::Store;
-use crate::read;
 
 impl Store {
     /// The failure to read a run that was found before. What another process deletes in
@@ -24,7 +24,10 @@ impl Store {
         };
         let of_number = "SELECT count(*) FROM runs WHERE run_number = ?1";
         let of_id = "SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE id = ?1";
-        if read::is_damage(&error) && is_missing(of_number, &run_number) && is_missing(of_id, &id) {
+        if columns::is_damage(&error)
+            && is_missing(of_number, &run_number)
+            && is_missing(of_id, &id)
+        {
             return self.not_found(id);
         }
         self.damaged_run(doing, id, error)

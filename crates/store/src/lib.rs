@@ -13,6 +13,7 @@
 
 mod blob;
 mod checksum;
+mod columns;
 mod compact;
 mod documents;
 mod error;
@@ -22,7 +23,9 @@ mod last;
 mod live;
 mod location;
 mod open;
+mod open_here;
 mod owner;
+mod pending;
 mod private;
 mod read;
 mod recover;
@@ -49,10 +52,11 @@ pub use live::UnderWay;
 pub use location::default_path;
 pub use open::Store;
 pub use owner::Owner;
+pub use pending::RunHandle;
 pub use private::{create_directories, create_new, keep_secret, remove_made};
 pub use schema::{APPLICATION_ID, USER_VERSION};
 pub use types::{
-    Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunHandle, RunSummary,
-    StoredHistograms, StoredInterval, Unreadable,
+    Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunSummary, StoredHistograms,
+    StoredInterval, Unreadable,
 };
 pub use writer::{RunWriter, WhenFull};

@@ -1,10 +1,10 @@
 //! What is under way, for those who only look: runs that are not finished, and their
 //! intervals as far as they are stored.
 
+use crate::columns::{INTERVAL_COLUMNS, interval_at};
 use crate::error::Result;
 use crate::open::Store;
 use crate::owner::Owner;
-use crate::read::{INTERVAL_COLUMNS, interval_at};
 use crate::rows::owner_at;
 use crate::types::{Filter, RunSummary, StoredInterval};
 use rusqlite::params;

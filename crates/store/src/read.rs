@@ -1,36 +1,17 @@
 //! Reading: lists, records, histograms, intervals.
 
-use crate::blob;
 use crate::checksum::{self, Sum};
+use crate::columns::{
+    INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN, LATENCIES_OF_RUN,
+    LATENCY_COLUMNS, RECORD_OF_RUN, RUN, RUN_COLUMNS, damaged, histogram_at, interval_at,
+    is_damage, job_at, number_of, run_at, status_text,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::last::steps_back;
 use crate::open::Store;
-use crate::types::{
-    Filter, JobSummary, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable,
-};
-use rusqlite::types::{FromSqlError, Type};
-use rusqlite::{ErrorCode, OptionalExtension, Row, params};
-use stripewise_results::{Interval, RunRecord, Status};
-
-/// Columns in the order of [`interval_at`].
-pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_operations, \
-     write_operations, bytes, latency_ns_mean, latency_ns_p99, latency_ns_p99_is_bound, \
-     latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2 \
-     FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
-
-/// Values of a row of [`INTERVALS_OF_JOB`].
-pub(crate) const INTERVAL_COLUMNS: usize = 13;
-
-/// What a list shows of a run, in the order of [`run_at`].
-const RUN: &str = "SELECT run_number, id, started_at, status, label, series, series_part, host, \
-     warnings, tool FROM runs ";
-
-/// The same of one run.
-pub(crate) const ROW_OF_RUN: &str = "SELECT run_number, id, started_at, status, label, series, \
-     series_part, host, warnings, tool FROM runs WHERE run_number = ?1";
-
-/// Values of a row of [`ROW_OF_RUN`].
-pub(crate) const RUN_COLUMNS: usize = 10;
+use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable};
+use rusqlite::{OptionalExtension, Row, params};
+use stripewise_results::RunRecord;
 
 /// One condition for all filters: absent ones are NULL and let everything pass.
 const FILTERED: &str = "\
@@ -46,22 +27,6 @@ const NEWEST_FIRST: &str = "ORDER BY run_number DESC LIMIT :limit";
 
 /// For one run; the limit is there for [`Store::rows`].
 const ONLY: &str = "AND run_number = :number LIMIT :limit";
-
-pub(crate) const JOBS_OF_RUN: &str = "\
-SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
-       duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors \
-FROM jobs WHERE run_number = ?1 ORDER BY job_index";
-
-/// Values of a row of [`JOBS_OF_RUN`].
-pub(crate) const JOB_COLUMNS: usize = 14;
-
-pub(crate) const RECORD_OF_RUN: &str = "SELECT json FROM records WHERE run_number = ?1";
-
-pub(crate) const LATENCIES_OF_RUN: &str = "SELECT job_index, kind, latency_ns_v2 FROM histograms \
-     WHERE run_number = ?1 ORDER BY job_index, kind";
-
-/// Values of a row of [`LATENCIES_OF_RUN`].
-pub(crate) const LATENCY_COLUMNS: usize = 3;
 
 impl Store {
     /// Runs with their jobs, what was stored last first.
@@ -416,114 +381,5 @@ fn unnamed(number: i64) -> String {
     format!("number-{number}")
 }
 
-/// The number of a run that goes by [`unnamed`].
-pub(crate) fn number_of(name: &str) -> Option<i64> {
-    name.strip_prefix("number-")?.parse().ok()
-}
-
-pub(crate) fn status_text(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Complete => "complete",
-        Status::Partial => "partial",
-    }
-}
-
-/// An error that stands for "what is stored makes no sense".
-pub(crate) fn damaged(column: usize, text: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, text.into())
-}
-
-fn status_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
-    match row.get_ref(column)?.as_str()? {
-        "running" => Ok(Status::Running),
-        "complete" => Ok(Status::Complete),
-        "partial" => Ok(Status::Partial),
-        _ => Err(FromSqlError::InvalidType.into()),
-    }
-}
-
-fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
-    Ok(RunSummary {
-        id: row.get(1)?,
-        started_at: row.get(2)?,
-        status: status_at(row, 3)?,
-        label: row.get(4)?,
-        series: row.get(5)?,
-        series_part: row.get(6)?,
-        host: row.get(7)?,
-        jobs: Vec::new(),
-        warnings: unsigned_at(row, 8)?,
-        tool: row.get(9)?,
-    })
-}
-
-fn job_at(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
-    Ok(JobSummary {
-        name: row.get(0)?,
-        target: row.get(1)?,
-        read_percent: row.get(2)?,
-        pattern: row.get(3)?,
-        block_size_bytes: unsigned_at(row, 4)?,
-        threads: row.get(5)?,
-        outstanding: row.get(6)?,
-        duration_ns: unsigned_at(row, 7)?,
-        operations: unsigned_at(row, 8)?,
-        iops: row.get(9)?,
-        mib_per_s: row.get(10)?,
-        read_latency_ns_p99: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
-        write_latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
-        errors: unsigned_at(row, 13)?,
-    })
-}
-
-/// A row of [`INTERVALS_OF_JOB`].
-pub(crate) fn interval_at(row: &Row<'_>) -> rusqlite::Result<StoredInterval> {
-    Ok(StoredInterval {
-        interval: Interval {
-            start_ns: unsigned_at(row, 0)?,
-            duration_ns: unsigned_at(row, 1)?,
-            read_operations: unsigned_at(row, 2)?,
-            write_operations: unsigned_at(row, 3)?,
-            bytes: unsigned_at(row, 4)?,
-            latency_ns_mean: row.get(5)?,
-            latency_ns_p99: row.get::<_, Option<i64>>(6)?.map(i64::cast_unsigned),
-            latency_ns_p99_is_bound: row.get(7)?,
-            latency_ns_max: unsigned_at(row, 8)?,
-            errors: unsigned_at(row, 9)?,
-        },
-        histograms: StoredHistograms {
-            read: histogram_at(row, 10)?,
-            write: histogram_at(row, 11)?,
-            sync: histogram_at(row, 12)?,
-        },
-    })
-}
-
-fn histogram_at(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<Option<stripewise_stats::Histogram>> {
-    let blob = row.get_ref(column)?.as_blob_or_null()?;
-    blob::decode(blob).map_err(|text| damaged(column, text))
-}
-
-/// The file is inconsistent there; what failed is not the system.
-pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
-    match error.sqlite_error() {
-        Some(error) => {
-            error.code == ErrorCode::DatabaseCorrupt
-                || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ
-        }
-        None => true,
-    }
-}
-
 /// Runs that are looked for one by one in a damaged file, at most.
 const NUMBERS_MAX: i64 = 1 << 24;
-
-/// Counters above the range of SQL's integers wrap on the way in and back again
-/// on the way out.
-fn unsigned_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::cast_unsigned)
-}

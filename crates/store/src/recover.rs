@@ -4,10 +4,10 @@
 //! latencies. Merged, those give true counts and percentiles; what is not known
 //! (processor time, drain, the schedule of an open loop) is named in the record.
 
+use crate::columns;
 use crate::compact::merge;
 use crate::error::Result;
 use crate::open::Store;
-use crate::read;
 use crate::rows::{finish, owner_at};
 use crate::types::{StoredInterval, Unreadable};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -30,7 +30,7 @@ impl Store {
                 Ok(true) => recovered.push(id),
                 // Another process was quicker.
                 Ok(false) => {}
-                Err(error) if read::is_damage(&error) => {
+                Err(error) if columns::is_damage(&error) => {
                     let error = self.damaged_run(DOING, &id, error);
                     damaged.push(Unreadable { run: id, error });
                 }
@@ -85,14 +85,14 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
         |row| row.get(0),
     )?;
     let mut record: RunRecord = serde_json::from_str(&json)
-        .map_err(|error| read::damaged(0, format!("record of run {run_number}: {error}")))?;
+        .map_err(|error| columns::damaged(0, format!("record of run {run_number}: {error}")))?;
     let mut kept = 0;
     for (job_index, job) in record.jobs.iter_mut().enumerate() {
-        let mut statement = connection.prepare_cached(read::INTERVALS_OF_JOB)?;
+        let mut statement = connection.prepare_cached(columns::INTERVALS_OF_JOB)?;
         let intervals = statement
             .query_map(
                 params![run_number, job_index.cast_signed()],
-                read::interval_at,
+                columns::interval_at,
             )?
             .collect::<rusqlite::Result<Vec<_>>>()?;
         kept += intervals.len();

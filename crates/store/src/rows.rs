@@ -1,21 +1,11 @@
 //! Rows of runs: what of a record goes into which table.
 
 use crate::blob;
+use crate::columns::status_text;
 use crate::owner::Owner;
-use crate::read::status_text;
 use rusqlite::{Row, Transaction, params};
-use stripewise_results::{Imported, Interval, JobRecord, KindOutcome, RunRecord};
+use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
-
-/// An interval on its way to the file.
-#[derive(Debug)]
-pub(crate) struct PendingInterval {
-    pub(crate) job_index: usize,
-    pub(crate) interval_index: u64,
-    pub(crate) interval: Interval,
-    /// Of reads, writes and syncs.
-    pub(crate) blobs: [Option<Vec<u8>>; 3],
-}
 
 /// `None` when the id is taken.
 pub(crate) fn insert_run(
@@ -185,39 +175,6 @@ fn store_histogram(
     transaction
         .prepare_cached("INSERT INTO histograms VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![run_number, job_index.cast_signed(), kind, blob])?;
-    Ok(())
-}
-
-pub(crate) fn insert_interval(
-    transaction: &Transaction<'_>,
-    run_number: i64,
-    pending: &PendingInterval,
-) -> rusqlite::Result<()> {
-    let interval = &pending.interval;
-    let [read, write, sync] = &pending.blobs;
-    transaction
-        .prepare_cached(
-            "INSERT INTO intervals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-             ?13, ?14, ?15, ?16)",
-        )?
-        .execute(params![
-            run_number,
-            pending.job_index.cast_signed(),
-            pending.interval_index.cast_signed(),
-            interval.start_ns.cast_signed(),
-            interval.duration_ns.cast_signed(),
-            interval.read_operations.cast_signed(),
-            interval.write_operations.cast_signed(),
-            interval.bytes.cast_signed(),
-            interval.latency_ns_mean,
-            interval.latency_ns_p99.map(u64::cast_signed),
-            interval.latency_ns_p99_is_bound,
-            interval.latency_ns_max.cast_signed(),
-            interval.errors.cast_signed(),
-            read,
-            write,
-            sync,
-        ])?;
     Ok(())
 }
 

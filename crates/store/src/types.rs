@@ -1,33 +1,7 @@
 //! What goes into the store and what comes out of it, besides records.
 
-use crate::rows::PendingInterval;
 use stripewise_results::{Interval, Status};
 use stripewise_stats::Histogram;
-
-/// A run that is being written. Given out by `begin_run`, taken back by
-/// `finish_run`; dropping it leaves the run as `running` until the store is
-/// opened again after this process has gone.
-#[derive(Debug)]
-pub struct RunHandle {
-    pub(crate) run_number: i64,
-    pub(crate) id: String,
-    /// Index of the next interval, by job.
-    pub(crate) next_interval: Vec<u64>,
-    /// Intervals not yet handed over.
-    pub(crate) pending: Vec<PendingInterval>,
-    /// The time of the run before which nothing is tried again, after a try that failed.
-    pub(crate) next_try_ns: u64,
-    /// Intervals that were joined with a neighbour.
-    pub(crate) joined: u64,
-}
-
-impl RunHandle {
-    /// The id of the run.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-}
 
 /// The latencies of one interval of one job, in nanoseconds. Empty histograms
 /// may be given or left out; it makes no difference.

@@ -4,12 +4,13 @@
 //! small transaction that does not flush and does not wait for other processes:
 //! the caller drives a measurement and must not stall.
 
+use crate::columns::number_of;
 use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
-use crate::read::number_of;
-use crate::rows::{PendingInterval, finish, insert_interval, insert_run, owner_at};
-use crate::types::{IntervalHistograms, RunHandle};
+use crate::pending::{ID_TRIES, PendingInterval, RunHandle, insert_interval};
+use crate::rows::{finish, insert_run, owner_at};
+use crate::types::IntervalHistograms;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord, Status};
@@ -22,9 +23,6 @@ const BATCH_NS: u64 = 1_000_000_000;
 const BATCH_ROWS: usize = 256;
 /// While nothing can be written, at most so many wait; more are joined.
 const BACKLOG_ROWS: usize = 16_384;
-
-/// An id has 20 bits of chance: more collisions in a row are no accident.
-pub(crate) const ID_TRIES: usize = 8;
 
 impl Store {
     /// Enters a run that is about to start, `skeleton` being its record as far

@@ -1,0 +1,75 @@
+//! What is on its way to the file.
+
+use rusqlite::{Transaction, params};
+use stripewise_results::Interval;
+
+/// An id has 20 bits of chance: more collisions in a row are no accident.
+pub(crate) const ID_TRIES: usize = 8;
+
+/// A run that is being written. Given out by `begin_run`, taken back by
+/// `finish_run`; dropping it leaves the run as `running` until the store is
+/// opened again after this process has gone.
+#[derive(Debug)]
+pub struct RunHandle {
+    pub(crate) run_number: i64,
+    pub(crate) id: String,
+    /// Index of the next interval, by job.
+    pub(crate) next_interval: Vec<u64>,
+    /// Intervals not yet handed over.
+    pub(crate) pending: Vec<PendingInterval>,
+    /// The time of the run before which nothing is tried again, after a try that failed.
+    pub(crate) next_try_ns: u64,
+    /// Intervals that were joined with a neighbour.
+    pub(crate) joined: u64,
+}
+
+impl RunHandle {
+    /// The id of the run.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// An interval on its way to the file.
+#[derive(Debug)]
+pub(crate) struct PendingInterval {
+    pub(crate) job_index: usize,
+    pub(crate) interval_index: u64,
+    pub(crate) interval: Interval,
+    /// Of reads, writes and syncs.
+    pub(crate) blobs: [Option<Vec<u8>>; 3],
+}
+
+pub(crate) fn insert_interval(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    pending: &PendingInterval,
+) -> rusqlite::Result<()> {
+    let interval = &pending.interval;
+    let [read, write, sync] = &pending.blobs;
+    transaction
+        .prepare_cached(
+            "INSERT INTO intervals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+             ?13, ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            run_number,
+            pending.job_index.cast_signed(),
+            pending.interval_index.cast_signed(),
+            interval.start_ns.cast_signed(),
+            interval.duration_ns.cast_signed(),
+            interval.read_operations.cast_signed(),
+            interval.write_operations.cast_signed(),
+            interval.bytes.cast_signed(),
+            interval.latency_ns_mean,
+            interval.latency_ns_p99.map(u64::cast_signed),
+            interval.latency_ns_p99_is_bound,
+            interval.latency_ns_max.cast_signed(),
+            interval.errors.cast_signed(),
+            read,
+            write,
+            sync,
+        ])?;
+    Ok(())
+}
