@@ -9,7 +9,7 @@
 
 plan 'size = "16M"
 time = "10s"' 'offset = ["63s", "1M"]
-stripe-unit = ["16K", "64K"]' 100ms
+stripe-unit = ["16K", "64K"]' 500ms
 
 sw lab plan /tmp/plan.toml > /tmp/planned 2>&1
 grep -q '4 layouts' /tmp/planned && grep -q 'vdd' /tmp/planned && ok "the plan says what is destroyed" || bad "lab plan" /tmp/planned

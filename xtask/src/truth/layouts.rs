@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::convert::Infallible;
 use stripewise_lab::layouts::{
     CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, Measured, MixCell, PassMaker,
-    PassProgress, Question, SlotPlan, conduct_passes, judge, slot_effects, slot_plan,
+    PassProgress, Question, SlotPlan, conduct_passes, judge, slot_plan,
 };
 use stripewise_results::AdviceRecord;
 use stripewise_stats::Random;
@@ -42,8 +42,6 @@ struct Made {
     truth: Vec<f64>,
     random: Random,
     slots: Option<SlotPlan>,
-    /// Logs of rates by pass, for the slots.
-    seen: Vec<Vec<f64>>,
 }
 
 impl PassMaker for Made {
@@ -52,21 +50,18 @@ impl PassMaker for Made {
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Infallible> {
         let mut values = vec![None; self.truth.len()];
         let common = 0.05 * self.random.normal();
-        let mut logs = vec![0.0; self.truth.len()];
         for &layout in order {
             let noise = MAKING * self.random.normal() + RUN * self.random.normal();
             let slot = self.slots.as_ref().map_or(0.0, |plan| {
-                let slots = plan.slots[0].len() as f64;
-                let slot = plan.slots[pass as usize % plan.slots.len()][layout] as f64;
-                SLOTS * slot / (slots - 1.0)
+                let slots = plan.of_pass(pass as usize);
+                SLOTS * slots[layout] as f64 / (slots.len() as f64 - 1.0)
             });
-            logs[layout] = self.truth[layout] + common + noise + slot;
+            let log = self.truth[layout] + common + noise + slot;
             values[layout] = Some(vec![CellValue {
-                iops: 1_000.0 * logs[layout].exp(),
+                iops: 1_000.0 * log.exp(),
                 latency_ns_p99: None,
             }]);
         }
-        self.seen.push(logs);
         Ok(LayoutPass { values })
     }
 
@@ -144,23 +139,23 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
             workload: Workload::default(),
         }],
         present: Some(random.below(layouts)),
-        // Slots need all their passes; else it stops as the program does.
-        margin_percent: if in_slots { 0.01 } else { 2.0 },
+        margin_percent: 2.0,
         passes_max,
         time_budget_ns: None,
         seed,
+        slots,
     };
     let mut made = Made {
         truth: truth.clone(),
         random,
-        slots,
-        seen: Vec::new(),
+        slots: plan.slots.clone(),
     };
     let mut measured = Measured::default();
     let Ok(_) = conduct_passes(&plan, &mut measured, &mut made);
-    if let Some(slots) = &made.slots {
-        take_off_slots(slots, &made.seen, &mut measured);
-    }
+    let Some(measured) = plan.levelled(&measured) else {
+        // It is refused to say anything.
+        return Ok(None);
+    };
     let cells = plan.mix();
     let record = judge(&Question {
         title: "truth",
@@ -174,20 +169,6 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
         seed,
     });
     Ok(record.map(|record| said(&plan, &truth, &measured, &record)))
-}
-
-fn take_off_slots(plan: &SlotPlan, seen: &[Vec<f64>], measured: &mut Measured) {
-    let Some(effects) = slot_effects(plan, seen) else {
-        return;
-    };
-    for (pass, values) in measured.passes.iter_mut().enumerate() {
-        for (layout, cells) in values.values.iter_mut().enumerate() {
-            let slot = plan.slots[pass % plan.slots.len()][layout];
-            for value in cells.iter_mut().flatten() {
-                value.iops *= (-effects[slot]).exp();
-            }
-        }
-    }
 }
 
 fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRecord) -> Said {

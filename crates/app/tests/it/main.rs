@@ -9,6 +9,7 @@
 mod support;
 
 mod advise;
+mod advise_real;
 mod align;
 mod answers;
 mod article;

@@ -46,6 +46,8 @@ pub struct AdviseOptions {
     pub seed: u64,
     /// The user's words.
     pub label: Option<String>,
+    /// Layouts lie side by side and change places.
+    pub slots: bool,
 }
 
 /// What came of it.
@@ -119,6 +121,7 @@ pub fn advise(
         size_bytes: options.size_bytes,
         seed: Some(options.seed),
         label: options.label.clone(),
+        slots: options.slots,
     };
     let (mut kept, arrays) = prepare(context, store, asked)?;
     kept.by_arithmetic = proposal.by_arithmetic;

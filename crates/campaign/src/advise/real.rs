@@ -3,20 +3,30 @@
 
 use super::{AdviseOptions, Advised, sentence, waste_note};
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::permissions::Permissions;
+use crate::steps::known::of_disk;
 use crate::steps::layouts::base::prepare_on_target;
-use crate::steps::layouts::plan::Asked;
-use crate::steps::layouts::real::devices::{MayDestroy, found};
-use crate::steps::layouts::real::prepare::{prepare_on_devices, say_what_is_lost};
+use crate::steps::layouts::commands::Ground;
+use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace};
+use crate::steps::layouts::plan::{Asked, problem_failure};
+use crate::steps::layouts::real::devices::{MayDestroy, found, judge};
+use crate::steps::layouts::real::passes::names_of;
+use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, say_what_is_lost};
 use crate::steps::layouts::real::wish::sector_of;
 use crate::steps::layouts::sitting::{announce, make_layouts, measure_on_target};
+use crate::steps::targets::lacks_permission_to_write;
+use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_lab::layouts::Factor;
+use stripewise_disk_provision::Identity;
+use stripewise_lab::layouts::{
+    Factor, LayoutPlan, LayoutSet, PassesEnded, Unmeasured, by_arithmetic,
+};
 use stripewise_lab::plan_file::cells_of;
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, path_of};
+use stripewise_workload::Workload;
 
 const MIB: u64 = 1 << 20;
 const OFFSET_63_SECTORS: u64 = 63 * 512;
@@ -70,6 +80,7 @@ fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (A
         size_bytes: options.size_bytes,
         seed: Some(options.seed),
         label: options.label.clone(),
+        slots: options.slots,
     };
     (asked, notes)
 }
@@ -87,16 +98,34 @@ fn on_devices(
         .map(|name| name.trim().to_owned())
         .collect();
     let devices = found(&names)?;
-    let mut proposed = vec![factor("offset", &["1M", "63s"])];
-    if devices.len() > 2 {
-        proposed.push(factor("stripe-unit", &["512K", "64K", "256K"]));
-    }
+    let start = match devices.as_slice() {
+        [device] => start_on(context, device, may),
+        _ => None,
+    };
     let sector = u64::from(sector_of(&devices));
-    let (asked, notes) = asked(options, with_asked(proposed, options), sector);
+    let factors = with_asked(proposed(devices.len(), start), options);
+    let (mut asked, notes) = asked(options, factors, sector);
+    if let (Some(start), [only]) = (start, asked.factors.as_slice()) {
+        // Other factors are not known of what is there.
+        let level = only
+            .levels
+            .iter()
+            .find(|level| level.parse().map(ByteSize::bytes) == Ok(start));
+        asked
+            .present
+            .extend(level.map(|level| (only.name.clone(), level.clone())));
+    }
     let fixed = LayoutLevels::new();
     let mut kept = prepare_on_devices(context, store, &names, fixed, may.busy_ok, asked)?;
     kept.notes = notes;
     kept.notes.push(waste_note());
+    if kept.plan.present.is_some() {
+        kept.not_tried.retain(|line| line != NOT_MEASURED);
+        kept.notes.push(
+            "The present layout is where the first partition starts now; it is made again with a file system as all layouts have it."
+                .to_owned(),
+        );
+    }
     let varied = |name: &str| kept.plan.set.factors.iter().any(|one| one.name == name);
     let more: Vec<String> = [
         ("raid", "raid10,raid5"),
@@ -113,6 +142,18 @@ fn on_devices(
     make_layouts(context, store, kept, may).map(Advised::of)
 }
 
+/// Where the only partition of a device starts.
+fn start_on(context: &Context, device: &Identity, may: &MayDestroy) -> Option<u64> {
+    let plan = judge(context, device, may.busy_ok).ok()?;
+    let [partition] = plan.present.partitions.as_slice() else {
+        return None;
+    };
+    let fits = partition
+        .start_bytes
+        .is_multiple_of(u64::from(device.logical_sector_bytes));
+    fits.then_some(partition.start_bytes)
+}
+
 /// The target is measured as it is.
 fn on_target(
     context: &Context,
@@ -121,37 +162,179 @@ fn on_target(
     permissions: &Permissions,
 ) -> Outcome<Advised> {
     if options.target.contains(',') && !path_of(&options.target).exists() {
-        return Err(Failure::usage(
-            "several devices are advised on by making layouts on them, which needs --destroy",
-            format!(
-                "all data on them would be lost; if that is meant, give --destroy {}",
-                options.target.replace("/dev/", "")
-            ),
-        ));
+        return on_named_devices(context, store, options);
     }
-    let start = System::live()
-        .storage_of_path(&path_of(&options.target))
-        .ok()
-        .and_then(|storage| storage.offset)
-        .map(|offset| offset.bytes);
+    let path = path_of(&options.target);
+    let proposed = factor_of_offsets(&offsets_from(start_of(&path)));
+    let (asked, notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
+    let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
+        Err(failure) if lacks_permission_to_write(&failure) => {
+            let place = Place {
+                is_several: false,
+                start_bytes: start_of(&path),
+                unit_bytes: unit_of(context, &path),
+                because: failure.error.to_string(),
+                not_tried:
+                    "any run: all cells write (--overwrite for a file, --destroy for a device)"
+                        .to_owned(),
+            };
+            return unmeasured(context, store, asked, notes, place);
+        }
+        prepared => prepared?,
+    };
+    on.kept.notes.extend(notes);
+    on.kept.notes.push(waste_note());
+    announce(context, &on.kept, false);
+    measure_on_target(context, store, on).map(Advised::of)
+}
+
+/// Several devices without permission: what lies on them together is not made, so there is
+/// nothing to measure.
+fn on_named_devices(
+    context: &Context,
+    store: &mut Store,
+    options: &AdviseOptions,
+) -> Outcome<Advised> {
+    let names: Vec<String> = options
+        .target
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .collect();
+    let devices = found(&names)?;
+    let sector = u64::from(sector_of(&devices));
+    let (asked, notes) = asked(
+        options,
+        with_asked(proposed(devices.len(), None), options),
+        sector,
+    );
+    let place = Place {
+        is_several: devices.len() > 1,
+        start_bytes: None,
+        unit_bytes: None,
+        because: "several devices are measured by making layouts on them, which needs --destroy"
+            .to_owned(),
+        not_tried: format!(
+            "any run: all data on the devices would be lost; if that is meant, give --destroy {}",
+            names_of(&devices)
+        ),
+    };
+    unmeasured(context, store, asked, notes, place)
+}
+
+/// A target on which nothing can be measured.
+struct Place {
+    is_several: bool,
+    start_bytes: Option<u64>,
+    /// 0: not striped; none: not known.
+    unit_bytes: Option<u64>,
+    because: String,
+    not_tried: String,
+}
+
+/// What arithmetic alone says.
+fn unmeasured(
+    context: &Context,
+    store: &mut Store,
+    asked: Asked,
+    notes: Vec<String>,
+    place: Place,
+) -> Outcome<Advised> {
+    let set = LayoutSet::full(asked.factors, |_| None).map_err(problem_failure)?;
+    let present = place.start_bytes.and_then(|start| {
+        let levels = LayoutLevels::from([("offset".to_owned(), ByteSize(start).to_string())]);
+        set.position(&levels)
+    });
+    let plan = LayoutPlan {
+        title: asked.title,
+        profile: asked.profile,
+        present,
+        set,
+        cells: asked.cells,
+        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+        time_budget_ns: None,
+        seed: asked.seed.unwrap_or(Workload::SEED),
+        slots: None,
+    };
+    let record = by_arithmetic(&Unmeasured {
+        title: &plan.title,
+        target: &asked.target,
+        profile: plan.profile.as_deref(),
+        set: &plan.set,
+        cells: &plan.cells,
+        present,
+        unit_bytes: place.unit_bytes,
+        margin_percent: plan.margin_percent,
+        because: &place.because,
+    });
+    let as_it_is = LayoutPlace {
+        target: asked.target.clone(),
+        ..LayoutPlace::default()
+    };
+    let places = vec![as_it_is; plan.set.len()];
+    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    kept.label = asked.label;
+    kept.unmeasured = Some(Box::new(record));
+    kept.ended = Some(PassesEnded::PassesMax);
+    kept.notes = notes;
+    kept.notes.push(waste_note());
+    kept.not_tried = vec![place.not_tried];
+    // What several devices are to be together nobody said.
+    kept.ground = (!place.is_several).then(|| Ground {
+        disks: 1,
+        data_disks: 1,
+        offset_bytes: place.start_bytes.unwrap_or(MIB),
+        ..Ground::default()
+    });
+    kept.keep(context, store)?;
+    Ok(Advised {
+        record: kept.answer(),
+        kept,
+        ended: Ok(()),
+    })
+}
+
+/// Where the partition starts that a path lies on.
+fn start_of(path: &Path) -> Option<u64> {
+    let storage = System::live().storage_of_path(path).ok()?;
+    storage.offset.map(|offset| offset.bytes)
+}
+
+/// The stripe unit below a path; 0 where its disk is no array.
+fn unit_of(context: &Context, path: &Path) -> Option<u64> {
+    let storage = System::live().storage_of_path(path).ok()?;
+    let layers = storage.layers();
+    if let Some(array) = layers.iter().find_map(|device| device.array.as_ref()) {
+        return Some(array.stripe_unit_bytes.unwrap_or(0));
+    }
+    let disk = storage.offset.as_ref().map(|offset| offset.disk.clone())?;
+    of_disk(context, &disk)?.stripe_unit_bytes
+}
+
+/// Where a partition is, at 1 MiB, and at sector 63.
+fn offsets_from(start: Option<u64>) -> Vec<u64> {
     let mut offsets = Vec::new();
     for offset in start.into_iter().chain([MIB, OFFSET_63_SECTORS]) {
         if !offsets.contains(&offset) {
             offsets.push(offset);
         }
     }
-    let levels: Vec<String> = offsets
-        .into_iter()
-        .map(|size| ByteSize(size).to_string())
-        .collect();
-    let proposed = vec![Factor {
+    offsets
+}
+
+fn factor_of_offsets(offsets: &[u64]) -> Factor {
+    let levels = offsets.iter().map(|offset| ByteSize(*offset).to_string());
+    Factor {
         name: "offset".to_owned(),
-        levels,
-    }];
-    let (asked, notes) = asked(options, with_asked(proposed, options), SECTOR_BYTES);
-    let mut on = prepare_on_target(context, store, permissions, asked)?;
-    on.kept.notes.extend(notes);
-    on.kept.notes.push(waste_note());
-    announce(context, &on.kept, false);
-    measure_on_target(context, store, on).map(Advised::of)
+        levels: levels.collect(),
+    }
+}
+
+/// What is worth trying on so many devices, of which the first partition starts there now.
+fn proposed(devices: usize, start: Option<u64>) -> Vec<Factor> {
+    let mut proposed = vec![factor_of_offsets(&offsets_from(start))];
+    if devices > 2 {
+        proposed.push(factor("stripe-unit", &["512K", "64K", "256K"]));
+    }
+    proposed
 }

@@ -114,6 +114,7 @@ fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
         size_bytes: file.size_bytes,
         seed: file.seed,
         label: file.label.clone(),
+        slots: file.slots,
     };
     (asked, notes)
 }

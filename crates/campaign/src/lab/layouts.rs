@@ -194,6 +194,7 @@ fn prepared(
         size_bytes: file.size_bytes,
         seed: file.seed,
         label: file.label.clone(),
+        slots: file.slots,
     };
     let (mut kept, arrays) = prepare(context, store, asked)?;
     if let Some((effect, note)) = removed {

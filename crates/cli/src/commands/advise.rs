@@ -46,6 +46,7 @@ fn options(arguments: &Advise) -> Outcome<AdviseOptions> {
         size_bytes: arguments.size.map(ByteSize::bytes),
         seed: arguments.seed.unwrap_or(Workload::SEED),
         label: arguments.label.clone(),
+        slots: arguments.slots,
     })
 }
 

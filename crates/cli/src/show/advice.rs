@@ -23,10 +23,17 @@ pub fn show(
     exit: Exit,
 ) -> Outcome {
     let Some(record) = record else {
+        let needed = match &kept.plan.slots {
+            None => "before two are",
+            Some(_) => "before slots can be told from them",
+        };
+        let further = match kept.can_go_on() {
+            true => format!(" `stripewise lab resume {}` goes on.", kept.id),
+            false => String::new(),
+        };
         context.note(format!(
-            "{} finished: nothing can be said of layouts before two are. `stripewise lab resume {}` goes on.",
+            "{} finished: nothing can be said of layouts {needed}.{further}",
             counted(kept.measured.passes.len(), "pass is", "passes are"),
-            kept.id
         ));
         return Ok(exit);
     };

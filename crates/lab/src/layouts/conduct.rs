@@ -6,8 +6,10 @@ use super::measured::{LayoutPass, Measured, MixCell};
 use super::passes::{PASSES_MIN, passes_likely, to_drop};
 use super::question::Question;
 use super::set::LayoutSet;
+use super::slots::{SlotPlan, without_slots};
 use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use stripewise_stats::Random;
 use stripewise_workload::Workload;
 
@@ -45,6 +47,10 @@ pub struct LayoutPlan {
     pub time_budget_ns: Option<u64>,
     /// Of the order of layouts and of every run's workload.
     pub seed: u64,
+    /// Layouts lie side by side and change places from pass to pass; absent where each is
+    /// made in the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<SlotPlan>,
 }
 
 impl LayoutPlan {
@@ -90,6 +96,16 @@ impl LayoutPlan {
             ));
         }
         Ok(())
+    }
+
+    /// What was measured as layouts are judged by: without the effects of slots. `None`
+    /// where these cannot be told from the layouts yet.
+    #[must_use]
+    pub fn levelled<'a>(&self, measured: &'a Measured) -> Option<Cow<'a, Measured>> {
+        match &self.slots {
+            None => Some(Cow::Borrowed(measured)),
+            Some(slots) => without_slots(slots, measured).map(Cow::Owned),
+        }
     }
 
     /// The order in which a pass makes its layouts, the same for one plan and pass.
@@ -176,8 +192,10 @@ pub fn conduct_passes<M: PassMaker>(
 ) -> Result<PassesEnded, M::Error> {
     let began_ns = maker.elapsed_ns();
     let before = measured.passes.len();
+    // Found once a pass: it is what the time between passes goes into.
+    let mut width = resolution_of(plan, measured);
     loop {
-        if let Some(ended) = enough(plan, measured) {
+        if let Some(ended) = enough(plan, measured, width) {
             return Ok(ended);
         }
         let made = measured.passes.len();
@@ -194,10 +212,11 @@ pub fn conduct_passes<M: PassMaker>(
         let pass = u32::try_from(made).unwrap_or(u32::MAX);
         let order = plan.order(pass, &left(plan, measured));
         measured.passes.push(maker.pass(pass, &order)?);
+        width = resolution_of(plan, measured);
         let progress = PassProgress {
             measured,
-            resolution_percent: resolution_of(plan, measured).map(|log| 100.0 * libm::expm1(log)),
-            passes_likely: likely(plan, measured),
+            resolution_percent: width.map(|log| 100.0 * libm::expm1(log)),
+            passes_likely: likely(plan, measured, width),
         };
         if !maker.after_pass(&progress)? {
             return Ok(PassesEnded::Interrupted);
@@ -224,25 +243,26 @@ fn question<'a>(
 }
 
 fn resolution_of(plan: &LayoutPlan, measured: &Measured) -> Option<f64> {
-    resolution(&question(plan, &plan.mix(), measured))
+    let levelled = plan.levelled(measured)?;
+    resolution(&question(plan, &plan.mix(), &levelled))
 }
 
-fn enough(plan: &LayoutPlan, measured: &Measured) -> Option<PassesEnded> {
+fn enough(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> Option<PassesEnded> {
     let made = measured.passes.len();
     if made < PASSES_MIN as usize {
         return None;
     }
     let margin = -libm::log1p(-plan.margin_percent / 100.0);
-    if resolution_of(plan, measured).is_some_and(|width| width <= margin) {
+    if width.is_some_and(|width| width <= margin) {
         return Some(PassesEnded::Precise);
     }
     (made >= plan.passes_max as usize).then_some(PassesEnded::PassesMax)
 }
 
-fn likely(plan: &LayoutPlan, measured: &Measured) -> u32 {
+fn likely(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> u32 {
     let made = measured.passes.len() as f64;
     let margin = -libm::log1p(-plan.margin_percent / 100.0);
-    let Some(width) = resolution_of(plan, measured).filter(|_| made >= 3.0) else {
+    let Some(width) = width.filter(|_| made >= 3.0) else {
         return PASSES_MIN;
     };
     // The width of so many passes, read back as a spread.

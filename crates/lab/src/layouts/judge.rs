@@ -213,7 +213,13 @@ fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<
         let plain = |l: &&usize| plainness(question.set, ranking.alive[**l], question.present);
         let place = *places.iter().min_by_key(plain)?;
         let layout = ranking.alive[place];
-        let why = why(question.set, layout, question.present, places.len());
+        let why = why(
+            question.set,
+            layout,
+            question.present,
+            places.len(),
+            is_shown,
+        );
         Some(Choice {
             place,
             is_shown,

@@ -9,6 +9,7 @@
 //! Pure: whoever makes layouts hands in what was measured. The same numbers give the same
 //! answer. Left out: how layouts are made, and how much of a pass can be made at once.
 
+mod arithmetic;
 mod conduct;
 mod effects;
 mod judge;
@@ -21,6 +22,7 @@ mod set;
 mod slots;
 mod words;
 
+pub use arithmetic::{Unmeasured, by_arithmetic};
 pub use conduct::{LayoutCell, LayoutPlan, PassMaker, PassProgress, PassesEnded, conduct_passes};
 pub use judge::{judge, resolution};
 pub use measured::{CellValue, LayoutPass, Measured, MixCell};
@@ -30,8 +32,8 @@ pub use passes::{
 };
 pub use question::Question;
 pub use set::{Factor, LayoutSet, LeftOut};
-pub use slots::{SlotPlan, SlotProblem, slot_effects, slot_plan};
-pub use words::effect_sentences;
+pub use slots::{SlotPlan, SlotProblem, slot_differences, slot_effects, slot_plan, without_slots};
+pub use words::{effect_sentences, slot_note};
 
 #[cfg(test)]
 mod tests;

@@ -37,12 +37,22 @@ pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) 
 }
 
 /// Why it was chosen among those that are as good.
-pub(super) fn why(set: &LayoutSet, layout: usize, present: Option<usize>, alike: usize) -> String {
+pub(super) fn why(
+    set: &LayoutSet,
+    layout: usize,
+    present: Option<usize>,
+    alike: usize,
+    is_shown: bool,
+) -> String {
     if present == Some(layout) {
         return "it is what is there now".to_owned();
     }
     if alike == 1 {
-        return "no other layout is as good".to_owned();
+        let alone = match is_shown {
+            true => "it is the only one of which that is shown",
+            false => "every other layout is worse or breaks a limit",
+        };
+        return alone.to_owned();
     }
     let levels = set.levels(layout);
     let offset: Option<ByteSize> = levels.get("offset").and_then(|level| level.parse().ok());

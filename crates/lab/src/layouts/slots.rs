@@ -7,6 +7,7 @@
 //! are chosen so that layouts are compared within slots almost as well as in a square.
 //! Where neither can be had with enough left to judge the noise by, it is refused.
 
+use super::measured::{CellValue, Measured, MixCell};
 use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, least_squares_weights};
@@ -33,10 +34,7 @@ pub type SlotProblem = PlanProblem;
 /// # Errors
 /// Where the passes are too few to tell slots and layouts apart and to judge the noise.
 pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, SlotProblem> {
-    let needed = |passes: usize| {
-        // Passes, slots and layouts each take their effects.
-        (layouts * passes).saturating_sub(passes + 2 * layouts.saturating_sub(1))
-    };
+    let needed = |passes: usize| degrees(layouts, passes);
     let refuse = |why: String| {
         let enough = (2..).find(|&n| needed(n) >= DEGREES_MIN).unwrap_or(layouts);
         let passes = layouts.max(enough);
@@ -72,6 +70,146 @@ pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, S
     Ok(SlotPlan {
         slots: shifts.iter().map(of_pass).collect(),
     })
+}
+
+/// Residual degrees of freedom: passes, slots and layouts each take their effects.
+fn degrees(layouts: usize, passes: usize) -> usize {
+    (layouts * passes).saturating_sub(passes + 2 * layouts.saturating_sub(1))
+}
+
+impl SlotPlan {
+    /// The slot of each layout in this pass. Passes beyond the plan begin it again.
+    #[must_use]
+    pub fn of_pass(&self, pass: usize) -> &[usize] {
+        match self.slots.len() {
+            0 => &[],
+            planned => &self.slots[pass % planned],
+        }
+    }
+
+    /// After so many passes layouts and slots can be told apart, and the noise be judged,
+    /// as well as [`slot_plan`] asks for.
+    #[must_use]
+    pub fn can_tell(&self, passes: usize) -> bool {
+        let layouts = self.of_pass(0).len();
+        if layouts < 2 || degrees(layouts, passes) < DEGREES_MIN {
+            return false;
+        }
+        // Only where passes lie to each other counts.
+        let shift = |pass: usize| (layouts + self.of_pass(pass)[0] - self.of_pass(0)[0]) % layouts;
+        let shifts: Vec<usize> = (0..passes).map(shift).collect();
+        passes.is_multiple_of(layouts)
+            || efficiency(layouts, &shifts).is_some_and(|found| found >= EFFICIENCY_MIN)
+    }
+}
+
+/// What was measured as it would be were all slots alike: effects of slots are taken off
+/// the logarithms of every cell's rate and latency. They take k - 1 of the (n - 1)(k - 1)
+/// degrees of freedom that judging counts on, so what is left of the noise is stretched by
+/// sqrt((n - 1) / (n - 2)): means stay, and intervals are as wide as they must be. `None`
+/// where slots and layouts cannot be told apart yet.
+#[must_use]
+pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
+    if !plan.can_tell(measured.passes.len()) {
+        return None;
+    }
+    let mut level = measured.clone();
+    for cell in 0..cells_of(measured) {
+        let rates = logs(measured, cell, |value| Some(value.iops))?;
+        set(&mut level, cell, &levelled(plan, &rates)?, |value, rate| {
+            value.iops = rate;
+        });
+        let p99s = logs(measured, cell, |value| value.latency_ns_p99);
+        if let Some(p99s) = p99s.and_then(|p99s| levelled(plan, &p99s)) {
+            set(&mut level, cell, &p99s, |value, ns| {
+                value.latency_ns_p99 = Some(ns);
+            });
+        }
+    }
+    Some(level)
+}
+
+/// By how much the best slot is ahead of the worst, per cent, for each cell of the mix.
+/// Empty where slots and layouts cannot be told apart.
+#[must_use]
+pub fn slot_differences(
+    plan: &SlotPlan,
+    measured: &Measured,
+    cells: &[MixCell],
+) -> Vec<(String, f64)> {
+    if !plan.can_tell(measured.passes.len()) {
+        return Vec::new();
+    }
+    let differs = |(number, cell): (usize, &MixCell)| {
+        let effects = slot_effects(plan, &logs(measured, number, |value| Some(value.iops))?)?;
+        let most = effects.iter().copied().fold(f64::MIN, f64::max);
+        let least = effects.iter().copied().fold(f64::MAX, f64::min);
+        Some((cell.name.clone(), 100.0 * libm::expm1(most - least)))
+    };
+    let cells = cells.iter().enumerate();
+    let scored = cells.filter(|(_, cell)| cell.share_percent > 0.0);
+    scored.filter_map(differs).collect()
+}
+
+fn cells_of(measured: &Measured) -> usize {
+    let first = measured.passes.first().and_then(|pass| pass.values.first());
+    first.and_then(Option::as_ref).map_or(0, Vec::len)
+}
+
+/// Logarithms of one cell by pass, then by layout.
+fn logs(
+    measured: &Measured,
+    cell: usize,
+    of: impl Fn(&CellValue) -> Option<f64>,
+) -> Option<Vec<Vec<f64>>> {
+    let log = |values: &Option<Vec<CellValue>>| {
+        let value = of(values.as_ref()?.get(cell)?)?;
+        Some(libm::log(value))
+    };
+    let rows = measured.passes.iter();
+    rows.map(|pass| pass.values.iter().map(log).collect())
+        .collect()
+}
+
+fn set(
+    measured: &mut Measured,
+    cell: usize,
+    logs: &[Vec<f64>],
+    mut put: impl FnMut(&mut CellValue, f64),
+) {
+    for (pass, logs) in measured.passes.iter_mut().zip(logs) {
+        for (values, log) in pass.values.iter_mut().zip(logs) {
+            if let Some(value) = values.as_mut().and_then(|values| values.get_mut(cell)) {
+                put(value, libm::exp(*log));
+            }
+        }
+    }
+}
+
+/// Values without the effects of slots, what is left of the noise stretched.
+fn levelled(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let effects = slot_effects(plan, values)?;
+    let (passes, layouts) = (values.len(), effects.len());
+    let mut left: Vec<Vec<f64>> = values.to_vec();
+    for (pass, row) in left.iter_mut().enumerate() {
+        for (value, &slot) in row.iter_mut().zip(plan.of_pass(pass)) {
+            *value -= effects[slot];
+        }
+    }
+    let of_pass: Vec<f64> = left.iter().map(|row| row.iter().sum()).collect();
+    let of_pass: Vec<f64> = of_pass.iter().map(|sum| sum / layouts as f64).collect();
+    let of_layout: Vec<f64> = (0..layouts)
+        .map(|layout| left.iter().map(|row| row[layout]).sum::<f64>() / passes as f64)
+        .collect();
+    let all = of_pass.iter().sum::<f64>() / passes as f64;
+    let by = libm::sqrt((passes as f64 - 1.0) / (passes as f64 - 2.0).max(1.0));
+    for (row, middle) in left.iter_mut().zip(&of_pass) {
+        for (value, layout) in row.iter_mut().zip(&of_layout) {
+            let fitted = layout + middle - all;
+            *value = fitted + by * (*value - fitted);
+        }
+    }
+    Some(left)
 }
 
 /// Every shift equally often, in random order.
@@ -136,12 +274,13 @@ fn efficiency(layouts: usize, shifts: &[usize]) -> Option<f64> {
 #[must_use]
 pub fn slot_effects(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<f64>> {
     let layouts = plan.slots.first()?.len();
-    let used = &plan.slots[..values.len().min(plan.slots.len())];
-    if used.is_empty() || values.iter().any(|row| row.len() != layouts) {
+    if values.is_empty() || values.iter().any(|row| row.len() != layouts) {
         return None;
     }
-    let slots: Vec<usize> = used.iter().flatten().copied().collect();
-    let treatments: Vec<usize> = used.iter().flat_map(|_| 0..layouts).collect();
+    let passes = 0..values.len();
+    let slots = passes.clone().flat_map(|pass| plan.of_pass(pass));
+    let slots: Vec<usize> = slots.copied().collect();
+    let treatments: Vec<usize> = passes.flat_map(|_| 0..layouts).collect();
     // Passes have every slot and every layout once: taking their means out leaves both.
     let centred: Vec<f64> = values
         .iter()

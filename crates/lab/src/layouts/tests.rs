@@ -276,3 +276,125 @@ fn runs_of_one_making_are_worth_it_where_making_is_dear() {
     assert_eq!(runs_per_making(900, 100, 0.01, 0.0), 1);
     assert_eq!(runs_per_making(1_000_000, 1, 1.0, 0.01), 10);
 }
+
+/// Rates of exp(truth + slot + noise), a cell, by the slots of a plan.
+fn in_slots(plan: &SlotPlan, passes: usize, truth: &[f64], slots: f64) -> Measured {
+    let mut random = Random::new(7);
+    let value = |log: f64| {
+        Some(vec![CellValue {
+            iops: libm::exp(log),
+            latency_ns_p99: Some(libm::exp(-log)),
+        }])
+    };
+    let pass = |pass: usize| LayoutPass {
+        values: (truth.iter().zip(plan.of_pass(pass)))
+            .map(|(truth, slot)| value(truth + slots * *slot as f64 + 0.005 * random.normal()))
+            .collect(),
+    };
+    Measured {
+        passes: (0..passes).map(pass).collect(),
+    }
+}
+
+#[test]
+fn slots_are_taken_out_of_rates_and_latencies_and_noise_is_stretched() {
+    let truth = [5.0, 5.1, 5.02, 5.05];
+    let plan = slot_plan(4, 8, 3).unwrap();
+    let measured = in_slots(&plan, 8, &truth, 0.1);
+    let level = without_slots(&plan, &measured).unwrap();
+    let plain = in_slots(&plan, 8, &truth, 0.0);
+    for layout in 0..4 {
+        let mean = |of: &Measured, log: fn(&CellValue) -> f64| {
+            let values = of.cell(layout, 0);
+            values.iter().map(log).sum::<f64>() / 8.0
+        };
+        let rate: fn(&CellValue) -> f64 = |value| libm::log(value.iops);
+        let p99: fn(&CellValue) -> f64 =
+            |value| libm::log(value.latency_ns_p99.unwrap_or_default());
+        // In a Latin square every layout has every slot, so means stay but for their level.
+        let gone = mean(&level, rate) - mean(&plain, rate);
+        assert!((gone - 0.15).abs() < 1e-9, "{layout}: {gone}");
+        let gone = mean(&level, p99) - mean(&plain, p99);
+        assert!((gone + 0.15).abs() < 1e-9, "{layout}: {gone}");
+    }
+    let differs = slot_differences(&plan, &measured, &[cell("read", 100.0)]);
+    assert!(
+        (differs[0].1 - 100.0 * libm::expm1(0.3)).abs() < 2.0,
+        "{differs:?}"
+    );
+    // Too little to tell slots from layouts says nothing.
+    assert!(without_slots(&plan, &in_slots(&plan, 3, &truth, 0.1)).is_none());
+    assert!(!plan.can_tell(1) && plan.can_tell(8));
+}
+
+#[test]
+fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
+    let offsets = |levels: &[&str]| full(vec![factor("offset", levels)]);
+    let cells = |sizes: &[(u64, f64)]| -> Vec<LayoutCell> {
+        let of = |(size, share): &(u64, f64)| LayoutCell {
+            mix: cell("cell", *share),
+            workload: stripewise_workload::Workload {
+                block_size_bytes: *size,
+                ..stripewise_workload::Workload::default()
+            },
+        };
+        sizes.iter().map(of).collect()
+    };
+    // Start now, blocks with shares, stripe unit; the choice, and what it gains at most.
+    for (levels, blocks, unit, choice, percent) in [
+        (
+            ["63s", "1M"],
+            &[(8 << 10, 100.0)][..],
+            Some(64 << 10),
+            "1M",
+            12.5,
+        ),
+        (["63s", "1M"], &[(8 << 10, 100.0)], None, "1M", 12.5),
+        (
+            ["63s", "1M"],
+            &[(8 << 10, 50.0), (64 << 10, 50.0)],
+            Some(64 << 10),
+            "1M",
+            56.25,
+        ),
+        (
+            ["36K", "1M"],
+            &[(4 << 10, 100.0)],
+            Some(64 << 10),
+            "36K",
+            0.0,
+        ),
+        (["63s", "1M"], &[(8 << 10, 100.0)], Some(0), "1M", 50.0),
+        // A limit is not in the mix.
+        (
+            ["36K", "1M"],
+            &[(4 << 10, 100.0), (64 << 10, 0.0)],
+            Some(64 << 10),
+            "36K",
+            0.0,
+        ),
+    ] {
+        let (set, cells) = (offsets(&levels), cells(blocks));
+        let record = by_arithmetic(&Unmeasured {
+            title: "test",
+            target: "nowhere",
+            profile: None,
+            set: &set,
+            cells: &cells,
+            present: Some(0),
+            unit_bytes: unit,
+            margin_percent: 2.0,
+            because: "there is nothing",
+        });
+        let chosen = record.recommendation.unwrap();
+        assert_eq!(chosen.layout["offset"], choice, "{levels:?} {blocks:?}");
+        assert_eq!((chosen.gain_percent, chosen.is_shown), (None, false));
+        let effect = &record.effects[0];
+        assert!(
+            (effect.percent - percent).abs() < 1e-9,
+            "{blocks:?}: {}",
+            effect.percent
+        );
+        assert!(effect.by_arithmetic && !effect.found && record.layouts.is_empty());
+    }
+}

@@ -45,6 +45,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         sentences.push(format!("{verb} {}: {reason}.", words(&choice.layout)));
     }
     sentences.extend(of_present(question, record));
+    sentences.extend(of_present_outside(question, record));
     let best = record
         .layouts
         .iter()
@@ -77,6 +78,27 @@ fn of_present(question: &Question<'_>, record: &AdviceRecord) -> Option<String> 
         (true, _) => format!("Against the present layout ({present}) it gains {interval}."),
         (_, true) => format!("Against the present layout ({present}) it changes {interval}."),
         _ => format!("Against the present layout ({present}) no gain is shown: {interval}."),
+    })
+}
+
+/// Why the present layout is none to keep.
+fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
+    if !record.present_is_outside {
+        return None;
+    }
+    let present = record.layouts.iter().find(|layout| layout.is_present)?;
+    let words = words_of(&question.set.factors, &present.layout);
+    Some(match (&present.breaks, present.dropped_after) {
+        (Some(limit), _) => {
+            format!("The present layout ({words}) breaks a limit that others keep: {limit}.")
+        }
+        (None, Some(passes)) => format!(
+            "The present layout ({words}) was dropped after {passes} passes: it is not among the best."
+        ),
+        (None, None) => format!(
+            "The present layout ({words}) is worse than the best by more than {} %.",
+            record.margin_percent
+        ),
     })
 }
 
@@ -156,7 +178,8 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 };
                 let most = same().fold(0.0, most);
                 if effect.by_arithmetic {
-                    sentences.push(format!("{name}: none (by arithmetic, not measured)"));
+                    let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
+                    sentences.push(arithmetic_words(&name, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
                     sentences.push(format!("{name}: none above {most:.1} %"));
                 } else {
@@ -173,9 +196,33 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     sentences
 }
 
+/// By how much slots differ; none where that is not known.
+#[must_use]
+pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
+    let each: Vec<String> = (differences.iter())
+        .map(|(cell, percent)| format!("{percent:.1} % in {cell}"))
+        .collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Layouts lay side by side and changed places. The best slot is ahead of the worst by {}; that is taken out of all figures.",
+            each.join(", ")
+        )
+    })
+}
+
 fn name_of(factors: &[String]) -> String {
     let names: Vec<String> = factors.iter().map(|name| name.replace('-', " ")).collect();
     names.join(" x ")
+}
+
+fn arithmetic_words(name: &str, effect: &EffectRecord) -> String {
+    match effect.levels.as_slice() {
+        [[from, to]] if effect.percent >= 0.05 => format!(
+            "{name}: at most {:.1} %, {to} over {from} (by arithmetic, not measured)",
+            effect.percent
+        ),
+        _ => format!("{name}: none (by arithmetic, not measured)"),
+    }
 }
 
 fn found_words(name: &str, effect: &EffectRecord) -> String {

@@ -5,6 +5,7 @@
 //! target = "sim:raid10-10k"
 //! profile = "sqlserver-oltp"        # or mix = "random-read=70,log=10", or [[cell]] tables
 //! margin = "2%"                     # differences up to this do not count
+//! slots = true                      # layouts lie side by side and change places
 //!
 //! # devices = ["sdb", "sdc"]       # in place of a target: layouts are made on them
 //!
@@ -33,9 +34,9 @@ use stripewise_workload::{
 };
 use toml::de::{DeTable, DeValue};
 
-const KEYS: [&str; 17] = [
-    "name", "label", "target", "devices", "layout", "factors", "factor", "profile", "mix", "cores",
-    "margin", "passes", "time", "seed", "size", "defaults", "cell",
+const KEYS: [&str; 18] = [
+    "slots", "name", "label", "target", "devices", "layout", "factors", "factor", "profile", "mix",
+    "cores", "margin", "passes", "time", "seed", "size", "defaults", "cell",
 ];
 /// Processors where a plan does not say for how many it is.
 const CORES: u32 = 4;
@@ -71,6 +72,8 @@ pub struct LayoutsFile {
     pub size_bytes: Option<u64>,
     /// Of the order and of all streams.
     pub seed: Option<u64>,
+    /// Layouts lie side by side and change places.
+    pub slots: bool,
 }
 
 /// Whether a plan names several factors: a table `[factors]`, or tables `[[factor]]`.
@@ -99,6 +102,7 @@ struct Head {
     time_ns: Option<u64>,
     size_bytes: Option<u64>,
     seed: Option<u64>,
+    slots: bool,
     defaults: PlanOptions,
     cells: Vec<CellText>,
 }
@@ -144,6 +148,7 @@ pub(super) fn read(
         time_ns: head.time_ns,
         size_bytes: head.size_bytes,
         seed: head.seed,
+        slots: head.slots,
     })
 }
 
@@ -196,6 +201,7 @@ impl Reader<'_> {
             "passes" => head.passes_max = Some(self.count(key, value)?),
             "time" => head.time_ns = Some(self.0.parsed::<Nanoseconds>(key, value)?.ns()),
             "size" => head.size_bytes = Some(self.0.parsed::<ByteSize>(key, value)?.bytes()),
+            "slots" => head.slots = self.yes(key, value)?,
             "seed" => head.seed = Some(u64::from(self.count(key, value)?)),
             "defaults" => head.defaults = self.cell(value, false)?.options,
             "cell" => {
@@ -422,6 +428,18 @@ impl Reader<'_> {
                 self.0
                     .refuse(value.span(), format!("`{key}` is not a percentage"), hint)
             })
+    }
+
+    fn yes(&self, key: &str, value: &PlanValue<'_>) -> Result<bool, PlanError> {
+        match self.0.scalar(key, value)?.as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.0.refuse(
+                value.span(),
+                format!("`{key}` is not true or false"),
+                format!("{key} = true"),
+            )),
+        }
     }
 
     fn count(&self, key: &str, value: &PlanValue<'_>) -> Result<u32, PlanError> {

@@ -1,7 +1,8 @@
 //! Pictures of advice: the ranking with intervals, the effects, and how factors interact.
 
 use super::{effect_levels, effect_name, largest, layout_words};
-use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
+use crate::choose::{axis, series};
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
 
 /// Layouts that one picture has room for.
@@ -10,28 +11,16 @@ const LAYOUTS_MAX: usize = 24;
 /// All pictures, the ranking first.
 #[must_use]
 pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
-    let mut charts = vec![ranking(record)];
+    let mut charts = Vec::new();
+    // Where nothing was measured there are effects by arithmetic alone.
+    if !record.layouts.is_empty() {
+        charts.push(ranking(record));
+    }
     charts.extend(effects(record));
-    charts.extend(interactions(record));
+    if !record.layouts.is_empty() {
+        charts.extend(interactions(record));
+    }
     charts
-}
-
-fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
-    Axis {
-        title: title.to_owned(),
-        quantity,
-        scale,
-    }
-}
-
-fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
-    Series {
-        name: name.to_owned(),
-        form,
-        tone,
-        points,
-        value: None,
-    }
 }
 
 /// Bars with simultaneous intervals; those that are not among the best are pale.

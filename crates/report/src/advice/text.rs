@@ -15,22 +15,10 @@ const LAYOUTS_SHOWN: usize = 12;
 /// it, and what was not tried.
 #[must_use]
 pub fn advice_text(record: &AdviceRecord, effects: &[String]) -> String {
-    let mut text = format!(
-        "{} ({}, {:.0} % confidence)\n\n",
-        record.title,
-        counted(record.passes as usize, "pass", "passes"),
-        100.0 * record.level
-    );
-    text.push_str(&ranking(record, LAYOUTS_SHOWN));
-    let more = record.layouts.len().saturating_sub(LAYOUTS_SHOWN);
-    if more > 0 {
-        let _ = writeln!(
-            text,
-            "  and {} behind them",
-            counted(more, "layout", "layouts")
-        );
-    }
-    text.push_str("* among the best, which cannot be told apart; > what is there now\n\n");
+    let mut text = match record.passes {
+        0 => format!("{} (by arithmetic, not measured)\n\n", record.title),
+        _ => ranked(record),
+    };
     text.push_str("What matters:\n");
     for sentence in effects {
         text.push_str(&indented(sentence));
@@ -40,9 +28,16 @@ pub fn advice_text(record: &AdviceRecord, effects: &[String]) -> String {
         text.push_str(&wrapped(sentence, "  "));
     }
     if !record.commands.is_empty() {
-        text.push_str(
-            "\nTo make it (what is on the disks is lost; DISK stands for their names):\n",
-        );
+        let unnamed = record
+            .commands
+            .iter()
+            .any(|command| command.line.contains("DISK"));
+        let names = if unnamed {
+            "; DISK stands for their names"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "\nTo make it (what is on the disks is lost{names}):");
         for command in &record.commands {
             let _ = writeln!(text, "  {:<10} {}", command.place, command.line);
         }
@@ -61,6 +56,27 @@ pub fn advice_text(record: &AdviceRecord, effects: &[String]) -> String {
             "  ",
         ));
     }
+    text
+}
+
+/// Title and ranking.
+fn ranked(record: &AdviceRecord) -> String {
+    let mut text = format!(
+        "{} ({}, {:.0} % confidence)\n\n",
+        record.title,
+        counted(record.passes as usize, "pass", "passes"),
+        100.0 * record.level
+    );
+    text.push_str(&ranking(record, LAYOUTS_SHOWN));
+    let more = record.layouts.len().saturating_sub(LAYOUTS_SHOWN);
+    if more > 0 {
+        let _ = writeln!(
+            text,
+            "  and {} behind them",
+            counted(more, "layout", "layouts")
+        );
+    }
+    text.push_str("* among the best, which cannot be told apart; > what is there now\n\n");
     text
 }
 

@@ -230,7 +230,8 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
+/// An axis.
+pub(crate) fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
     Axis {
         title: title.to_owned(),
         quantity,
@@ -238,7 +239,8 @@ fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
     }
 }
 
-fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
+/// A series without values beside its points.
+pub(crate) fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
     Series {
         name: name.to_owned(),
         form,

@@ -4,9 +4,9 @@
 
 use super::commands::Ground as Commanded;
 use super::kept::{KeptLayouts, LayoutPlace};
-use super::plan::{Asked, problem_failure};
+use super::plan::{Asked, problem_failure, refuse_slots};
 use super::real::wish::is_option;
-use super::runs::{Bench, show_pass};
+use super::runs::{Bench, Remarks, show_pass};
 use super::values::{Halt, requirements_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -47,9 +47,11 @@ pub fn prepare_on_target(
     permissions: &Permissions,
     asked: Asked,
 ) -> Outcome<OnTarget> {
-    for factor in &asked.factors {
-        check(factor)?;
-    }
+    refuse_slots(
+        &asked,
+        "nothing is made on it, so there is no making to save",
+    )?;
+    asked.factors.iter().try_for_each(check)?;
     let set = LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)?;
     let mut notes = Vec::new();
     let mut cells = asked.cells;
@@ -89,19 +91,14 @@ pub fn prepare_on_target(
         passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
         time_budget_ns: asked.time_ns,
         seed: asked.seed.unwrap_or(Workload::SEED),
+        slots: None,
     };
     plan.check().map_err(problem_failure)?;
     for cell in &mut plan.cells {
         let size = cell.workload.size_bytes.unwrap_or(size_bytes);
         cell.workload.size_bytes = Some(size.min(size_bytes));
     }
-    let places: Vec<LayoutPlace> = (0..plan.set.len())
-        .map(|layout| LayoutPlace {
-            target: asked.target.clone(),
-            options: options_of(&plan.set.levels(layout)),
-            base_offset_bytes: bases.get(layout).copied(),
-        })
-        .collect();
+    let places = places_of(&plan.set, &asked.target, &bases);
     check_fit(&plan, &places, &aimed)?;
     let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
     kept.label = asked.label;
@@ -117,6 +114,15 @@ pub fn prepare_on_target(
         "ageing: nothing was aged".to_owned(),
     ];
     Ok(OnTarget { kept, aimed })
+}
+
+fn places_of(set: &LayoutSet, target: &str, bases: &[u64]) -> Vec<LayoutPlace> {
+    let place = |layout: usize| LayoutPlace {
+        target: target.to_owned(),
+        options: options_of(&set.levels(layout)),
+        base_offset_bytes: bases.get(layout).copied(),
+    };
+    (0..set.len()).map(place).collect()
 }
 
 /// Every cell fits the target on every layout.
@@ -252,6 +258,7 @@ pub struct TargetPasses<'a> {
     bar: Bar<'a>,
     started_ns: u64,
     how: RunOptions,
+    remarks: Remarks,
 }
 
 impl<'a> TargetPasses<'a> {
@@ -266,6 +273,7 @@ impl<'a> TargetPasses<'a> {
             bar: Bar::begin(context.observer(), false, 1, "Measuring"),
             started_ns: context.now_ns(),
             how: RunOptions::of(context, Request::default(), false),
+            remarks: Remarks::new(),
             context,
             store,
             aimed,
@@ -295,6 +303,7 @@ impl PassMaker for TargetPasses<'_> {
                 bar: &self.bar,
                 started_ns: self.started_ns,
                 how: &self.how,
+                remarks: &mut self.remarks,
             };
             let fit = |workload: &Workload| placed(workload, &place);
             values[layout] = Some(bench.cells((pass, position), layout, 1, &fit)?);
@@ -308,6 +317,7 @@ impl PassMaker for TargetPasses<'_> {
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
         self.kept.measured = progress.measured.clone();
+        self.kept.remark(&self.remarks);
         self.kept.elapsed_ns = self.elapsed_ns();
         self.kept
             .keep(self.context, self.store)

@@ -159,7 +159,11 @@ impl Wanted {
             true => "p",
             false => "",
         };
-        let partition = format!("{disk}{joint}1");
+        // A start at 0 is a file system on the whole disk.
+        let partition = match self.offset_bytes {
+            0 => disk.clone(),
+            _ => format!("{disk}{joint}1"),
+        };
         let mut lines = Vec::new();
         if let Some(level) = &self.ground.level {
             let chunk = self
@@ -173,10 +177,12 @@ impl Wanted {
                 names.collect::<Vec<_>>().join(" ")
             ));
         }
-        lines.push(format!(
-            "stripewise partition /dev/{disk} --align {} --yes --destroy {disk}",
-            ByteSize(self.offset_bytes)
-        ));
+        if self.offset_bytes > 0 {
+            lines.push(format!(
+                "stripewise partition /dev/{disk} --align {} --yes --destroy {disk}",
+                ByteSize(self.offset_bytes)
+            ));
+        }
         let keeps_stripes = matches!(self.file_system.as_str(), "ext4" | "xfs");
         let stripe = match self.unit_bytes {
             Some(unit) if self.ground.data_disks > 1 && keeps_stripes => format!(
@@ -201,6 +207,9 @@ impl Wanted {
     fn windows(&self) -> Vec<String> {
         let unit = self.allocation_unit_bytes.unwrap_or(NTFS_UNIT_BYTES);
         let place = match self.offset_bytes.is_multiple_of(1024) {
+            true if self.offset_bytes == 0 => {
+                "rem Windows has no file system on a disk without a partition".to_owned()
+            }
             true => format!(
                 "diskpart: select disk N, then create partition primary align={}",
                 self.offset_bytes >> 10

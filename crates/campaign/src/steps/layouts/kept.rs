@@ -6,9 +6,14 @@ use crate::context::{Context, keep_document, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use stripewise_disk_provision::Identity;
-use stripewise_lab::layouts::{LayoutPlan, Measured, PassesEnded, Question, judge};
-use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, SCHEMA_VERSION, Status};
+use stripewise_lab::layouts::{
+    LayoutPlan, Measured, PassesEnded, Question, judge, slot_differences, slot_note,
+};
+use stripewise_results::{
+    AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
+};
 use stripewise_store::{Filter, KeptDocument, Store};
 
 /// Kind of these documents in the store.
@@ -60,6 +65,9 @@ pub struct KeptLayouts {
     /// Effects that follow from arithmetic or the model and are not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_arithmetic: Vec<EffectRecord>,
+    /// The answer where nothing could be measured, by arithmetic alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<Box<AdviceRecord>>,
     /// What must be known to read the answer rightly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -122,6 +130,13 @@ impl KeptLayouts {
         }
     }
 
+    /// It can be gone on with: its layouts can be had again as they were. A target on which
+    /// nothing was made may lie elsewhere by then.
+    #[must_use]
+    pub fn can_go_on(&self) -> bool {
+        self.on_devices.is_some() || self.target.starts_with("sim:")
+    }
+
     /// How far it came.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -162,6 +177,7 @@ impl KeptLayouts {
             ended: None,
             elapsed_ns: 0,
             by_arithmetic: Vec::new(),
+            unmeasured: None,
             notes: Vec::new(),
             not_tried: Vec::new(),
         })
@@ -249,26 +265,55 @@ impl KeptLayouts {
                 .all(|pass| pass.values.len() == layouts && pass.values.iter().all(of_layout))
     }
 
-    /// The answer so far; `None` where fewer than two passes were finished.
+    /// Notes what must be known of its runs, each thing once.
+    pub fn remark(&mut self, remarks: &BTreeSet<String>) {
+        for remark in remarks {
+            if !self.notes.contains(remark) {
+                self.notes.push(remark.clone());
+            }
+        }
+    }
+
+    /// The answer so far; `None` where fewer than two passes were finished, or slots cannot
+    /// be told from layouts yet. Where nothing can be measured it is that of arithmetic.
     #[must_use]
     pub fn answer(&self) -> Option<AdviceRecord> {
+        let mut record = match &self.unmeasured {
+            Some(record) => record.as_ref().clone(),
+            None => self.judged()?,
+        };
+        record.effects.extend(self.by_arithmetic.iter().cloned());
+        record.notes.extend(self.notes.iter().cloned());
+        record.not_tried.extend(self.not_tried.iter().cloned());
+        let is_there = |choice: &RecommendationRecord| {
+            // A simulated array is a question about a real one, which is to be made.
+            choice.is_present && !self.target.starts_with("sim:")
+        };
+        let choice = record.recommendation.as_ref();
+        let choice = choice.filter(|choice| !is_there(choice));
+        if let Some((choice, ground)) = choice.zip(self.ground.as_ref()) {
+            record.commands = commands(ground, &choice.layout);
+        }
+        Some(record)
+    }
+
+    fn judged(&self) -> Option<AdviceRecord> {
         let cells = self.plan.mix();
+        let measured = self.plan.levelled(&self.measured)?;
         let mut record = judge(&Question {
             title: &self.plan.title,
             target: &self.target,
             profile: self.plan.profile.as_deref(),
             set: &self.plan.set,
             cells: &cells,
-            measured: &self.measured,
+            measured: &measured,
             present: self.plan.present,
             margin_percent: self.plan.margin_percent,
             seed: self.plan.seed,
         })?;
-        record.effects.extend(self.by_arithmetic.iter().cloned());
-        record.notes.extend(self.notes.iter().cloned());
-        record.not_tried.extend(self.not_tried.iter().cloned());
-        if let Some((choice, ground)) = record.recommendation.as_ref().zip(self.ground.as_ref()) {
-            record.commands = commands(ground, &choice.layout);
+        if let Some(slots) = &self.plan.slots {
+            let differences = slot_differences(slots, &self.measured, &cells);
+            record.notes.extend(slot_note(&differences));
         }
         Some(record)
     }

@@ -11,7 +11,9 @@ use crate::steps::simulated::spec;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
 use stripewise_lab::experiment::PlanProblem;
-use stripewise_lab::layouts::{Factor, LayoutCell, LayoutPlan, LayoutSet};
+use stripewise_lab::layouts::{
+    Factor, LAYOUTS_MAX, LayoutCell, LayoutPlan, LayoutSet, SlotPlan, slot_plan,
+};
 use stripewise_results::{EffectRecord, LayoutLevels};
 use stripewise_store::Store;
 use stripewise_units::ByteSize;
@@ -48,6 +50,8 @@ pub struct Asked {
     pub seed: Option<u64>,
     /// The user's words.
     pub label: Option<String>,
+    /// Layouts lie side by side and change places.
+    pub slots: bool,
 }
 
 /// The experiment, not yet kept, and its arrays.
@@ -59,11 +63,14 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
     let places = (0..set.len())
         .map(|layout| factors::place(&asked.target, &set.levels(layout)))
         .collect::<Outcome<Vec<LayoutPlace>>>()?;
-    let arrays = Arrays::open(context, &places)?;
+    let mut arrays = Arrays::open(context, &places)?;
     let mut cells = asked.cells;
     for cell in &mut cells {
         let size_bytes = cell.workload.size_bytes;
         cell.workload.size_bytes = asked.size_bytes.or(size_bytes);
+    }
+    if asked.slots {
+        arrays.divide(&asked.target, &cells)?;
     }
     let mut plan = LayoutPlan {
         title: asked.title,
@@ -75,8 +82,12 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
         passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
         time_budget_ns: asked.time_ns,
         seed: asked.seed.unwrap_or(Workload::SEED),
+        slots: None,
     };
     plan.check().map_err(problem_failure)?;
+    if asked.slots {
+        plan.slots = Some(slots_of(&plan)?);
+    }
     let baseline = plan.present.unwrap_or(0);
     arrays.check(context, &plan)?;
     if !asked.durations_given {
@@ -88,6 +99,37 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
     kept.ground = Some(Ground::of_array(&array));
     kept.arrays = arrays.descriptions();
     Ok((kept, arrays))
+}
+
+/// Where layouts lie in each pass.
+fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
+    let layouts = plan.set.len();
+    if layouts > LAYOUTS_MAX {
+        return Err(Failure::usage(
+            format!("{layouts} layouts are too many to lie side by side"),
+            format!(
+                "leave levels out, down to {LAYOUTS_MAX} layouts, or leave --slots out: worse layouts are dropped on the way then"
+            ),
+        ));
+    }
+    slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(problem_failure)
+}
+
+/// Slots are refused where they would save nothing, or cannot be had.
+///
+/// # Errors
+/// Where they were asked for.
+pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
+    match asked.slots {
+        false => Ok(()),
+        true => Err(Failure::usage(
+            format!(
+                "{}: layouts cannot lie side by side here: {why}",
+                asked.target
+            ),
+            "leave slots out: each layout is measured in the same place then, which is compared more sharply",
+        )),
+    }
 }
 
 fn bare(target: &str) -> &str {

@@ -9,8 +9,11 @@ use crate::observer::Progress as Bar;
 use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, measure};
 use crate::steps::targets::OpenTarget;
+use std::collections::BTreeSet;
 use stripewise_lab::layouts::{CellValue, LayoutPlan};
+use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_store::Store;
+use stripewise_units::format_duration;
 use stripewise_workload::Workload;
 
 /// What runs are made with.
@@ -29,7 +32,17 @@ pub struct Bench<'a, 'b> {
     pub started_ns: u64,
     /// What all runs have in common.
     pub how: &'b RunOptions,
+    /// What must be known of runs to read the answer rightly.
+    pub remarks: &'b mut Remarks,
 }
+
+/// What must be known of runs, each thing once.
+pub type Remarks = BTreeSet<String>;
+
+/// A run in which no operation completed has no rate; it is made again, up to so many
+/// times in all. That happens where the disk or this program stood still for longer than
+/// the run was to take.
+const TRIES: u32 = 3;
 
 impl Bench<'_, '_> {
     /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
@@ -82,29 +95,57 @@ impl Bench<'_, '_> {
             targets: vec![0],
         };
         let how = run_options(self.kept, self.how.clone(), place, (layout, cell));
-        let measured = measure(
-            self.context,
-            self.store,
-            self.aimed,
-            &[job],
-            &how,
-            self.bar,
-            &shown,
-        )
-        .map_err(Halt::Failed)?;
-        measured.kept.map_err(Halt::Failed)?;
-        value_of(&measured.record).ok_or_else(|| match self.context.signal() {
-            Some(_) => Halt::Interrupted,
-            None => Halt::Failed(Failure::new(
-                Exit::InputOutput,
-                format!(
-                    "the run of {name} on {} completed no operation, or not all of its time",
-                    plan.set.words(layout)
-                ),
-                "make runs longer (`duration` of the cell), or look at the kernel's log for errors",
-            )),
-        })
+        for _ in 0..TRIES {
+            let jobs = [job.clone()];
+            let measured = measure(
+                self.context,
+                self.store,
+                self.aimed,
+                &jobs,
+                &how,
+                self.bar,
+                &shown,
+            )
+            .map_err(Halt::Failed)?;
+            measured.kept.map_err(Halt::Failed)?;
+            let record = &measured.record;
+            self.remarks.extend(remarks_of(record));
+            if let Some(value) = value_of(record) {
+                return Ok(value);
+            }
+            if self.context.signal().is_some() {
+                return Err(Halt::Interrupted);
+            }
+            if record.status != Status::Complete {
+                break;
+            }
+            self.remarks.insert(format!(
+                "A run of {name} completed no operation within {} and was made again.",
+                format_duration(job.workload.duration_ns)
+            ));
+        }
+        Err(Halt::Failed(Failure::new(
+            Exit::InputOutput,
+            format!(
+                "the run of {name} on {} completed no operation, or not all of its time",
+                plan.set.words(layout)
+            ),
+            "make runs longer (`duration` of the cell), or look at the kernel's log for errors",
+        )))
     }
+}
+
+/// What makes a run's figures others than the disk's.
+fn remarks_of(record: &RunRecord) -> impl Iterator<Item = String> {
+    let of_jobs = record.jobs.iter().flat_map(|job| &job.warnings);
+    let all = record.warnings.iter().chain(of_jobs);
+    let void = all.filter(|warning| warning.severity == Severity::Void);
+    void.map(|warning| {
+        format!(
+            "There are runs whose figures are not the disk's ({}): `stripewise history show` has them.",
+            warning.code
+        )
+    })
 }
 
 /// Cells that only read come first: what they read, nobody has rewritten yet.

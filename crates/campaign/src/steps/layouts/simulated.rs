@@ -11,10 +11,13 @@ use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::steps::pilot::{Look, durations};
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::OpenTarget;
-use stripewise_lab::layouts::{CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress};
+use stripewise_lab::layouts::{
+    CellValue, LayoutCell, LayoutPass, LayoutPlan, PassMaker, PassProgress,
+};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::TargetName;
+use stripewise_units::format_bytes;
 use stripewise_workload::{Request, Workload, WorkloadOptions};
 
 /// Operations of a run: its mean has a coefficient of variation of about 1.2 %, and a pass
@@ -28,6 +31,8 @@ pub struct Arrays {
     arrays: Vec<Simulated>,
     places: Vec<LayoutPlace>,
     size_bytes: u64,
+    /// Bytes of each slot, where layouts lie side by side.
+    slot_bytes: Option<u64>,
 }
 
 impl Arrays {
@@ -49,6 +54,46 @@ impl Arrays {
             arrays,
             places: places.to_vec(),
             size_bytes: smallest / GRAIN * GRAIN,
+            slot_bytes: None,
+        })
+    }
+
+    /// Divides the array into a slot for each layout.
+    ///
+    /// # Errors
+    /// Where it is too small for that, with the size that it must have.
+    pub fn divide(&mut self, target: &str, cells: &[LayoutCell]) -> Outcome<()> {
+        // All stripe units in use divide it: a slot begins where a stripe does.
+        const GRAIN: u64 = 64 << 20;
+        let layouts = self.arrays.len() as u64;
+        let slot_bytes = self.size_bytes / layouts / GRAIN * GRAIN;
+        let asked = cells.iter().filter_map(|cell| cell.workload.size_bytes);
+        let wanted = asked.max().unwrap_or(GRAIN).max(GRAIN);
+        if slot_bytes < wanted {
+            let needed = wanted
+                .next_multiple_of(GRAIN)
+                .saturating_mul(layouts)
+                .saturating_add(GRAIN);
+            return Err(Failure::usage(
+                format!(
+                    "{target} is too small: {layouts} slots of {} need {}, and {} are there",
+                    format_bytes(wanted),
+                    format_bytes(needed),
+                    format_bytes(self.size_bytes)
+                ),
+                "name a larger array, a smaller size, or fewer layouts",
+            ));
+        }
+        self.slot_bytes = Some(slot_bytes);
+        Ok(())
+    }
+
+    /// The part of the array that a layout lies in, in this pass.
+    fn in_slot(&self, plan: &LayoutPlan, pass: u32, layout: usize, given: Workload) -> Workload {
+        let slot = plan.slots.as_ref().zip(self.slot_bytes);
+        slot.map_or(given.clone(), |(slots, slot_bytes)| Workload {
+            base_offset_bytes: slots.of_pass(pass as usize)[layout] as u64 * slot_bytes,
+            ..given
         })
     }
 
@@ -79,7 +124,11 @@ impl Arrays {
             })?;
         }
         let given = Workload {
-            size_bytes: Some(given.size_bytes.unwrap_or(self.size_bytes)),
+            size_bytes: Some(
+                given
+                    .size_bytes
+                    .unwrap_or(self.slot_bytes.unwrap_or(self.size_bytes)),
+            ),
             ..given.clone()
         };
         options
@@ -200,7 +249,9 @@ impl<'a> SimulatedPasses<'a> {
         let mut wishes = Vec::with_capacity(runs.len());
         let mut older_ns = self.kept.elapsed_ns;
         for &(layout, cell) in &runs {
-            let workload = self.kept.plan.workload(pass, layout, cell);
+            let plan = &self.kept.plan;
+            let workload = plan.workload(pass, layout, cell);
+            let workload = self.arrays.in_slot(plan, pass, layout, workload);
             let name = &self.kept.plan.cells[cell].mix.name;
             let wish = self.arrays.wish(layout, name, &workload)?;
             let array = self.arrays.arrays[layout].met(wish.workload.seed, older_ns);

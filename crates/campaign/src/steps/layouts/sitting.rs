@@ -154,7 +154,10 @@ fn stopped(context: &Context, kept: &KeptLayouts) -> Outcome<()> {
             "interrupted after {}",
             counted(passes, "whole pass", "whole passes")
         ),
-        format!("`stripewise lab resume {}` goes on", kept.id),
+        match kept.can_go_on() {
+            true => format!("`stripewise lab resume {}` goes on", kept.id),
+            false => format!("start it again; what was measured is kept as {}", kept.id),
+        },
     ))
 }
 
@@ -184,7 +187,7 @@ pub fn resume_layouts(
     let finished = kept
         .ended
         .is_some_and(|ended| ended != PassesEnded::Interrupted);
-    if finished && *limits == ResumeLimits::default() {
+    if (finished || !kept.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSitting {
             kept,
             ended: Ok(()),
@@ -195,16 +198,19 @@ pub fn resume_layouts(
         announce(context, &kept, false);
         return make_layouts(context, store, kept, may);
     }
-    if !kept.target.starts_with("sim:") {
+    if !kept.can_go_on() {
         return Err(Failure::usage(
             format!(
-                "the experiment {} was made on {} and cannot be gone on with",
+                "the experiment {} was made on {} and cannot be gone on with: it may lie elsewhere now",
                 kept.id, kept.target
             ),
             "start it again",
         ));
     }
-    let arrays = Arrays::open(context, &kept.places)?;
+    let mut arrays = Arrays::open(context, &kept.places)?;
+    if kept.plan.slots.is_some() {
+        arrays.divide(&kept.target, &kept.plan.cells)?;
+    }
     if !kept.arrays.is_empty() && arrays.descriptions() != kept.arrays {
         return Err(Failure::usage(
             format!(

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
 use crate::permissions::Permissions;
 use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
-use crate::steps::layouts::runs::{Bench, show_pass};
+use crate::steps::layouts::runs::{Bench, Remarks, show_pass};
 use crate::steps::layouts::values::{Halt, requirements_of};
 use crate::steps::measure::RunOptions;
 use crate::steps::targets::{TargetRequirements, open_target};
@@ -34,6 +34,7 @@ pub struct RealPasses<'a> {
     started_ns: u64,
     elapsed_before_ns: u64,
     how: RunOptions,
+    remarks: Remarks,
 }
 
 impl<'a> RealPasses<'a> {
@@ -50,6 +51,7 @@ impl<'a> RealPasses<'a> {
             elapsed_before_ns: kept.elapsed_ns,
             on: kept.on_devices.clone().unwrap_or_default(),
             how: RunOptions::of(context, Request::default(), false),
+            remarks: Remarks::new(),
             context,
             store,
             may,
@@ -156,6 +158,7 @@ impl<'a> RealPasses<'a> {
             bar: &self.bar,
             started_ns: self.started_ns,
             how: &self.how,
+            remarks: &mut self.remarks,
         };
         let fit = |workload: &Workload| fitted(workload, wish, size_bytes);
         let values = bench.cells(place, layout, runs, &fit);
@@ -251,6 +254,7 @@ impl PassMaker for RealPasses<'_> {
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
         self.kept.measured = progress.measured.clone();
+        self.kept.remark(&self.remarks);
         self.kept.elapsed_ns = self.elapsed_ns();
         self.kept
             .keep(self.context, self.store)

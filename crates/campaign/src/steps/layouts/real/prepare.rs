@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::commands::Ground;
 use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace, OnDevices};
-use crate::steps::layouts::plan::{Asked, problem_failure};
+use crate::steps::layouts::plan::{Asked, problem_failure, refuse_slots};
 use crate::steps::measure::workload_failure;
 use crate::steps::provision::provision_failure;
 use std::cell::RefCell;
@@ -23,6 +23,9 @@ use stripewise_workload::{TargetLimits, Workload, validate};
 const DURATION_NS: u64 = 5_000_000_000;
 const RAMP_NS: u64 = 1_000_000_000;
 
+/// Where the present layout is not among those that are made.
+pub const NOT_MEASURED: &str = "what is on the devices now: its layout is not measured";
+
 /// The experiment, not yet kept. Only looks at the devices.
 ///
 /// # Errors
@@ -35,6 +38,7 @@ pub fn prepare_on_devices(
     may_be_unseen: bool,
     asked: Asked,
 ) -> Outcome<KeptLayouts> {
+    refuse_slots(&asked, "on devices each layout takes them whole")?;
     let devices = found(names)?;
     check_factors(&asked, &fixed, &devices)?;
     let set = set_of(&asked, &fixed, &devices)?;
@@ -56,6 +60,7 @@ pub fn prepare_on_devices(
         passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
         time_budget_ns: asked.time_ns,
         seed: asked.seed.unwrap_or(Workload::SEED),
+        slots: None,
     };
     plan.check().map_err(problem_failure)?;
     let layouts = (0..plan.set.len())
@@ -83,7 +88,7 @@ pub fn prepare_on_devices(
     kept.on_devices = Some(on);
     kept.not_tried = vec![
         "ageing: every file system is fresh".to_owned(),
-        "what is on the devices now: its layout is not measured".to_owned(),
+        NOT_MEASURED.to_owned(),
     ];
     Ok(kept)
 }

@@ -1,0 +1,32 @@
+# modules: raid10 ext4
+# programs: mdadm:mdadm mkfs.ext4:e2fsprogs
+#
+# The part of `layouts` that every change has to pass: four layouts really made on four
+# disks, measured and taken down in one pass; a kill, and what `lab clean` does after it.
+# Nothing depends on speed.
+. /lib/common.sh
+. /lib/layouts.sh
+
+plan 'size = "16M"
+time = "1s"' 'offset = ["63s", "1M"]
+stripe-unit = ["16K", "64K"]' 500ms
+
+sw lab run /tmp/plan.toml > /tmp/refused 2>&1
+code=$?
+[ $code = 3 ] && ok "without --destroy it is refused" || bad "without --destroy: exit $code" /tmp/refused
+sw lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1
+code=$?
+[ $code = 0 ] && ok "four layouts are made and measured" || bad "lab run: exit $code" /tmp/answer
+nothing_is_left "after the end"
+places 8
+
+stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
+pid=$!
+while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
+kill -KILL $pid
+wait $pid
+sw lab clean --yes > /tmp/clean 2>&1
+code=$?
+[ $code = 3 ] && ok "what is left is taken down by name only" || bad "lab clean without names: exit $code" /tmp/clean
+sw lab clean --yes --destroy $all > /tmp/clean 2>&1 || bad "lab clean" /tmp/clean
+nothing_is_left "after a kill"
