@@ -99,7 +99,7 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== layouts made on real disks: killed, and held against the laws");
     crate::ci::scenarios_in_vm(root, &["layouts", "layouts-killed", "layouts-laws"])?;
     println!("== power cuts, disks that lie, and arrays that do not fit");
-    crate::ci::scenarios_in_vm(root, &["power", "keeps"])?;
+    crate::ci::scenarios_in_vm(root, &["power", "keeps", "logged"])?;
     println!("== mapped devices and arrays on older and newer kernels");
     crate::ci::scenarios_in_vm(root, &FURTHER_KERNELS)?;
     println!("== rates on arrays, beside fio");

@@ -46,6 +46,7 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
         interval_ns: how.interval.ns(),
         cache_size_bytes: how.cache_size.map(ByteSize::bytes),
         requirements: how.require.iter().map(ToString::to_string).collect(),
+        verify: how.verify,
         ..request
     })
 }

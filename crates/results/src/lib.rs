@@ -8,6 +8,7 @@ mod build;
 mod comparison;
 mod document;
 mod facts;
+pub mod faults;
 mod hosts;
 mod id;
 mod imported;

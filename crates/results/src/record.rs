@@ -1,5 +1,6 @@
 //! Runs and jobs.
 
+use crate::faults::Verification;
 use crate::{
     ComparisonRecord, EngineFacts, HostFacts, Imported, JobOutcome, MergedRecord, ProcessorUse,
     RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
@@ -117,6 +118,9 @@ pub struct RunRecord {
     /// and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processors: Vec<ProcessorUse>,
+    /// What comparing its data came to, where it ran with `--verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Box<Verification>>,
     /// What ran.
     pub jobs: Vec<JobRecord>,
     /// Warnings about the run as a whole.
@@ -190,6 +194,7 @@ impl RunRecord {
             merged: None,
             host: HostFacts::default(),
             processors: Vec::new(),
+            verification: None,
             jobs: Vec::new(),
             warnings: Vec::new(),
         }

@@ -85,6 +85,7 @@ fn real_time<E: Engine + 'static>(
         register_buffers: true,
         faults: None,
         hand_overs: None,
+        checks: None,
     };
     real::run::<E>(&[job], &[], run, &mut AsPlanned, &mut (), &AtomicU8::new(0))
 }

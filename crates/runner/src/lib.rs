@@ -1,6 +1,7 @@
 //! The two drivers, warm-up, measurement, drain, and the trust warnings.
 #![forbid(unsafe_code)]
 
+mod checked;
 mod collect;
 pub mod drive;
 mod error;
@@ -17,6 +18,7 @@ pub mod trust;
 mod window;
 mod worker;
 
+pub use checked::Checks;
 pub use error::Error;
 pub use errors::{ErrorCount, ErrorCounts, Failure};
 pub use pauses::Pause;

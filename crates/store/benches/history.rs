@@ -54,6 +54,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
         series_part: None,
         latency_limit: None,
         processors: Vec::new(),
+        verification: None,
         host: HostFacts::default(),
         jobs: (0..jobs).map(job).collect(),
         warnings: Vec::new(),

@@ -63,6 +63,19 @@ impl Target {
         self.data_facts.as_ref()
     }
 
+    /// Looks at its data again: the caller has written all of it, as
+    /// [`Intent::filled_by_caller`](crate::Intent) promised.
+    pub fn look_at_data(&mut self) {
+        let kind = self.facts.kind;
+        self.data_facts = Some(platform::data_facts(&self.opened, self.size_bytes, kind));
+    }
+
+    /// It may be written.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
     /// Where the bytes of a file lie on the device under its file system; `None`
     /// for devices and where the file system cannot tell, which is also where it
     /// counts in an address space of its own (btrfs) or over several devices.

@@ -1,12 +1,12 @@
 //! What a power cut left, held against what the witness saw covered.
 
 use crate::cut::CutWorker;
-use crate::judge::Class;
-use crate::ledger::{Content, Fault, run_text};
+use crate::ledger::run_text;
 use crate::stamp::{Origin, SEQUENCE_MAX, Stamp, claimed, read_sector};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use stripewise_results::faults::{Class, Content, Fault};
 
 /// Times that are remembered, to tell when a lost write was written.
 const TIMES_MAX: usize = 65_536;

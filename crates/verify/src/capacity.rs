@@ -1,7 +1,6 @@
 //! How much room a device really has, from what came back of it.
 
-use crate::judge::Class;
-use crate::ledger::{Content, Fault};
+use stripewise_results::faults::{Class, Content, Fault};
 use stripewise_units::format_bytes;
 
 /// What a pass over a whole device says of its size.

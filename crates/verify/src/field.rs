@@ -148,7 +148,7 @@ impl Field {
 
     /// Hands what looks wrong to whoever owns it: only then is it sure that nobody
     /// writes there meanwhile.
-    pub(crate) fn accuse(&self, target: u16, suspect: Suspect) {
+    pub fn accuse(&self, target: u16, suspect: Suspect) {
         let Some(region) = self.grounds[usize::from(target)].region_at(suspect.offset_bytes) else {
             return;
         };

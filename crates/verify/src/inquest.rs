@@ -4,9 +4,10 @@
 use crate::crew::Crew;
 use crate::field::{Field, Region};
 use crate::judge::Scene;
-use crate::ledger::{Fault, Scope, faults_of};
+use crate::ledger::{Scope, faults_of};
 use crate::see::{Suspect, poison};
 use std::ops::Range;
+use stripewise_results::faults::Fault;
 
 /// How often everything is read again.
 const ROUNDS: usize = 3;

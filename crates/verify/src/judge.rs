@@ -3,141 +3,7 @@
 use crate::map::{Expected, Map};
 use crate::see::{Damage, SectorPlace, Seen, Suspect, see};
 use crate::stamp::Stamp;
-use serde::{Deserialize, Serialize};
-
-/// What went wrong.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// The read was reported as done, and its bytes never came.
-    NotRead,
-    /// Bits, zeros or shifted bytes where something else was written.
-    Damaged,
-    /// Wrong once, and right when it was read again.
-    Transient,
-    /// What was there before the last write; right when it was read again.
-    StaleRead,
-    /// The last write is not there (it may lie outside of what was tested).
-    LostWrite,
-    /// A write landed elsewhere.
-    MisdirectedWrite,
-    /// A read brought what belongs elsewhere; right when it was read again.
-    MisdirectedRead,
-    /// What belongs to another target of the run.
-    WrongDisk,
-    /// A part of a write is there, and another part is not.
-    Torn,
-    /// What another run left.
-    LeftOver,
-    /// Data that Stripewise never wrote.
-    Foreign,
-    /// It changes from one read to the next.
-    CopiesDiffer,
-    /// Zeros where something was written.
-    Dropped,
-    /// A write that was reported as failed appeared after a later one.
-    LateWrite,
-    /// The device has less room than it says, and begins again from its start.
-    FakeCapacity,
-    /// A flush was reported as done, and what it covers did not survive.
-    FlushedWriteLost,
-    /// Damage beside a write that was in flight when the power went.
-    Neighbour,
-}
-
-impl Class {
-    /// All of them.
-    pub const ALL: [Class; 17] = [
-        Class::NotRead,
-        Class::Damaged,
-        Class::Transient,
-        Class::StaleRead,
-        Class::LostWrite,
-        Class::MisdirectedWrite,
-        Class::MisdirectedRead,
-        Class::WrongDisk,
-        Class::Torn,
-        Class::LeftOver,
-        Class::Foreign,
-        Class::CopiesDiffer,
-        Class::Dropped,
-        Class::LateWrite,
-        Class::FakeCapacity,
-        Class::FlushedWriteLost,
-        Class::Neighbour,
-    ];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::NotRead => "not-read",
-            Class::Damaged => "damaged",
-            Class::Transient => "transient",
-            Class::StaleRead => "stale-read",
-            Class::LostWrite => "lost-write",
-            Class::MisdirectedWrite => "misdirected-write",
-            Class::MisdirectedRead => "misdirected-read",
-            Class::WrongDisk => "wrong-disk",
-            Class::Torn => "torn",
-            Class::LeftOver => "left-over",
-            Class::Foreign => "foreign",
-            Class::CopiesDiffer => "copies-differ",
-            Class::Dropped => "dropped",
-            Class::LateWrite => "late-write",
-            Class::FakeCapacity => "fake-capacity",
-            Class::FlushedWriteLost => "flushed-write-lost",
-            Class::Neighbour => "neighbour",
-        }
-    }
-
-    /// What it means, for people.
-    #[must_use]
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Class::NotRead => "a read was reported as done, but its bytes never came",
-            Class::Damaged => "the data is damaged",
-            Class::Transient => "a read brought wrong data once; the next ones were right",
-            Class::StaleRead => "a read brought old data; the next ones were right",
-            Class::LostWrite => "a write is lost (or went somewhere outside the tested range)",
-            Class::MisdirectedWrite => "a write landed in the wrong place",
-            Class::MisdirectedRead => {
-                "a read brought data of another place; the next ones were right"
-            }
-            Class::WrongDisk => "the data of another target is here",
-            Class::Torn => "only a part of a write arrived",
-            Class::LeftOver => "the data of an earlier run is here",
-            Class::Foreign => "something else wrote here",
-            Class::CopiesDiffer => "the data changes from read to read, as copies that differ do",
-            Class::Dropped => "zeros where data was written",
-            Class::LateWrite => "a write that was reported as failed appeared later",
-            Class::FakeCapacity => "the device has less room than it reports",
-            Class::FlushedWriteLost => "a flushed write did not survive",
-            Class::Neighbour => "data beside a write in flight was damaged",
-        }
-    }
-
-    /// What lies there is wrong, and not only what once came from there.
-    #[must_use]
-    pub fn lasts(self) -> bool {
-        !matches!(
-            self,
-            Class::NotRead | Class::Transient | Class::StaleRead | Class::MisdirectedRead
-        )
-    }
-}
+use stripewise_results::faults::Class;
 
 /// A stretch of a target that was read again, several times, while nobody wrote there.
 pub(crate) struct Scene<'a> {
@@ -278,13 +144,17 @@ impl Scene<'_> {
     /// An older generation lies there. Its write is torn, and not lost, where a part of a
     /// write that covers this sector, and is newer than what lies here, is found beside it.
     fn is_torn(&self, offset_bytes: u64, found: &Stamp) -> bool {
+        let is_newer = |stamp: &Stamp| match stamp.worker == found.worker {
+            true => stamp.sequence > found.sequence,
+            // Beside a run anybody writes anywhere.
+            false => stamp.written_ns > found.written_ns,
+        };
         let covers = |sector: &[u8]| {
             let stamp = crate::stamp::read_sector(sector);
             stamp.is_some_and(|stamp| {
                 stamp.run == self.run
                     && stamp.target == self.target
-                    && stamp.worker == found.worker
-                    && stamp.sequence > found.sequence
+                    && is_newer(&stamp)
                     && stamp.operation(self.sector_bytes).contains(&offset_bytes)
             })
         };

@@ -1,105 +1,33 @@
 //! Faults: what goes into records, and how two sights of one fault become one.
 
-use crate::judge::{Class, SectorVerdict, damage_in_words};
+use crate::judge::{SectorVerdict, damage_in_words};
 use crate::map::Expected;
 use crate::see::Seen;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, write_sector};
-use serde::{Deserialize, Serialize};
+use stripewise_results::faults::{Class, Content, Fault};
 
 /// Bytes that are shown of what was expected and what came.
 const SHOWN_BYTES: usize = 16;
+/// Of generations that are possible, so many are recorded, the newest first.
+const GENERATIONS_MAX: usize = 64;
 
-/// One fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Fault {
-    /// What went wrong.
-    pub class: Class,
-    /// Number of the target within the run, from 0.
-    pub target: u16,
-    /// First byte on the target.
-    pub offset_bytes: u64,
-    /// Bytes that are wrong.
-    pub length_bytes: u64,
-    /// What should be there.
-    pub expected: Content,
-    /// What is or was there.
-    pub found: Content,
-    /// The first byte that differs, from `offset_bytes`; where it can be told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_difference_bytes: Option<u64>,
-    /// What each reread of the first sector brought, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rereads: Vec<String>,
-    /// Where the data of a misdirected write belongs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub meant_for_bytes: Option<u64>,
-    /// When it was seen, nanoseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_unix_ns: Option<u64>,
-    /// A scan saw it first, and not a read of the page.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub seen_by_scan: bool,
-}
-
-/// What a sector holds, or should hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Content {
-    /// In words.
-    pub what: String,
-    /// Generations that are possible; of what was found, its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub generations: Vec<u32>,
-    /// Number of the target that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<u16>,
-    /// Where it belongs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset_bytes: Option<u64>,
-    /// The run that wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// What kind of operation wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation: Option<String>,
-    /// First byte of that operation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation_offset_bytes: Option<u64>,
-    /// Its length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation_length_bytes: Option<u64>,
-    /// The worker that wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<u16>,
-    /// Which of that worker's writes it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sequence: Option<u64>,
-    /// When, nanoseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub written_unix_ns: Option<u64>,
-    /// Bytes from the first difference on, hexadecimal.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub bytes: String,
-}
-
-impl Content {
-    /// What a stamp says.
-    #[must_use]
-    pub fn of_stamp(stamp: &Stamp, sector_bytes: u32) -> Content {
-        let operation = stamp.operation(sector_bytes);
-        Content {
-            what: String::new(),
-            generations: vec![stamp.generation],
-            target: Some(stamp.target),
-            offset_bytes: Some(stamp.offset_bytes),
-            run: Some(run_text(stamp.run)),
-            operation: Some(stamp.origin.name().to_owned()),
-            operation_offset_bytes: Some(operation.start),
-            operation_length_bytes: Some(operation.end - operation.start),
-            worker: Some(stamp.worker),
-            sequence: Some(stamp.sequence),
-            written_unix_ns: Some(stamp.written_ns),
-            bytes: String::new(),
-        }
+/// What a stamp says.
+#[must_use]
+pub fn content_of(stamp: &Stamp, sector_bytes: u32) -> Content {
+    let operation = stamp.operation(sector_bytes);
+    Content {
+        what: String::new(),
+        generations: vec![stamp.generation],
+        target: Some(stamp.target),
+        offset_bytes: Some(stamp.offset_bytes),
+        run: Some(run_text(stamp.run)),
+        operation: Some(stamp.origin.name().to_owned()),
+        operation_offset_bytes: Some(operation.start),
+        operation_length_bytes: Some(operation.end - operation.start),
+        worker: Some(stamp.worker),
+        sequence: Some(stamp.sequence),
+        written_unix_ns: Some(stamp.written_ns),
+        bytes: String::new(),
     }
 }
 
@@ -162,9 +90,7 @@ fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
         Seen::Damaged(_) => claimed(&verdict.bytes),
         _ => None,
     };
-    let mut found = stamp.map_or_else(Content::default, |stamp| {
-        Content::of_stamp(&stamp, sector_bytes)
-    });
+    let mut found = stamp.map_or_else(Content::default, |stamp| content_of(&stamp, sector_bytes));
     found.what = found_in_words(verdict, scope);
     let newest = verdict.expected.newest();
     let expected_sector = expected_sector(verdict, scope, stamp.as_ref());
@@ -185,6 +111,7 @@ fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
             what: expected_in_words(&verdict.expected),
             generations: match &verdict.expected {
                 Expected::AnyOf(several) => several.clone(),
+                Expected::Between(from, to) => (*from..=*to).rev().take(GENERATIONS_MAX).collect(),
                 _ => vec![newest],
             },
             target: Some(scope.target),
@@ -255,6 +182,7 @@ fn expected_in_words(expected: &Expected) -> String {
             let several: Vec<String> = several.iter().map(u32::to_string).collect();
             format!("one of the generations {}", several.join(", "))
         }
+        Expected::Between(from, to) => format!("one of the generations {from} to {to}"),
         Expected::Never | Expected::Retired => "nothing in particular".to_owned(),
     }
 }
@@ -310,8 +238,122 @@ impl Ledger {
                         && fault.expected.generations.contains(generation)
                 }))
         });
-        self.faults
-            .sort_by_key(|fault| (fault.target, fault.offset_bytes, fault.class));
-        self.faults
+        with_copies_joined(self.faults)
+    }
+}
+
+/// The data of a mirror whose halves differ alternates. Where its old half comes once and
+/// then thrice the new one, that looks like a stale read; where thrice the old one, like a
+/// lost or torn write. Both of one place, or one of them beside data that was seen to
+/// alternate, are what they are: copies that differ. By target and place.
+fn with_copies_joined(mut faults: Vec<Fault>) -> Vec<Fault> {
+    let end = |fault: &Fault| fault.offset_bytes + fault.length_bytes;
+    let of = |classes: &'static [Class]| move |fault: &Fault| classes.contains(&fault.class);
+    let lasts = of(&[Class::LostWrite, Class::Torn]);
+    let shows_old = of(&[
+        Class::StaleRead,
+        Class::LostWrite,
+        Class::Torn,
+        Class::CopiesDiffer,
+    ]);
+    faults.sort_by_key(|fault| (fault.target, fault.offset_bytes, fault.class));
+    let mut from = 0;
+    while from < faults.len() {
+        let mut to = from + 1;
+        let mut reach = end(&faults[from]);
+        while (faults.get(to))
+            .is_some_and(|next| next.target == faults[from].target && next.offset_bytes <= reach)
+        {
+            reach = reach.max(end(&faults[to]));
+            to += 1;
+        }
+        let group = &mut faults[from..to];
+        let came_back = |stale: &Fault| {
+            group.iter().filter(|fault| lasts(fault)).any(|fault| {
+                fault.offset_bytes < end(stale)
+                    && stale.offset_bytes < end(fault)
+                    && fault.found.generations == stale.found.generations
+                    && fault.expected.generations == stale.expected.generations
+            })
+        };
+        let alternates = group.iter().any(|fault| {
+            fault.class == Class::CopiesDiffer
+                || (fault.class == Class::StaleRead && came_back(fault))
+        });
+        if alternates {
+            let shown = group.iter_mut().filter(|fault| shows_old(fault));
+            shown.for_each(|fault| fault.class = Class::CopiesDiffer);
+        }
+        from = to;
+    }
+    // Two sights of one place.
+    faults.dedup_by(|later, earlier| {
+        later.class == Class::CopiesDiffer
+            && earlier.class == Class::CopiesDiffer
+            && later.target == earlier.target
+            && end(later) <= end(earlier)
+    });
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(class: Class, offset_bytes: u64, length_bytes: u64, found: u32) -> Fault {
+        let content = |generation| Content {
+            generations: vec![generation],
+            ..Content::default()
+        };
+        Fault {
+            class,
+            target: 0,
+            offset_bytes,
+            length_bytes,
+            expected: content(12),
+            found: content(found),
+            first_difference_bytes: None,
+            rereads: Vec::new(),
+            meant_for_bytes: None,
+            seen_unix_ns: None,
+            seen_by_scan: false,
+        }
+    }
+
+    fn settled(faults: Vec<Fault>) -> Vec<(Class, u64, u64)> {
+        let mut ledger = Ledger::default();
+        ledger.take(faults);
+        let settled = ledger.settled().into_iter();
+        let short = |one: Fault| (one.class, one.offset_bytes, one.length_bytes);
+        settled.map(short).collect()
+    }
+
+    #[test]
+    fn what_alternates_is_called_that_in_all_its_parts() {
+        use Class::{CopiesDiffer, Damaged, LostWrite, StaleRead, Torn};
+        // Seen to alternate at its front, and beside that thrice old.
+        let beside = vec![
+            fault(CopiesDiffer, 0, 3584, 11),
+            fault(StaleRead, 3584, 512, 11),
+            fault(Torn, 3584, 512, 11),
+        ];
+        let copies = vec![(CopiesDiffer, 0, 3584), (CopiesDiffer, 3584, 512)];
+        assert_eq!(settled(beside), copies);
+        // New thrice, later old thrice.
+        let back = vec![fault(StaleRead, 0, 512, 11), fault(LostWrite, 0, 512, 11)];
+        assert_eq!(settled(back), [(CopiesDiffer, 0, 512)]);
+        // Two events: a stale read, and later a write that is lost.
+        let two = vec![fault(StaleRead, 0, 512, 10), fault(LostWrite, 0, 512, 11)];
+        let both = [(StaleRead, 0, 512), (LostWrite, 0, 512)];
+        assert_eq!(settled(two), both);
+        // Nothing else joins them.
+        let damaged = vec![
+            fault(CopiesDiffer, 0, 512, 11),
+            fault(Damaged, 512, 512, 11),
+        ];
+        assert_eq!(
+            settled(damaged),
+            [(CopiesDiffer, 0, 512), (Damaged, 512, 512)]
+        );
     }
 }

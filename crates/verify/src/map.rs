@@ -7,7 +7,11 @@
 //! read ends that), generations above 32,767, and blocks that are used no more because a
 //! fault was found in them.
 //!
-//! A block belongs to one worker, which alone changes it; others look.
+//! Either a block belongs to one worker, which alone changes it while others look
+//! ([`Map::next_generation`], [`Map::succeeded`], [`Map::unclear`]). Or anybody writes it at
+//! any time ([`Map::issue`], [`Map::settle`]): then writes that overlap in time leave any of
+//! them, and a block is in the side table from the issue of a write until all writes to it
+//! are over.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -27,6 +31,8 @@ pub enum Expected {
     Exactly(u32),
     /// Any of these, ascending; 0 is what was there before the first write.
     AnyOf(Vec<u32>),
+    /// Any of these, both ends among them: writes of several overlapped.
+    Between(u32, u32),
     /// A fault was found in it, and it is used no more.
     Retired,
 }
@@ -39,6 +45,7 @@ impl Expected {
             Expected::Never | Expected::Retired => true,
             Expected::Exactly(one) => *one == generation,
             Expected::AnyOf(several) => several.contains(&generation),
+            Expected::Between(from, to) => (*from..=*to).contains(&generation),
         }
     }
 
@@ -49,6 +56,17 @@ impl Expected {
             Expected::Never | Expected::Retired => true,
             Expected::Exactly(_) => false,
             Expected::AnyOf(several) => several.contains(&0),
+            Expected::Between(from, _) => *from == 0,
+        }
+    }
+
+    /// The oldest generation that may be there; 0 where nothing was written for certain.
+    fn oldest(&self) -> u32 {
+        match self {
+            Expected::Never | Expected::Retired => 0,
+            Expected::Exactly(one) => *one,
+            Expected::AnyOf(several) => several.first().copied().unwrap_or(0),
+            Expected::Between(from, _) => *from,
         }
     }
 
@@ -59,6 +77,28 @@ impl Expected {
             Expected::Never | Expected::Retired => 0,
             Expected::Exactly(one) => *one,
             Expected::AnyOf(several) => several.last().copied().unwrap_or(0),
+            Expected::Between(_, to) => *to,
+        }
+    }
+}
+
+/// A block that anybody writes, while that is so and as long as it is not clear again.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Nothing older can be there.
+    floor: u32,
+    /// The first of the writes that overlap now, or did last.
+    low: u32,
+    /// The last one.
+    issued: u32,
+    in_flight: u32,
+}
+
+impl Open {
+    fn expected(self) -> Expected {
+        match self.floor == self.issued {
+            true => Expected::Exactly(self.issued),
+            false => Expected::Between(self.floor, self.issued),
         }
     }
 }
@@ -66,6 +106,8 @@ impl Expected {
 #[derive(Debug, Default)]
 struct Side {
     expected: HashMap<u64, Expected>,
+    /// Of blocks that several write.
+    open: HashMap<u64, Open>,
     /// Generations of writes that failed, of blocks that were written again since.
     failed: HashMap<u64, BTreeSet<u32>>,
 }
@@ -74,8 +116,11 @@ struct Side {
 #[derive(Debug)]
 pub struct Map {
     small: Box<[AtomicU16]>,
-    side: Mutex<Side>,
+    sides: [Mutex<Side>; SIDES],
 }
+
+/// Parts of the side table, so that those who write at once seldom wait for each other.
+const SIDES: usize = 64;
 
 impl Map {
     /// Of blocks that nothing was written to yet.
@@ -83,7 +128,7 @@ impl Map {
     pub fn new(blocks: u64) -> Self {
         Map {
             small: (0..blocks).map(|_| AtomicU16::new(0)).collect(),
-            side: Mutex::default(),
+            sides: std::array::from_fn(|_| Mutex::default()),
         }
     }
 
@@ -99,8 +144,9 @@ impl Map {
         self.small.len() as u64
     }
 
-    fn side(&self) -> MutexGuard<'_, Side> {
-        self.side.lock().unwrap_or_else(PoisonError::into_inner)
+    fn side(&self, block: u64) -> MutexGuard<'_, Side> {
+        let side = &self.sides[(block % SIDES as u64) as usize];
+        side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The generation that is surely there, for those who race with its owner; `None`
@@ -118,11 +164,84 @@ impl Map {
         match self.sure(block) {
             Some(0) => Expected::Never,
             Some(generation) => Expected::Exactly(u32::from(generation)),
-            None => {
-                let side = self.side();
-                let aside = side.expected.get(&block).cloned();
-                aside.unwrap_or(Expected::Never)
+            None => self.aside_of(&self.side(block), block),
+        }
+    }
+
+    /// What a block may hold that was in the side table a moment ago.
+    fn aside_of(&self, side: &Side, block: u64) -> Expected {
+        match self.sure(block) {
+            Some(0) => Expected::Never,
+            Some(generation) => Expected::Exactly(u32::from(generation)),
+            None => match (side.open.get(&block), side.expected.get(&block)) {
+                (Some(open), _) => open.expected(),
+                (None, Some(expected)) => expected.clone(),
+                (None, None) => Expected::Never,
+            },
+        }
+    }
+
+    /// The oldest and the newest generation that a read may bring, at this moment, of a
+    /// block that anybody writes: a read brings nothing older than the oldest at its issue,
+    /// and nothing newer than the newest at its end. An oldest of 0: nothing is known.
+    #[must_use]
+    pub fn range(&self, block: u64) -> (u32, u32) {
+        if let Some(generation) = self.sure(block) {
+            return (u32::from(generation), u32::from(generation));
+        }
+        let expected = self.aside_of(&self.side(block), block);
+        (expected.oldest(), expected.newest())
+    }
+
+    /// Somebody issues a write to a block that anybody writes: its generation. 0 where the
+    /// block is used no more.
+    #[must_use]
+    pub fn issue(&self, block: u64) -> u32 {
+        let mut side = self.side(block);
+        if let Some(open) = side.open.get_mut(&block) {
+            open.issued += 1;
+            if open.in_flight == 0 {
+                open.low = open.issued;
             }
+            open.in_flight += 1;
+            return open.issued;
+        }
+        let expected = self.aside_of(&side, block);
+        if expected == Expected::Retired {
+            return 0;
+        }
+        let issued = expected.newest() + 1;
+        let open = Open {
+            floor: expected.oldest(),
+            low: issued,
+            issued,
+            in_flight: 1,
+        };
+        side.expected.remove(&block);
+        side.open.insert(block, open);
+        self.small[block as usize].store(ASIDE, Ordering::SeqCst);
+        issued
+    }
+
+    /// A write that [`Map::issue`] gave this generation is over, whole or not. What began
+    /// before all writes that overlapped with it is surely gone if it was whole; which of
+    /// those is there nobody knows.
+    pub fn settle(&self, block: u64, generation: u32, whole: bool) {
+        let mut side = self.side(block);
+        let Some(open) = side.open.get_mut(&block) else {
+            return;
+        };
+        open.in_flight = open.in_flight.saturating_sub(1);
+        if whole {
+            open.floor = open.floor.max(open.low);
+        }
+        let open = *open;
+        if open.in_flight == 0 && open.floor == open.issued && open.issued <= SMALL_MAX {
+            side.open.remove(&block);
+            self.small[block as usize].store(open.issued as u16, Ordering::SeqCst);
+        }
+        if !whole {
+            side.failed.entry(block).or_default().insert(generation);
         }
     }
 
@@ -141,7 +260,7 @@ impl Map {
         let aside = place.load(Ordering::SeqCst) & ASIDE != 0;
         if generation <= SMALL_MAX {
             if aside {
-                self.side().expected.remove(&block);
+                self.side(block).expected.remove(&block);
             }
             place.store(generation as u16, Ordering::SeqCst);
         } else {
@@ -156,11 +275,12 @@ impl Map {
             Expected::Never => vec![0],
             Expected::Exactly(one) => vec![one],
             Expected::AnyOf(several) => several,
+            Expected::Between(from, to) => (from..=to).collect(),
             Expected::Retired => return,
         };
         possible.push(generation);
         self.set(block, Expected::AnyOf(possible));
-        let mut side = self.side();
+        let mut side = self.side(block);
         side.failed.entry(block).or_default().insert(generation);
     }
 
@@ -178,15 +298,16 @@ impl Map {
     /// Nothing is known of this block any more: it was cut off, or given back.
     pub fn forget(&self, block: u64) {
         self.small[block as usize].store(0, Ordering::SeqCst);
-        let mut side = self.side();
+        let mut side = self.side(block);
         side.expected.remove(&block);
+        side.open.remove(&block);
         side.failed.remove(&block);
     }
 
     /// A write of this generation to this block was reported as failed.
     #[must_use]
     pub fn has_failed(&self, block: u64, generation: u32) -> bool {
-        let side = self.side();
+        let side = self.side(block);
         let failed = side.failed.get(&block);
         failed.is_some_and(|failed| failed.contains(&generation))
     }
@@ -194,11 +315,17 @@ impl Map {
     /// Blocks in the side table.
     #[must_use]
     pub fn aside(&self) -> u64 {
-        self.side().expected.len() as u64
+        let of = |side: &Mutex<Side>| {
+            let side = side.lock().unwrap_or_else(PoisonError::into_inner);
+            (side.expected.len() + side.open.len()) as u64
+        };
+        self.sides.iter().map(of).sum()
     }
 
     fn set(&self, block: u64, expected: Expected) {
-        self.side().expected.insert(block, expected);
+        let mut side = self.side(block);
+        side.open.remove(&block);
+        side.expected.insert(block, expected);
         self.small[block as usize].store(ASIDE, Ordering::SeqCst);
     }
 }
@@ -250,6 +377,45 @@ mod tests {
         map.retire(0);
         map.unclear(0, 9);
         assert!(map.is_retired(0) && !map.is_retired(1));
+    }
+
+    /// What a write leaves is certain where it was alone.
+    #[test]
+    fn writes_of_several_that_overlap_leave_any_of_them() {
+        let map = Map::new(2);
+        assert_eq!(map.issue(0), 1);
+        assert_eq!(map.range(0), (0, 1), "nothing was there for certain");
+        map.settle(0, 1, true);
+        assert_eq!((map.expected(0), map.aside()), (Expected::Exactly(1), 0));
+        let (second, third) = (map.issue(0), map.issue(0));
+        assert_eq!((second, third, map.range(0)), (2, 3, (1, 3)));
+        map.settle(0, third, true);
+        assert_eq!(map.range(0), (2, 3), "the second may come after the third");
+        map.settle(0, second, true);
+        assert_eq!(map.expected(0), Expected::Between(2, 3));
+        let fourth = map.issue(0);
+        assert_eq!(map.range(0), (2, 4));
+        map.settle(0, fourth, true);
+        assert_eq!((map.expected(0), map.aside()), (Expected::Exactly(4), 0));
+        assert_eq!(map.expected(1), Expected::Never);
+    }
+
+    #[test]
+    fn a_failed_write_of_one_of_several_is_possible_until_a_later_one_succeeds() {
+        let map = Map::new(1);
+        let first = map.issue(0);
+        map.settle(0, first, true);
+        let second = map.issue(0);
+        map.settle(0, second, false);
+        assert_eq!(map.expected(0), Expected::Between(1, 2));
+        let third = map.issue(0);
+        map.settle(0, third, true);
+        assert_eq!(map.expected(0), Expected::Exactly(3));
+        assert!(map.has_failed(0, second) && !map.has_failed(0, third));
+        map.retire(0);
+        assert_eq!(map.issue(0), 0);
+        map.settle(0, 0, true);
+        assert!(map.is_retired(0));
     }
 
     #[test]

@@ -33,10 +33,12 @@ pub enum Origin {
     Cut = 6,
     /// A page in a file that grows and shrinks.
     Grow = 7,
+    /// A write of a workload that is measured.
+    Load = 8,
 }
 
 impl Origin {
-    const ALL: [Origin; 8] = [
+    const ALL: [Origin; 9] = [
         Origin::Fill,
         Origin::Page,
         Origin::Checkpoint,
@@ -45,6 +47,7 @@ impl Origin {
         Origin::Capacity,
         Origin::Cut,
         Origin::Grow,
+        Origin::Load,
     ];
 
     fn of(number: u16) -> Option<Origin> {
@@ -63,6 +66,7 @@ impl Origin {
             Origin::Capacity => "capacity",
             Origin::Cut => "power-cut",
             Origin::Grow => "growing-file",
+            Origin::Load => "load",
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What lies on a target by its own account: which runs wrote it, when, and what of it is
 //! wrong whoever wrote it. Needs no map, and no memory that grows with the target.
 
-use crate::judge::Class;
-use crate::ledger::{Content, Fault, hex, run_text};
+use crate::ledger::{content_of, hex, run_text};
 use crate::map::Expected;
 use crate::see::{SectorPlace, Seen, see};
 use crate::stamp::{Stamp, claimed, read_sector};
 use std::collections::BTreeMap;
+use stripewise_results::faults::{Class, Content, Fault};
 
 /// Faults that are kept; more are counted.
 const FAULTS_MAX: usize = 10_000;
@@ -142,7 +142,7 @@ impl Survey {
             return;
         }
         let mut found = stamp.map_or_else(Content::default, |stamp| {
-            Content::of_stamp(stamp, self.sector_bytes)
+            content_of(stamp, self.sector_bytes)
         });
         found.what = match (class, stamp) {
             (Class::MisdirectedWrite, Some(stamp)) => {

@@ -169,15 +169,19 @@ impl Plot {
     /// All of its own, in the largest operations, around what is used no more.
     fn in_order(&mut self, ground: &Ground, crew: &Crew, origin: Option<Origin>) -> Option<Draft> {
         let region = &ground.regions[crew.region];
-        while self.cursor < self.part.end && region.map.is_retired(self.cursor) {
+        // What was never written is not read: there is nothing to compare.
+        let skips = |block: u64| {
+            let never = origin.is_none() && region.map.sure(block) == Some(0);
+            never || region.map.is_retired(block)
+        };
+        while self.cursor < self.part.end && skips(self.cursor) {
             self.cursor += 1;
         }
         let most = u64::from(crew.slot_bytes / region.block_bytes);
-        let blocks = free_run(
-            &region.map,
-            self.cursor,
-            most.min(self.part.end - self.cursor),
-        );
+        let end = self.part.end.min(self.cursor + most);
+        let blocks = (self.cursor..end)
+            .take_while(|block| !skips(*block))
+            .count() as u64;
         if blocks == 0 {
             return None;
         }

@@ -14,13 +14,13 @@
 use crate::crew::{Counts, Crew, Operation, Phase, Role, Step};
 use crate::field::{Field, Region};
 use crate::inquest::Inquest;
-use crate::ledger::Fault;
 use crate::see::{Suspect, fill_with_poison, poison};
 use crate::stamp::{Origin, Stamp, read_sector, write_sector};
 use crate::stream::mix;
 use crate::work::{Dice, Draft, Plot};
 use std::ops::Range;
 use std::sync::Arc;
+use stripewise_results::faults::Fault;
 use stripewise_units::Kind;
 
 #[derive(Debug, Default)]

@@ -96,6 +96,9 @@ pub struct Request {
     /// Requirements to be met or missed, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
+    /// What is written carries stamps, and what is read is compared with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
     /// The cache modes were asked for by name: another one will not do.
     #[serde(default = "yes")]
     pub cache_by_name: bool,
@@ -145,6 +148,7 @@ impl Default for Request {
             operations_max_per_thread: None,
             cache_size_bytes: None,
             requirements: Vec::new(),
+            verify: false,
             cache_by_name: yes(),
             load_by_number: yes(),
         }
@@ -348,6 +352,7 @@ impl Request {
             operations_max_per_thread: self.operations_max_per_thread,
             cache_size_bytes: self.cache_size_bytes,
             requirements: self.requirements.clone(),
+            verify: self.verify,
             cache_by_name: self.cache_by_name,
             load_by_number: self.load_by_number,
         }
@@ -527,6 +532,7 @@ fn samples() -> Vec<Request> {
         operations_max_per_thread: Some(1),
         cache_size_bytes: Some(0),
         requirements: vec![String::new()],
+        verify: true,
         ..Request::default()
     };
     patterns.into_iter().map(request).collect()

@@ -50,6 +50,7 @@ mod probes;
 mod questions;
 mod report;
 mod requests;
+mod run_verified;
 mod safety;
 mod serve;
 mod serve_pages;

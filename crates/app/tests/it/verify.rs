@@ -1,6 +1,6 @@
 //! `verify`: what passes, what is found, and what is refused.
 
-use crate::support::{Desk, Json, Loop, can_run, names, text};
+use crate::support::{Desk, Json, Loop, Mount, can_run, names, text};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -185,6 +185,43 @@ fn what_cannot_be_verified_is_refused_before_anything_is_written() {
     desk.run(&["verify"]).failed(2, &["hint:"]);
     assert_eq!(std::fs::read(&theirs).expect("readable"), before);
     assert_eq!(names(&volume), Vec::<String>::new());
+}
+
+/// A file that somebody has open, and a device that is mounted, whatever is permitted; and
+/// neither `verify` nor `run --verify` writes a byte.
+#[test]
+fn what_is_in_use_is_refused_before_anything_is_written() {
+    let desk = Desk::new();
+    let theirs = desk.write("theirs.db", &"somebody's work\n".repeat(65_536));
+    let before = std::fs::read(&theirs).expect("readable");
+    let held = OpenOptions::new().append(true).open(&theirs).expect("open");
+    let commands: [&[&str]; 3] = [
+        &["verify"],
+        &["verify", "--power-cut", "--witness", "|echo READY; cat"],
+        &["run", "--verify", "--write"],
+    ];
+    for command in commands {
+        let on_file = [command, &[&theirs, "--overwrite", "--busy-ok"]].concat();
+        desk.run(&on_file).failed(3, &["open in"]);
+    }
+    drop(held);
+    assert_eq!(std::fs::read(&theirs).expect("readable"), before);
+    let needs = ["root", "losetup", "mkfs.ext4", "mount"];
+    if !can_run(
+        "what_is_in_use_is_refused_before_anything_is_written",
+        &needs,
+    ) {
+        return;
+    }
+    let device = Loop::dense(32 << 20, &[]);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let file = mount.path.join("precious");
+    std::fs::write(&file, &before).expect("written");
+    for command in commands {
+        let on_device = [command, &[text(device.path()), "--destroy", device.name()]].concat();
+        desk.run(&on_device).failed(3, &["mounted"]);
+    }
+    assert_eq!(std::fs::read(&file).expect("there"), before);
 }
 
 /// The file that a burn-in left in this directory.

@@ -179,5 +179,6 @@ fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
         data: DataPattern::default(),
         seed: options.measuring.seed.unwrap_or(Workload::SEED),
         fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),
+        filled_by_caller: false,
     }
 }

@@ -315,6 +315,7 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
+        filled_by_caller: false,
     }
 }
 

@@ -220,6 +220,7 @@ fn settings() -> Settings {
         earlier: Vec::new(),
         skipped: Vec::new(),
         faults: None,
+        checks: None,
     }
 }
 

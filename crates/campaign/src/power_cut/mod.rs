@@ -12,10 +12,12 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
+use crate::steps::targets::{kept_at, target_failure};
 use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
-use crate::steps::verification::{DOCUMENT_KIND, refuse_what_holds_no_data, run_number, words};
+use crate::steps::verification::{
+    DOCUMENT_KIND, open_all, outstanding_total, refuse_what_holds_no_data, run_number, words,
+};
 use channel::{Channel, refuse_same_disk};
 use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
 use ground::{ready_on_disk, targets_and_workers};
@@ -115,7 +117,9 @@ pub fn power_cut(
     let id = context.free_id(store, &started_at)?;
     refuse_same_disk(context, &options.witness, &options.targets)?;
     let witness = Channel::open(context, &options.witness)?;
-    let targets = open_all(context, store, options, permissions)?;
+    let targets = open_all(context, store, &options.targets, permissions, |_| {
+        wish(options)
+    })?;
     let kept: Vec<Option<String>> = (targets.iter())
         .map(|target| kept_at(store, target))
         .collect();
@@ -161,38 +165,23 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
     Ok(())
 }
 
-fn open_all(
-    context: &Context,
-    store: &mut Store,
-    options: &PowerCutOptions,
-    permissions: &Permissions,
-) -> Outcome<Vec<Target>> {
-    let mut targets = Vec::new();
-    for name in &options.targets {
-        let intent = Intent {
-            reads: false,
-            writes: true,
-            size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),
-            overwrite: permissions.overwrite,
-            destroy: permissions.destroy_of(name),
-            busy_ok: permissions.busy_ok,
-            // What is judged after the cut must have a name then.
-            keep: true,
-            outstanding_total: (options.threads)
-                .saturating_mul(options.outstanding)
-                .saturating_mul(u32::try_from(options.targets.len()).unwrap_or(u32::MAX)),
-            outstanding_by_number: options.load_by_number,
-            cache: options.cache(),
-            cache_by_name: true,
-            filled_by_caller: true,
-            ..Intent::default()
-        };
-        let parsed: TargetName = name.parse().map_err(target_failure)?;
-        if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
-            targets.push(*target);
-        }
+/// What is meant to be done to each target.
+fn wish(options: &PowerCutOptions) -> Intent {
+    Intent {
+        reads: false,
+        size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),
+        // What is judged after the cut must have a name then.
+        keep: true,
+        outstanding_total: outstanding_total(
+            options.threads,
+            options.outstanding,
+            options.targets.len(),
+        ),
+        outstanding_by_number: options.load_by_number,
+        cache: options.cache(),
+        cache_by_name: true,
+        ..Intent::default()
     }
-    Ok(targets)
 }
 
 /// What will be done, before the first byte, and what to do afterwards.

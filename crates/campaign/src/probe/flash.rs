@@ -130,6 +130,7 @@ fn open(
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: None,
+        filled_by_caller: false,
     };
     open_target(context, store, &wish.target, &need, permissions)
 }

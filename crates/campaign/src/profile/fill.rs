@@ -173,6 +173,7 @@ fn requirements(wish: &FillWish) -> TargetRequirements {
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: wish.time_ns_max,
+        filled_by_caller: false,
     }
 }
 

@@ -10,13 +10,15 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::keep::RunPlace;
 use crate::steps::measure::{
-    PlacedJob, RunOptions, check_before, engine_of, in_turn_ns, length_ns, measure, run_failure,
-    workload_failure,
+    PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
+    run_failure, workload_failure,
 };
 use crate::steps::parallel::simulate_all;
 use crate::steps::planned::{PlannedRuns, span_needed};
 use crate::steps::start::Companion;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
+use crate::steps::verification::beside::{self, RunVerifier};
+use std::path::Path;
 use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FaultPlan};
@@ -70,11 +72,23 @@ pub fn run(
     check_faults(faults.as_ref(), &planned, engine)?;
     check_cpus(&request.cpus)?;
     check_buffers(&planned, engine)?;
-    let aimed = aim_all(context, store, permissions, &request, &planned)?;
+    if request.verify {
+        beside::check(&planned, engine)?;
+    }
+    let mut aimed = aim_all(context, store, permissions, &request, &planned)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
     let skipped = leave_out_what_does_not_fit(context, &mut planned, &aimed)?;
+    let verified = match request.verify {
+        true => {
+            let id = context.free_id(store, &context.timestamp())?;
+            let beside = RunVerifier::begin(context, &mut aimed, &planned, &id, engine)?;
+            Some(Rc::new(beside) as Rc<dyn Verifies>)
+        }
+        false => None,
+    };
     let how = RunOptions {
         skipped,
+        verified,
         series: series_of(context, store, &request, planned.runs.len())?,
         faults,
         companion,
@@ -242,7 +256,9 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
     };
     TargetRequirements {
         reads: uses.iter().any(|wish| wish.workload.read_percent > 0),
-        writes: uses.iter().any(|wish| wish.workload.read_percent < 100),
+        // Verification fills the test file that a directory stands for.
+        writes: uses.iter().any(|wish| wish.workload.read_percent < 100)
+            || (request.verify && Path::new(&planned.targets[target]).is_dir()),
         size: span_needed(&planned.runs, target)
             .map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
         outstanding_total: planned.runs.iter().map(total).max().unwrap_or(1),
@@ -257,6 +273,7 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
             .unwrap_or_default(),
         seed: uses.first().map_or(1, |wish| wish.workload.seed),
         fill_time_limit_ns: None,
+        filled_by_caller: request.verify,
     }
 }
 
@@ -315,9 +332,18 @@ fn run_all(
         let measured = measure(context, store, aimed, run, &how, &progress, &place)?;
         records.push(measured.record);
         measured.kept?;
+        let left = planned.runs.len() - index - 1;
+        let verification = records
+            .last()
+            .and_then(|record| record.verification.as_ref());
+        if verification.is_some_and(|one| !one.faults.is_empty()) {
+            if left > 0 {
+                context.note(format!("wrong data; {left} more runs were not started"));
+            }
+            break;
+        }
         before_ns = before_ns.saturating_add(lengths[index]);
         if context.signal().is_some() {
-            let left = planned.runs.len() - index - 1;
             if left > 0 {
                 context.note(format!("interrupted; {left} more runs were not started"));
             }

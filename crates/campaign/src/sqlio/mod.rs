@@ -242,6 +242,7 @@ fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements
             data: load.data,
             seed: load.seed,
             fill_time_limit_ns: None,
+            filled_by_caller: false,
         })
         .collect())
 }

@@ -7,14 +7,15 @@ use crate::observer::Progress;
 use crate::steps::keep::{Keeper, RunPlace};
 use crate::steps::start::Companion;
 use crate::steps::targets::OpenTarget;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord, Severity};
-use stripewise_runner::Error;
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
 use stripewise_runner::trust::Code;
+use stripewise_runner::{Checks, Error};
 use stripewise_store::{RunWriter, Store, WhenFull};
 use stripewise_workload::{Request, RequestJob, TargetLimits, Workload, check, validate};
 
@@ -23,6 +24,23 @@ const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
 
 /// How long the program's own cost is measured: some 200,000 operations.
 const OWN_COST_NS: u64 = 5_000_000;
+
+/// Verifies the data of runs.
+pub trait Verifies: Debug {
+    /// What the next run of these jobs is compared with.
+    fn checks(&self, context: &Context, jobs: &[PlacedJob]) -> Checks;
+    /// Reads everything that is known after a run, and enters what was found.
+    ///
+    /// # Errors
+    /// Where nothing can be read any more.
+    fn finish(
+        &self,
+        context: &Context,
+        aimed: &[OpenTarget],
+        checks: &Checks,
+        record: &mut RunRecord,
+    ) -> Outcome<()>;
+}
 
 /// How runs of one command are made.
 #[derive(Clone, Debug)]
@@ -53,6 +71,8 @@ pub struct RunOptions {
     pub faults: Option<FaultPlan>,
     /// What goes along with the runs: others measure at the same time.
     pub companion: Option<Rc<dyn Companion>>,
+    /// What their data is compared with, where the request says that it is verified.
+    pub verified: Option<Rc<dyn Verifies>>,
 }
 
 impl RunOptions {
@@ -73,6 +93,7 @@ impl RunOptions {
             skipped: Vec::new(),
             faults: None,
             companion: None,
+            verified: None,
         }
     }
 }
@@ -136,6 +157,9 @@ pub fn measure(
         run_real(&jobs, &settings, &mut keeper, &stop)
     }
     .map_err(run_failure)?;
+    if let (Some(beside), Some(checks)) = (&how.verified, &settings.checks) {
+        beside.finish(context, aimed, checks, &mut record)?;
+    }
     let kept = keeper.finish(&mut record);
     Ok(Measured { record, kept })
 }
@@ -263,6 +287,7 @@ fn settings(
         earlier: how.earlier.clone(),
         skipped: how.skipped.clone(),
         faults: how.faults.clone(),
+        checks: (how.verified.as_ref()).map(|beside| beside.checks(context, wishes)),
     })
 }
 
@@ -292,8 +317,19 @@ pub fn run_failure(error: Error) -> Failure {
 
 /// The exit code that a finished run asks for.
 pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
+    let verified = || {
+        records
+            .iter()
+            .filter_map(|record| record.verification.as_ref())
+    };
+    if verified().any(|one| !one.faults.is_empty()) {
+        return Exit::Finding;
+    }
     if let Some(signal) = context.signal() {
         return Exit::Interrupted(signal);
+    }
+    if verified().any(|one| !one.errors.is_empty()) {
+        return Exit::InputOutput;
     }
     let cut = Code::TargetChanged.as_str();
     let failed = records.iter().any(|record| {

@@ -93,6 +93,7 @@ fn open_path(
         data: DataPattern::default(),
         seed: 1,
         fill_time_limit_ns: None,
+        filled_by_caller: false,
     };
     let intent = intent(&need, permissions);
     let plan = judge(context, store, name, &intent)?;

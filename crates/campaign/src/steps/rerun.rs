@@ -123,6 +123,15 @@ impl Work {
             }
             let request = run.asked();
             check_request(run, &request)?;
+            if request.verify {
+                return Err(Failure::usage(
+                    format!(
+                        "{} was made with its data verified, which costs processor time: a run without it is no run of the same",
+                        run.id
+                    ),
+                    "take a run that was made without --verify as baseline",
+                ));
+            }
             let mut made = 0;
             let jobs: Vec<PlacedJob> = run
                 .jobs
@@ -292,6 +301,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> TargetRequirements {
         data: first.map(|load| load.data).unwrap_or_default(),
         seed: first.map_or(1, |load| load.seed),
         fill_time_limit_ns: None,
+        filled_by_caller: false,
     }
 }
 

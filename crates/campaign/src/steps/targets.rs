@@ -46,6 +46,8 @@ pub struct TargetRequirements {
     pub seed: u64,
     /// Filling a test file takes at most this.
     pub fill_time_limit_ns: Option<u64>,
+    /// The caller writes all of a test file before anything is read.
+    pub filled_by_caller: bool,
 }
 
 /// Something that can be measured.
@@ -162,6 +164,7 @@ pub fn open_target(
             let aimed = carry_out(context, store, plan, &mut |_, _| {})?;
             if in_memory.is_none()
                 && need.reads
+                && !need.filled_by_caller
                 && let Some(void) = void_data(&aimed)
             {
                 warn_of_void(context, &void);
@@ -269,6 +272,7 @@ pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
         data: need.data,
         seed: need.seed,
         fill_time_limit_ns: need.fill_time_limit_ns,
+        filled_by_caller: need.filled_by_caller,
         ..Intent::default()
     }
 }

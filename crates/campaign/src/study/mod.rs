@@ -233,6 +233,7 @@ impl Sitting<'_> {
             data: Workload::default().data,
             seed: Workload::SEED,
             fill_time_limit_ns: Some(25 * SECOND_NS),
+            filled_by_caller: false,
         };
         let target = self.document.target.clone();
         let mut writes = requirements.writes;

@@ -1,19 +1,16 @@
 //! From open targets to what the workers share: regions, owners, maps, memory.
 
 use super::VerifyOptions;
-use super::drive::Post;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::plan::problem_failure;
+use crate::steps::verification::check_memory;
+use crate::steps::verification::crowd::Post;
 use std::sync::Arc;
-use stripewise_disk_inspect::System;
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
 use stripewise_units::format_bytes;
-use stripewise_verify::{Crews, Field, Ground, Load, Plan, Role, Worker};
+use stripewise_verify::{Crews, Field, Load, Plan, Role, Worker};
 use stripewise_workload::{CacheMode, Pattern};
-
-/// Maps and buffers may take this share of the memory that is available.
-const MEMORY_SHARE_MAX: f64 = 0.8;
 
 /// The workers, and what they share.
 pub(super) struct Staff {
@@ -50,7 +47,12 @@ pub(super) fn staff(
             })?,
         });
     }
-    check_memory(&grounds, &crews)?;
+    let regions = grounds.iter().flat_map(|ground| &ground.regions);
+    let map_bytes: u64 = regions.map(|region| region.map.blocks() * 2).sum();
+    check_memory(
+        map_bytes + crews.buffer_bytes(),
+        "give a smaller --size; `--capacity` needs no map",
+    )?;
     let workers = u16::try_from(crews.all.len()).map_err(|_| {
         Failure::usage(
             "these are too many workers",
@@ -104,29 +106,4 @@ fn loads_of(row: &ProfileRow) -> Vec<Load> {
     };
     let outstanding = workload.outstanding.max(1);
     vec![Load { role, outstanding }; workload.threads.max(1) as usize]
-}
-
-/// The map and the buffers must fit before the first byte is written.
-fn check_memory(grounds: &[Ground], crews: &Crews) -> Outcome<()> {
-    let regions = grounds.iter().flat_map(|ground| &ground.regions);
-    let map_bytes: u64 = regions.map(|region| region.map.blocks() * 2).sum();
-    let needed = map_bytes + crews.buffer_bytes();
-    let memory = System::live().host().memory;
-    let available = match (memory.available_bytes, memory.limit_bytes) {
-        (Some(available), Some(limit)) => Some(available.min(limit)),
-        (one, other) => one.or(other),
-    };
-    match available {
-        Some(available) if needed as f64 > available as f64 * MEMORY_SHARE_MAX => {
-            Err(Failure::usage(
-                format!(
-                    "the map of expectations and the buffers take {}, and {} of memory are available",
-                    format_bytes(needed),
-                    format_bytes(available)
-                ),
-                "give a smaller --size; `--capacity` needs no map",
-            ))
-        }
-        _ => Ok(()),
-    }
 }

@@ -2,7 +2,6 @@
 //! on as SQL Server would, and read once more at the end.
 
 mod capacity;
-mod drive;
 mod ground;
 mod image;
 mod stuck;
@@ -11,21 +10,21 @@ use crate::context::{Context, keep_document};
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::steps::targets::{OpenTarget, kept_at, prepare, target_failure};
+use crate::steps::targets::{kept_at, target_failure};
+use crate::steps::verification::crowd::{Crowd, Drive, Post};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::engine::Measured;
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
+    DOCUMENT_KIND, counts_of, open_all, outstanding_total, refuse_what_holds_no_data, run_number,
+    verified, words,
 };
-
-use drive::{Crowd, Drive, NEVER_CAME_BACK, Post};
 use ground::{Staff, staff};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
+use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::{KindOutcome, KindParts};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
@@ -101,7 +100,9 @@ pub fn verify(
     check(options)?;
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
-    let targets = open_all(context, store, options, permissions)?;
+    let targets = open_all(context, store, &options.targets, permissions, |name| {
+        wish(options, permissions, name)
+    })?;
     let begun = match (options.capacity, targets.first()) {
         (true, Some(target)) => capacity::position(context, store, target)?,
         _ => None,
@@ -183,47 +184,31 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
     }
 }
 
-fn open_all(
-    context: &Context,
-    store: &mut Store,
-    options: &VerifyOptions,
-    permissions: &Permissions,
-) -> Outcome<Vec<Target>> {
-    let mut targets = Vec::new();
-    for name in &options.targets {
-        let is_directory_or_file =
-            std::fs::metadata(name).map_or(true, |found| found.is_dir() || found.is_file());
-        let size = match options.size_bytes {
+/// What is meant to be done to this target.
+fn wish(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Intent {
+    let is_directory_or_file =
+        std::fs::metadata(name).map_or(true, |found| found.is_dir() || found.is_file());
+    Intent {
+        reads: true,
+        size: match options.size_bytes {
             Some(bytes) => Size::Exactly(bytes),
             None if is_directory_or_file || options.capacity => Size::Auto,
             None => Size::AtMost(SIZE_BYTES_USUAL),
-        };
-        let intent = Intent {
-            reads: true,
-            writes: true,
-            size,
-            overwrite: permissions.overwrite,
-            destroy: permissions.destroy_of(name),
-            busy_ok: permissions.busy_ok,
-            keep: permissions.keep,
-            outstanding_total: (options.threads)
-                .saturating_mul(options.outstanding)
-                .saturating_mul(u32::try_from(options.targets.len()).unwrap_or(u32::MAX)),
-            outstanding_by_number: options.load_by_number,
-            cache: match options.caching {
-                Caching::Buffered => CacheMode::Buffered,
-                _ => CacheMode::Direct,
-            },
-            seed: options.seed,
-            filled_by_caller: true,
-            ..Intent::default()
-        };
-        let parsed: TargetName = name.parse().map_err(target_failure)?;
-        if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
-            targets.push(*target);
-        }
+        },
+        keep: permissions.keep,
+        outstanding_total: outstanding_total(
+            options.threads,
+            options.outstanding,
+            options.targets.len(),
+        ),
+        outstanding_by_number: options.load_by_number,
+        cache: match options.caching {
+            Caching::Buffered => CacheMode::Buffered,
+            _ => CacheMode::Direct,
+        },
+        seed: options.seed,
+        ..Intent::default()
     }
-    Ok(targets)
 }
 
 /// What will be done, before the first byte.
@@ -470,7 +455,7 @@ impl BurnIn<'_> {
         let mut errors = VerifyErrors {
             total: each.clone().map(|counts| counts.errors).sum::<u64>()
                 + self.flush_errors.len() as u64,
-            first: self.posts.iter().filter_map(first_error).collect(),
+            first: self.posts.iter().filter_map(Post::first_error).collect(),
         };
         errors.first.extend(self.flush_errors);
         let notes = with_lost(self.notes, self.lost_threads);
@@ -527,16 +512,6 @@ fn with_lost(mut notes: Vec<String>, threads: usize) -> Vec<String> {
         ));
     }
     notes
-}
-
-fn first_error(post: &Post) -> Option<String> {
-    let (offset_bytes, number) = post.worker.counts().first_error?;
-    let reason = match number {
-        0 => "short transfer".to_owned(),
-        NEVER_CAME_BACK => "never came back".to_owned(),
-        number => error_name(number),
-    };
-    Some(format!("{reason} at byte {offset_bytes}"))
 }
 
 fn title_of(phase: Phase) -> &'static str {

@@ -1,11 +1,12 @@
 //! Operations that take over 15 s, named while they do: SQL Server's error 833.
 
-use super::drive::{Gauge, InFlight};
 use crate::context::Context;
+use crate::steps::verification::crowd::{Gauge, InFlight};
 use crate::steps::verification::document::StuckOperation;
 use std::path::Path;
 use std::sync::Arc;
 use stripewise_disk_inspect::{Inspect, System};
+use stripewise_machine::observe::InFlight as QueueDepth;
 use stripewise_targets::{FileWatch, Target};
 use stripewise_units::{DeviceNumber, format_bytes, format_duration};
 
@@ -14,14 +15,86 @@ const STUCK_NS: u64 = 15_000_000_000;
 /// How many are kept.
 const KEPT_MAX: usize = 1_000;
 
+/// What a device has in flight.
+type Queue = Option<QueueDepth>;
+
 /// Looks for them, and for files that others cut.
 pub(super) struct Watch {
     names: Vec<String>,
     devices: Vec<Option<DeviceNumber>>,
     files: Vec<Option<FileWatch>>,
+    stuck: Stuck,
+    cut_was_said: bool,
+}
+
+/// Those that were found.
+#[derive(Default)]
+struct Stuck {
     /// Which post, which slot and when issued; and what is told of it.
     found: Vec<(usize, usize, u64, StuckOperation)>,
-    cut_was_said: bool,
+}
+
+impl Stuck {
+    /// Looks at everything that is in flight at `now_ns`, and returns a sentence for each
+    /// operation that was not stuck before.
+    fn look(
+        &mut self,
+        gauges: &[(usize, Arc<[Gauge]>)],
+        now_ns: u64,
+        names: &[String],
+        queue_of: &dyn Fn(usize) -> Queue,
+    ) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for (post, (target, slots)) in gauges.iter().enumerate() {
+            for (slot, gauge) in slots.iter().enumerate() {
+                let Some(operation) = gauge.in_flight() else {
+                    continue;
+                };
+                let for_ns = now_ns.saturating_sub(operation.issued_ns);
+                if for_ns < STUCK_NS {
+                    continue;
+                }
+                let known = (self.found.iter_mut()).find(|(at, number, issued_ns, _)| {
+                    (*at, *number, *issued_ns) == (post, slot, operation.issued_ns)
+                });
+                if let Some((.., known)) = known {
+                    known.for_ns = for_ns;
+                } else if self.found.len() < KEPT_MAX {
+                    let stuck = stuck(*target, &operation, for_ns, queue_of(*target));
+                    sentences.push(sentence(&stuck, &names[*target]));
+                    (self.found).push((post, slot, operation.issued_ns, stuck));
+                }
+            }
+        }
+        sentences
+    }
+}
+
+fn stuck(target: usize, operation: &InFlight, for_ns: u64, queue: Queue) -> StuckOperation {
+    StuckOperation {
+        target: target as u16,
+        kind: if operation.writes { "write" } else { "read" }.to_owned(),
+        offset_bytes: operation.offset_bytes,
+        length_bytes: operation.length_bytes,
+        for_ns,
+        device_reads: queue.map(|queue| queue.reads),
+        device_writes: queue.map(|queue| queue.writes),
+    }
+}
+
+/// As SQL Server reports it in error 833, with the device's queue.
+fn sentence(stuck: &StuckOperation, name: &str) -> String {
+    let queue = (stuck.device_reads).zip(stuck.device_writes);
+    let device = queue.map_or_else(String::new, |(reads, writes)| {
+        format!("; the device has {reads} reads and {writes} writes in flight")
+    });
+    format!(
+        "a {} of {} at byte {} of {name} has taken {} and is not done{device}",
+        stuck.kind,
+        format_bytes(stuck.length_bytes),
+        stuck.offset_bytes,
+        format_duration(stuck.for_ns)
+    )
 }
 
 impl Watch {
@@ -38,7 +111,7 @@ impl Watch {
                 .collect(),
             devices: targets.iter().map(device).collect(),
             files: targets.iter().map(Target::watch).collect(),
-            found: Vec::new(),
+            stuck: Stuck::default(),
             cut_was_said: false,
         }
     }
@@ -50,62 +123,12 @@ impl Watch {
         gauges: &[(usize, Arc<[Gauge]>)],
         now_ns: u64,
     ) {
-        for (post, (target, slots)) in gauges.iter().enumerate() {
-            for (slot, gauge) in slots.iter().enumerate() {
-                let Some(operation) = gauge.in_flight() else {
-                    continue;
-                };
-                let for_ns = now_ns.saturating_sub(operation.issued_ns);
-                if for_ns >= STUCK_NS {
-                    self.is_stuck(context, (post, slot), *target, &operation, for_ns);
-                }
-            }
-        }
-    }
-
-    fn is_stuck(
-        &mut self,
-        context: &Context,
-        (post, slot): (usize, usize),
-        target: usize,
-        operation: &InFlight,
-        for_ns: u64,
-    ) {
-        let known = (self.found.iter_mut()).find(|(at, number, issued_ns, _)| {
-            (*at, *number, *issued_ns) == (post, slot, operation.issued_ns)
-        });
-        if let Some((.., known)) = known {
-            known.for_ns = for_ns;
-            return;
-        }
-        if self.found.len() >= KEPT_MAX {
-            return;
-        }
-        let queue = self.devices[target].and_then(|number| System::live().in_flight(number));
-        let kind = if operation.writes { "write" } else { "read" };
-        let device = queue.map_or_else(String::new, |queue| {
-            format!(
-                "; the device has {} reads and {} writes in flight",
-                queue.reads, queue.writes
-            )
-        });
-        context.note(format!(
-            "a {kind} of {} at byte {} of {} has taken {} and is not done{device}",
-            format_bytes(operation.length_bytes),
-            operation.offset_bytes,
-            self.names[target],
-            format_duration(for_ns)
-        ));
-        let stuck = StuckOperation {
-            target: target as u16,
-            kind: kind.to_owned(),
-            offset_bytes: operation.offset_bytes,
-            length_bytes: operation.length_bytes,
-            for_ns,
-            device_reads: queue.map(|queue| queue.reads),
-            device_writes: queue.map(|queue| queue.writes),
+        let queue_of = |target: usize| {
+            let number = self.devices[target]?;
+            System::live().in_flight(number)
         };
-        self.found.push((post, slot, operation.issued_ns, stuck));
+        let sentences = (self.stuck).look(gauges, now_ns, &self.names, &queue_of);
+        sentences.iter().for_each(|sentence| context.note(sentence));
     }
 
     /// Somebody made a file smaller: writing on would let it grow again.
@@ -131,6 +154,61 @@ impl Watch {
     }
 
     pub(super) fn into_found(self) -> Vec<StuckOperation> {
-        self.found.into_iter().map(|(.., stuck)| stuck).collect()
+        let found = self.stuck.found.into_iter();
+        found.map(|(.., stuck)| stuck).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_io_engine::{Kind, Operation};
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    /// Fifteen seconds pass without a wait: the time is whoever asks'.
+    #[test]
+    fn an_operation_is_named_once_after_15_seconds_with_the_queue_of_its_device() {
+        let gauges: Arc<[Gauge]> = (0..2).map(|_| Gauge::default()).collect();
+        let all = [(1, Arc::clone(&gauges))];
+        let names = ["sda".to_owned(), "sdb".to_owned()];
+        let asked = std::cell::Cell::new(0);
+        let queue = |target: usize| {
+            assert_eq!(target, 1);
+            asked.set(asked.get() + 1);
+            Some(QueueDepth {
+                reads: 3,
+                writes: 40,
+            })
+        };
+        let mut stuck = Stuck::default();
+        let mut look = |seconds: f64| {
+            let now_ns = (seconds * SECOND_NS as f64) as u64;
+            stuck.look(&all, now_ns, &names, &queue)
+        };
+        let operation = |kind| Operation {
+            slot: 0,
+            file: 0,
+            kind,
+            offset_bytes: 81_920,
+            length_bytes: 8_192,
+        };
+        gauges[0].issued(&operation(Kind::Write), SECOND_NS);
+        assert_eq!(look(15.9), Vec::<String>::new());
+        let said = look(16.0);
+        assert_eq!(said.len(), 1);
+        let words = [
+            "a write of 8 KiB at byte 81920 of sdb has taken 15 s",
+            "the device has 3 reads and 40 writes in flight",
+        ];
+        assert!(words.iter().all(|word| said[0].contains(word)), "{said:?}");
+        assert_eq!(look(30.0), Vec::<String>::new(), "said once");
+        gauges[0].completed();
+        gauges[1].issued(&operation(Kind::Read), 31 * SECOND_NS);
+        assert_eq!(look(45.0), Vec::<String>::new());
+        assert!(look(46.5)[0].contains("a read of 8 KiB"));
+        let kept: Vec<u64> = stuck.found.iter().map(|(.., one)| one.for_ns).collect();
+        assert_eq!(kept, [29 * SECOND_NS, 15_500_000_000]);
+        assert_eq!(asked.get(), 2, "the queue is that of the moment");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::show::context::Context;
 use crate::show::document::print_text;
+use crate::show::verified::beside_text;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
     bench_sentences, caution_text, hosts_text, imported_rows_table, job_details, like_table,
@@ -122,6 +123,11 @@ fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> 
         true => warnings_text(&document.runs),
         false => warnings_brief(&document.runs, !foreign),
     });
+    let verified = document
+        .runs
+        .iter()
+        .filter_map(|run| run.verification.as_ref());
+    verified.for_each(|one| text.push_str(&beside_text(one)));
     text
 }
 

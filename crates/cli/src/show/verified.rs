@@ -1,15 +1,63 @@
 //! A verification on the terminal.
 
 use crate::show::document::print_text;
+use std::collections::BTreeMap;
 use stripewise_campaign::steps::verification::document::{
     Mode, PhaseOutcome, VerifyDocument, VerifyVerdict,
 };
 use stripewise_campaign::verify::Class;
 use stripewise_results::KindOutcome;
+use stripewise_results::faults::{FaultRecord, Verification};
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
 
 /// Faults that are printed in full; the store has all of them.
 const SHOWN_MAX: usize = 20;
+
+/// Faults in full, the first of them.
+fn faults_text(faults: &[FaultRecord]) -> String {
+    let shown = faults.iter().take(SHOWN_MAX);
+    let mut text: String = shown
+        .map(|fault| format!("\n{}\n", fault.message))
+        .collect();
+    if let Some(more) = faults.len().checked_sub(SHOWN_MAX + 1) {
+        text.push_str(&format!(
+            "\n... and {} more: `--json` prints all of them\n",
+            more + 1
+        ));
+    }
+    text
+}
+
+/// What verification beside a run came to.
+pub fn beside_text(verification: &Verification) -> String {
+    let mut text = faults_text(&verification.faults);
+    if let Some(error) = verification.errors.first() {
+        text.push_str(&format!("\nNot all of it could be read again: {error}\n"));
+    }
+    let verified = format!(
+        "{} verified in {} operations",
+        format_bytes(verification.verified_bytes),
+        format_count(verification.operations)
+    );
+    let verdict = match (verification.faults.is_empty(), verification.read_at_end) {
+        (false, _) => format!(
+            "FAULTS: {}; {verified}",
+            classes_of(&verification.faults_by_class)
+        ),
+        (true, true) => format!("Verified: no fault in {verified}"),
+        (true, false) => {
+            format!("NOT FINISHED: no fault in {verified}; not all of it was read again at the end")
+        }
+    };
+    format!("{text}\n{verdict}\n")
+}
+
+fn classes_of(counts: &BTreeMap<String, u64>) -> String {
+    let classes = counts
+        .iter()
+        .map(|(class, count)| format!("{count} {class}"));
+    classes.collect::<Vec<_>>().join(", ")
+}
 
 /// Prints what a verification came to.
 pub fn print_verified(document: &VerifyDocument) {
@@ -49,15 +97,7 @@ pub fn print_verified(document: &VerifyDocument) {
     for note in &document.notes {
         text.push_str(&format!("note: {note}\n"));
     }
-    for fault in document.faults.iter().take(SHOWN_MAX) {
-        text.push_str(&format!("\n{}\n", fault.message));
-    }
-    if let Some(more) = document.faults.len().checked_sub(SHOWN_MAX + 1) {
-        text.push_str(&format!(
-            "\n... and {} more: `--json` prints all of them\n",
-            more + 1
-        ));
-    }
+    text.push_str(&faults_text(&document.faults));
     if !document.errors.first.is_empty() {
         text.push_str(&format!(
             "\n{} operations failed, which is no fault of the data: {}\n",
@@ -189,9 +229,6 @@ fn verdict(document: &VerifyDocument) -> String {
         format_bytes(document.verified_bytes),
         format_count(document.operations)
     );
-    let classes: Vec<String> = (document.faults_by_class.iter())
-        .map(|(class, count)| format!("{count} {class}"))
-        .collect();
     if document.mode == Mode::PowerCut && document.verdict != VerifyVerdict::Faults {
         return format!(
             "The power did not go: {}. Kept as {}; --after-cut judges what is there all the same.",
@@ -209,7 +246,7 @@ fn verdict(document: &VerifyDocument) -> String {
         }
         VerifyVerdict::Faults => format!(
             "FAULTS: {}; {verified}. Kept as {}.",
-            classes.join(", "),
+            classes_of(&document.faults_by_class),
             document.id
         ),
         VerifyVerdict::Errors => format!(

@@ -193,6 +193,9 @@ pub struct HowArguments {
     /// Size of the device's or controller's cache, if you know it: a smaller span is warned of
     #[arg(long, value_name = "SIZE")]
     pub cache_size: Option<ByteSize>,
+    /// Stamp what is written and compare what is read; stops at the first wrong byte, with exit code 1
+    #[arg(long)]
+    pub verify: bool,
     /// Faults to inject, for tests of the program itself
     #[arg(long, value_name = "PLAN", hide = true)]
     pub inject: Option<FaultPlan>,

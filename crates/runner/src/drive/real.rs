@@ -12,6 +12,7 @@ mod coordinator;
 mod pulse;
 mod thread;
 
+use crate::checked::Checks;
 use crate::{Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct RealJob {
     pub faults: Option<FaultPlan>,
     /// Where engines that time hand-overs leave the times.
     pub hand_overs: Option<HandOverLog>,
+    /// What its data is compared with, where that is asked for.
+    pub checks: Option<Checks>,
 }
 
 impl RealJob {

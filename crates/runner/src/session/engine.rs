@@ -31,6 +31,7 @@ impl OpenJob {
             register_buffers: true,
             faults: settings.faults.clone(),
             hand_overs: settings.time_hand_overs.then(HandOverLog::default),
+            checks: settings.checks.clone(),
         }
     }
 }
@@ -100,6 +101,7 @@ pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
         register_buffers: false,
         faults: None,
         hand_overs: None,
+        checks: None,
     };
     let plan = RunPlan {
         interval_ns: duration_ns.max(1_000_000),

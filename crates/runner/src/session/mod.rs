@@ -21,6 +21,7 @@ pub use listen::Listener;
 pub use memory::check_memory;
 pub use trial::{Trial, trial_reads};
 
+use crate::checked::Checks;
 use crate::drive::virtual_time::{self, SimulatedJob};
 use crate::pauses::looks_like_a_pause;
 use crate::trust;
@@ -166,6 +167,8 @@ pub struct Settings {
     pub skipped: Vec<String>,
     /// Faults to inject, for tests of the whole program.
     pub faults: Option<FaultPlan>,
+    /// What the data of all jobs is compared with, where that is asked for.
+    pub checks: Option<Checks>,
 }
 
 /// Runs jobs on real places.
@@ -192,14 +195,15 @@ pub fn run_real(
         source,
     })?;
     let plan = RunPlan {
-        look_ns: match lookout.is_there() {
+        look_ns: match lookout.is_there() || settings.checks.is_some() {
             true => lookout::LOOK_NS,
             false => plan.look_ns,
         },
         ..plan
     };
     let mut observer = RecordingObserver::new(&mut skeleton, listener, Some(&mut watch));
-    let is_lost = || lookout.is_lost();
+    let found = || settings.checks.as_ref().is_some_and(Checks::found);
+    let is_lost = || lookout.is_lost() || found();
     let mut policy = MinimumOperations::new(&plan, settings.operations_min, &is_lost);
     let driven = engine::drive(
         opened,
@@ -213,6 +217,10 @@ pub fn run_real(
     let ramp_bytes = observer.ramp_bytes();
     let seen = watch.finish(ramp_bytes);
     finish(&mut skeleton, &totals);
+    if found() && skeleton.partial_because.is_none() {
+        skeleton.status = Status::Partial;
+        skeleton.partial_because = Some("a read brought wrong data, which ended it".to_owned());
+    }
     for (job, hand_overs) in skeleton.jobs.iter_mut().zip(driven.hand_overs) {
         job.engine
             .fallbacks
@@ -299,6 +307,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         merged: None,
         host: settings.host.clone(),
         processors: Vec::new(),
+        verification: None,
         jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),
         warnings: Vec::new(),
     }

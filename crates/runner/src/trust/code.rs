@@ -124,6 +124,8 @@ codes! {
     Skipped = "skipped",
     /// The store could not take the intervals as fast as they came.
     StoreBehind = "store-behind",
+    /// The storage did not keep what it was given.
+    WrongData = "wrong-data",
 }
 
 impl Code {

@@ -44,7 +44,7 @@ pub use stalls::{paused, stalled, stalled_at_end};
 pub use steadiness::{fell_once, not_steady, quick_run};
 pub use volume::{
     abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, store_behind,
-    target_changed,
+    target_changed, wrong_data,
 };
 
 use stripewise_machine::Throttle;

@@ -278,3 +278,21 @@ pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
     let hint = "keep results on another disk with --store FILE, or use a longer <--interval>";
     Some(Code::StoreBehind.warning(Severity::Note, message, hint))
 }
+
+/// What the data of a run that was verified came to: `classes` says how many faults there
+/// are of each class; `None` where there are none.
+#[must_use]
+pub fn wrong_data(classes: &std::collections::BTreeMap<String, u64>) -> Option<Warning> {
+    if classes.is_empty() {
+        return None;
+    }
+    let each = classes
+        .iter()
+        .map(|(class, count)| format!("{count} {class}"));
+    let message = format!(
+        "the storage did not keep what it was given: {}",
+        each.collect::<Vec<_>>().join(", ")
+    );
+    let hint = "Read the faults in this record, and keep no data there until their cause is known.";
+    Some(Code::WrongData.warning(Severity::Void, message, hint))
+}

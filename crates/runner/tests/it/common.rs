@@ -58,6 +58,7 @@ pub fn real_job(workload: Workload) -> RealJob {
         register_buffers: false,
         faults: None,
         hand_overs: None,
+        checks: None,
     }
 }
 

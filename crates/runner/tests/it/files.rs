@@ -39,6 +39,7 @@ fn write_once<E: Engine + 'static>() -> Result<(RunTotals, Vec<u8>), Error> {
         register_buffers: true,
         faults: None,
         hand_overs: None,
+        checks: None,
     };
     let plan = RunPlan {
         operations_max_per_thread: Some(BLOCKS / 2),
@@ -100,6 +101,7 @@ fn reads_past_the_end_of_the_file_are_short_and_counted() {
         register_buffers: false,
         faults: None,
         hand_overs: None,
+        checks: None,
     };
     let plan = RunPlan {
         operations_max_per_thread: Some(1_000),

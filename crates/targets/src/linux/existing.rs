@@ -205,7 +205,7 @@ pub(super) fn settle_direct(
 
 /// A bounded look at the data, past the page cache where possible so that none
 /// of it is warm for the measurement.
-pub(super) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
+pub(crate) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
     let layout = match kind {
         TargetKind::Device => None,
         _ => layout(opened.file()),

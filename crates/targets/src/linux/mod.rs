@@ -38,6 +38,7 @@ mod test_file;
 mod users;
 mod watch;
 
+pub(crate) use existing::data_facts;
 pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::Opened;
 pub(crate) use watch::FileWatch;

@@ -32,6 +32,7 @@ mod mark;
 mod opened;
 mod test_file;
 
+pub(crate) use existing::data_facts;
 pub(crate) use expand::expand;
 pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
 pub(crate) use opened::{FileWatch, Opened};

@@ -58,6 +58,13 @@ pub struct Disks {
     copies: Option<(usize, Range<u64>, u64)>,
     /// Writes that have reached the disks, in order.
     pub writes: Vec<(usize, Range<u64>)>,
+    /// By disk and sector: the turn in which the last write of it was over.
+    pub written: [Vec<u64>; 2],
+    /// Of the operation that is about to reach the disk: its worker, and the turn in which
+    /// it was issued.
+    pub now: (usize, u64),
+    /// Reads of where copies differ, in order: whose, and whether the old copy came.
+    pub of_copies: Vec<(usize, bool)>,
 }
 
 impl Disks {
@@ -69,7 +76,17 @@ impl Disks {
             late: Vec::new(),
             copies: None,
             writes: Vec::new(),
+            written: [vec![0; bytes / SECTOR], vec![0; bytes / SECTOR]],
+            now: (0, 0),
+            of_copies: Vec::new(),
         }
+    }
+
+    /// Whether all writes of this place were over when the operation that is about to reach
+    /// the disk was issued.
+    pub fn is_settled(&self, disk: usize, place: Range<u64>) -> bool {
+        let sectors = place.start as usize / SECTOR..place.end as usize / SECTOR;
+        (self.written[disk][sectors].iter()).all(|turn| *turn <= self.now.1)
     }
 
     fn put(&mut self, disk: usize, at: usize, data: &[u8]) {
@@ -164,7 +181,9 @@ impl Disks {
         let overlaps = range.start < at_bytes + length as u64 && range.end > at_bytes;
         if *other == disk && overlaps {
             *reads += 1;
-            if !reads.is_multiple_of(2) {
+            let old = !reads.is_multiple_of(2);
+            self.of_copies.push((self.now.0, old));
+            if old {
                 for byte in range.start.max(at_bytes)..range.end.min(at_bytes + length as u64) {
                     buffer[(byte - at_bytes) as usize] = self.before[disk][byte as usize];
                 }
@@ -215,6 +234,8 @@ struct InFlight {
     worker: usize,
     operation: Operation,
     buffer: Vec<u8>,
+    /// Operations that were over when it was issued.
+    issued: u64,
 }
 
 /// Drives workers over disks, completing operations in any order.
@@ -222,6 +243,8 @@ pub struct Driver {
     pub workers: Vec<Worker>,
     pub disks: Disks,
     in_flight: VecDeque<InFlight>,
+    /// Operations that are over.
+    turn: u64,
     /// The model's time.
     pub now_ns: u64,
     /// Between two completions: at least this, and at most three times as much.
@@ -240,6 +263,7 @@ impl Driver {
             workers,
             disks,
             in_flight: VecDeque::new(),
+            turn: 0,
             now_ns: 0,
             service_ns: 1_000,
             fail_per_thousand: 0,
@@ -291,6 +315,7 @@ impl Driver {
             worker: index,
             operation,
             buffer,
+            issued: self.turn,
         });
     }
 
@@ -304,12 +329,15 @@ impl Driver {
                 worker,
                 operation,
                 mut buffer,
+                issued,
             }) = self.in_flight.remove(at)
             else {
                 return;
             };
             self.now_ns += self.service_ns + self.disks.dice.below(2 * self.service_ns);
             let disk = usize::from(self.workers[worker].crew().target);
+            self.turn += 1;
+            self.disks.now = (worker, issued);
             let wrong = strike(&operation, disk, &mut self.disks);
             let place = operation.offset_bytes;
             let result = if self.disks.dice.below(1000) < self.fail_per_thousand {
@@ -324,6 +352,10 @@ impl Driver {
                 self.workers[worker].look(operation.slot, self.now_ns, &buffer[..result as usize]);
             }
             self.workers[worker].complete(operation.slot, result);
+            if operation.kind == Kind::Write {
+                let sectors = place as usize / SECTOR..(place as usize + buffer.len()) / SECTOR;
+                self.disks.written[disk][sectors].fill(self.turn);
+            }
         }
     }
 

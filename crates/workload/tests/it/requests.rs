@@ -123,6 +123,7 @@ prop_compose! {
             operations_max_per_thread,
             cache_size_bytes,
             requirements: vec!["p99<5ms".to_owned()],
+            verify: true,
             cache_by_name,
             load_by_number,
             ..Request::default()

@@ -54,6 +54,7 @@ pub fn requirements(plan: &ExperimentPlan, load_given: bool) -> TargetRequiremen
         data: first.data,
         seed: plan.seed,
         fill_time_limit_ns: span.is_none().then_some(FILL_NS),
+        filled_by_caller: false,
     }
 }
 

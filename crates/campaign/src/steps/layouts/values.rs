@@ -97,6 +97,7 @@ pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
         data: first.data,
         seed,
         fill_time_limit_ns: None,
+        filled_by_caller: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::KindOutcome;
-use stripewise_verify::Fault;
+use stripewise_results::faults::FaultRecord;
 use stripewise_verify::aftermath::Survival;
 
 /// The document's version; raised when a field changes its meaning.
@@ -282,33 +282,4 @@ pub struct StuckOperation {
     /// And writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_writes: Option<u32>,
-}
-
-/// A fault with what the program knows of its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct FaultRecord {
-    /// The fault.
-    #[serde(flatten)]
-    pub fault: Fault,
-    /// Name of its target.
-    pub target_name: String,
-    /// The first logical block address on the device that the target is or is on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lba: Option<u64>,
-    /// The piece of the file that holds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extent: Option<ExtentRecord>,
-    /// All of it in a sentence.
-    pub message: String,
-}
-
-/// A piece of a file on its file system's device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ExtentRecord {
-    /// Its first byte in the file.
-    pub file_bytes: u64,
-    /// Its first byte on the device.
-    pub device_bytes: u64,
-    /// Its length.
-    pub length_bytes: u64,
 }

@@ -1,18 +1,26 @@
 //! What verifications share: their document, faults in sentences, and a pass over a whole
 //! target.
 
+pub mod beside;
+pub mod crowd;
 pub mod document;
 pub mod engine;
 pub mod pass;
 pub mod witnessed;
 pub mod words;
 
+pub use stripewise_results::faults::counts_of;
+
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use document::{FaultRecord, PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
-use std::collections::BTreeMap;
-use stripewise_targets::{Target, TargetName};
+use crate::permissions::Permissions;
+use crate::steps::targets::{OpenTarget, prepare, target_failure};
+use document::{PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
+use stripewise_disk_inspect::System;
+use stripewise_store::Store;
+use stripewise_targets::{Intent, Target, TargetName};
+use stripewise_units::format_bytes;
 
 /// Kind of the documents in the store.
 pub const DOCUMENT_KIND: &str = "verify";
@@ -53,6 +61,65 @@ pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
     ))
 }
 
+/// Opens what is named, for a caller who writes every byte before it reads any. `wish` says
+/// what else is meant to be done to each.
+pub fn open_all(
+    context: &Context,
+    store: &mut Store,
+    names: &[String],
+    permissions: &Permissions,
+    wish: impl Fn(&str) -> Intent,
+) -> Outcome<Vec<Target>> {
+    let mut targets = Vec::new();
+    for name in names {
+        let intent = Intent {
+            writes: true,
+            overwrite: permissions.overwrite,
+            destroy: permissions.destroy_of(name),
+            busy_ok: permissions.busy_ok,
+            filled_by_caller: true,
+            ..wish(name)
+        };
+        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
+            targets.push(*target);
+        }
+    }
+    Ok(targets)
+}
+
+/// Operations in flight over all targets.
+#[must_use]
+pub fn outstanding_total(threads: u32, outstanding: u32, targets: usize) -> u32 {
+    let each = threads.saturating_mul(outstanding);
+    each.saturating_mul(u32::try_from(targets).unwrap_or(u32::MAX))
+}
+
+/// Maps and buffers may take this share of the memory that is available.
+const MEMORY_SHARE_MAX: f64 = 0.8;
+
+/// The map of expectations and the buffers must fit before the first byte is written.
+pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
+    let memory = System::live().host().memory;
+    let available = match (memory.available_bytes, memory.limit_bytes) {
+        (Some(available), Some(limit)) => Some(available.min(limit)),
+        (one, other) => one.or(other),
+    };
+    match available {
+        Some(available) if needed_bytes as f64 > available as f64 * MEMORY_SHARE_MAX => {
+            Err(Failure::usage(
+                format!(
+                    "the map of expectations and the buffers take {}, and {} of memory are available",
+                    format_bytes(needed_bytes),
+                    format_bytes(available)
+                ),
+                hint,
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A target as documents have it.
 #[must_use]
 pub fn verified(
@@ -79,16 +146,4 @@ pub fn verified(
         cache,
         changed: None,
     }
-}
-
-/// How many there are of each class.
-#[must_use]
-pub fn counts_of(faults: &[FaultRecord]) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for record in faults {
-        *counts
-            .entry(record.fault.class.name().to_owned())
-            .or_insert(0) += 1;
-    }
-    counts
 }

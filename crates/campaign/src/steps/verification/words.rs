@@ -1,6 +1,6 @@
 //! Faults in sentences, and times as stamps hold them.
 
-use super::document::{ExtentRecord, FaultRecord};
+use stripewise_results::faults::{ExtentRecord, FaultRecord};
 use stripewise_targets::Target;
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_verify::{Class, Fault};

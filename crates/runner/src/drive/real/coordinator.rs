@@ -124,7 +124,7 @@ impl Run {
             let index = self.links.len();
             let body = WorkerThread {
                 index,
-                worker,
+                load: worker,
                 open,
                 cpu: (!cpus.is_empty()).then(|| cpus[index % cpus.len()]),
                 shared: Arc::clone(&self.shared),
@@ -134,10 +134,17 @@ impl Run {
                 cpu_before: CpuTimes::default(),
                 waits: None,
             };
+            let live: Box<dyn FnOnce() + Send> = match job.checks.clone() {
+                None => Box::new(move || body.run::<E>()),
+                Some(checks) => {
+                    let body = body.checked(number, checks);
+                    Box::new(move || body.run::<E>())
+                }
+            };
             let handle = std::thread::Builder::new()
                 .name(format!("worker-{number}-{thread}"))
                 .stack_size(STACK_BYTES)
-                .spawn(move || body.run::<E>())
+                .spawn(live)
                 .map_err(|source| Error::Thread {
                     job: number,
                     thread,

@@ -1,5 +1,6 @@
 //! What one worker thread does, from opening its engine to its last word.
 
+use crate::checked::{Checked, Checks, Load};
 use crate::recorder::Recorder;
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::Window;
@@ -68,9 +69,9 @@ pub(super) struct Shared {
 }
 
 /// One worker thread, ready to run.
-pub(super) struct WorkerThread {
+pub(super) struct WorkerThread<L> {
     pub(super) index: usize,
-    pub(super) worker: Worker,
+    pub(super) load: L,
     pub(super) open: OpenPlan,
     pub(super) cpu: Option<u32>,
     pub(super) shared: Arc<Shared>,
@@ -84,7 +85,25 @@ pub(super) struct WorkerThread {
     pub(super) waits: Option<thread::Waits>,
 }
 
-impl WorkerThread {
+impl WorkerThread<Worker> {
+    /// The same with its data verified, as a thread of this job.
+    pub(super) fn checked(self, job: usize, checks: Checks) -> WorkerThread<Checked> {
+        WorkerThread {
+            index: self.index,
+            load: Checked::new(self.load, job, checks),
+            open: self.open,
+            cpu: self.cpu,
+            shared: self.shared,
+            events: self.events,
+            returned: self.returned,
+            in_flight: self.in_flight,
+            cpu_before: self.cpu_before,
+            waits: self.waits,
+        }
+    }
+}
+
+impl<L: Load> WorkerThread<L> {
     /// The whole life of the thread.
     pub(super) fn run<E: Engine>(mut self) {
         if let Some(cpu) = self.cpu
@@ -103,11 +122,11 @@ impl WorkerThread {
         }
         self.waits = thread::Waits::of_this_thread();
         self.cpu_before = self.cpu_times();
-        self.worker.begin();
+        self.load.worker_mut().begin();
         let failure = self.drive(&mut engine).err();
-        self.worker.finish();
+        self.load.worker_mut().finish();
         self.exchange(u64::MAX);
-        let mut drain = self.worker.drain();
+        let mut drain = self.load.worker().drain();
         // Whoever was in flight has had the drain limit already.
         drain.abandoned += u64::from(engine.close(0).operations);
         self.in_flight.store(0, Ordering::Relaxed);
@@ -119,13 +138,13 @@ impl WorkerThread {
         let mut in_flight = 0;
         loop {
             let now_ns = engine.now_ns();
-            self.worker.advance(now_ns);
-            let filled = engine.fill(&mut self.worker, now_ns);
+            self.load.worker_mut().advance(now_ns);
+            let filled = engine.fill(&mut self.load, now_ns);
             in_flight += filled.taken;
             self.in_flight.store(in_flight, Ordering::Relaxed);
             self.exchange(now_ns);
-            let mut until_ns = self.worker.boundary_ns().min(now_ns + WAIT_NS_MAX);
-            if self.worker.is_finished() {
+            let mut until_ns = self.load.worker().boundary_ns().min(now_ns + WAIT_NS_MAX);
+            if self.load.worker().is_finished() {
                 if in_flight == 0 || self.has_drained_long_enough(now_ns) {
                     return Ok(());
                 }
@@ -133,8 +152,8 @@ impl WorkerThread {
                 until_ns = until_ns.min(due_ns);
             }
             engine.submit_and_wait(1, Some(until_ns))?;
-            self.worker.refresh();
-            in_flight -= engine.reap(&mut self.worker);
+            self.load.worker_mut().refresh();
+            in_flight -= engine.reap(&mut self.load);
         }
     }
 
@@ -143,15 +162,16 @@ impl WorkerThread {
     fn has_drained_long_enough(&self, now_ns: u64) -> bool {
         let stop_at_ns = self.shared.window.times().stop_at_ns;
         let limit_ns = stop_at_ns.saturating_add(self.shared.drain_limit_ns);
-        self.worker.without_pauses(now_ns) >= limit_ns || self.shared.hurry.load(Ordering::Relaxed)
+        self.load.worker().without_pauses(now_ns) >= limit_ns
+            || self.shared.hurry.load(Ordering::Relaxed)
     }
 
     /// Sends what is ready, takes back what was emptied: the latter only when an
     /// edge is near, as looking into the channel costs as much as an operation.
     #[inline]
     fn exchange(&mut self, now_ns: u64) {
-        let edge_is_near = self.worker.edge_ns() <= now_ns.saturating_add(RETURN_NS);
-        if self.worker.has_report() || (edge_is_near && self.worker.wants_spare()) {
+        let edge_is_near = self.load.worker().edge_ns() <= now_ns.saturating_add(RETURN_NS);
+        if self.load.worker().has_report() || (edge_is_near && self.load.worker().wants_spare()) {
             self.exchange_now();
         }
     }
@@ -159,12 +179,12 @@ impl WorkerThread {
     #[cold]
     #[inline(never)]
     fn exchange_now(&mut self) {
-        if self.worker.wants_spare()
+        if self.load.worker().wants_spare()
             && let Ok(recorder) = self.returned.try_recv()
         {
-            self.worker.give_back(recorder);
+            self.load.worker_mut().give_back(recorder);
         }
-        while let Some(report) = self.worker.take_report() {
+        while let Some(report) = self.load.worker_mut().take_report() {
             self.send_report(report);
         }
     }

@@ -1,7 +1,7 @@
 //! The documentation has every code, and advice changes where it was followed.
 
 use super::clean::*;
-use crate::trust::{Code, Evidence, judge, store_behind};
+use crate::trust::{Code, Evidence, judge, store_behind, wrong_data};
 use std::path::Path;
 use stripewise_results::TargetKind;
 use stripewise_workload::CacheMode;
@@ -192,6 +192,10 @@ fn enospc_of_a_device_is_no_full_file_system() {
 
 #[test]
 fn a_store_that_joined_intervals_says_so() {
+    assert!(wrong_data(&std::collections::BTreeMap::new()).is_none());
+    let faults = std::collections::BTreeMap::from([("torn".to_owned(), 2)]);
+    let warning = wrong_data(&faults).expect("void");
+    assert!(warning.message.contains("2 torn"), "{}", warning.message);
     assert!(store_behind(0).is_none());
     let warning = store_behind(1_200).expect("a note");
     assert_eq!(warning.code, Code::StoreBehind.as_str());

@@ -1,15 +1,15 @@
 //! Threads and engines under the workers of `stripewise_verify`.
 
+use super::engine::{DRAIN_LIMIT_NS, Measured, work};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
-use crate::steps::verification::engine::{DRAIN_LIMIT_NS, Measured, work};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use stripewise_io_engine::{
-    Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source,
+    Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
 use stripewise_verify::{Phase, Step, Worker};
 
@@ -23,7 +23,7 @@ const IDLE: u64 = 0;
 
 /// What is in flight on one slot, for whoever looks from another thread.
 #[derive(Debug, Default)]
-pub(super) struct Gauge {
+pub struct Gauge {
     /// When it was issued, plus one; 0: nothing is in flight.
     issued_ns: AtomicU64,
     offset_bytes: AtomicU64,
@@ -33,15 +33,20 @@ pub(super) struct Gauge {
 
 /// An operation that takes long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InFlight {
+pub struct InFlight {
+    /// When it was issued, on the workers' clock.
     pub issued_ns: u64,
+    /// Where.
     pub offset_bytes: u64,
+    /// Its length.
     pub length_bytes: u64,
+    /// It writes.
     pub writes: bool,
 }
 
 impl Gauge {
-    fn issued(&self, operation: &Operation, now_ns: u64) {
+    /// This is in flight from `now_ns` on.
+    pub fn issued(&self, operation: &Operation, now_ns: u64) {
         let writes = u64::from(operation.kind == Kind::Write);
         self.offset_bytes
             .store(operation.offset_bytes, Ordering::Relaxed);
@@ -50,11 +55,14 @@ impl Gauge {
         self.issued_ns.store(now_ns + 1, Ordering::Release);
     }
 
-    fn completed(&self) {
+    /// It is over.
+    pub fn completed(&self) {
         self.issued_ns.store(IDLE, Ordering::Release);
     }
 
-    pub(super) fn in_flight(&self) -> Option<InFlight> {
+    /// What is in flight, if anything is.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<InFlight> {
         let issued_ns = self.issued_ns.load(Ordering::Acquire).checked_sub(1)?;
         let length = self.length_bytes.load(Ordering::Relaxed);
         Some(InFlight {
@@ -67,16 +75,21 @@ impl Gauge {
 }
 
 /// A worker with what it needs to be driven.
-pub(super) struct Post {
+pub struct Post {
+    /// The worker.
     pub worker: Worker,
     /// Which of the run's targets it works on.
     pub target: usize,
+    /// By slot: what it has in flight.
     pub gauges: Arc<[Gauge]>,
+    /// What it measured in the phase.
     pub measured: Measured,
 }
 
 impl Post {
-    pub(super) fn new(worker: Worker, target: usize) -> Post {
+    /// With nothing measured yet.
+    #[must_use]
+    pub fn new(worker: Worker, target: usize) -> Post {
         let slots = worker.crew().slots;
         Post {
             gauges: (0..slots).map(|_| Gauge::default()).collect(),
@@ -85,11 +98,23 @@ impl Post {
             measured: Measured::default(),
         }
     }
+
+    /// What failed first, in words.
+    #[must_use]
+    pub fn first_error(&self) -> Option<String> {
+        let (offset_bytes, number) = self.worker.counts().first_error?;
+        let reason = match number {
+            0 => "short transfer".to_owned(),
+            NEVER_CAME_BACK => "never came back".to_owned(),
+            number => error_name(number),
+        };
+        Some(format!("{reason} at byte {offset_bytes}"))
+    }
 }
 
 /// What all threads of a phase look at.
 #[derive(Debug, Default)]
-pub(super) struct Signals {
+pub struct Signals {
     /// Begin nothing new.
     pub stop: AtomicBool,
     /// Bytes that were transferred, for the progress.
@@ -177,9 +202,13 @@ impl Source for Operator {
 }
 
 /// What a phase is driven with.
-pub(super) struct Drive {
+#[derive(Debug)]
+pub struct Drive {
+    /// The engine.
     pub engine: EngineName,
+    /// Faults to inject, for tests.
     pub faults: Option<FaultPlan>,
+    /// The clock that all workers share.
     pub clock: Clock,
 }
 
@@ -190,9 +219,10 @@ enum Word {
 }
 
 /// A phase under way.
-pub(super) struct Crowd {
+pub struct Crowd {
     words: Receiver<Word>,
     threads: usize,
+    /// What its threads look at.
     pub signals: Arc<Signals>,
     /// By post: its target and what it has in flight.
     pub gauges: Vec<(usize, Arc<[Gauge]>)>,
@@ -204,7 +234,7 @@ pub(super) struct Crowd {
 
 impl Crowd {
     /// Starts a phase: each post with its files, on a thread of its own.
-    pub(super) fn start(
+    pub fn start(
         posts: Vec<(Post, Vec<Arc<File>>)>,
         phase: Phase,
         drive: &Drive,
@@ -248,7 +278,7 @@ impl Crowd {
     }
 
     /// Waits for a tick, or until all are done: then it is true.
-    pub(super) fn wait(&mut self) -> bool {
+    pub fn wait(&mut self) -> bool {
         while self.threads > 0 {
             match self.words.recv_timeout(TICK) {
                 Ok(Word::Done(post, fallbacks, failure)) => {
@@ -275,17 +305,17 @@ impl Crowd {
     }
 
     /// Begins nothing new.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         self.signals.stop.store(true, Ordering::Relaxed);
     }
 
     /// How long after a stop the coordinator waits for the threads.
-    pub(super) const fn patience_ns() -> u64 {
+    pub const fn patience_ns() -> u64 {
         DRAIN_LIMIT_NS + GRACE_NS
     }
 
     /// The workers, and how many threads never came back.
-    pub(super) fn finish(mut self) -> Outcome<(Vec<Post>, usize)> {
+    pub fn finish(mut self) -> Outcome<(Vec<Post>, usize)> {
         if let Some(error) = self.failure.take() {
             let hint = error.hint;
             return Err(Failure::of(Exit::Target, error).hinted(hint));
@@ -316,4 +346,4 @@ fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Se
 }
 
 /// The error number of operations that were given up: `ETIMEDOUT`.
-pub(super) const NEVER_CAME_BACK: i32 = 110;
+const NEVER_CAME_BACK: i32 = 110;
