@@ -216,6 +216,7 @@ prop_compose! {
             series_part: optional[3].clone(),
             latency_limit: None,
             processors: Vec::new(),
+            verification: None,
             host: HostFacts { name: texts[2].clone(), ..HostFacts::default() },
             jobs,
             warnings,

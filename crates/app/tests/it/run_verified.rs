@@ -20,68 +20,69 @@ fn classes(run: &Json) -> BTreeSet<String> {
     faults.iter().map(|one| one.at("class").text()).collect()
 }
 
+const LOADS: [&[&str]; 7] = [
+    &[
+        "--read-percent",
+        "50",
+        "--threads",
+        "3",
+        "--outstanding",
+        "8",
+    ],
+    &[
+        "--write",
+        "--block",
+        "4K",
+        "--cache",
+        "buffered",
+        "--sync",
+        "fdatasync:8",
+    ],
+    &[
+        "--read-percent",
+        "30",
+        "--block",
+        "8K:70,64K:30",
+        "--threads",
+        "2",
+    ],
+    &[
+        "--read-percent",
+        "50",
+        "--base-offset",
+        "63s",
+        "--block",
+        "64K",
+    ],
+    &[
+        "--read-percent",
+        "20",
+        "--sequential",
+        "--threads",
+        "4",
+        "--engine",
+        "threads",
+    ],
+    // All on a few blocks: writes overlap.
+    &[
+        "--read-percent",
+        "50",
+        "--size",
+        "64K",
+        "--threads",
+        "4",
+        "--outstanding",
+        "8",
+    ],
+    // What it reads was written before.
+    &["--read", "--rate", "200", "--cache", "direct-sync"],
+];
+
 #[test]
 fn loads_of_all_kinds_on_a_test_file_are_compared() {
     let desk = Desk::new();
     let volume = desk.volume();
-    let loads: [&[&str]; 7] = [
-        &[
-            "--read-percent",
-            "50",
-            "--threads",
-            "3",
-            "--outstanding",
-            "8",
-        ],
-        &[
-            "--write",
-            "--block",
-            "4K",
-            "--cache",
-            "buffered",
-            "--sync",
-            "fdatasync:8",
-        ],
-        &[
-            "--read-percent",
-            "30",
-            "--block",
-            "8K:70,64K:30",
-            "--threads",
-            "2",
-        ],
-        &[
-            "--read-percent",
-            "50",
-            "--base-offset",
-            "63s",
-            "--block",
-            "64K",
-        ],
-        &[
-            "--read-percent",
-            "20",
-            "--sequential",
-            "--threads",
-            "4",
-            "--engine",
-            "threads",
-        ],
-        // All on a few blocks: writes overlap.
-        &[
-            "--read-percent",
-            "50",
-            "--size",
-            "64K",
-            "--threads",
-            "4",
-            "--outstanding",
-            "8",
-        ],
-        // What it reads was written before.
-        &["--read", "--rate", "200", "--cache", "direct-sync"],
-    ];
-    for load in loads {
+    for load in LOADS {
         let document = desk.json(&verified(&volume, load));
         let run = &document.at("runs").items()[0];
         assert_eq!(run.at("status").text(), "complete", "{load:?}");

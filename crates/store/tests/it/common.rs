@@ -67,6 +67,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         series_part: None,
         latency_limit: None,
         processors: Vec::new(),
+        verification: None,
         host: HostFacts {
             name: "here".to_owned(),
             ..HostFacts::default()
