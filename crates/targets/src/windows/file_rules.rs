@@ -5,7 +5,7 @@
 //! store. Then the leave to write: `--overwrite`, or a file that we made.
 
 use super::access::{FoundPath, Status, os_code, reopen};
-use super::{calls, mark, test_file};
+use super::{calls, mark};
 use crate::mark::Maker;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
 use std::fs::{File, OpenOptions};
@@ -173,7 +173,7 @@ pub(super) fn room_for(found: &FoundPath, name: &str, growth: u64, what: &str) -
         return Ok(());
     }
     let directory = found.path.parent().unwrap_or(&found.path);
-    let space = test_file::space_of(directory, name)?;
+    let space = space_of(directory, name)?;
     if growth <= space.room_bytes() {
         return Ok(());
     }
@@ -214,4 +214,15 @@ pub(super) fn sector_bytes(path: &Path) -> u32 {
     calls::volume_root(path)
         .and_then(|root| calls::units(&root))
         .map_or(4096, |(sector, _)| sector.clamp(512, 1 << 20))
+}
+
+/// Room on the volume of a directory.
+pub(super) fn space_of(directory: &Path, name: &str) -> Result<Space> {
+    let (total_bytes, available_bytes) =
+        calls::space(directory).map_err(|os| failed(name, "cannot ask for the free space", os))?;
+    Ok(Space {
+        total_bytes,
+        available_bytes,
+        limit_bytes: u64::MAX,
+    })
 }

@@ -23,6 +23,7 @@ mod calls;
 mod database;
 mod device;
 mod device_name;
+mod device_rules;
 mod existing;
 mod expand;
 mod file_rules;

@@ -1,8 +1,8 @@
 //! The open side of a target: one guard handle, and opening it for workers.
 
 use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
-use super::device;
 use super::device_name::DeviceName;
+use super::device_rules;
 use super::make::Made;
 use crate::{Access, Error, ErrorKind, Result};
 use std::fs::{File, OpenOptions};
@@ -144,8 +144,8 @@ impl Opened {
                 judged_bytes,
                 ..
             } => {
-                let file = device::open(device, access.writes(), flags, &self.name)?;
-                match device::size_of_device(&file, &self.name)? {
+                let file = device_rules::open(device, access.writes(), flags, &self.name)?;
+                match device_rules::size_of_device(&file, &self.name)? {
                     bytes if bytes == *judged_bytes => Ok(file),
                     _ => Err(replaced(&self.name)),
                 }
@@ -156,7 +156,7 @@ impl Opened {
     /// A file that was cut or got a second name since it was judged is not
     /// written any more: a grid opens it for every run, maybe hours later. Who
     /// else has opened it meanwhile cannot be told here. Devices: see
-    /// [`device::still_empty`].
+    /// [`device_rules::still_empty`].
     fn still_as_judged(&self) -> Result<()> {
         let (path, identity, judged_bytes) = match &self.guard {
             Guard::File {
@@ -166,7 +166,7 @@ impl Opened {
                 ..
             } => (path, identity, judged_bytes),
             Guard::Device { file, device, .. } => {
-                return device::still_empty(file, device, &self.name);
+                return device_rules::still_empty(file, device, &self.name);
             }
             Guard::Made(_) => return Ok(()),
         };

@@ -61,7 +61,7 @@ pub(super) fn plan_in(
     intent: &Intent,
     kept_at: Option<PathBuf>,
 ) -> Result<Plan> {
-    let mut fill = space_of(&found.path, name)?.fill_plan(intent, &found.path, name)?;
+    let mut fill = file_rules::space_of(&found.path, name)?.fill_plan(intent, &found.path, name)?;
     if !intent.busy_ok {
         let root = calls::volume_root(&found.path).ok();
         if let Some(sign) = database::look_around(&found.path, root.as_deref()) {
@@ -100,17 +100,6 @@ fn random_id(name: &str) -> Result<String> {
     mark::unique_id().map_err(|os| failed(name, "no random numbers for a name", os))
 }
 
-/// Room on the volume of a directory.
-pub(super) fn space_of(directory: &Path, name: &str) -> Result<Space> {
-    let (total_bytes, available_bytes) =
-        calls::space(directory).map_err(|os| failed(name, "cannot ask for the free space", os))?;
-    Ok(Space {
-        total_bytes,
-        available_bytes,
-        limit_bytes: u64::MAX,
-    })
-}
-
 /// Makes and fills the file of a plan.
 pub(super) fn prepare(
     found: &FoundPath,
@@ -123,8 +112,11 @@ pub(super) fn prepare(
         _ => None,
     };
     // The space is judged again: others may have used it since the plan.
-    let mut fill =
-        space_of(&found.path, &plan.name)?.fill_plan(&intent, &found.path, &plan.name)?;
+    let mut fill = file_rules::space_of(&found.path, &plan.name)?.fill_plan(
+        &intent,
+        &found.path,
+        &plan.name,
+    )?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
     let path = match &kept_at {
         Some(path) => path.clone(),
@@ -191,7 +183,7 @@ fn fill_file(
     progress: &mut dyn Progress,
 ) -> Result<FillReport> {
     let started_ns = progress.now_ns();
-    let space = || space_of(directory, name).ok();
+    let space = || file_rules::space_of(directory, name).ok();
     let mut filling = Filling {
         plan,
         intent,
