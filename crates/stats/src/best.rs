@@ -13,14 +13,21 @@
 //! (6 to 12 passes, 8 to 24 alternatives) and are 1.04 times as large as those of an
 //! oracle that knows the noise; Tukey's range makes them 1.5 times as large.
 //!
+//! Of fewer than six passes there are too few different draws (of two passes none that
+//! vary), so half widths are at least those of Student's t with Bonferroni's correction.
+//!
 //! Left out: rows with gaps. Alternatives that were not measured in a pass make it no
 //! row.
 
+use crate::distribution::student_quantile;
 use crate::random::Random;
 use crate::sample::{Estimate, Quantile, quantile_sorted};
 
 /// Resamples that the quantiles of this module rest on.
 pub const BEST_RESAMPLES: usize = 1_999;
+
+/// From so many passes on the bootstrap stands alone.
+const BOOTSTRAP_PASSES: usize = 6;
 
 /// Passes over the same alternatives, centred.
 #[derive(Clone, Debug)]
@@ -118,8 +125,9 @@ impl Passes {
                 drawn[l].push((largest.max(means[l]) - means[l]) / spread);
             }
         });
+        let least = self.student_half(level);
         let half: Vec<f64> = (drawn.iter_mut())
-            .map(|values| upper(values, level) * self.spread)
+            .map(|values| upper(values, level).max(least) * self.spread)
             .collect();
         let (first, second) = two_largest(&self.means, rivals);
         let ahead_of =
@@ -173,7 +181,7 @@ impl Passes {
             let farthest = means.iter().map(|mean| (mean - origin).abs());
             drawn.push(farthest.fold(0.0, f64::max) / spread);
         });
-        let half = upper(&mut drawn, level) * self.spread;
+        let half = upper(&mut drawn, level).max(self.student_half(level)) * self.spread;
         let of_mean = |(l, mean): (usize, &f64)| {
             let value = mean - from(&self.means);
             // The reference gains nothing over itself.
@@ -186,6 +194,19 @@ impl Passes {
             }
         };
         self.means.iter().enumerate().map(of_mean).collect()
+    }
+
+    /// Half width, in spreads, that a difference of two alternatives has at the least
+    /// where passes are few: t of (n - 1)(k - 1) degrees at 1 - (1 - level) / 2k, times
+    /// sqrt(2 / n); 0 where the bootstrap stands alone.
+    fn student_half(&self, level: f64) -> f64 {
+        let (n, k) = (self.residuals.len(), self.means.len());
+        if n >= BOOTSTRAP_PASSES {
+            return 0.0;
+        }
+        let degrees = ((n - 1) * (k - 1)) as f64;
+        let p = 1.0 - (1.0 - level) / (2.0 * k as f64);
+        student_quantile(p, degrees) * libm::sqrt(2.0 / n as f64)
     }
 
     /// Draws passes with replacement; `each` gets the means of their residuals and their
@@ -304,6 +325,28 @@ mod tests {
         }
         let first = best.ahead.iter().filter(|ahead| ahead.value > 0.0).count();
         assert_eq!(first, 1);
+    }
+
+    #[test]
+    fn few_passes_claim_no_more_than_they_hold() {
+        let mut random = Random::new(11);
+        for (passes, alternatives) in [(2, 2), (2, 4), (3, 3), (4, 2), (5, 4)] {
+            const TRIALS: usize = 200;
+            let held = (0..TRIALS).filter(|_| {
+                let row = |_| (0..alternatives).map(|_| 0.01 * random.normal()).collect();
+                let rows: Vec<Vec<f64>> = (0..passes).map(row).collect();
+                let passes = Passes::new(&rows).unwrap();
+                let best = passes.best(&vec![true; alternatives], 0.95, 5);
+                let gains = passes.gains_over(0, 0.95, 5);
+                // All are equal: the first is no worse, and nothing gains anything.
+                best.kept[0] && gains.iter().all(|gain| gain.low <= 0.0 && gain.high >= 0.0)
+            });
+            let held = held.count();
+            assert!(
+                held >= TRIALS * 93 / 100,
+                "{passes} passes: {held} of {TRIALS}"
+            );
+        }
     }
 
     #[test]

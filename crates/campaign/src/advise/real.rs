@@ -133,7 +133,7 @@ fn on_devices(
         ("allocation-unit", "4K,64K"),
     ]
     .into_iter()
-    .filter(|(name, _)| !varied(name))
+    .filter(|(name, _)| !varied(name) && (*name != "raid" || devices.len() > 1))
     .map(|(name, levels)| format!("{}: --vary {name}={levels}", name.replace('-', " ")))
     .collect();
     kept.not_tried.extend(more);

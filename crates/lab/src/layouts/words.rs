@@ -181,7 +181,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
                     sentences.push(arithmetic_words(&name, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(format!("{name}: none above {most:.1} %"));
+                    sentences.push(quiet_words(&name, most));
                 } else {
                     quiet.push(name);
                     quiet_most = quiet_most.max(most);
@@ -213,6 +213,16 @@ pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
 fn name_of(factors: &[String]) -> String {
     let names: Vec<String> = factors.iter().map(|name| name.replace('-', " ")).collect();
     names.join(" x ")
+}
+
+/// Of a factor without an effect that is shown: the bound, as far as it is one.
+fn quiet_words(name: &str, most_percent: f64) -> String {
+    /// Above this a bound says nothing but that it was too restless to tell.
+    const BOUND_MAX: f64 = 50.0;
+    match most_percent > BOUND_MAX {
+        true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
+        false => format!("{name}: none above {most_percent:.1} %"),
+    }
 }
 
 fn arithmetic_words(name: &str, effect: &EffectRecord) -> String {
