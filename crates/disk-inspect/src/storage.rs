@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stripewise_disk_formats::mapper_table::Segment;
-use stripewise_units::{DeviceNumber, NameText};
+use stripewise_units::{ByteSize, DeviceNumber, NameText};
 
 /// Everything found under one path, file or device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -195,6 +195,15 @@ pub struct Queue {
     pub nr_requests: Option<u32>,
     /// Commands that the device takes at once, where its driver says.
     pub queue_depth: Option<u32>,
+    /// Smallest atomic write, bytes; 0 where there are none, absent before Linux 6.11.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_write_unit_min_bytes: Option<u64>,
+    /// Largest atomic write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_write_unit_max_bytes: Option<u64>,
+    /// It has queues whose completions can be polled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polls: Option<bool>,
     /// Hardware queues.
     pub hardware_queues: Option<u32>,
     /// Largest request, KiB.
@@ -217,6 +226,22 @@ pub struct Queue {
     /// Operations across multiples of this are split (`chunk_sectors`); the zone
     /// of a zoned disk.
     pub chunk_bytes: Option<u64>,
+}
+
+impl Queue {
+    /// Atomic writes in words, `atomic writes 4K-16K`; `None` where there are none.
+    #[must_use]
+    pub fn atomic_writes(&self) -> Option<String> {
+        let largest = self
+            .atomic_write_unit_max_bytes
+            .filter(|bytes| *bytes > 0)?;
+        let smallest = self.atomic_write_unit_min_bytes.unwrap_or(largest);
+        let range = match smallest == largest {
+            true => ByteSize(largest).to_string(),
+            false => format!("{}-{}", ByteSize(smallest), ByteSize(largest)),
+        };
+        Some(format!("atomic writes {range}"))
+    }
 }
 
 /// A partition's place.

@@ -26,6 +26,8 @@ for file in /proc/self/mountinfo /proc/self/cgroup /proc/1/cgroup /proc/swaps \
     copy "$file"
 done
 for file in /sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count \
+    /sys/devices/system/cpu/cpu[0-9]*/topology/core_cpus_list \
+    /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id \
     /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor \
     /sys/class/power_supply/*/type /sys/class/power_supply/*/online; do
     copy "$file"

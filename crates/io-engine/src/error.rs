@@ -32,6 +32,17 @@ impl Error {
     }
 }
 
+/// Refuses polled completions in an engine that has none.
+pub(crate) fn cannot_poll(engine: &'static str) -> Error {
+    Error {
+        kind: ErrorKind::Unsupported,
+        engine,
+        what: "only io_uring polls for completions".to_owned(),
+        hint: "use <--engine> uring, or leave out --poll",
+        os: None,
+    }
+}
+
 /// Classes of failure.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -152,6 +152,8 @@ pub struct OpenPlan {
     pub slot_size_bytes: u32,
     /// Ask for registered buffers where the engine has them.
     pub register_buffers: bool,
+    /// What is asked of the kernel beyond plain operations.
+    pub manner: Manner,
     /// The clock that all workers of a run share.
     pub clock: Clock,
     /// Faults to inject. Only `backend::faulty::Faulty` looks at it, so the
@@ -171,9 +173,39 @@ impl OpenPlan {
             slots,
             slot_size_bytes,
             register_buffers: true,
+            manner: Manner::default(),
             clock,
             faults: None,
             hand_overs: None,
+        }
+    }
+}
+
+/// What operations ask of the kernel beyond reading and writing. Linux alone has it:
+/// `targets` refuses it elsewhere. An operation for which it is not to be had fails with
+/// `EOPNOTSUPP`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// The page cache forgets what was read or written (`RWF_DONTCACHE`).
+    pub dontcache: bool,
+    /// Writes are never torn (`RWF_ATOMIC`).
+    pub atomic: bool,
+    /// Completions are polled for (`IORING_SETUP_IOPOLL`); engines that cannot do not
+    /// open. Polled operations are direct ones, and there are no syncs.
+    pub poll: bool,
+}
+
+impl Manner {
+    /// The `RWF_` flags of an operation.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) fn flags(self, kind: Kind) -> u32 {
+        const ATOMIC: u32 = 0x40;
+        const DONTCACHE: u32 = 0x80;
+        let uncached = if self.dontcache { DONTCACHE } else { 0 };
+        match kind {
+            Kind::Read => uncached,
+            Kind::Write => uncached | if self.atomic { ATOMIC } else { 0 },
+            Kind::Sync => 0,
         }
     }
 }
@@ -189,6 +221,8 @@ pub struct Capabilities {
     pub registered_files: bool,
     /// Single issuer with deferred task running.
     pub deferred_task_running: bool,
+    /// Completions are polled for.
+    pub polled: bool,
     /// How long the engine may hold a completion back to hand several over at
     /// once, although the caller waits for one; 0 if it never does.
     pub completion_hold_ns_max: u64,

@@ -111,6 +111,8 @@ impl SeriesKind {
             threads: 1,
             outstanding: 1,
             in_turn: false,
+            atomic: false,
+            poll: false,
             duration_ns: step.duration_ns,
             ramp_ns: step.ramp_ns,
             base_offset_bytes: 0,

@@ -46,10 +46,47 @@ pub struct Cpu {
     pub count_usable: u32,
     /// Logical processors that are online.
     pub count_online: Option<u32>,
+    /// The processors that each core runs at once (hyper-threads), online ones, core after
+    /// core in the order of their first; empty where unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<Vec<u32>>,
+    /// Chips that they are on; `None` where unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packages: Option<u32>,
     /// The tightest quota of our control group and its ancestors.
     pub quota: Option<CpuQuota>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
+}
+
+impl Cpu {
+    /// These processors in an order in which the first of each core come before second
+    /// ones: two threads on one core share what it can do. The order is kept otherwise;
+    /// processors of unknown cores count as firsts.
+    ///
+    /// ```
+    /// use stripewise_machine::host::Cpu;
+    ///
+    /// let cpu = Cpu { cores: vec![vec![0, 1], vec![2, 3]], ..Cpu::default() };
+    /// assert_eq!(cpu.cores_first(&[0, 1, 2, 3]), [0, 2, 1, 3]);
+    /// ```
+    #[must_use]
+    pub fn cores_first(&self, processors: &[u32]) -> Vec<u32> {
+        let mut taken = vec![0_u32; self.cores.len()];
+        let mut turns: Vec<(u32, u32)> = processors
+            .iter()
+            .map(|&processor| {
+                let core = self.cores.iter().position(|core| core.contains(&processor));
+                let turn = core.map_or(0, |core| {
+                    taken[core] += 1;
+                    taken[core] - 1
+                });
+                (turn, processor)
+            })
+            .collect();
+        turns.sort_by_key(|(turn, _)| *turn);
+        turns.into_iter().map(|(_, processor)| processor).collect()
+    }
 }
 
 /// CPU time that a control group may use.

@@ -46,6 +46,13 @@ pub struct CpuFacts {
     pub model: Option<String>,
     /// Logical processors usable by this process (affinity respected).
     pub count: u32,
+    /// Cores that the processors which are online belong to; two processors of one core share what it
+    /// can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// Chips that those are on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packages: Option<u32>,
     /// Quota of the control group in processors, where one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<f64>,

@@ -17,6 +17,9 @@ pub struct EngineFacts {
     pub registered_files: bool,
     /// Single issuer with deferred task running.
     pub deferred_task_running: bool,
+    /// Completions were polled for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polled: bool,
     /// How long a completion may have been held back to take several at once,
     /// nanoseconds: the resolution of the greatest latencies. 0: not at all.
     #[serde(default, skip_serializing_if = "is_not_held")]

@@ -126,6 +126,7 @@ impl Collector {
         // The weakest thread speaks for the job.
         mine.registered_buffers &= capabilities.registered_buffers;
         mine.registered_files &= capabilities.registered_files;
+        mine.polled &= capabilities.polled;
         mine.deferred_task_running &= capabilities.deferred_task_running;
         mine.completion_hold_ns_max = mine
             .completion_hold_ns_max

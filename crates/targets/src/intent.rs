@@ -2,7 +2,7 @@
 
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
-use stripewise_workload::{CacheMode, DataPattern};
+use stripewise_workload::{CacheMode, DataPattern, Workload};
 
 /// Most operations in flight in all that need no asking for by number: what a
 /// production volume takes without its users noticing much.
@@ -20,6 +20,28 @@ pub enum Size {
     /// Test file: this many, or as many as the space rule allows (and the plan
     /// says so). Existing target: this many or all it has.
     AtMost(u64),
+}
+
+/// What operations ask of the kernel beyond plain reads and writes; refused where the
+/// target, its file system or the kernel cannot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Writes that are never torn.
+    pub atomic: bool,
+    /// Completions that are polled for.
+    pub poll: bool,
+}
+
+impl Manner {
+    /// What any of these workloads asks for.
+    #[must_use]
+    pub fn of<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Manner {
+        let join = |all: Manner, one: &Workload| Manner {
+            atomic: all.atomic || one.atomic,
+            poll: all.poll || one.poll,
+        };
+        workloads.into_iter().fold(Manner::default(), join)
+    }
 }
 
 /// What will be done to a target. All safety rules judge this.
@@ -52,6 +74,8 @@ pub struct Intent {
     /// The user typed the cache mode: a file system that refuses it is an
     /// error, not a fallback to `buffered`.
     pub cache_by_name: bool,
+    /// What operations will ask of the kernel besides.
+    pub manner: Manner,
     /// What the data that fills a test file looks like.
     pub data: DataPattern,
     /// Seed of that data.
@@ -80,6 +104,7 @@ impl Default for Intent {
             outstanding_by_number: false,
             cache: CacheMode::Direct,
             cache_by_name: false,
+            manner: Manner::default(),
             data: DataPattern::default(),
             seed: 1,
             filled_by_caller: false,
@@ -105,7 +130,28 @@ impl Intent {
                 "Ask for them by number (`<--threads>`, `<--outstanding>`) if that is meant.",
             ));
         }
-        Ok(())
+        judge_manner(self.manner, self.cache, name)
+    }
+}
+
+/// Refuses what this operating system has not at all.
+pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Result<()> {
+    if crate::platform::HAS_MANNERS {
+        return Ok(());
+    }
+    let asked = [
+        (cache == CacheMode::Dontcache, "<--cache> dontcache"),
+        (manner.atomic, "--atomic"),
+        (manner.poll, "--poll"),
+    ];
+    match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+        None => Ok(()),
+        Some((_, option)) => Err(Error::new(
+            ErrorKind::Unusable,
+            name,
+            "uncached, atomic and polled operations exist on Linux alone",
+        )
+        .with_hint(format!("Leave out `{option}`."))),
     }
 }
 

@@ -53,7 +53,7 @@ use other as platform;
 
 pub use error::{Error, ErrorKind, Result};
 pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
-pub use intent::{Access, Intent, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
+pub use intent::{Access, Intent, Knowledge, MadeFile, Manner, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};
 pub use target::{FileWatch, Target};

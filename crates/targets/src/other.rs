@@ -7,7 +7,10 @@ use crate::{
 use std::fs::File;
 use std::path::Path;
 use stripewise_units::NameText;
-use stripewise_workload::CacheMode;
+use stripewise_workload::{CacheMode, Workload};
+
+/// No uncached, atomic or polled operations.
+pub(crate) const HAS_MANNERS: bool = false;
 
 /// No target is ever opened here.
 #[derive(Debug)]
@@ -15,6 +18,10 @@ pub(crate) enum Opened {}
 
 impl Opened {
     pub(crate) fn open(&self, _cache: CacheMode, _access: Access) -> Result<File> {
+        match *self {}
+    }
+
+    pub(crate) fn fits(&self, _workload: &Workload) -> Result<()> {
         match *self {}
     }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::fs::File;
 use stripewise_results::TargetFacts;
-use stripewise_workload::CacheMode;
+use stripewise_workload::{CacheMode, Workload};
 
 /// A prepared target. Dropping it removes what was made and is not to be kept.
 /// [`open`](Target::open) may be called from several threads.
@@ -124,6 +124,15 @@ impl Target {
     #[must_use]
     pub fn direct_refused(&self) -> Option<&str> {
         self.direct_refused.as_deref()
+    }
+
+    /// Whether it can do what the workload asks beyond plain reads and writes: atomic
+    /// writes of its block size, polled completions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`] with the reason where it cannot.
+    pub fn fits(&self, workload: &Workload) -> Result<()> {
+        self.opened.fits(workload)
     }
 
     /// Opens it for a worker, from the descriptor that was judged.

@@ -64,7 +64,7 @@ const SAID: WorkloadOption = WorkloadOption {
 };
 
 /// Every option of a workload.
-pub const OPTIONS: [WorkloadOption; 24] = [
+pub const OPTIONS: [WorkloadOption; 26] = [
     WorkloadOption {
         name: "read",
         about: "Only reads (the default)",
@@ -190,7 +190,7 @@ pub const OPTIONS: [WorkloadOption; 24] = [
     WorkloadOption {
         name: "cache",
         value: Some("MODE"),
-        about: "direct, direct-sync, buffered or buffered-sync",
+        about: "direct, direct-sync, buffered, buffered-sync or dontcache",
         read: |options, text| {
             options.cache = Some(text.parse()?);
             Ok(())
@@ -203,6 +203,24 @@ pub const OPTIONS: [WorkloadOption; 24] = [
         about: "fdatasync after every N writes of a thread (N defaults to 1)",
         read: |options, text| {
             options.sync = Some(text.parse()?);
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "atomic",
+        about: "Writes that are never torn, not even by a loss of power (RWF_ATOMIC)",
+        read: |options, text| {
+            options.atomic = flag("atomic", text)?;
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "poll",
+        about: "Poll for completions instead of waiting for interrupts (IOPOLL)",
+        read: |options, text| {
+            options.poll = flag("poll", text)?;
             Ok(())
         },
         ..SAID
@@ -363,6 +381,10 @@ pub struct WorkloadOptions {
     pub cache: Option<CacheMode>,
     /// Explicit syncs.
     pub sync: Option<SyncPolicy>,
+    /// Writes that are never torn; only with writes.
+    pub atomic: bool,
+    /// Completions are polled for.
+    pub poll: bool,
     /// Pauses of a thread; excludes `rate`.
     pub think_time: Option<ThinkTime>,
     /// Operations a second of an open loop.

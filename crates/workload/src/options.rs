@@ -56,6 +56,8 @@ impl WorkloadOptions {
             base_offset: self.base_offset.or(defaults.base_offset),
             cache: self.cache.or(defaults.cache),
             sync: self.sync.or(defaults.sync.filter(|_| writes)),
+            atomic: self.atomic || (defaults.atomic && writes),
+            poll: self.poll || defaults.poll,
             think_time,
             rate,
             arrivals: self
@@ -90,6 +92,8 @@ impl WorkloadOptions {
             size_bytes: self.size.map(ByteSize::bytes).or(base.size_bytes),
             cache: self.cache.unwrap_or(base.cache),
             sync: self.sync.or(base.sync),
+            atomic: self.atomic || base.atomic,
+            poll: self.poll || base.poll,
             think_time: self.think_time.or(base.think_time),
             rate: self.open_loop(base)?,
             data: DataPattern {

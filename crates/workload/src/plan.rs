@@ -22,6 +22,8 @@
 //! sequential = true                 # or random = true, or stride = "64K"
 //! block = "8K"
 //! cache = "direct-sync"
+//! atomic = true                     # blocks that a loss of power cannot tear
+//! poll = true                       # completions are polled for
 //!
 //! [[job]]
 //! name = "data"
@@ -30,7 +32,7 @@
 //! block = "8K"
 //! threads = 4
 //! outstanding = 16                  # of each thread on each target
-//! distribution = "hot:10/90"        # or "uniform" or "zipf:0.99"
+//! distribution = "hot:10/90"        # or "uniform", "covering" or "zipf:0.99"
 //! rate = 5000                       # open loop: operations a second in all
 //! arrivals = "poisson"              # or "fixed"
 //! size = "64G"

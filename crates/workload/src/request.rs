@@ -514,6 +514,8 @@ fn samples() -> Vec<Request> {
             in_turn: true,
             block_sizes: one_size(),
             sync: Some(SyncPolicy { every: 1 }),
+            atomic: true,
+            poll: true,
             think_time: Some(ThinkTime {
                 pause_ns: 1,
                 every: 1,

@@ -42,6 +42,14 @@ pub struct Workload {
     pub cache: CacheMode,
     /// Explicit syncs between writes.
     pub sync: Option<SyncPolicy>,
+    /// Each write is one that is never torn, not even by a loss of power (`RWF_ATOMIC`,
+    /// Linux 6.11): all of it arrives, or nothing. Direct modes and one block size only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub atomic: bool,
+    /// Completions are polled for, without interrupts (`IORING_SETUP_IOPOLL`). Direct modes
+    /// without syncs only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub poll: bool,
     /// Pauses of each thread, as of a user who thinks before asking again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_time: Option<ThinkTime>,
@@ -74,6 +82,8 @@ impl Default for Workload {
             size_bytes: None,
             cache: CacheMode::Direct,
             sync: None,
+            atomic: false,
+            poll: false,
             think_time: None,
             rate: None,
             data: DataPattern::default(),
@@ -225,6 +235,9 @@ pub enum CacheMode {
     Buffered,
     /// Through the page cache, `O_DSYNC`.
     BufferedSync,
+    /// Through the page cache, which forgets what was read or written right afterwards
+    /// (`RWF_DONTCACHE`, Linux 6.14 and file systems that can).
+    Dontcache,
 }
 
 /// `fdatasync` after every `every` writes of a thread.

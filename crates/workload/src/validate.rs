@@ -94,6 +94,8 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
         let hint = "leave out --rate, or --in-turn";
         return Err(WorkloadError::new("in-turn", "true", why, hint));
     }
+    check_atomic(workload)?;
+    check_poll(workload)?;
     check_sync(workload)
 }
 
@@ -366,6 +368,85 @@ fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
     if workload.read_percent == 100 {
         let (why, hint) = ("has no writes to sync", "add <--write> or <--read-percent>");
         return Err(WorkloadError::new("sync", sync, why, hint));
+    }
+    Ok(())
+}
+
+/// The kernel takes an atomic write only past the page cache, of a power of two of bytes,
+/// at a multiple of its length.
+fn check_atomic(workload: &Workload) -> Result<(), WorkloadError> {
+    if !workload.atomic {
+        return Ok(());
+    }
+    let refuse = |why: String, hint: &str| Err(WorkloadError::new("atomic", "true", why, hint));
+    if workload.read_percent == 100 {
+        return refuse(
+            "has no writes to keep whole".to_owned(),
+            "add <--write> or <--read-percent>",
+        );
+    }
+    if !workload.cache.is_direct() {
+        return refuse(
+            format!(
+                "cannot be combined with --cache {}: atomic writes go past the page cache",
+                workload.cache
+            ),
+            "use <--cache> direct or direct-sync",
+        );
+    }
+    let block = workload.block_size_bytes;
+    if !workload.block_sizes.is_empty() || !block.is_power_of_two() {
+        return refuse(
+            format!(
+                "needs one block size that is a power of two, not {}",
+                workload.block_text()
+            ),
+            "give a <--block> such as 4K or 16K",
+        );
+    }
+    let stride = match workload.pattern {
+        Pattern::Stride { stride_bytes, .. } => stride_bytes,
+        Pattern::Random { .. } | Pattern::Sequential { .. } => 0,
+    };
+    for (what, bytes) in [
+        ("base offset", workload.base_offset_bytes),
+        ("stride", stride),
+    ] {
+        if !bytes.is_multiple_of(block) {
+            return refuse(
+                format!(
+                    "needs writes at multiples of their size, and the {what} of {} is no multiple of {}",
+                    ByteSize(bytes),
+                    ByteSize(block)
+                ),
+                "give an offset and a stride that are multiples of <--block>",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The kernel polls for direct reads and writes alone.
+fn check_poll(workload: &Workload) -> Result<(), WorkloadError> {
+    if !workload.poll {
+        return Ok(());
+    }
+    let refuse = |why: String, hint: &str| Err(WorkloadError::new("poll", "true", why, hint));
+    if !workload.cache.is_direct() {
+        return refuse(
+            format!(
+                "cannot be combined with --cache {}: only direct operations can be polled for",
+                workload.cache
+            ),
+            "use <--cache> direct or direct-sync",
+        );
+    }
+    if workload.sync.is_some() {
+        return refuse(
+            "cannot be combined with --sync: the kernel cannot poll for the end of a sync"
+                .to_owned(),
+            "use <--cache> direct-sync, or leave out --poll",
+        );
     }
     Ok(())
 }

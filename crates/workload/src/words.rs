@@ -51,7 +51,8 @@ words!(
     Direct = "direct",
     DirectSync = "direct-sync",
     Buffered = "buffered",
-    BufferedSync = "buffered-sync"
+    BufferedSync = "buffered-sync",
+    Dontcache = "dontcache"
 );
 words!(
     CursorKind,

@@ -62,6 +62,51 @@ fn numbers_out_of_range_are_refused() {
         ),
         (&["run", "sim:nvme", "--duration", "0s"], &["--duration"]),
         (
+            &["run", "sim:nvme", "--atomic"],
+            &["--atomic", "no writes", "--write"],
+        ),
+        (
+            &["run", "sim:nvme", "--write", "--atomic", "--block", "12K"],
+            &["--atomic", "power of two", "--block"],
+        ),
+        (
+            &[
+                "run",
+                "sim:nvme",
+                "--write",
+                "--atomic",
+                "--base-offset",
+                "63s",
+            ],
+            &["--atomic", "31.5K", "multiple"],
+        ),
+        (
+            &["run", "sim:nvme", "--poll", "--cache", "buffered"],
+            &["--poll", "--cache buffered", "direct"],
+        ),
+        (
+            &[
+                "run",
+                "sim:nvme",
+                "--write",
+                "--poll",
+                "--sync",
+                "fdatasync",
+            ],
+            &["--poll", "--sync", "direct-sync"],
+        ),
+        (
+            &[
+                "run",
+                "sim:nvme",
+                "--distribution",
+                "covering",
+                "--block",
+                "4K:50,8K:50",
+            ],
+            &["4K:50,8K:50", "covering", "--distribution uniform"],
+        ),
+        (
             &["bench", "sim:nvme", "--step", "5124095h"],
             &["--step 5124095h", "a year"],
         ),
@@ -204,5 +249,23 @@ fn buffers_that_do_not_fit_in_memory_are_refused_before_anything_is_made() {
     );
     assert_eq!(answer.stdout, "");
     answer.said(&["memory"]);
+    assert!(desk.ids().is_empty());
+}
+
+#[test]
+fn what_a_target_cannot_do_is_refused_as_its_fault() {
+    let desk = Desk::new();
+    let cases: [(&[&str], &[&str]); 3] = [
+        (&["--write", "--atomic"], &["simulated arrays", "--atomic"]),
+        (&["--poll"], &["simulated arrays", "--poll"]),
+        (
+            &["--cache", "dontcache"],
+            &["simulated arrays", "dontcache"],
+        ),
+    ];
+    for (options, says) in cases {
+        let arguments = [&["run", "sim:nvme", "--duration", "10ms"], options].concat();
+        desk.run(&arguments).failed(3, says);
+    }
     assert!(desk.ids().is_empty());
 }

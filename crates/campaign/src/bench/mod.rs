@@ -18,7 +18,7 @@ use stripewise_lab::{
 };
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_units::{ByteSize, LatencyStatistic, Nanoseconds, Slo, counted, format_duration};
 use stripewise_workload::{
     CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
@@ -312,6 +312,7 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: false,
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),

@@ -199,7 +199,12 @@ fn own_cost() -> Check {
 
 fn processors(host: &Host) -> Check {
     let model = host.cpu.model.as_deref().unwrap_or("unknown model");
-    let found = format!("{} usable, {model}", host.cpu.count_usable);
+    let cores = match host.cpu.cores.len() {
+        0 => String::new(),
+        1 => " on 1 core".to_owned(),
+        count => format!(" on {count} cores"),
+    };
+    let found = format!("{} usable{cores}, {model}", host.cpu.count_usable);
     let all = host
         .cpu
         .count_online
@@ -326,6 +331,9 @@ fn device(device: &BlockDevice) -> Check {
             .as_ref()
             .map(|cache| format!("write cache: {cache}")),
     );
+    facts.extend(queue.atomic_writes());
+    let polls = queue.polls == Some(true);
+    facts.extend(polls.then(|| "queues for --poll".to_owned()));
     let cached_loop = device
         .looped
         .as_ref()

@@ -15,7 +15,7 @@ use stripewise_surface::flash::{
     PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
 };
 use stripewise_surface::{Device, Halt};
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern};
 
@@ -127,6 +127,7 @@ fn open(
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: true,
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: None,

@@ -18,7 +18,7 @@ use stripewise_surface::fill::{
     Back, Curve, FillPlan, Step, Written, analyse, came_back, write, write_after_rest,
 };
 use stripewise_surface::{Device, Halt};
-use stripewise_targets::{Size, TargetName};
+use stripewise_targets::{Manner, Size, TargetName};
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern};
 
@@ -170,6 +170,7 @@ fn requirements(wish: &FillWish) -> TargetRequirements {
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: true,
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: wish.time_ns_max,

@@ -26,7 +26,7 @@ use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_units::{ParseError, format_duration};
 use stripewise_workload::{CacheMode, Request, RequestPart, validate};
 
@@ -267,6 +267,7 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
             .first()
             .map_or(CacheMode::Direct, |wish| wish.workload.cache),
         cache_by_name: request.cache_by_name,
+        manner: Manner::of(uses.iter().map(|wish| &wish.workload)),
         data: uses
             .first()
             .map(|wish| wish.workload.data)

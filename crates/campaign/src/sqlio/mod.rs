@@ -26,7 +26,7 @@ use stripewise_compat::sqlio::{
 };
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
-use stripewise_targets::{ErrorKind, Size};
+use stripewise_targets::{ErrorKind, Manner, Size};
 use stripewise_units::{Hint, format_count};
 use stripewise_workload::{Request, validate};
 use utilisation::Watch;
@@ -239,6 +239,7 @@ fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements
             outstanding_by_number: true,
             cache: load.cache,
             cache_by_name: false,
+            manner: Manner::default(),
             data: load.data,
             seed: load.seed,
             fill_time_limit_ns: None,

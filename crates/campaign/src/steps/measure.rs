@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Array;
+use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_results::{ExperimentPlace, HostFacts, JobRecord, RunRecord, Severity};
 use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real, run_simulated};
@@ -279,7 +280,7 @@ fn settings(
         },
         operations_max_per_thread: request.operations_max_per_thread,
         engine: engine_of(request)?,
-        cpus: request.cpus.clone(),
+        cpus: placed(&request.cpus),
         cache_size_bytes: request.cache_size_bytes,
         quick: how.quick,
         time_hand_overs: how.time_hand_overs,
@@ -289,6 +290,15 @@ fn settings(
         faults: how.faults.clone(),
         checks: (how.verified.as_ref()).map(|beside| beside.checks(context, wishes)),
     })
+}
+
+/// The processors of a request in the order in which threads get them: a core of its own for
+/// each as long as there are any. What is no set, as SQLIO's list for each thread, stays.
+fn placed(cpus: &[u32]) -> Vec<u32> {
+    match cpus.is_sorted_by(|one, next| one < next) && cpus.len() > 1 {
+        true => System::live().host().cpu.cores_first(cpus),
+        false => cpus.to_vec(),
+    }
 }
 
 /// The engine that a request names.

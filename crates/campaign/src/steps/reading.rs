@@ -11,7 +11,7 @@ use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepa
 use stripewise_disk_inspect::placement::Placement;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
-use stripewise_targets::{Size, TargetName};
+use stripewise_targets::{Manner, Size, TargetName};
 use stripewise_workload::{CacheMode, DataPattern};
 
 /// A target that is only read.
@@ -90,6 +90,7 @@ fn open_path(
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: false,
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: 1,
         fill_time_limit_ns: None,

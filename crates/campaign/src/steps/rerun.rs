@@ -21,7 +21,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_units::{format_duration, path_of};
 use stripewise_workload::{Request, RequestJob, Workload, derived_seed, validate};
 
@@ -298,6 +298,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> TargetRequirements {
             .map(|load| load.cache)
             .unwrap_or(stripewise_workload::CacheMode::Direct),
         cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
+        manner: Manner::of(uses.iter().copied()),
         data: first.map(|load| load.data).unwrap_or_default(),
         seed: first.map_or(1, |load| load.seed),
         fill_time_limit_ns: None,

@@ -15,7 +15,8 @@ use stripewise_runner::session::JobTarget;
 use stripewise_runner::trust::{Evidence, foreseen};
 use stripewise_store::Store;
 use stripewise_targets::{
-    Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Plan, Size, Target, TargetName,
+    Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Manner, Plan, Size, Target,
+    TargetName,
 };
 use stripewise_units::{NameText, format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern, TargetLimits, Workload};
@@ -40,6 +41,8 @@ pub struct TargetRequirements {
     pub cache: CacheMode,
     /// It was asked for by name.
     pub cache_by_name: bool,
+    /// What operations ask of the kernel besides.
+    pub manner: Manner,
     /// What written data looks like.
     pub data: DataPattern,
     /// Seed of that data.
@@ -144,6 +147,7 @@ pub fn open_target(
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
         TargetName::Simulated { .. } => {
+            refuse_manners(need)?;
             let simulated = Simulated::open(context, &name)?;
             Ok(OpenTarget::Simulated(Box::new(simulated)))
         }
@@ -172,6 +176,18 @@ pub fn open_target(
             Ok(aimed)
         }
     }
+}
+
+/// A simulated array has no kernel before it that could be asked for more.
+fn refuse_manners(need: &TargetRequirements) -> Outcome<()> {
+    if need.manner == Manner::default() && need.cache != CacheMode::Dontcache {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Target,
+        "simulated arrays have no uncached, atomic or polled operations",
+        "leave out --atomic and --poll, and <--cache> dontcache",
+    ))
 }
 
 /// Judges a target for what a command needs, as [`open_target`] does first, and does nothing.
@@ -269,6 +285,7 @@ pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
         outstanding_by_number: need.outstanding_by_number,
         cache: need.cache,
         cache_by_name: need.cache_by_name,
+        manner: need.manner,
         data: need.data,
         seed: need.seed,
         fill_time_limit_ns: need.fill_time_limit_ns,

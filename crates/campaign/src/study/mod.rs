@@ -29,7 +29,7 @@ use designs::{Study, StudyDesign, StudyFactor, study, words};
 use stripewise_lab::offsets::shift;
 use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_store::Store;
-use stripewise_targets::{Size, TargetName};
+use stripewise_targets::{Manner, Size, TargetName};
 use stripewise_units::ByteSize;
 use stripewise_workload::{Request, Workload};
 
@@ -230,6 +230,7 @@ impl Sitting<'_> {
             outstanding_by_number: true,
             cache: Workload::default().cache,
             cache_by_name: false,
+            manner: Manner::default(),
             data: Workload::default().data,
             seed: Workload::SEED,
             fill_time_limit_ns: Some(25 * SECOND_NS),

@@ -401,7 +401,9 @@ impl BurnIn<'_> {
     fn files(&self, target: usize, cache: CacheMode) -> Outcome<Vec<Arc<File>>> {
         let durable = match cache {
             CacheMode::Direct | CacheMode::DirectSync => CacheMode::DirectSync,
-            CacheMode::Buffered | CacheMode::BufferedSync => CacheMode::BufferedSync,
+            CacheMode::Buffered | CacheMode::BufferedSync | CacheMode::Dontcache => {
+                CacheMode::BufferedSync
+            }
         };
         let open = |cache| {
             let file = self.targets[target].open(cache, Access::ReadWrite);

@@ -202,6 +202,9 @@ fn queue(device: &BlockDevice) -> Vec<String> {
             .map(|depth| format!("queue depth {depth}")),
     );
     words.extend(queue.nr_requests.map(|count| format!("{count} requests")));
+    words.extend(queue.atomic_writes());
+    let polls = queue.polls == Some(true);
+    words.extend(polls.then(|| "polls".to_owned()));
     words.extend(queue.write_cache.clone());
     words
 }

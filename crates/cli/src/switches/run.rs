@@ -172,7 +172,7 @@ pub struct HowArguments {
     /// Which way to do I/O: auto, uring, iocp, threads or null
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineName>,
-    /// Run threads on these processors, one after the other: 0-3,8
+    /// Run threads on these processors, one after the other, each core once before its second processor: 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuList>,
     /// Do everything N times

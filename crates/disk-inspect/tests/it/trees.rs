@@ -22,7 +22,21 @@ fn names(storage: &Storage) -> Vec<&str> {
 
 #[test]
 fn a_server_is_described() {
-    let host = Machine::new("server").system().host();
+    let machine = Machine::new("server");
+    for processor in 0..16 {
+        let topology = format!("sys/devices/system/cpu/cpu{processor}/topology");
+        let (first, second) = (processor % 8, processor % 8 + 8);
+        // Before Linux 5.3 it had another name.
+        let list = ["core_cpus_list", "thread_siblings_list"][processor / 8];
+        machine.set(&format!("{topology}/{list}"), &format!("{first},{second}"));
+        let package = (processor % 8 / 4).to_string();
+        machine.set(&format!("{topology}/physical_package_id"), &package);
+    }
+    let host = machine.system().host();
+    assert_eq!((host.cpu.cores.len(), host.cpu.packages), (8, Some(2)));
+    assert_eq!(host.cpu.cores[3], [3, 11]);
+    let placed = host.cpu.cores_first(&[0, 3, 8, 11, 15]);
+    assert_eq!(placed, [0, 3, 15, 8, 11]);
     assert_eq!(host.name, "db01");
     assert_eq!(host.kernel.as_deref(), Some("5.14.0-503.el9.x86_64"));
     assert_eq!(host.cpu.model.as_deref(), Some("Xeon E5-2690"));
@@ -87,6 +101,10 @@ fn memory_file_systems_have_no_devices() {
 #[test]
 fn a_partition_has_its_start_and_its_disks_queue() {
     let system = Machine::new("server");
+    let queue = "sys/devices/pci/host0/block/sda/queue";
+    system.set(&format!("{queue}/atomic_write_unit_min_bytes"), "4096");
+    system.set(&format!("{queue}/atomic_write_unit_max_bytes"), "16384");
+    system.set(&format!("{queue}/io_poll"), "1");
     let system = system.system();
     let storage = system
         .storage_of_path(Path::new("/dev/sda1"))
@@ -111,6 +129,11 @@ fn a_partition_has_its_start_and_its_disks_queue() {
     );
     assert_eq!(queue.write_cache.as_deref(), Some("write through"));
     assert_eq!(queue.zoned, None);
+    assert_eq!(
+        queue.atomic_writes().as_deref(),
+        Some("atomic writes 4K-16K")
+    );
+    assert_eq!(queue.polls, Some(true));
     let starts: Vec<u64> = system
         .partitions(number(8, 0))
         .iter()

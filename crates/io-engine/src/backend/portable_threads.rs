@@ -21,9 +21,10 @@ use std::time::Duration;
 use super::buffers::Buffers;
 use super::intake::{self, Batches, Intake};
 use super::sys;
+use crate::error::cannot_poll;
 use crate::{
-    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, OpenPlan,
-    Operation, Result, Source,
+    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Manner,
+    OpenPlan, Operation, Result, Source,
 };
 
 /// Helper threads of one engine at most.
@@ -47,6 +48,7 @@ struct Shared {
     files: Vec<Arc<File>>,
     buffers: Buffers,
     clock: Clock,
+    manner: Manner,
     queue: Mutex<Queue>,
     /// There is something in the queue, or it is closing.
     work: Condvar,
@@ -98,10 +100,11 @@ impl Shared {
         // is the only one to touch them.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) };
+        let flags = self.manner.flags(operation.kind);
         loop {
             let result = match operation.kind {
-                Kind::Read => sys::read_at(file, buffer, operation.offset_bytes),
-                Kind::Write => sys::write_at(file, buffer, operation.offset_bytes),
+                Kind::Read => sys::read_at(file, buffer, operation.offset_bytes, flags),
+                Kind::Write => sys::write_at(file, buffer, operation.offset_bytes, flags),
                 Kind::Sync => file.sync_data().map(|()| 0),
             };
             match result {
@@ -252,6 +255,9 @@ impl Engine for Threads {
                 None,
             ));
         }
+        if plan.manner.poll {
+            return Err(cannot_poll(NAME));
+        }
         let mut capabilities = Capabilities {
             name: NAME,
             ..Capabilities::default()
@@ -262,6 +268,7 @@ impl Engine for Threads {
             files: plan.files.clone(),
             buffers,
             clock: plan.clock,
+            manner: plan.manner,
             queue: Mutex::default(),
             work: Condvar::new(),
             done: Mutex::default(),

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::ptr::{NonNull, null_mut};
 
+use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// Engines of several threads may share a file.
@@ -26,12 +27,34 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
-    file.read_at(buffer, offset_bytes)
+/// `flags`: see [`Manner`](crate::Manner).
+pub(crate) fn read_at(
+    file: &File,
+    buffer: &mut [u8],
+    offset_bytes: u64,
+    flags: u32,
+) -> io::Result<usize> {
+    if flags == 0 {
+        return file.read_at(buffer, offset_bytes);
+    }
+    let flags = ReadWriteFlags::from_bits_retain(flags);
+    let read = preadv2(file, &mut [IoSliceMut::new(buffer)], offset_bytes, flags)?;
+    Ok(read)
 }
 
-pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
-    file.write_at(buffer, offset_bytes)
+/// `flags`: see [`Manner`](crate::Manner).
+pub(crate) fn write_at(
+    file: &File,
+    buffer: &[u8],
+    offset_bytes: u64,
+    flags: u32,
+) -> io::Result<usize> {
+    if flags == 0 {
+        return file.write_at(buffer, offset_bytes);
+    }
+    let flags = ReadWriteFlags::from_bits_retain(flags);
+    let written = pwritev2(file, &[IoSlice::new(buffer)], offset_bytes, flags)?;
+    Ok(written)
 }
 
 /// Zeroed memory that takes no pages until it is touched.

@@ -26,11 +26,21 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
+pub(crate) fn read_at(
+    file: &File,
+    buffer: &mut [u8],
+    offset_bytes: u64,
+    _flags: u32,
+) -> io::Result<usize> {
     file.read_at(buffer, offset_bytes)
 }
 
-pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+pub(crate) fn write_at(
+    file: &File,
+    buffer: &[u8],
+    offset_bytes: u64,
+    _flags: u32,
+) -> io::Result<usize> {
     file.write_at(buffer, offset_bytes)
 }
 

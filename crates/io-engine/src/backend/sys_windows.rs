@@ -99,7 +99,12 @@ fn length_of(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
 
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::Result<usize> {
+pub(crate) fn read_at(
+    file: &File,
+    buffer: &mut [u8],
+    offset_bytes: u64,
+    _flags: u32,
+) -> io::Result<usize> {
     let length = length_of(buffer);
     let start = buffer.as_mut_ptr();
     positioned(file, offset_bytes, |handle, overlapped| {
@@ -109,7 +114,12 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> io::
     })
 }
 
-pub(crate) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+pub(crate) fn write_at(
+    file: &File,
+    buffer: &[u8],
+    offset_bytes: u64,
+    _flags: u32,
+) -> io::Result<usize> {
     let length = length_of(buffer);
     positioned(file, offset_bytes, |handle, overlapped| {
         // SAFETY: as in `read_at`.

@@ -67,7 +67,7 @@ pub fn contents(file: &File) -> Vec<u8> {
     let mut bytes = vec![0; file.metadata().expect("its length").len() as usize];
     let mut got = 0;
     while got < bytes.len() {
-        let count = sys::read_at(file, &mut bytes[got..], got as u64).expect("reads");
+        let count = sys::read_at(file, &mut bytes[got..], got as u64, 0).expect("reads");
         assert!(count > 0, "the file ends before its length");
         got += count;
     }

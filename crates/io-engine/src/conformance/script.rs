@@ -165,7 +165,7 @@ impl Source for SlowWrites {
         };
         let limit_ns = self.clock.now_ns() + 20_000_000_000;
         let mut byte = [0];
-        while sys::read_at(&self.file, &mut byte, before).expect("reads") == 0 || byte != *b"w" {
+        while sys::read_at(&self.file, &mut byte, before, 0).expect("reads") == 0 || byte != *b"w" {
             assert!(self.clock.now_ns() < limit_ns, "it was not submitted");
             std::thread::sleep(Duration::from_millis(1));
         }

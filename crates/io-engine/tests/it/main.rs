@@ -11,6 +11,9 @@ mod timed;
 #[path = "limits_linux.rs"]
 mod limits;
 #[cfg(target_os = "linux")]
+#[path = "manners_linux.rs"]
+mod manners;
+#[cfg(target_os = "linux")]
 #[path = "os_linux.rs"]
 mod os;
 #[cfg(windows)]

@@ -1,7 +1,7 @@
 //! The machine: `/proc`, DMI, control groups, power.
 
 use super::cgroup;
-use super::tree::{Tree, field, field_number, list_count};
+use super::tree::{Tree, field, field_number, list_count, list_numbers};
 use crate::host::{Cpu, Host, Memory, Power};
 use std::path::Path;
 
@@ -44,9 +44,44 @@ fn cpu(tree: Tree, cpu_info: &str) -> Cpu {
             .unwrap_or(1)
             .max(1),
         count_online,
+        cores: cores(tree, online.as_deref()),
+        packages: packages(tree, online.as_deref()),
         quota: cgroup::cpu_quota(tree),
         governor: governor(tree),
     }
+}
+
+/// The processors of each core, by `topology/core_cpus_list` (`thread_siblings_list` before
+/// Linux 5.3).
+fn cores(tree: Tree, online: Option<&str>) -> Vec<Vec<u32>> {
+    let mut cores: Vec<Vec<u32>> = Vec::new();
+    for processor in online.and_then(list_numbers).unwrap_or_default() {
+        let topology = format!("{CPU}/cpu{processor}/topology");
+        let together = tree
+            .word(format!("{topology}/core_cpus_list"))
+            .or_else(|| tree.word(format!("{topology}/thread_siblings_list")))
+            .and_then(|text| list_numbers(&text));
+        match together {
+            None => return Vec::new(),
+            Some(core) if core.first() == Some(&processor) => cores.push(core),
+            Some(_) => {}
+        }
+    }
+    cores
+}
+
+/// How many chips the processors are on.
+fn packages(tree: Tree, online: Option<&str>) -> Option<u32> {
+    let mut packages = Vec::new();
+    for processor in online.and_then(list_numbers)? {
+        let path = format!("{CPU}/cpu{processor}/topology/physical_package_id");
+        packages.push(tree.value::<i32>(path)?);
+    }
+    packages.sort_unstable();
+    packages.dedup();
+    u32::try_from(packages.len())
+        .ok()
+        .filter(|count| *count > 0)
 }
 
 /// The governor of the first processor that has one.

@@ -308,6 +308,20 @@ pub fn list_count(text: &str) -> Option<u32> {
     Some(count)
 }
 
+/// Items of a list such as `0-3,8`; `None` for nonsense and for more than Linux has
+/// processors.
+#[must_use]
+pub fn list_numbers(text: &str) -> Option<Vec<u32>> {
+    const PROCESSORS_MAX: u32 = 8192;
+    let mut numbers = Vec::new();
+    list_count(text).filter(|count| *count <= PROCESSORS_MAX)?;
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        numbers.extend(first.trim().parse::<u32>().ok()?..=last.trim().parse().ok()?);
+    }
+    Some(numbers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,6 +362,8 @@ mod tests {
             ("x", None),
         ] {
             assert_eq!(list_count(text), count, "{text}");
+            let numbers = list_numbers(text).map(|numbers| numbers.len());
+            assert_eq!(numbers, count.map(|count| count as usize), "{text}");
         }
     }
 

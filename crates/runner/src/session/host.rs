@@ -15,6 +15,10 @@ pub fn host_facts(system: &System) -> HostFacts {
         cpu: CpuFacts {
             model: host.cpu.model,
             count: host.cpu.count_usable,
+            cores: u32::try_from(host.cpu.cores.len())
+                .ok()
+                .filter(|count| *count > 0),
+            packages: host.cpu.packages,
             quota: host.cpu.quota.map(|quota| quota.processors()),
             governor: host.cpu.governor,
         },

@@ -394,7 +394,8 @@ fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJo
 fn open_one(job: &Job<'_>, place: &JobTarget<'_>) -> Result<Option<Arc<File>>, Error> {
     match place {
         JobTarget::Real(target) => target
-            .open(job.workload.cache, access(&job.workload))
+            .fits(&job.workload)
+            .and_then(|()| target.open(job.workload.cache, access(&job.workload)))
             .map(|file| Some(Arc::new(file)))
             .map_err(|source| Error::Target {
                 job: job.name.clone(),

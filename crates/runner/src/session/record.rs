@@ -153,6 +153,7 @@ pub(super) fn engine(facts: &mut EngineFacts, capabilities: &Capabilities) {
     capabilities.name.clone_into(&mut facts.name);
     facts.registered_buffers = capabilities.registered_buffers;
     facts.registered_files = capabilities.registered_files;
+    facts.polled = capabilities.polled;
     facts.deferred_task_running = capabilities.deferred_task_running;
     facts.completion_hold_ns_max = capabilities.completion_hold_ns_max;
     facts.fallbacks.clone_from(&capabilities.fallbacks);

@@ -6,6 +6,7 @@ use super::evidence::{Evidence, percent};
 use stripewise_disk_inspect::storage::BlockDeviceKind;
 use stripewise_results::{Severity, Warning};
 use stripewise_units::{NameText, format_bytes};
+use stripewise_workload::CacheMode;
 
 /// Growth of the cached part that a direct run must not make.
 const GROWTH_SHARE_MIN: f64 = 0.01;
@@ -51,7 +52,9 @@ pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
 }
 
 fn mode(evidence: &Evidence) -> &'static str {
-    if evidence.is_synced() {
+    if evidence.workload.cache == CacheMode::Dontcache {
+        "dontcache: what is in it already answers reads, and writes end there"
+    } else if evidence.is_synced() {
         "buffered, with syncs"
     } else {
         "buffered"

@@ -2,8 +2,8 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, percent_of};
-use stripewise_results::{Severity, TargetKind, Warning};
-use stripewise_stats::{ROUND_NS_MIN, SteadyRule, mean, step_down};
+use stripewise_results::{Interval, Severity, TargetKind, Warning};
+use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, mean, step_down};
 use stripewise_units::{Nanoseconds, format_duration, format_iops};
 
 /// A fall by less than this may be anything.
@@ -11,10 +11,26 @@ const DROP_SHARE_MIN: f64 = 0.2;
 /// With fewer operations a round, chance alone moves rates by more than the
 /// rule allows (Poisson: 8 % standard deviation at 150).
 const ROUND_OPERATIONS_MIN: f64 = 150.0;
+/// Intervals of a round that show how its mean latency scatters.
+const ROUND_INTERVALS_MIN: usize = 3;
+/// Rounds whose mean latencies differ by less than this many standard errors may differ by
+/// chance: with three intervals each the error itself is uncertain.
+const ERRORS_MIN: f64 = 6.0;
 
 /// Rates of the whole intervals, operations a second; the last one is left out
 /// where it was cut short.
 fn rates(evidence: &Evidence) -> Vec<f64> {
+    whole_intervals(evidence)
+        .into_iter()
+        .map(|interval| {
+            let operations = interval.read_operations + interval.write_operations;
+            operations as f64 * 1e9 / interval.duration_ns as f64
+        })
+        .collect()
+}
+
+/// All intervals but a last one that was cut short.
+fn whole_intervals(evidence: &Evidence) -> Vec<&Interval> {
     let intervals = &evidence.outcome.intervals;
     let longest = intervals
         .iter()
@@ -24,10 +40,6 @@ fn rates(evidence: &Evidence) -> Vec<f64> {
     intervals
         .iter()
         .filter(|interval| interval.duration_ns > 0 && interval.duration_ns >= longest / 2)
-        .map(|interval| {
-            let operations = interval.read_operations + interval.write_operations;
-            operations as f64 * 1e9 / interval.duration_ns as f64
-        })
         .collect()
 }
 
@@ -50,11 +62,15 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     let round_ns = evidence.outcome.duration_ns / rule.window as u64;
     let seconds = round_ns as f64 / 1e9;
     let found = rule.judge(&rounds).filter(|_| round_ns >= ROUND_NS_MIN)?;
-    if found.steady || found.mean * seconds < ROUND_OPERATIONS_MIN {
+    if found.mean * seconds < ROUND_OPERATIONS_MIN {
         return None;
     }
+    let (what, found) = match found.steady {
+        false => ("the rate", found),
+        true => ("the mean latency", unsteady_latency(evidence)?),
+    };
     let message = format!(
-        "not in steady state: over five rounds of {} the rate ranged over {} of its mean (20 % allowed) and \
+        "not in steady state: over five rounds of {} {what} ranged over {} of its mean (20 % allowed) and \
          drifted by {} (10 % allowed)",
         format_duration(round_ns),
         percent_of(found.range_share),
@@ -72,6 +88,39 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
         ),
     };
     Some(Code::NotSteady.warning(Severity::Warning, message, hint))
+}
+
+/// SNIA's rule on the mean latencies of five rounds, where it is broken by more than the
+/// scatter within the rounds explains. With a given number in flight latencies say what the
+/// rate says; where operations arrive at a rate of their own, only they tell.
+fn unsteady_latency(evidence: &Evidence) -> Option<Steadiness> {
+    let rule = SteadyRule::SNIA;
+    let intervals = whole_intervals(evidence);
+    let each = intervals.len() / rule.window;
+    if each < ROUND_INTERVALS_MIN {
+        return None;
+    }
+    let rounds = intervals[intervals.len() - each * rule.window..].chunks(each);
+    let (means, errors): (Vec<f64>, Vec<f64>) = rounds.filter_map(mean_latency).unzip();
+    let found = rule.judge(&means).filter(|found| !found.steady)?;
+    // Of a difference of two rounds; the largest of ten differences is judged.
+    let error = (2.0 * mean(&errors.iter().map(|error| error * error).collect::<Vec<_>>())?).sqrt();
+    (found.range_share * found.mean > ERRORS_MIN * error).then_some(found)
+}
+
+/// The mean latency of a round, nanoseconds, and its standard error by the scatter of its
+/// intervals.
+fn mean_latency(round: &[&Interval]) -> Option<(f64, f64)> {
+    let means: Vec<f64> = round
+        .iter()
+        .filter(|interval| interval.read_operations + interval.write_operations > 0)
+        .map(|interval| interval.latency_ns_mean)
+        .collect();
+    let centre = mean(&means)?;
+    let squares: f64 = means.iter().map(|one| (one - centre).powi(2)).sum();
+    let count = means.len() as f64;
+    (count >= ROUND_INTERVALS_MIN as f64)
+        .then(|| (centre, (squares / (count - 1.0) / count).sqrt()))
 }
 
 fn fell(rates: &[f64]) -> Option<stripewise_stats::StepDown> {

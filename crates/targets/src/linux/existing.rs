@@ -4,8 +4,8 @@
 use super::access::{FoundPath, failed, reopen, reopen_quietly, storage_of};
 use super::identity::Identity;
 use super::{
-    PlanDetail, database, device_rules, direct, file_rules, opened::Opened, signature, space,
-    surroundings,
+    PlanDetail, database, device_rules, direct, file_rules, manner, opened::Opened, signature,
+    space, surroundings,
 };
 use crate::span::{span, whole_sectors};
 use crate::target::Settled;
@@ -158,7 +158,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
         intent.busy_ok,
     );
     let mut notes = plan.notes;
-    let direct_refused = settle_direct(opened.file(), identity, &mut facts, &intent, &mut notes)?;
+    let direct_refused = settle_access(opened.file(), identity, &mut facts, &intent, &mut notes)?;
     let size_bytes = whole_sectors(span_bytes, facts.logical_sector_bytes, &plan.name)?;
     let data_facts = intent
         .reads
@@ -176,14 +176,16 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
 }
 
 /// Finds the sector and whether direct I/O is to be had; an error where it is
-/// not and was asked for by name, else a note.
-pub(super) fn settle_direct(
+/// not and was asked for by name, else a note. What else is asked of the kernel has to be
+/// there.
+pub(super) fn settle_access(
     file: &File,
     identity: Identity,
     facts: &mut TargetFacts,
     intent: &Intent,
     notes: &mut Vec<String>,
 ) -> Result<Option<String>> {
+    manner::judge(file, identity, intent, &facts.name)?;
     let fallback = facts.logical_sector_bytes;
     let found = direct::probe(file, &identity, &facts.name, fallback)?;
     facts.logical_sector_bytes = found.sector_bytes;

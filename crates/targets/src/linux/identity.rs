@@ -34,12 +34,19 @@ pub(super) struct Status {
     /// Unit of direct operations' offsets and lengths; `None` where the kernel
     /// does not say, 0 where direct I/O is not possible.
     pub direct_offset_bytes: Option<u32>,
+    /// Smallest and largest atomic write; 0 where there are none, `None` where the kernel
+    /// does not say.
+    pub atomic_write_bytes: Option<(u32, u32)>,
 }
+
+/// `STATX_WRITE_ATOMIC`, Linux 6.11.
+const WRITE_ATOMIC: StatxFlags = StatxFlags::from_bits_retain(0x1_0000);
 
 impl Status {
     /// Asks an open descriptor (`O_PATH` will do).
     pub fn of(file: impl AsFd) -> io::Result<Status> {
-        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::DIOALIGN;
+        let wanted =
+            StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::DIOALIGN | WRITE_ATOMIC;
         let found = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, wanted)?;
         Ok(Status::from_statx(&found))
     }
@@ -88,6 +95,10 @@ impl Status {
             links: found.stx_nlink,
             attributes: found.stx_attributes,
             direct_offset_bytes: has(StatxFlags::DIOALIGN).then_some(found.stx_dio_offset_align),
+            atomic_write_bytes: has(WRITE_ATOMIC).then_some((
+                found.stx_atomic_write_unit_min,
+                found.stx_atomic_write_unit_max,
+            )),
         }
     }
 }

@@ -14,6 +14,10 @@
 //! | `opened`, `direct` | how workers open it |
 //! | `watch` | what others do to it meanwhile |
 
+/// Uncached, atomic and polled operations may be asked for; whether they are to be had
+/// shows on the file.
+pub(crate) const HAS_MANNERS: bool = true;
+
 mod access;
 mod busy;
 mod database;
@@ -28,6 +32,7 @@ mod identity;
 mod ioctl;
 mod kept;
 mod make;
+mod manner;
 mod mark;
 mod opened;
 mod overlay;

@@ -5,6 +5,7 @@ use super::device_rules;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
+use super::manner;
 use super::users;
 use super::watch::FileWatch;
 use crate::{Access, Error, ErrorKind, Result};
@@ -12,7 +13,7 @@ use rustix::fs::{FileType, OFlags};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stripewise_workload::CacheMode;
+use stripewise_workload::{CacheMode, Workload};
 
 /// Keeps the guard open: for a device that is written it carries the claim
 /// (`O_EXCL`), for a test file its very existence.
@@ -86,6 +87,11 @@ impl Opened {
         let _ = rustix::fs::fadvise(self.file(), 0, None, rustix::fs::Advice::DontNeed);
     }
 
+    /// Refuses what the workload asks of the kernel where it is not to be had.
+    pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
+        manner::fits(self.file(), self.identity, workload, &self.name)
+    }
+
     /// Opens it again in a cache mode.
     pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
         let access_flags = match access {
@@ -96,11 +102,14 @@ impl Opened {
         let cache_flags = match cache {
             CacheMode::Direct => OFlags::DIRECT,
             CacheMode::DirectSync => OFlags::DIRECT | OFlags::DSYNC,
-            CacheMode::Buffered => OFlags::empty(),
+            CacheMode::Buffered | CacheMode::Dontcache => OFlags::empty(),
             CacheMode::BufferedSync => OFlags::DSYNC,
         };
         if access.writes() {
             self.still_ours_alone()?;
+        }
+        if cache == CacheMode::Dontcache {
+            manner::dontcache(self.file(), &self.name)?;
         }
         let flags = access_flags | cache_flags;
         reopen_for_operations(self.file(), &self.identity, flags, &self.name)

@@ -2,7 +2,7 @@
 //! removed; `prepare PATH` and `--keep` make one that stays.
 
 use super::access::{FoundPath, failed, find, reopen, storage_of};
-use super::existing::{data_facts, detail, settle_direct};
+use super::existing::{data_facts, detail, settle_access};
 use super::fill::Filling;
 use super::identity::{Identity, Status};
 use super::make::{Directory, Made};
@@ -133,7 +133,7 @@ pub(super) fn prepare(
     let mut facts = crate::facts::target_facts(TargetKind::TestFile, &plan.name, &storage);
     let mut notes = plan.notes;
     // Before all the writing: a cache mode that is not to be had is an error now.
-    settle_direct(
+    settle_access(
         &made.file,
         made.identity,
         &mut facts,
@@ -149,7 +149,7 @@ pub(super) fn prepare(
     }
     .run(progress)?;
     notes.extend(report.note(&fill));
-    let direct_refused = settle_direct(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
+    let direct_refused = settle_access(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
     let made_file = match &kept_name {
         Some(kept_name) => keep(
             &mut made,

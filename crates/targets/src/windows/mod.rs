@@ -17,6 +17,9 @@
 //! and is compared with what was judged (volume and file id) before anything is
 //! done with it. Nothing is ever opened so that it is cut.
 
+/// No uncached, atomic or polled operations.
+pub(crate) const HAS_MANNERS: bool = false;
+
 mod access;
 #[allow(unsafe_code)]
 mod calls;

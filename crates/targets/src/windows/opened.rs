@@ -4,12 +4,12 @@ use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
 use super::device_name::DeviceName;
 use super::device_rules;
 use super::make::Made;
-use crate::{Access, Error, ErrorKind, Result};
+use crate::{Access, Error, ErrorKind, Manner, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use stripewise_units::{NameText, format_bytes};
-use stripewise_workload::CacheMode;
+use stripewise_workload::{CacheMode, Workload};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
 };
@@ -58,7 +58,8 @@ fn flags(cache: CacheMode) -> u32 {
     match cache {
         CacheMode::Direct => FILE_FLAG_NO_BUFFERING,
         CacheMode::DirectSync => FILE_FLAG_NO_BUFFERING | FILE_FLAG_WRITE_THROUGH,
-        CacheMode::Buffered => 0,
+        // The latter is refused before.
+        CacheMode::Buffered | CacheMode::Dontcache => 0,
         CacheMode::BufferedSync => FILE_FLAG_WRITE_THROUGH,
     }
 }
@@ -119,6 +120,11 @@ impl Opened {
     /// Opens it for reading by calls that wait.
     pub(super) fn look(&self, cache: CacheMode) -> Result<File> {
         self.open_with(Access::Read, flags(cache))
+    }
+
+    /// Refuses what the workload asks of the system where it is not to be had.
+    pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
+        crate::intent::judge_manner(Manner::of([workload]), workload.cache, &self.name)
     }
 
     /// Opens it for an engine, in a cache mode and for overlapped I/O.

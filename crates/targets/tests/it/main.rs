@@ -13,6 +13,7 @@ mod linux {
     mod existing_files;
     mod growing_files;
     mod kept_files;
+    mod manners;
     mod odd_paths;
     mod open_flags;
     mod overlays;

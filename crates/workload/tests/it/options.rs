@@ -51,6 +51,8 @@ fn every_option_reaches_its_field() {
         size_bytes: Some(10 << 30),
         cache: CacheMode::DirectSync,
         sync: Some(SyncPolicy { every: 8 }),
+        atomic: false,
+        poll: false,
         think_time: None,
         rate: Some(Rate {
             iops: 5000.0,
@@ -150,7 +152,7 @@ fn bad_values_and_names_are_refused() {
 #[test]
 fn every_name_can_be_set() {
     let text = |name| match name {
-        "read" | "write" | "random" | "sequential" | "in-turn" => "true",
+        "read" | "write" | "random" | "sequential" | "in-turn" | "atomic" | "poll" => "true",
         "think-time" => "7ms",
         "distribution" => "uniform",
         "cursor" => "own",

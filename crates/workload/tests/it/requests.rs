@@ -79,6 +79,8 @@ prop_compose! {
             size_bytes: size,
             cache,
             sync: every.map(|every| SyncPolicy { every }),
+            atomic: false,
+            poll: false,
             think_time: (rate.is_none() && in_turn).then_some(ThinkTime {
                 pause_ns,
                 every: every_operations,

@@ -285,7 +285,7 @@ fn bad_words_are_refused_with_the_reason_and_what_is_accepted() {
     assert_eq!(error.to_string(), "`driect` is not a cache mode");
     assert_eq!(
         error.hint(),
-        "one of direct, direct-sync, buffered, buffered-sync"
+        "one of direct, direct-sync, buffered, buffered-sync, dontcache"
     );
 }
 

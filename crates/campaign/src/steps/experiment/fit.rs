@@ -4,7 +4,7 @@ use crate::failure::Outcome;
 use crate::steps::measure::workload_failure;
 use crate::steps::targets::{OpenTarget, TargetRequirements};
 use stripewise_lab::experiment::{ExperimentPlan, Level};
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_workload::{Workload, validate};
 
 /// Filling a test file takes at most this, unless its size is asked for.
@@ -51,6 +51,7 @@ pub fn requirements(plan: &ExperimentPlan, load_given: bool) -> TargetRequiremen
         outstanding_by_number: load_given,
         cache: first.cache,
         cache_by_name: workloads(plan).any(|workload| workload.cache != Workload::default().cache),
+        manner: Manner::of(&workloads(plan).collect::<Vec<_>>()),
         data: first.data,
         seed: plan.seed,
         fill_time_limit_ns: span.is_none().then_some(FILL_NS),

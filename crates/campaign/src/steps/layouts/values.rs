@@ -7,7 +7,7 @@ use crate::steps::measure::RunOptions;
 use crate::steps::targets::TargetRequirements;
 use stripewise_lab::layouts::{CellValue, LayoutCell};
 use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
-use stripewise_targets::Size;
+use stripewise_targets::{Manner, Size};
 use stripewise_workload::{Request, Workload};
 
 const INTERVALS: u64 = 10;
@@ -94,6 +94,7 @@ pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
         outstanding_by_number: true,
         cache: first.cache,
         cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+        manner: Manner::of(workloads()),
         data: first.data,
         seed,
         fill_time_limit_ns: None,

@@ -9,7 +9,11 @@
 //! buffer is the kernel's until then), and buffers are leaked rather than freed
 //! while the kernel may still write to them.
 //!
-//! Left out: polled completions (IOPOLL, SQPOLL), passthrough, vectored I/O.
+//! Polled completions (`IOPOLL`) have no interrupt that could wake anybody, and the kernel
+//! looks at no clock while it polls. So the engine asks again and again, each time for what
+//! is there, and looks at the clock itself.
+//!
+//! Left out: a polling thread of the kernel (SQPOLL), passthrough, vectored I/O.
 
 mod batching;
 mod ring;
@@ -62,6 +66,8 @@ pub struct Uring {
     file_numbers: Vec<u32>,
     /// Opcode and flags of each [`Kind`].
     heads: [u64; 3],
+    /// What stands above the length in the entry of each [`Kind`]: its `RWF_` flags.
+    manners: [u64; 3],
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
     /// What each slot has in flight.
@@ -134,7 +140,7 @@ impl Uring {
         let (file, head) = (self.file_numbers.first(), self.heads[Kind::Read.index()]);
         let head = head | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
         let (buffers, shift) = (&*self.buffers, self.buffer_shift);
-        let length = u64::from(self.slot_size_bytes);
+        let length = u64::from(self.slot_size_bytes) | self.manners[Kind::Read.index()];
         let mut pushes = ring.pushes();
         let taken = source.reads(now_ns, room, |slot, offset_bytes| {
             let Some(state) = states.get_mut(slot as usize) else {
@@ -199,7 +205,7 @@ impl Uring {
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             entry.length = FSYNC_DATASYNC;
         } else {
-            let length = u64::from(length_bytes);
+            let length = u64::from(length_bytes) | self.manners[kind.index()];
             transfer(entry, head, &self.buffers, length, self.buffer_shift);
             entry.offset_bytes = offset_bytes;
         }
@@ -273,6 +279,27 @@ impl Uring {
         }
     }
 
+    /// [`Engine::submit_and_wait`] by polling, for `complete` completions.
+    #[cold]
+    fn poll(&mut self, complete: u32, until_ns: Option<u64>) -> Result<()> {
+        self.seen_ns = None;
+        loop {
+            if self.in_flight > 0 {
+                let submitted = self.ring.enter(self.ring.untaken(), 0, Limits::NONE);
+                let interrupted = submitted == Err(Errno::INTR);
+                self.entered(submitted)?;
+                if interrupted || self.ring.completed().remaining() >= complete {
+                    return Ok(());
+                }
+            }
+            match until_ns {
+                Some(until_ns) if self.clock.now_ns() < until_ns => std::hint::spin_loop(),
+                None if self.in_flight > 0 => std::hint::spin_loop(),
+                _ => return Ok(()),
+            }
+        }
+    }
+
     /// Operations that the kernel has.
     fn with_kernel(&self) -> u32 {
         self.in_flight - self.ring.untaken()
@@ -295,7 +322,9 @@ impl Uring {
                 timeout_ns: until_ns - now_ns,
                 ..Limits::NONE
             };
-            match self.ring.enter(0, 1, limits) {
+            // A ring that polls looks at no clock while it waits.
+            let complete = u32::from(!self.capabilities.polled);
+            match self.ring.enter(0, complete, limits) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return,
             }
@@ -309,7 +338,7 @@ impl Engine for Uring {
             name: setup::NAME,
             ..Capabilities::default()
         };
-        let ring = setup::ring(plan.slots, &mut capabilities)?;
+        let ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
         let buffers = Buffers::new(plan.slots, plan.slot_size_bytes).map_err(|error| {
             setup::failure(
                 ErrorKind::Resources,
@@ -334,7 +363,8 @@ impl Engine for Uring {
         } else {
             0
         };
-        let batching = Batching::new(ring.waits_for_batches());
+        // Polling takes all that is there anyway.
+        let batching = Batching::new(ring.waits_for_batches() && !capabilities.polled);
         capabilities.completion_hold_ns_max = batching.hold_ns_max();
         sys::sharpen_timers();
         Ok(Uring {
@@ -342,6 +372,7 @@ impl Engine for Uring {
             buffers: ManuallyDrop::new(buffers),
             file_numbers,
             heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
+            manners: Kind::ALL.map(|kind| u64::from(plan.manner.flags(kind)) << 32),
             buffer_shift: buffer_shift.unwrap_or(31),
             states: vec![FREE_OTHER; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
@@ -390,6 +421,9 @@ impl Engine for Uring {
     #[inline]
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
         let mut complete = at_least.min(self.in_flight);
+        if self.capabilities.polled {
+            return self.poll(complete, until_ns);
+        }
         let mut limits = Limits::NONE;
         if self.in_flight == 0 {
             if until_ns.is_none() {
@@ -457,7 +491,8 @@ impl Engine for Uring {
     }
 }
 
-/// The words of a slot's entry that reads and writes have, but for the offset.
+/// The words of a slot's entry that reads and writes have, but for the offset. `length`
+/// has the operation's flags above it.
 #[inline(never)]
 fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, shift: u32) {
     let slot = entry.user_data as u32;

@@ -18,7 +18,7 @@ pub(super) const NAME: &str = "io_uring";
 const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
 /// Makes the ring, with the best set of flags that the kernel knows.
-pub(super) fn ring(slots: u32, capabilities: &mut Capabilities) -> Result<Ring> {
+pub(super) fn ring(slots: u32, poll: bool, capabilities: &mut Capabilities) -> Result<Ring> {
     if slots == 0 || slots > ENTRIES_MAX {
         return Err(failure(
             ErrorKind::Resources,
@@ -35,9 +35,11 @@ pub(super) fn ring(slots: u32, capabilities: &mut Capabilities) -> Result<Ring> 
         Setup::empty(),
     ];
     let mut refusal = None;
+    let polled = if poll { Setup::IOPOLL } else { Setup::empty() };
     for flags in attempts {
-        match Ring::new(slots, flags) {
+        match Ring::new(slots, flags | polled) {
             Ok(ring) => {
+                capabilities.polled = poll;
                 capabilities.deferred_task_running = flags.contains(Setup::DEFER_TASKRUN);
                 if !capabilities.deferred_task_running {
                     capabilities.fallbacks.push(
@@ -216,5 +218,5 @@ fn why_plain(error: &io::Error, bytes: u64) -> String {
 /// # Errors
 /// Why it does not.
 pub fn probe() -> Result<()> {
-    ring(1, &mut Capabilities::default()).map(drop)
+    ring(1, false, &mut Capabilities::default()).map(drop)
 }

@@ -346,6 +346,9 @@ impl Engine for Iocp {
             );
             return Err(lacking(what, "use more threads with fewer each", None));
         }
+        if plan.manner.poll {
+            return Err(crate::error::cannot_poll(NAME));
+        }
         let mut capabilities = Capabilities {
             name: NAME,
             ..Capabilities::default()

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stripewise_io_engine::{Clock, Engine, OpenPlan};
+use stripewise_io_engine::{Clock, Engine, Manner, OpenPlan};
+use stripewise_workload::{CacheMode, Workload};
 
 /// How often the interrupt flag is looked at and the observer's tick called.
 const TICK_NS: u64 = 50_000_000;
@@ -53,6 +54,15 @@ pub(super) struct Run {
     /// Pauses that were cut out, and their sum.
     pauses: usize,
     pauses_ns: u64,
+}
+
+/// What the workload's operations ask of the kernel besides.
+fn manner(workload: &Workload) -> Manner {
+    Manner {
+        dontcache: workload.cache == CacheMode::Dontcache,
+        atomic: workload.atomic,
+        poll: workload.poll,
+    }
 }
 
 impl Run {
@@ -117,6 +127,7 @@ impl Run {
             let files = job.files_of(thread).to_vec();
             let mut open = OpenPlan::new(files, worker.slots(), length_bytes, self.clock);
             open.register_buffers = job.register_buffers;
+            open.manner = manner(&job.plan.workload);
             open.faults.clone_from(&job.faults);
             open.hand_overs.clone_from(&job.hand_overs);
             let (returns, returned) = channel();

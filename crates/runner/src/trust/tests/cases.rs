@@ -390,6 +390,21 @@ pub const CASES: &[Case] = &[
         severity: Warning,
         says: &[],
         fires: |e| rates(e, |index| 3_000 - 80 * index),
+        near_miss: |e| rates(e, |_| 2_000),
+    },
+    Case {
+        code: NotSteady,
+        severity: Warning,
+        says: &["the mean latency ranged", "five rounds of 4 s"],
+        fires: |e| latencies(e, |index| 100_000 + 5_000 * index),
+        // As large, and all of it scatter.
+        near_miss: |e| latencies(e, |index| 100_000 + 30_000 * ((index * 7) % 11)),
+    },
+    Case {
+        code: NotSteady,
+        severity: Warning,
+        says: &[],
+        fires: |e| rates(e, |index| 3_000 - 80 * index),
         near_miss: |e| {
             // Rounds of less than a second.
             rates(e, |index| 3_000 - 80 * index);

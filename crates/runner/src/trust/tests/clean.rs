@@ -107,6 +107,14 @@ pub fn rates(evidence: &mut Evidence, of: impl Fn(u64) -> u64) {
     evidence.outcome.intervals = (0..20).map(|index| interval(index, of(index))).collect();
 }
 
+/// A level rate with these mean latencies.
+pub fn latencies(evidence: &mut Evidence, of: impl Fn(u64) -> u64) {
+    rates(evidence, |_| 2_000);
+    for (index, interval) in (0..).zip(&mut evidence.outcome.intervals) {
+        interval.latency_ns_mean = of(index) as f64;
+    }
+}
+
 pub fn disk() -> BlockDevice {
     BlockDevice {
         number: DeviceNumber { major: 8, minor: 0 },

@@ -1,0 +1,201 @@
+//! Uncached, atomic and polled operations: whole, or refused by the kernel one by one.
+
+use std::fs::File;
+use std::io::IoSliceMut;
+use std::sync::Arc;
+
+use rustix::io::{ReadWriteFlags, preadv2};
+use stripewise_io_engine::backend::linux_io_uring::{Uring, probe};
+use stripewise_io_engine::backend::portable_threads::Threads;
+use stripewise_io_engine::conformance::{Fixture, Scope, pattern};
+use stripewise_io_engine::{
+    Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Manner, Next,
+    OpenPlan, Operation, Result, Source,
+};
+
+use crate::fixture::{Files, skip};
+
+const BLOCK_BYTES: u32 = 8192;
+const SLOTS: u32 = 8;
+const UNSUPPORTED: i32 = -95;
+
+/// An engine whose operations leave nothing in the page cache.
+struct Uncached<E>(E);
+
+impl<E: Engine> Engine for Uncached<E> {
+    fn open(plan: &OpenPlan) -> Result<Self> {
+        let mut plan = plan.clone();
+        plan.manner.dontcache = true;
+        E::open(&plan).map(Uncached)
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns()
+    }
+
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        self.0.fill(source, now_ns)
+    }
+
+    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
+        self.0.submit_and_wait(at_least, until_ns)
+    }
+
+    fn reap(&mut self, source: &mut impl Source) -> u32 {
+        self.0.reap(source)
+    }
+
+    fn close(self, limit_ns: u64) -> Abandoned {
+        self.0.close(limit_ns)
+    }
+}
+
+fn conforms_uncached<E: Engine>(test: &str) {
+    let file = Files.file(4096);
+    let mut byte = [0];
+    let flag = ReadWriteFlags::from_bits_retain(0x80);
+    if let Err(error) = preadv2(&file, &mut [IoSliceMut::new(&mut byte)], 0, flag) {
+        return skip(test, &format!("a file system with RWF_DONTCACHE ({error})"));
+    }
+    match stripewise_io_engine::conformance::run::<Uncached<E>>(&Files, Scope::Full) {
+        Err(reason) => skip(test, &reason),
+        Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
+    }
+}
+
+#[test]
+fn uncached_io_uring_conforms() {
+    conforms_uncached::<Uring>("uncached_io_uring_conforms");
+}
+
+#[test]
+fn uncached_threads_conform() {
+    conforms_uncached::<Threads>("uncached_threads_conform");
+}
+
+/// One operation on each slot, each on a block of its own.
+struct OneEach {
+    kind: Kind,
+    issued: u32,
+    results: Vec<i32>,
+}
+
+impl Source for OneEach {
+    fn next(&mut self, _now_ns: u64) -> Next {
+        if self.issued == SLOTS {
+            return Next::Finished;
+        }
+        let slot = self.issued;
+        self.issued += 1;
+        Next::Operation(Operation {
+            slot,
+            file: 0,
+            kind: self.kind,
+            offset_bytes: u64::from(slot * BLOCK_BYTES),
+            length_bytes: BLOCK_BYTES,
+        })
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        for (offset, byte) in (operation.offset_bytes..).zip(buffer) {
+            *byte = pattern(offset);
+        }
+    }
+
+    fn complete(&mut self, done: Completion) {
+        self.results.push(done.result);
+    }
+}
+
+fn results<E: Engine>(file: File, manner: Manner, kind: Kind) -> (bool, Vec<i32>) {
+    let mut plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, BLOCK_BYTES, Clock::start());
+    plan.manner = manner;
+    let mut engine = E::open(&plan).expect("opens");
+    let mut source = OneEach {
+        kind,
+        issued: 0,
+        results: Vec::new(),
+    };
+    let now_ns = engine.now_ns();
+    engine.fill(&mut source, now_ns);
+    while source.results.len() < SLOTS as usize {
+        let until_ns = engine.now_ns() + 1_000_000;
+        engine
+            .submit_and_wait(1, Some(until_ns))
+            .expect("goes on working");
+        engine.reap(&mut source);
+    }
+    // With nothing in flight a wait lasts until its time, and no longer.
+    let until_ns = engine.now_ns() + 1_000_000;
+    engine.submit_and_wait(1, Some(until_ns)).expect("works");
+    assert!(engine.now_ns() >= until_ns);
+    let polled = engine.capabilities().polled;
+    assert_eq!(engine.close(u64::MAX).operations, 0);
+    (polled, source.results)
+}
+
+/// Each is done in full or refused, and all are alike.
+fn all_or_none(results: &[i32]) {
+    let whole = results
+        .iter()
+        .all(|result| *result == BLOCK_BYTES.cast_signed());
+    let refused = results.iter().all(|result| *result == UNSUPPORTED);
+    assert!(whole || refused, "{results:?}");
+}
+
+#[test]
+fn polled_operations_end_whether_the_device_polls_or_not() {
+    const TEST: &str = "polled_operations_end_whether_the_device_polls_or_not";
+    if let Err(error) = probe() {
+        return skip(TEST, &format!("io_uring ({error})"));
+    }
+    let poll = Manner {
+        poll: true,
+        ..Manner::default()
+    };
+    for kind in [Kind::Read, Kind::Write] {
+        match Files.direct(u64::from(SLOTS * BLOCK_BYTES)) {
+            Err(needs) => return skip(TEST, &needs),
+            Ok(file) => {
+                let (polled, results) = results::<Uring>(file, poll, kind);
+                assert!(polled);
+                all_or_none(&results);
+            }
+        }
+    }
+}
+
+#[test]
+fn engines_that_cannot_poll_do_not_open() {
+    let mut plan = OpenPlan::new(Vec::new(), 1, 4096, Clock::start());
+    plan.manner.poll = true;
+    let error = Threads::open(&plan).err().expect("refused");
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(error.to_string().contains("only io_uring polls"), "{error}");
+}
+
+#[test]
+fn atomic_writes_are_whole_or_refused() {
+    const TEST: &str = "atomic_writes_are_whole_or_refused";
+    let atomic = Manner {
+        atomic: true,
+        ..Manner::default()
+    };
+    let file = || Files.direct(u64::from(SLOTS * BLOCK_BYTES));
+    match (file(), file()) {
+        (Ok(one), Ok(other)) => {
+            all_or_none(&results::<Threads>(one, atomic, Kind::Write).1);
+            if probe().is_ok() {
+                all_or_none(&results::<Uring>(other, atomic, Kind::Write).1);
+            }
+            // Reads have nothing to be torn: the flag is not theirs.
+            let (_, reads) = results::<Threads>(file().expect("as before"), atomic, Kind::Read);
+            assert!(reads.iter().all(|read| *read == BLOCK_BYTES.cast_signed()));
+        }
+        (Err(needs), _) | (_, Err(needs)) => skip(TEST, &needs),
+    }
+}

@@ -1,0 +1,57 @@
+//! Uncached, atomic and polled operations are refused, with the reason, where they are not
+//! to be had. In memory they never are.
+
+use crate::support::{MIB, filling, overwriting, plan, prepare, reading, refused, users_file};
+use stripewise_targets::ErrorKind::Unusable;
+use stripewise_targets::{Access, Intent, Manner};
+use stripewise_workload::{CacheMode, Workload};
+
+fn in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").expect("a directory in memory")
+}
+
+#[test]
+fn uncached_operations_are_tried_and_refused_where_the_file_system_cannot() {
+    let directory = in_memory();
+    let path = users_file(directory.path(), "data", MIB);
+    let uncached = |intent: Intent| Intent {
+        cache: CacheMode::Dontcache,
+        cache_by_name: true,
+        ..intent
+    };
+    let planned = plan(&path, &uncached(reading())).expect("known only when it is opened");
+    refused(prepare(planned), Unusable, "RWF_DONTCACHE");
+    // Before a byte of a test file is written.
+    let planned = plan(directory.path(), &uncached(filling(1))).expect("a plan");
+    refused(prepare(planned), Unusable, "Linux 6.14");
+    // A grid may come to it later.
+    let target = prepare(plan(&path, &reading()).expect("a plan")).expect("buffered");
+    refused(
+        target.open(CacheMode::Dontcache, Access::Read),
+        Unusable,
+        "--cache buffered",
+    );
+}
+
+#[test]
+fn atomic_writes_are_refused_where_there_are_none() {
+    let directory = in_memory();
+    let path = users_file(directory.path(), "data", MIB);
+    let atomic = Intent {
+        manner: Manner {
+            atomic: true,
+            poll: false,
+        },
+        ..overwriting()
+    };
+    let planned = plan(&path, &atomic).expect("known only when it is opened");
+    refused(prepare(planned), Unusable, "atomic writes");
+    let target = prepare(plan(&path, &overwriting()).expect("a plan")).expect("plain");
+    let workload = Workload {
+        read_percent: 0,
+        atomic: true,
+        ..Workload::default()
+    };
+    refused(target.fits(&workload), Unusable, "atomic writes");
+    target.fits(&Workload::default()).expect("asks for nothing");
+}
