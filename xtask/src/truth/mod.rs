@@ -12,6 +12,7 @@ mod arrays;
 mod curves;
 mod layouts;
 mod parallel;
+mod patterns;
 mod real;
 mod simulated;
 mod size;

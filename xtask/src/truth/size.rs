@@ -9,6 +9,8 @@ pub struct Size {
     pub aligned: usize,
     pub drift: usize,
     pub power: usize,
+    /// Arrays with stripes, targets without, and disks: 300 of each over three seeds.
+    pub arrays: usize,
     /// Operations behind each long run that checks a true effect.
     pub truth_operations: u64,
 }
@@ -19,6 +21,7 @@ impl Size {
         aligned: 200,
         drift: 1_000,
         power: 200,
+        arrays: 100,
         truth_operations: 1_000_000,
     };
 
@@ -29,6 +32,7 @@ impl Size {
             aligned: part(Size::FULL.aligned),
             drift: part(Size::FULL.drift),
             power: part(Size::FULL.power),
+            arrays: part(Size::FULL.arrays),
             truth_operations: (Size::FULL.truth_operations as f64 * share) as u64,
         }
     }

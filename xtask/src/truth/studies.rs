@@ -4,6 +4,7 @@ use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::layouts;
 use super::parallel::trials;
+use super::patterns::{patterns, surfaces};
 use super::simulated::measure;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
@@ -24,7 +25,7 @@ pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
 /// All studies, by the letters of the claims that they check.
-pub const STUDIES: [(&str, Study); 8] = [
+pub const STUDIES: [(&str, Study); 10] = [
     ("a", coverage_of_all),
     ("b", table_of_2007),
     ("b", aligned),
@@ -33,6 +34,8 @@ pub const STUDIES: [(&str, Study); 8] = [
     ("d", eva),
     ("e", answers),
     ("f", layouts),
+    ("g", patterns),
+    ("g", surfaces),
 ];
 
 fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {

@@ -5,6 +5,7 @@
 use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::experiments;
+use super::patterns::{Off, Verdict, profiles, verdicts};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
 use super::trial::Trial;
@@ -98,4 +99,20 @@ fn the_best_layout_is_in_the_set_and_effects_are_covered() {
     let equal = experiments(SEED, 60, true, false).expect("experiments");
     let alarms = equal.iter().filter(|said| said.any_effect).count();
     assert!(alarms <= 7, "{alarms}");
+}
+
+#[test]
+fn patterns_of_arrays_are_exact_and_never_wrong() {
+    let found = verdicts(SEED, 4, true).expect("arrays");
+    assert_eq!(found, vec![Verdict::Exact; 4]);
+    let nothing = verdicts(SEED, 3, false).expect("targets");
+    assert_eq!(nothing, vec![Verdict::Refused; 3]);
+}
+
+#[test]
+fn zones_seeks_and_rotation_of_disks_are_within_their_bounds() {
+    let all = profiles(SEED, 4).expect("disks");
+    let within =
+        |off: &Off| off.zones_percent < 2.0 && off.seek_percent < 5.0 && off.rotation_percent < 0.1;
+    assert!(all.iter().all(within), "{all:?}");
 }

@@ -144,11 +144,17 @@ impl ArraySpec {
     /// they stay the same whatever else is changed in the array.
     fn spindle(&self, model: &DiskModel, number: u64) -> Drive {
         let phase = unit(draw(self.seed, Entity::Spindle, number, 0));
-        let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
-        let revolution_ns = self.revolution_ns() * (1.0 + SPEED_SPREAD * speed);
+        let revolution_ns = self.spindle_revolution_ns(number);
         let backlog = OPERATIONS_EXPECTED;
         let drive = RotatingDrive::new(model.clone(), revolution_ns, phase, backlog);
         Drive::Rotating(Box::new(drive))
+    }
+
+    /// Nanoseconds of a revolution of one drive: spindles of a model are not equally fast.
+    #[must_use]
+    pub fn spindle_revolution_ns(&self, number: u64) -> f64 {
+        let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
+        self.revolution_ns() * (1.0 + SPEED_SPREAD * speed)
     }
 
     fn revolution_ns(&self) -> f64 {

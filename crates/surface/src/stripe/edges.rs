@@ -35,6 +35,15 @@ const ERRORS_MIN: f64 = 6.0;
 const SHARP: f64 = 14.0;
 const SHARP_MAX: f64 = 240.0;
 
+/// Periods that a place must hold.
+pub(super) const PERIODS_MIN: u64 = 40;
+
+/// A random place in a period.
+pub(super) fn anchor<D: Device>(reader: &mut Reader<'_, D>, period_bytes: u64) -> i128 {
+    let sector = reader.sector_bytes();
+    i128::from(reader.below(period_bytes / sector) * sector)
+}
+
 /// The part of the target that is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
@@ -184,7 +193,11 @@ pub(super) struct Edge {
     pub outside: i128,
 }
 
-/// The edge of `anchor`'s unit towards `apart`, to `resolution` bytes.
+/// First step from the anchor in the search for the edge of its unit.
+const STEP_FIRST: i128 = 4096;
+
+/// The edge of `anchor`'s unit towards `apart`, to `resolution` bytes: in steps that double
+/// until a place is on another disk, so that it is the nearest one, then by bisection.
 pub(super) fn edge<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
@@ -194,13 +207,25 @@ pub(super) fn edge<D: Device>(
 ) -> Result<Edge, Trouble> {
     let sector = i128::from(reader.sector_bytes());
     let resolution = i128::from(resolution).max(sector);
+    let noise = || Trouble::from(Refusal::noise(scale.contrast(), scale.deviation));
     let (mut inside, mut outside) = (anchor, apart);
+    let mut step = STEP_FIRST.max(sector);
+    while step < (apart - anchor).abs() {
+        let at = anchor + step * (apart - anchor).signum();
+        match share_a_disk(reader, comb, scale, (anchor, at))?.ok_or_else(noise)? {
+            true => inside = at,
+            false => {
+                outside = at;
+                break;
+            }
+        }
+        step *= 2;
+    }
     while (outside - inside).abs() > resolution {
         let middle = inside + (outside - inside) / 2 / sector * sector;
-        match share_a_disk(reader, comb, scale, (anchor, middle))? {
-            Some(true) => inside = middle,
-            Some(false) => outside = middle,
-            None => return Err(Refusal::noise(scale.contrast(), scale.deviation).into()),
+        match share_a_disk(reader, comb, scale, (anchor, middle))?.ok_or_else(noise)? {
+            true => inside = middle,
+            false => outside = middle,
         }
     }
     Ok(Edge { inside, outside })

@@ -25,6 +25,116 @@ impl Consistent {
     }
 }
 
+/// Most units in a period of a layout whose parity rotates another way than left-symmetric.
+pub(super) const UNITS_MAX: u64 = 256;
+
+/// A way in which units are dealt out to disks so that a disk has several in a period.
+#[derive(Clone, Debug)]
+pub(super) struct Dealt {
+    pub layout: Consistent,
+    /// The disk of each unit of a period.
+    order: Vec<u32>,
+}
+
+/// How many units of data a row has, and the disk of one, by row and column, of so many.
+type Rule = (&'static str, u32, &'static str, fn(u32, u32, u32) -> u32);
+
+/// The rotations of Linux' md, RAID 5 and 6, that do not read like RAID 0.
+const RULES: [Rule; 7] = [
+    ("5", 1, "left-asymmetric", |n, row, column| {
+        skip(n - 1 - row % n, 1, column)
+    }),
+    ("5", 1, "right-asymmetric", |n, row, column| {
+        skip(row % n, 1, column)
+    }),
+    ("5", 1, "right-symmetric", |n, row, column| {
+        (row % n + 1 + column) % n
+    }),
+    ("6", 2, "left-symmetric", |n, row, column| {
+        (n - 1 - row % n + 2 + column) % n
+    }),
+    ("6", 2, "right-symmetric", |n, row, column| {
+        (row % n + 2 + column) % n
+    }),
+    ("6", 2, "left-asymmetric", |n, row, column| {
+        skip_two(n, n - 1 - row % n, column)
+    }),
+    ("6", 2, "right-asymmetric", |n, row, column| {
+        skip_two(n, row % n, column)
+    }),
+];
+
+/// The disk of a column where parity takes some disks from `parity` on.
+fn skip(parity: u32, parities: u32, column: u32) -> u32 {
+    match column < parity {
+        true => column,
+        false => column + parities,
+    }
+}
+
+/// The same where Q stands behind P: on the first disk where P is on the last.
+fn skip_two(disks: u32, parity: u32, column: u32) -> u32 {
+    match parity == disks - 1 {
+        true => column + 1,
+        false => skip(parity, 2, column),
+    }
+}
+
+impl Dealt {
+    /// All ways of so many units in a period.
+    fn of_units(units: u64) -> Vec<Dealt> {
+        let mut all = Vec::new();
+        for disks in 3..=32 {
+            for (level, parities, rotation, rule) in RULES {
+                let columns = disks - parities;
+                if columns < 2 {
+                    continue;
+                }
+                let order: Vec<u32> = (0..disks)
+                    .flat_map(|row| (0..columns).map(move |column| rule(disks, row, column)))
+                    .collect();
+                // Its shortest period.
+                let repeats = |period: &usize| {
+                    order.len().is_multiple_of(*period)
+                        && (*period..order.len()).all(|k| order[k] == order[k - period])
+                };
+                let period = (1..=order.len()).find(repeats).unwrap_or(order.len());
+                if period as u64 == units {
+                    all.push(Dealt {
+                        layout: Consistent::new(level, disks, Some(rotation)),
+                        order: order[..period].to_vec(),
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether two units share a disk.
+    pub fn share(&self, a: usize, b: usize) -> bool {
+        let of = |unit: usize| self.order[unit % self.order.len()];
+        of(a) == of(b)
+    }
+
+    fn shown_from(&self, first: usize, shares: &[bool]) -> bool {
+        let same = |(k, share): (usize, &bool)| self.share(first, first + k) == *share;
+        shares.iter().enumerate().all(same)
+    }
+}
+
+/// The ways that fit: `shares` says of each unit of a period whether it shares the disk of
+/// the first. With each way, the numbers that this first unit may have in it.
+pub(super) fn fitting(shares: &[bool]) -> Vec<(Dealt, Vec<usize>)> {
+    Dealt::of_units(shares.len() as u64)
+        .into_iter()
+        .filter_map(|dealt| {
+            let first = (0..dealt.order.len()).filter(|first| dealt.shown_from(*first, shares));
+            let first: Vec<usize> = first.collect();
+            (!first.is_empty()).then_some((dealt, first))
+        })
+        .collect()
+}
+
 /// The layouts whose units go round `columns` disks, one after the other.
 pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
     let mut all = Vec::new();
@@ -62,5 +172,44 @@ impl super::Pattern {
     #[must_use]
     pub fn level(&self) -> Option<&str> {
         level(&self.layouts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(shares: &[bool]) -> Vec<String> {
+        let all = fitting(shares).into_iter().map(|(dealt, _)| dealt.layout);
+        all.map(|one| {
+            format!(
+                "{} of {} {}",
+                one.level,
+                one.disks,
+                one.rotation.unwrap_or_default()
+            )
+        })
+        .collect()
+    }
+
+    #[test]
+    fn six_disks_of_level_6_repeat_after_24_units_and_of_left_asymmetric_level_5_after_30() {
+        for (units, name) in [
+            (24, "6 of 6 left-symmetric"),
+            (30, "5 of 6 left-asymmetric"),
+        ] {
+            let all = Dealt::of_units(units);
+            let name_of = |dealt: &Dealt| {
+                let rotation = dealt.layout.rotation.clone().unwrap_or_default();
+                format!(
+                    "{} of {} {rotation}",
+                    dealt.layout.level, dealt.layout.disks
+                )
+            };
+            let one = all.iter().find(|dealt| name_of(dealt) == name).unwrap();
+            let shares: Vec<bool> = (0..units as usize).map(|k| one.share(7, 7 + k)).collect();
+            assert!(names(&shares).contains(&name.to_owned()));
+        }
+        assert!(names(&[true, false, true, true, false]).is_empty());
     }
 }

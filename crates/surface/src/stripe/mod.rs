@@ -20,6 +20,7 @@
 mod copies;
 mod edges;
 mod layouts;
+mod multiples;
 mod pattern;
 mod period;
 mod reads;
@@ -27,7 +28,7 @@ mod search;
 
 use crate::device::{Device, Halt};
 use reads::Reader;
-use search::Search;
+use search::{Period, Search};
 use serde::{Deserialize, Serialize};
 
 pub use layouts::Consistent;
@@ -74,6 +75,9 @@ impl Limits {
     }
 }
 
+/// Periods of which multiples are tried, where none is a pattern itself.
+const LONGER: usize = 2;
+
 /// The smallest target on which anything is looked for.
 pub const SIZE_BYTES_MIN: u64 = 256 << 20;
 
@@ -102,6 +106,9 @@ pub struct Pattern {
     pub phase_bytes_error: u64,
     /// Disks in the pattern; mirrored ones count once.
     pub columns: u32,
+    /// Bytes after which it repeats: a unit of each disk, or several where parity is in the
+    /// way.
+    pub period_bytes: u64,
     /// Whether a unit's reads are served by one disk.
     pub copies: Copies,
     /// All layouts that reads do not tell apart from what was seen.
@@ -316,16 +323,15 @@ fn look<D: Device>(
     hear(Stage::Period);
     let mut search = Search::new(reader);
     let candidates = search.candidates(limits)?;
-    let mut periods = Vec::new();
+    let mut periods: Vec<Period> = Vec::new();
     let mut first = None;
     for candidate in candidates {
         hear(Stage::Following);
         let period = search.follow(candidate)?;
-        let known = |other: &f64| (period.best / other - 1.0).abs() < 1e-4;
+        let known = |other: &Period| (period.best / other.best - 1.0).abs() < 1e-4;
         if periods.iter().any(known) {
             continue;
         }
-        periods.push(period.best);
         seen.period_bytes = Some(period.best as u64);
         seen.median_ns = Some(period.median_ns as u64);
         match pattern::pattern(search.reader(), &period, limits, hear) {
@@ -333,6 +339,23 @@ fn look<D: Device>(
                 first.get_or_insert((refusal, seen.period_bytes));
             }
             ended => return ended,
+        }
+        periods.push(period);
+    }
+    // Where parity rotates in the way of the data, the shortest near-period is not the
+    // period: a multiple is.
+    for near in periods.iter().take(LONGER) {
+        let reader = search.reader();
+        let Some(longer) = multiples::longer_period(reader, near, limits)? else {
+            continue;
+        };
+        match pattern::of_period(reader, longer, hear) {
+            Err(Trouble::Refused(_)) => {}
+            Ok(pattern) => {
+                seen.period_bytes = Some(longer);
+                return Ok(pattern);
+            }
+            halted => return halted,
         }
     }
     let none = || (Refusal::no_period(0, limits.period_bytes_max()), None);

@@ -2,34 +2,26 @@
 //! stripes must pass.
 
 use super::copies::copies;
-use super::edges::{Comb, Edge, Scale, Window, calibrate, edge, is_sharp, share_a_disk};
-use super::layouts::of_columns;
+use super::edges::{
+    Comb, Edge, PERIODS_MIN, Scale, Window, anchor, calibrate, edge, is_sharp, share_a_disk,
+};
+use super::layouts::{Consistent, UNITS_MAX, fitting, of_columns};
+use super::multiples::{BATCHES_PARTS, BATCHES_PARTS_MAX, Mean, true_period};
 use super::reads::Reader;
 use super::search::Period;
-use super::{Limits, Pattern, Refusal, Stage, Trouble};
+use super::{Copies, Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
 
 /// The places that must agree, in percent of the target, and how much each spans.
 const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
 const SPAN_PERCENT: u64 = 10;
-/// Periods that a place must hold.
-const PERIODS_MIN: u64 = 40;
 /// Anchors tried before a period is given up.
 const ANCHORS: usize = 3;
-/// Batches for each multiple and part of a period, and how many at most where the target
-/// is noisy.
-const BATCHES_PARTS: usize = 16;
-const BATCHES_PARTS_MAX: usize = 256;
-/// Mean differences are known well enough with this standard error, in units of the
-/// difference between one disk and two.
-const ERROR_PARTS: f64 = 0.06;
 /// Where reads in every second period cost this much more, in units of the difference
 /// between one disk and two, the true period is longer: for half a period it is some 2.
 const MULTIPLE_MAX: f64 = 0.8;
-/// A part of the period is one itself where places that far apart share a disk as places a
-/// whole period apart do: all of them. Where it is not, at most three in five do (a fifth
-/// of the period of two disks lies within one unit that often).
-const PART_MIN: f64 = 0.8;
+/// Pairs of units that must lie as a layout has them, where a disk has several in a period.
+const PAIRS_OF_UNITS: usize = 24;
 /// Random places within a unit that must share its disk.
 const INSIDE: usize = 4;
 /// Part of what one decision of the sequential test may be wrong by: e^-12.
@@ -43,9 +35,18 @@ pub(super) fn pattern<D: Device>(
     hear: &mut dyn FnMut(Stage),
 ) -> Result<Pattern, Trouble> {
     hear(Stage::Edges);
-    let sector = reader.sector_bytes();
     let period_bytes = whole_period(reader, period, limits)?;
     let period_bytes = true_period(reader, period_bytes)?;
+    of_period(reader, period_bytes, hear)
+}
+
+/// The same of a period that is known to the byte.
+pub(super) fn of_period<D: Device>(
+    reader: &mut Reader<'_, D>,
+    period_bytes: u64,
+    hear: &mut dyn FnMut(Stage),
+) -> Result<Pattern, Trouble> {
+    let sector = reader.sector_bytes();
     if reader.size_bytes() / 100 * SPAN_PERCENT < PERIODS_MIN * period_bytes {
         return Err(Refusal::new(
             "too-small",
@@ -70,18 +71,32 @@ pub(super) fn pattern<D: Device>(
     if agreeing < 2 {
         return Err(Refusal::places(agreeing).into());
     }
-    let columns = (period_bytes / unit.bytes) as u32;
-    let apart = unit.middle(sector) + i128::from(period_bytes / 2 / sector * sector);
+    let units = unit.shares.len();
+    let columns = (units / unit.shares.iter().filter(|share| **share).count()) as u32;
+    // As far away as can be, on another disk.
+    let other = (1..=units.div_ceil(2))
+        .rev()
+        .find(|other| !unit.shares[*other]);
+    let apart = unit.middle(sector) + i128::from(unit.bytes * other.unwrap_or(1) as u64);
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
-    let decisions = f64::from(columns) + 4.0 * 20.0;
+    let layouts = match unit.dealt.is_empty() {
+        true => of_columns(columns, copies),
+        false if copies == Copies::Several => {
+            let what = "a disk has several units in a period, and a copy of them";
+            return Err(Refusal::not_a_pattern(what).into());
+        }
+        false => unit.dealt.clone(),
+    };
+    let decisions = units as f64 + 4.0 * 20.0;
     Ok(Pattern {
         unit_bytes: unit.bytes,
         unit_bytes_interval: [unit.bytes, unit.bytes],
         phase_bytes: unit.begins.rem_euclid(i128::from(unit.bytes)) as u64,
         phase_bytes_error: 0,
         columns,
+        period_bytes,
         copies,
-        layouts: of_columns(columns, copies),
+        layouts,
         confidence: 1.0 - decisions * DECISION_ERROR,
         contrast: unit.scale.contrast(),
         places_percent: PLACES_PERCENT.map(|percent| percent as u32).to_vec(),
@@ -93,6 +108,10 @@ struct Unit {
     begins: i128,
     bytes: u64,
     scale: Scale,
+    /// Of each unit of the period, this one first: whether it is on the same disk.
+    shares: Vec<bool>,
+    /// The layouts that fit where others are; empty where each unit is on a disk of its own.
+    dealt: Vec<Consistent>,
 }
 
 impl Unit {
@@ -113,11 +132,6 @@ fn place<D: Device>(reader: &Reader<'_, D>, percent: u64, period_bytes: u64) -> 
             to: part * (percent + half),
         },
     }
-}
-
-fn anchor<D: Device>(reader: &mut Reader<'_, D>, period_bytes: u64) -> i128 {
-    let sector = reader.sector_bytes();
-    i128::from(reader.below(period_bytes / sector) * sector)
 }
 
 /// Half a period, in whole sectors: in another unit, whatever the number of disks.
@@ -148,13 +162,18 @@ fn first_place<D: Device>(reader: &mut Reader<'_, D>, period_bytes: u64) -> Resu
             return Err(Refusal::not_a_pattern("its edges are not sharp").into());
         }
     }
-    let unit = Unit {
+    let mut unit = Unit {
         begins: before.inside,
         bytes,
         scale,
+        shares: Vec::new(),
+        dealt: Vec::new(),
     };
     whole(reader, &comb, &unit)?;
-    columns(reader, &comb, &unit)?;
+    unit.shares = shares(reader, &comb, &unit)?;
+    if unit.shares[1..].contains(&true) {
+        unit.dealt = dealt(reader, &comb, &unit)?;
+    }
     Ok(unit)
 }
 
@@ -171,16 +190,78 @@ fn whole<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Res
     Ok(())
 }
 
-/// Every other unit of the period is on another disk.
-fn columns<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Result<(), Trouble> {
-    let middle = unit.middle(reader.sector_bytes());
-    for number in 1..comb.period / unit.bytes {
-        let other = middle + i128::from(number * unit.bytes);
-        if share_a_disk(reader, comb, &unit.scale, (middle, other))? != Some(false) {
-            return Err(Refusal::not_a_pattern("a disk has several units in a period").into());
+/// Which units of the period are on the first one's disk.
+fn shares<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    unit: &Unit,
+) -> Result<Vec<bool>, Trouble> {
+    let units = comb.period / unit.bytes;
+    let mut shares = vec![true];
+    for number in 1..units {
+        match unit_share(reader, comb, unit, (0, number))? {
+            true if units > UNITS_MAX => {
+                let what = "a disk has several units in a long period";
+                return Err(Refusal::not_a_pattern(what).into());
+            }
+            share => shares.push(share),
         }
     }
-    Ok(())
+    if units < 2 {
+        return Err(Refusal::not_a_pattern("it is a single unit").into());
+    }
+    Ok(shares)
+}
+
+/// Whether two units of the period are on one disk.
+fn unit_share<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    unit: &Unit,
+    (a, b): (u64, u64),
+) -> Result<bool, Trouble> {
+    let middle = unit.middle(reader.sector_bytes());
+    let at = |number: u64| middle + i128::from(number * unit.bytes);
+    let share = share_a_disk(reader, comb, &unit.scale, (at(a), at(b)))?;
+    let noise = || Refusal::noise(unit.scale.contrast(), unit.scale.deviation);
+    share.ok_or_else(|| noise().into())
+}
+
+/// The layouts that fit where a disk has several units in a period: units of the first
+/// one's disk must lie as in one of them, and so must random pairs of others.
+fn dealt<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    unit: &Unit,
+) -> Result<Vec<Consistent>, Trouble> {
+    let units = unit.shares.len();
+    let mut all = fitting(&unit.shares);
+    for _ in 0..PAIRS_OF_UNITS {
+        // Pairs that share a disk in one of the layouts are few: half of the pairs are such.
+        let (a, b) = (reader.random.below(units), reader.random.below(units));
+        let b = match all.first() {
+            Some((one, first)) if reader.random.below(2) == 0 => {
+                let same = |b: &usize| one.share(first[0] + a, first[0] + a + b);
+                a + (1..units).find(same).unwrap_or(1)
+            }
+            _ => b,
+        };
+        if a == b % units {
+            continue;
+        }
+        let share = unit_share(reader, comb, unit, (a as u64, (b % units) as u64))?;
+        all.retain_mut(|(dealt, first)| {
+            first.retain(|first| dealt.share(first + a, first + b % units) == share);
+            !first.is_empty()
+        });
+        if all.is_empty() {
+            break;
+        }
+    }
+    match all.is_empty() {
+        true => Err(Refusal::not_a_pattern("a disk has several units in a period").into()),
+        false => Ok(all.into_iter().map(|(dealt, _)| dealt.layout).collect()),
+    }
 }
 
 /// Reads in every second, third or fifth period collide no more than reads in every one:
@@ -215,37 +296,6 @@ fn whole_pattern<D: Device>(
     match most / per_unit < MULTIPLE_MAX {
         true => Ok(()),
         false => Err(Refusal::not_a_pattern("it is a part of the true one").into()),
-    }
-}
-
-/// The mean of differences between batches at one place.
-///
-/// Pairs, because a place's disk may be faster than another's; means and not medians,
-/// because a part of the places may differ.
-#[derive(Clone, Copy, Debug)]
-struct Mean {
-    value: f64,
-    error: f64,
-}
-
-impl Mean {
-    /// Of the middle eight in ten: other load makes some batches long.
-    fn of(values: &[f64]) -> Mean {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let cut = sorted.len() / 10;
-        let kept = &sorted[cut..sorted.len() - cut];
-        let n = kept.len().max(1) as f64;
-        let value = kept.iter().sum::<f64>() / n;
-        let squares: f64 = kept.iter().map(|kept| (kept - value).powi(2)).sum();
-        // What was cut away would have added to the deviation.
-        let error = 1.5 * libm::sqrt(squares) / n;
-        Mean { value, error }
-    }
-
-    fn are_known(means: &[Mean], per_unit: f64) -> bool {
-        let limit = ERROR_PARTS * per_unit.abs();
-        means.iter().all(|mean| mean.error <= limit)
     }
 }
 
@@ -359,67 +409,4 @@ fn rough_columns<D: Device>(
         return Err(Refusal::not_a_pattern("it is no whole number of units").into());
     }
     Ok(rounded as u32)
-}
-
-/// Makes sure that the period is neither a multiple nor a part of the true one.
-fn true_period<D: Device>(
-    reader: &mut Reader<'_, D>,
-    mut period_bytes: u64,
-) -> Result<u64, Trouble> {
-    for _ in 0..4 {
-        let Some(better) = better_period(reader, period_bytes)? else {
-            return Ok(period_bytes);
-        };
-        period_bytes = better;
-    }
-    Err(Refusal::not_a_pattern("parts of it fit as well as the whole").into())
-}
-
-fn better_period<D: Device>(
-    reader: &mut Reader<'_, D>,
-    period_bytes: u64,
-) -> Result<Option<u64>, Trouble> {
-    const PARTS: [u64; 3] = [2, 3, 5];
-    let sector = reader.sector_bytes();
-    let size = reader.size_bytes();
-    let comb = |every: u64| Comb {
-        period: period_bytes,
-        every,
-        window: Window { from: 0, to: size },
-    };
-    // Above the cost of the period itself, at the same anchor: its multiples, its parts.
-    let mut above: [Vec<f64>; 6] = Default::default();
-    let means = loop {
-        for _ in 0..BATCHES_PARTS {
-            let at = anchor(reader, period_bytes);
-            let whole = comb(1).cost(reader, (at, at))?;
-            for (number, part) in PARTS.iter().enumerate() {
-                above[number].push(comb(*part).cost(reader, (at, at))? - whole);
-                let aside = i128::from(period_bytes / part / sector * sector);
-                above[3 + number].push(comb(1).cost(reader, (at, at + aside))? - whole);
-            }
-        }
-        let means: [Mean; 6] = std::array::from_fn(|number| Mean::of(&above[number]));
-        let least = means.iter().fold(0.0, |least, mean| mean.value.min(least));
-        if Mean::are_known(&means, least) || above[0].len() >= BATCHES_PARTS_MAX {
-            break means.map(|mean| mean.value);
-        }
-    };
-    let together = means[..3].iter().copied().fold(0.0, f64::max);
-    let apart = means[3..].iter().copied().fold(0.0, f64::min);
-    let contrast = libm::exp(together - apart);
-    if contrast < 1.2 {
-        return Err(Refusal::no_contrast(contrast).into());
-    }
-    let share = |above: f64| (above - apart) / (together - apart);
-    for (number, part) in PARTS.iter().enumerate() {
-        let whole = period_bytes.is_multiple_of(part * sector);
-        if share(means[3 + number]) > PART_MIN && whole {
-            return Ok(Some(period_bytes / part));
-        }
-        if share(means[number]) - share(0.0) > 0.4 {
-            return Ok(Some(period_bytes * part));
-        }
-    }
-    Ok(None)
 }

@@ -1,11 +1,9 @@
 //! The pattern of arrays that do not tell.
 
-use crate::arrays::{Made, striped, without};
 use crate::simulated::Simulated;
-use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_array_sim::ArraySpec;
 use stripewise_surface::Halt;
-use stripewise_surface::stripe::{Limits, Probed, probe};
+use stripewise_surface::stripe::{Consistent, Limits, Probed, probe};
 
 fn probed(spec: &ArraySpec, seed: u64) -> Probed {
     let limits = Limits {
@@ -15,103 +13,73 @@ fn probed(spec: &ArraySpec, seed: u64) -> Probed {
     probe(&mut Simulated::new(spec), &limits, &mut |_| {})
 }
 
-/// What became of one array: exact, refused, or wrong.
-#[derive(Debug, PartialEq)]
-enum Verdict {
-    Exact,
-    Refused(String),
-    Wrong(String),
-}
-
-fn judge(made: &Made, probed: &Probed) -> Verdict {
-    let pattern = match &probed.outcome {
-        Ok(pattern) => pattern,
-        Err(refusal) => return Verdict::Refused(refusal.code.clone()),
-    };
-    let level = |level: &str| made.level == level;
-    let right = pattern.unit_bytes == made.unit_bytes
-        && pattern.phase_bytes == made.phase_bytes
-        && pattern.columns == made.columns
-        && pattern.layouts.iter().any(|one| level(&one.level))
-        && pattern.level().is_none_or(level);
-    match right {
-        true => Verdict::Exact,
-        false => Verdict::Wrong(format!("{pattern:?}")),
-    }
-}
-
-/// Judges arrays on two threads, and returns how many got which verdict.
-fn count(seeds: impl Iterator<Item = u64>, make: fn(u64) -> Made) -> [u64; 3] {
-    let seeds: Vec<u64> = seeds.collect();
-    let (next, counts) = (AtomicU64::new(0), [const { AtomicU64::new(0) }; 3]);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-                    let made = make(seed);
-                    let probed = probed(&made.spec, seed + 1);
-                    let verdict = judge(&made, &probed);
-                    eprintln!(
-                        "{seed}: {verdict:?}; {} reads, {:.0} s, truth {} {} {} {}: {}",
-                        probed.reads,
-                        probed.duration_ns as f64 / 1e9,
-                        made.level,
-                        made.unit_bytes,
-                        made.phase_bytes,
-                        made.columns,
-                        made.text
-                    );
-                    let place = match verdict {
-                        Verdict::Exact => 0,
-                        Verdict::Refused(_) => 1,
-                        Verdict::Wrong(_) => 2,
-                    };
-                    counts[place].fetch_add(1, Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    counts.map(AtomicU64::into_inner)
-}
-
 #[test]
-fn arrays_made_at_random_are_found_exactly() {
-    let [exact, refused, wrong] = count(0..6, striped);
-    assert_eq!((exact, refused, wrong), (6, 0, 0));
+fn arrays_are_found_exactly() {
+    // Text, unit, phase, columns, level.
+    let arrays = [
+        (
+            "raid10-10k?level=0&disks=3&stripe_unit=17920&offset=63s&cache.size=128M",
+            17_920,
+            3_584,
+            3,
+            "0",
+        ),
+        (
+            "raid10-10k?disks=8&stripe_unit=256K&offset=1M&limit.drive_iops=150",
+            262_144,
+            0,
+            4,
+            "10",
+        ),
+        (
+            "raid5-7k2?disks=7&stripe_unit=4K&offset=512&drift_percent_per_hour=200",
+            4_096,
+            3_584,
+            7,
+            "5",
+        ),
+    ];
+    for (text, unit, phase, columns, level) in arrays {
+        let spec = ArraySpec::bundled(&format!("{text}&size=0&seed=3")).unwrap();
+        let found = probed(&spec, 4)
+            .outcome
+            .unwrap_or_else(|refusal| panic!("{text}: {refusal:?}"));
+        assert_eq!(
+            (found.unit_bytes, found.phase_bytes, found.columns),
+            (unit, phase, columns),
+            "{text}"
+        );
+        assert!(
+            found.layouts.iter().any(|one| one.level == level),
+            "{text}: {found:?}"
+        );
+    }
 }
 
 #[test]
 fn nothing_is_found_where_there_are_no_stripes() {
-    let [exact, refused, wrong] = count(0..4, without);
-    assert_eq!((exact, refused, wrong), (0, 4, 0));
-}
-
-/// The campaign: `COUNT` arrays of each kind (300 if not set).
-#[test]
-#[ignore = "some minutes: what the documentation's figures come from"]
-fn campaign() {
-    let number = std::env::var("COUNT")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let number: u64 = number.unwrap_or(300);
-    let [exact, refused, wrong] = count(1_000..1_000 + number, striped);
-    eprintln!("striped: {exact} exact, {refused} refused, {wrong} wrong");
-    let [found, none, false_ones] = count(1_000..1_000 + number, without);
-    eprintln!("without: {none} refused, {} answers", found + false_ones);
-    assert_eq!((wrong, found + false_ones), (0, 0));
-    assert!(exact * 10 >= number * 9, "{exact} of {number}");
+    for (text, code) in [
+        ("disk-7k2?size=0&disk.scheduling=first-come", "no-pattern"),
+        ("nvme?size=0", "too-fast"),
+        ("sata-ssd?level=0&disks=4&stripe_unit=64K", "too-fast"),
+    ] {
+        let spec = ArraySpec::bundled(text).unwrap();
+        let refusal = probed(&spec, 1).outcome.unwrap_err();
+        assert_eq!(refusal.code, code, "{text}: {refusal:?}");
+    }
 }
 
 #[test]
-fn a_level_6_is_refused_or_its_unit_and_phase_are_right() {
+fn of_a_level_6_all_layouts_are_listed_that_fit() {
     for (disks, seed) in [(4, 1), (6, 2)] {
         let text = format!("raid5-7k2?level=6&disks={disks}&stripe_unit=64K&offset=63s");
         let spec = ArraySpec::bundled(&text).unwrap();
-        if let Ok(pattern) = probed(&spec, seed).outcome {
-            assert_eq!((pattern.unit_bytes, pattern.phase_bytes), (65_536, 33_280));
-            assert_eq!(pattern.level(), None);
-            assert!(pattern.layouts.iter().any(|one| one.level == "6"));
-        }
+        let found = probed(&spec, seed).outcome.unwrap();
+        assert_eq!((found.unit_bytes, found.phase_bytes), (65_536, 33_280));
+        assert_eq!(u64::from(found.columns), disks);
+        let six = |one: &Consistent| one.level == "6" && u64::from(one.disks) == disks;
+        assert!(found.layouts.iter().any(six), "{:?}", found.layouts);
+        assert_eq!(found.period_bytes, 65_536 * disks * (disks - 2));
     }
 }
 

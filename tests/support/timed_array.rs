@@ -1,4 +1,4 @@
-//! A simulated array behind the port.
+//! A simulated array behind the port of `surface`.
 
 use stripewise_array_sim::{Array, ArraySpec, Finished, Kind, Request, Simulate};
 use stripewise_surface::{Answer, Ask, Device, Halt};

@@ -1,5 +1,6 @@
-//! Arrays made at random, with their truth.
+//! Arrays and disks made at random, with their truth.
 
+use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_stats::Random;
 
@@ -38,7 +39,7 @@ fn conditions(random: &mut Random, keys: &mut Vec<String>) {
 }
 
 /// A RAID 0, 10 or 5 of rotating disks.
-pub fn striped(seed: u64) -> Made {
+pub fn striped(seed: u64) -> Result<Made> {
     let mut random = Random::new(seed);
     let level = pick(&mut random, &["0", "10", "5"]);
     let parity = level == "5";
@@ -73,7 +74,7 @@ pub fn striped(seed: u64) -> Made {
         format!("disks={disks}"),
         format!("stripe_unit={unit}"),
         format!("offset={offset}"),
-        format!("size=0"),
+        "size=0".to_owned(),
         format!("seed={}", seed + 7),
         format!(
             "mirror_read={}",
@@ -99,23 +100,23 @@ pub fn striped(seed: u64) -> Made {
     ];
     conditions(&mut random, &mut keys);
     let text = format!("{base}?{}", keys.join("&"));
-    let spec = ArraySpec::bundled(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let spec = spec_of(&text)?;
     let facts = spec.facts();
     let begins = facts.partition_offset_bytes + facts.file_offset_bytes;
-    Made {
+    Ok(Made {
         text,
         spec,
         unit_bytes: unit,
         phase_bytes: (unit - begins % unit) % unit,
         columns: if level == "10" { disks / 2 } else { disks } as u32,
         level: level.to_owned(),
-    }
+    })
 }
 
 /// One disk, a mirror, disks one behind the other, a virtualised array, solid-state drives.
-pub fn without(seed: u64) -> Made {
+pub fn without(seed: u64) -> Result<Made> {
     let mut random = Random::new(seed ^ 0xabcd_ef00);
-    let kind = random.below(7);
+    let kind = random.below(9);
     let seed_key = format!("seed={seed}");
     let outer = 800 + random.below(1500);
     let inner = if random.below(3) == 0 {
@@ -144,7 +145,8 @@ pub fn without(seed: u64) -> Made {
             "raid10-10k?level=linear&disks={}&{seed_key}&{disk}",
             2 + random.below(6)
         ),
-        4 => format!(
+        4 | 5 => chunklets(&mut random, &seed_key),
+        6 => format!(
             "nvme?{seed_key}&ssd.channels={}&ssd.page_size={}",
             4 << random.below(5),
             4096 << random.below(3)
@@ -154,13 +156,79 @@ pub fn without(seed: u64) -> Made {
             pick(&mut random, &["0", "5", "10"])
         ),
     };
-    let spec = ArraySpec::bundled(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    Made {
+    Ok(Made {
+        spec: spec_of(&text)?,
         text,
-        spec,
         unit_bytes: 0,
         phase_bytes: 0,
         columns: 0,
         level: String::new(),
+    })
+}
+
+/// Pieces of some MiB of each disk, in another order each: there are stripes in a piece, and
+/// no pattern of the whole.
+fn chunklets(random: &mut Random, seed_key: &str) -> String {
+    format!(
+        "raid10-10k?level={}&disks={}&stripe_unit={}K&chunklet={}M&{seed_key}&offset={}&size=0",
+        pick(random, &["0", "5", "10"]),
+        4 + 2 * random.below(8),
+        16 << random.below(5),
+        pick(random, &[16, 64, 256, 1024]),
+        random.below(4096) * 512,
+    )
+}
+
+fn spec_of(text: &str) -> Result<ArraySpec> {
+    ArraySpec::bundled(text).with_context(|| format!("the array {text}"))
+}
+
+/// A disk whose surface is known.
+pub struct Disk {
+    pub text: String,
+    pub spec: ArraySpec,
+    /// First byte of each zone but the first.
+    pub boundaries: Vec<f64>,
+    /// What the arm takes on average, with what the firmware adds to each movement.
+    pub seek_average_ns: f64,
+}
+
+/// A disk with 3 to 12 zones. The tracks of the innermost are half to two thirds as long as
+/// the outermost, and neighbours differ by 4 % at least.
+pub fn disk(seed: u64) -> Result<Disk> {
+    let mut random = Random::new(seed ^ 0x5175_0000);
+    let zones = 3 + random.below(10) as u64;
+    let outer = 900 + random.below(1_200) as u64;
+    let inner = outer * (50 + random.below(17) as u64) / 100;
+    let (cylinders, heads) = (
+        40_000 + random.below(140_000) as u64,
+        1 + random.below(8) as u64,
+    );
+    let rpm = pick(&mut random, &[5_400, 5_900, 7_200, 10_000, 15_000]);
+    // Data sheets: full strokes take a little more than twice the average.
+    let average_us = 3_300 + random.below(6_000) as u64;
+    let full_us = average_us * (200 + random.below(40) as u64) / 100;
+    let text = format!(
+        "disk-7k2?disk.zones={zones}&disk.sectors_per_track_outer={outer}\
+         &disk.sectors_per_track_inner={inner}&disk.cylinders={cylinders}&disk.heads={heads}\
+         &disk.rpm={rpm}&disk.seek_average={average_us}us&disk.seek_full={full_us}us\
+         &disk.occupancy={}us&offset=0&size=0&seed={seed}",
+        50 + random.below(300),
+    );
+    let spec = spec_of(&text)?;
+    let (mut sectors, mut boundaries) = (0.0, Vec::new());
+    for zone in 0..zones {
+        // The law of tracks in the middle of each zone.
+        let part = (zone as f64 + 0.5) / zones as f64;
+        let length = outer as f64 - (outer - inner) as f64 * part;
+        sectors += length * (cylinders * heads) as f64 / zones as f64;
+        boundaries.push(sectors * 512.0);
     }
+    boundaries.pop();
+    Ok(Disk {
+        text,
+        boundaries,
+        seek_average_ns: (spec.disk.seek_average_ns + spec.disk.occupancy_ns) as f64,
+        spec,
+    })
 }

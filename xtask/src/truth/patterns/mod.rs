@@ -1,0 +1,201 @@
+//! (g) What timed reads tell of arrays and disks that were made at random: how often
+//! `probe stripe` is exact, that it finds nothing where there are no stripes, and how far
+//! zones, seeks and rotation of `profile` are off.
+
+mod arrays;
+#[path = "../../../../tests/support/timed_array.rs"]
+mod device;
+
+use super::parallel::trials;
+use super::size::{Size, seed_of};
+use super::table::{Bound, Table};
+use anyhow::Result;
+use arrays::{Made, disk, striped, without};
+use device::Simulated;
+use stripewise_surface::profile::{Plan, analyse, measure};
+use stripewise_surface::stripe::{Limits, Probed, probe};
+
+/// What became of one array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Unit, phase and disks to the byte, and the level among those that fit.
+    Exact,
+    /// An answer that holds the truth without being exact.
+    Held,
+    /// No answer.
+    Refused,
+    /// An answer that does not hold the truth.
+    Wrong,
+}
+
+/// The study of patterns.
+pub fn patterns(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let found = verdicts(seed, size.arrays, true)?;
+    let percent = |verdict: Verdict| percent_of(&found, |one| *one == verdict);
+    let state = |table: &mut Table, what: &str, value: f64, bound: Bound| {
+        table.state(&format!("(g) {what}"), value, 1, bound);
+    };
+    let (exact, refused) = (percent(Verdict::Exact), percent(Verdict::Refused));
+    state(
+        table,
+        "arrays: wrong answers, %",
+        percent(Verdict::Wrong),
+        Bound::AtMost(0.0),
+    );
+    state(
+        table,
+        "arrays: answered, %",
+        100.0 - refused,
+        Bound::AtLeast(85.0),
+    );
+    state(
+        table,
+        "arrays: exact unit and phase, %",
+        exact,
+        Bound::AtLeast(90.0),
+    );
+    let nothing = verdicts(seed, size.arrays, false)?;
+    let answered = percent_of(&nothing, |one| *one != Verdict::Refused);
+    state(
+        table,
+        "no stripes: answers, %",
+        answered,
+        Bound::AtMost(0.0),
+    );
+    Ok(())
+}
+
+fn percent_of<T>(all: &[T], holds: impl Fn(&T) -> bool) -> f64 {
+    100.0 * all.iter().filter(|one| holds(one)).count() as f64 / all.len().max(1) as f64
+}
+
+/// What became of arrays that have stripes, or of targets that have none.
+pub fn verdicts(seed: u64, count: usize, stripes: bool) -> Result<Vec<Verdict>> {
+    trials(count, |trial| {
+        let seed = seed_of(seed, 200 + u64::from(stripes), trial) >> 16;
+        let made = match stripes {
+            true => striped(seed)?,
+            false => without(seed)?,
+        };
+        let limits = Limits {
+            seed: seed + 1,
+            ..Limits::default()
+        };
+        let probed = probe(&mut Simulated::new(&made.spec), &limits, &mut |_| {});
+        let verdict = judge(&made, &probed);
+        eprintln!(
+            "{trial}: {verdict:?}{}; {} reads, {:.0} s; {} {} {} {}: {}",
+            match &probed.outcome {
+                Ok(_) => String::new(),
+                Err(refusal) => format!(" ({})", refusal.code),
+            },
+            probed.reads,
+            probed.duration_ns as f64 / 1e9,
+            made.level,
+            made.unit_bytes,
+            made.phase_bytes,
+            made.columns,
+            made.text
+        );
+        Ok(verdict)
+    })
+}
+
+fn judge(made: &Made, probed: &Probed) -> Verdict {
+    let Ok(found) = &probed.outcome else {
+        return Verdict::Refused;
+    };
+    let level = |level: &str| made.level == level;
+    let [low, high] = found.unit_bytes_interval;
+    let away = found.phase_bytes.abs_diff(made.phase_bytes);
+    let holds = (low..=high).contains(&made.unit_bytes)
+        && away.min(made.unit_bytes.saturating_sub(away)) <= found.phase_bytes_error
+        && found.columns == made.columns
+        && found.layouts.iter().any(|one| level(&one.level))
+        && found.level().is_none_or(level);
+    let exact = found.unit_bytes == made.unit_bytes && found.phase_bytes == made.phase_bytes;
+    match (holds, exact) {
+        (true, true) => Verdict::Exact,
+        (true, false) => Verdict::Held,
+        (false, _) => Verdict::Wrong,
+    }
+}
+
+/// How far a profile is off.
+#[derive(Clone, Copy, Debug)]
+pub struct Off {
+    /// The farthest boundary of a zone, from the nearest true one and the other way round,
+    /// in percent of the capacity.
+    pub zones_percent: f64,
+    pub seek_percent: f64,
+    pub rotation_percent: f64,
+}
+
+/// The study of surfaces.
+pub fn surfaces(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let all = profiles(seed, size.arrays)?;
+    let most = |of: fn(&Off) -> f64| all.iter().map(of).fold(0.0, f64::max);
+    let mut state = |what: &str, value: f64, bound: f64| {
+        table.state(
+            &format!("(g) {what}, % at most"),
+            value,
+            2,
+            Bound::AtMost(bound),
+        );
+    };
+    state(
+        "zones: off by, of the capacity",
+        most(|off| off.zones_percent),
+        2.0,
+    );
+    state("seek average: off by", most(|off| off.seek_percent), 5.0);
+    state("rotation: off by", most(|off| off.rotation_percent), 0.1);
+    Ok(())
+}
+
+/// Profiles of disks made at random.
+pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
+    trials(count, |trial| {
+        let seed = seed_of(seed, 202, trial) >> 16;
+        let disk = disk(seed)?;
+        let plan = Plan {
+            seed: seed + 1,
+            ..Plan::default()
+        };
+        let measured = measure(&mut Simulated::new(&disk.spec), &plan, &mut |_| {});
+        let found = analyse(&measured);
+        let boundaries: Vec<f64> = found
+            .boundaries
+            .iter()
+            .map(|one| one.at_bytes as f64)
+            .collect();
+        let farthest =
+            farthest(&boundaries, &disk.boundaries).max(farthest(&disk.boundaries, &boundaries));
+        // What is not found at all is off by everything.
+        let percent = |found: Option<f64>, truth: f64| {
+            found.map_or(100.0, |found| 100.0 * (found / truth - 1.0).abs())
+        };
+        let off = Off {
+            zones_percent: 100.0 * farthest / measured.size_bytes as f64,
+            seek_percent: percent(
+                found.seeks.map(|seeks| seeks.average_ns),
+                disk.seek_average_ns,
+            ),
+            rotation_percent: percent(
+                found.rotation.map(|rotation| rotation.revolution_ns),
+                disk.spec.spindle_revolution_ns(0),
+            ),
+        };
+        eprintln!("{trial}: {off:?}: {}", disk.text);
+        Ok(off)
+    })
+}
+
+/// The farthest of some places from the nearest of others.
+fn farthest(places: &[f64], others: &[f64]) -> f64 {
+    let nearest = |place: &f64| {
+        let away = others.iter().map(|other| (other - place).abs());
+        away.fold(f64::INFINITY, f64::min)
+    };
+    places.iter().map(nearest).fold(0.0, f64::max)
+}
