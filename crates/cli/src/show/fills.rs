@@ -1,6 +1,7 @@
 //! Fills: as text, as a table, as what a picture shows.
 
 use crate::show::surfaces::{mib, subtitle, title_of};
+use crate::show::timed::{cut_short, foot, took};
 use stripewise_campaign::profile::{FillDocument, RestFound, Step, Stretch};
 use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
 use stripewise_units::{format_bytes, format_duration};
@@ -114,10 +115,6 @@ fn back(rest: &RestFound) -> Option<String> {
 /// The fill for a terminal.
 pub fn text(document: &FillDocument) -> String {
     let name = &document.target.name;
-    let virtual_time = match name.starts_with("sim:") {
-        true => " of virtual time",
-        false => "",
-    };
     let mut text = format!("{name}\n  {}\n", sentence(document));
     if document.stretches.len() > 1 {
         text.push_str("\n  from            to              rate (95 % interval)\n");
@@ -145,15 +142,11 @@ pub fn text(document: &FillDocument) -> String {
             format_bytes(document.failed_bytes)
         ));
     }
-    if let Some(why) = &document.cut_short {
-        text.push_str(&format!(
-            "Cut short: {why}. This is what was measured until then.\n"
-        ));
-    }
+    text.push_str(&cut_short(document.cut_short.as_ref()));
     text.push_str(&format!(
-        "Wrote {} in {}{virtual_time}. Kept as {}.\n",
+        "Wrote {} in {}. Kept as {}.\n",
         format_bytes(document.written_bytes),
-        format_duration(document.duration_ns),
+        took(name, document.duration_ns),
         document.id
     ));
     text
@@ -213,12 +206,7 @@ pub fn picture(document: &FillDocument) -> SurfacePicture {
         boundaries: document.changes.iter().map(|one| one.at_bytes).collect(),
         spots: Vec::new(),
         findings: findings(document),
-        foot: format!(
-            "Stripewise {}, host {}, {}",
-            crate::show::context::VERSION,
-            document.host,
-            document.id
-        ),
+        foot: foot(&document.host, &document.id),
     }
 }
 

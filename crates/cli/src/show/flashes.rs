@@ -1,18 +1,15 @@
 //! Answers of `probe flash`, as text.
 
+use crate::show::timed::{cut_short, took};
 use stripewise_campaign::probe::{AlignmentAt, FlashDocument, PausesFound};
 use stripewise_units::{ByteSize, format_bytes, format_duration};
 
 /// What was found of flash.
 pub fn text(document: &FlashDocument) -> String {
-    let virtual_time = match document.target.starts_with("sim:") {
-        true => " of virtual time",
-        false => "",
-    };
     let made = format!(
-        "{} reads in {}{virtual_time}",
+        "{} reads in {}",
         document.reads,
-        format_duration(document.duration_ns)
+        took(&document.target, document.duration_ns)
     );
     if let Some(refused) = &document.refused {
         return format!("No answer for {}: {refused}.\n{made}.\n", document.target);
@@ -34,11 +31,7 @@ pub fn text(document: &FlashDocument) -> String {
         text.push_str(&format!("  {:<12} {}\n", "", seen(found)));
     }
     text.push_str(&format!("  {:<12} {made}\n", "measured"));
-    if let Some(why) = &document.cut_short {
-        text.push_str(&format!(
-            "Cut short: {why}. This is what was measured until then.\n"
-        ));
-    }
+    text.push_str(&cut_short(document.cut_short.as_ref()));
     text
 }
 

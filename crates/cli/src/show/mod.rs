@@ -21,4 +21,5 @@ pub mod study;
 pub mod style;
 pub mod surfaces;
 pub mod terminal;
+pub mod timed;
 pub mod verified;

@@ -1,18 +1,15 @@
 //! Answers of `probe`, as text.
 
+use crate::show::timed::took;
 use stripewise_campaign::probe::{LayoutFound, StripeDocument};
-use stripewise_units::{ByteSize, format_bytes, format_duration};
+use stripewise_units::{ByteSize, format_bytes};
 
 /// What reads showed of an array.
 pub fn stripe(document: &StripeDocument) -> String {
     let made = format!(
-        "{} reads in {}{}",
+        "{} reads in {}",
         document.reads,
-        format_duration(document.duration_ns),
-        match document.target.starts_with("sim:") {
-            true => " of virtual time",
-            false => "",
-        }
+        took(&document.target, document.duration_ns)
     );
     let (Some(unit), Some(phase), Some(disks)) = (
         document.stripe_unit_bytes,
@@ -35,7 +32,7 @@ pub fn stripe(document: &StripeDocument) -> String {
         ),
     };
     line("phase", begins);
-    let period = unit * u64::from(disks);
+    let period = document.period_bytes.unwrap_or(unit * u64::from(disks));
     line(
         "disks",
         format!(

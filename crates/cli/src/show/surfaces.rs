@@ -1,5 +1,6 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
+use crate::show::timed::{cut_short, foot, took};
 use stripewise_campaign::profile::{
     ChangePercent, ProfileComparison, ProfileDocument, SideFound, SpotChange, SpotCompared,
     SpotFound,
@@ -9,6 +10,8 @@ use stripewise_results::TargetFacts;
 use stripewise_units::{format_bytes, format_duration};
 
 const MIB: f64 = 1_048_576.0;
+/// Spots that a terminal shows.
+const SPOTS_SHOWN: usize = 20;
 
 pub fn mib(rate: f64) -> String {
     format!("{:.1} MiB/s", rate / MIB)
@@ -93,21 +96,16 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         ),
         count => line("zones", count.to_string()),
     }
-    if !document.spots.is_empty() {
-        line(
-            "slow or unreadable",
-            format!("{} spots", document.spots.len()),
-        );
+    match document.spots.len() {
+        0 => {}
+        1 => line("slow or unreadable", "1 spot".to_owned()),
+        count => line("slow or unreadable", format!("{count} spots")),
     }
     all
 }
 
 /// The profile for a terminal.
 pub fn text(document: &ProfileDocument) -> String {
-    let virtual_time = match document.target.name.starts_with("sim:") {
-        true => " of virtual time",
-        false => "",
-    };
     let mut text = format!(
         "{} ({})\n",
         document.target.name,
@@ -138,18 +136,19 @@ pub fn text(document: &ProfileDocument) -> String {
             ));
         }
     }
-    for spot in &document.spots {
+    for spot in document.spots.iter().take(SPOTS_SHOWN) {
         text.push_str(&format!("  {}\n", spot_line(spot)));
     }
-    if let Some(why) = &document.cut_short {
+    if let Some(more @ 1..) = document.spots.len().checked_sub(SPOTS_SHOWN) {
         text.push_str(&format!(
-            "Cut short: {why}. This is what was measured until then.\n"
+            "  and {more} more, which --json and -o FILE.csv list\n"
         ));
     }
+    text.push_str(&cut_short(document.cut_short.as_ref()));
     text.push_str(&format!(
-        "Read {} in {}{virtual_time}. Kept as {}.\n",
+        "Read {} in {}. Kept as {}.\n",
         format_bytes(document.bytes_read),
-        format_duration(document.duration_ns),
+        took(&document.target.name, document.duration_ns),
         document.id
     ));
     text
@@ -227,12 +226,7 @@ pub fn picture(document: &ProfileDocument) -> SurfacePicture {
             .map(|spot| spot.offset_bytes)
             .collect(),
         findings: findings(document),
-        foot: format!(
-            "Stripewise {}, host {}, {}",
-            crate::show::context::VERSION,
-            document.host,
-            document.id
-        ),
+        foot: foot(&document.host, &document.id),
     }
 }
 

@@ -20,9 +20,11 @@ const REREAD_BYTES: u64 = 64 << 10;
 const SECTORS: u32 = 24;
 const VISITS: u32 = 20;
 /// A piece that takes longer than this, and than so many times the usual, is looked at
-/// again.
+/// again: in all, or behind the piece that ended before it.
 const SLOW_NS: u64 = 80_000_000;
 const SLOW_TIMES: u64 = 8;
+/// After so many failed reads in a row a place is read that could be read before.
+const FAILED_MAX: u32 = 24;
 
 /// What is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,9 @@ pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part
         asks: Vec::new(),
         answers: Vec::new(),
         at_bytes: 0,
+        readable: None,
+        failed: 0,
+        spots_before: 0,
         usual_ns: Vec::new(),
         measured: Measured {
             size_bytes: device.size_bytes(),
@@ -69,6 +74,12 @@ struct Surveyor<'d, D> {
     answers: Vec<Answer>,
     /// Where the last read was.
     at_bytes: u64,
+    /// A place that could be read.
+    readable: Option<Ask>,
+    /// Reads that failed since one did not.
+    failed: u32,
+    /// Spots that were known then.
+    spots_before: usize,
     /// How long batches of pieces took.
     usual_ns: Vec<u64>,
     measured: Measured,
@@ -91,7 +102,42 @@ impl<D: Device> Surveyor<'_, D> {
         if self.device.now_ns() >= self.deadline_ns {
             return Err(Halt::OutOfTime);
         }
-        self.device.together(&self.asks, &mut self.answers)
+        self.device.together(&self.asks, &mut self.answers)?;
+        for (ask, answer) in self.asks.iter().zip(&self.answers) {
+            match answer.whole {
+                true => {
+                    (self.failed, self.readable) = (0, Some(*ask));
+                    self.spots_before = self.measured.spots.len();
+                }
+                false => self.failed += 1,
+            }
+        }
+        match self.failed >= FAILED_MAX {
+            true => self.is_still_there(),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a place that could be read before still can be: bad spots have neighbours, a
+    /// device that has gone has none.
+    fn is_still_there(&mut self) -> Result<(), Halt> {
+        if let Some(readable) = self.readable {
+            let mut answers = Vec::new();
+            self.device.together(&[readable], &mut answers)?;
+            if answers.iter().all(|answer| answer.whole) {
+                self.failed = 0;
+                return Ok(());
+            }
+        }
+        // What failed since it went is no spot of the disk.
+        self.measured.spots.truncate(self.spots_before);
+        Err(Halt::Gone(match self.readable {
+            Some(readable) => format!(
+                "the device has gone: the last {} reads failed, and so does one at byte {}, which could be read before",
+                self.failed, readable.offset_bytes
+            ),
+            None => format!("nothing can be read: all of {} reads failed", self.failed),
+        }))
     }
 
     /// One read of a whole number of sectors; what it took, if it succeeded.
@@ -258,15 +304,21 @@ impl<D: Device> Surveyor<'_, D> {
         }
         self.ask()?;
         self.at_bytes = to;
-        self.measured.bytes_read += to - from;
         let answers = self.answers.clone();
         let asks = self.asks.clone();
+        let whole = asks.iter().zip(&answers).filter(|(_, answer)| answer.whole);
+        let read_bytes: u64 = whole.map(|(ask, _)| u64::from(ask.length_bytes)).sum();
+        self.measured.bytes_read += read_bytes;
         let last_ns = answers.iter().map(|answer| answer.latency_ns).max();
         let last_ns = last_ns.unwrap_or(0);
         let first = (0..answers.len()).min_by_key(|&place| answers[place].latency_ns);
         let first_ns = first.map_or(0, |place| answers[place].latency_ns);
         let first_bytes = first.map_or(0, |place| u64::from(asks[place].length_bytes));
         self.look_for_spots(&asks, &answers, last_ns)?;
+        if read_bytes < to - from {
+            // How soon a read fails is no rate.
+            return Ok((0, 0));
+        }
         // Where all pieces end nearly at once they were not read one after the other.
         let one_by_one = asks.len() > 1 && (last_ns - first_ns) * 2 > last_ns;
         Ok(match one_by_one {
@@ -283,9 +335,17 @@ impl<D: Device> Surveyor<'_, D> {
         last_ns: u64,
     ) -> Result<(), Halt> {
         let usual_ns = self.usual_ns.get(self.usual_ns.len() / 2).copied();
-        let slow_ns = (usual_ns.unwrap_or(SLOW_NS / SLOW_TIMES) * SLOW_TIMES).max(SLOW_NS);
-        for (ask, answer) in asks.iter().zip(answers) {
-            if !answer.whole || answer.latency_ns > slow_ns {
+        let usual_ns = usual_ns.unwrap_or(SLOW_NS / SLOW_TIMES);
+        let slow_ns = (usual_ns * SLOW_TIMES).max(SLOW_NS);
+        let slow_behind_ns = (usual_ns / PIECES * SLOW_TIMES).max(SLOW_NS);
+        let mut order: Vec<usize> = (0..asks.len()).collect();
+        order.sort_by_key(|&piece| answers[piece].latency_ns);
+        let mut before_ns = 0;
+        for piece in order {
+            let (ask, answer) = (asks[piece], answers[piece]);
+            let behind_ns = answer.latency_ns.saturating_sub(before_ns);
+            before_ns = answer.latency_ns;
+            if !answer.whole || answer.latency_ns > slow_ns || behind_ns > slow_behind_ns {
                 self.look_again(ask.offset_bytes, u64::from(ask.length_bytes))?;
             }
         }

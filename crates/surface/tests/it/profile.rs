@@ -1,7 +1,9 @@
 //! Surfaces whose truth is known.
 
+use crate::serial::{Busy, Lay, Serial};
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
+use stripewise_surface::Halt;
 use stripewise_surface::profile::{Findings, Plan, analyse, measure};
 
 fn findings(text: &str, seed: u64) -> (Findings, f64) {
@@ -87,4 +89,56 @@ fn on_a_solid_state_drive_position_does_not_matter() {
     assert!(!found.position_matters, "{:?}", found.zones);
     assert_eq!((found.rotation, found.seeks), (None, None));
     assert!(found.access.unwrap().p50_ns < 1_000_000);
+}
+
+#[test]
+fn a_spot_is_found_that_is_slow_beside_its_neighbours() {
+    // A batch of pieces takes 50 ms, the slow one 300 ms: a spot, though not eight times
+    // as long as a batch.
+    let mut disk = Serial::new(Lay::RoundRobin, 1 << 40, &[3.1], Busy::IDLE, 1);
+    disk.size_bytes = 256 << 20;
+    disk.slow = Some((80_000_000..80_050_000, 300e6));
+    let plan = Plan {
+        full: true,
+        places: 16,
+        time_ns_max: u64::MAX,
+        ..Plan::default()
+    };
+    let measured = measure(&mut disk, &plan, &mut |_| {});
+    let [spot] = &measured.spots[..] else {
+        panic!("one spot: {:?}", measured.spots);
+    };
+    let end = spot.offset_bytes + spot.length_bytes;
+    assert!(
+        spot.offset_bytes <= 80_000_000 && end >= 80_050_000,
+        "{spot:?}"
+    );
+    assert!(
+        spot.length_bytes <= 128 << 10 && !spot.unreadable,
+        "{spot:?}"
+    );
+}
+
+#[test]
+fn of_a_device_that_disappears_what_was_measured_is_kept_and_marked() {
+    let mut disk = Serial::new(Lay::RoundRobin, 1 << 40, &[3.1], Busy::IDLE, 1);
+    disk.gone_ns = 8_000_000_000;
+    let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
+    let Some(Halt::Gone(why)) = &measured.halt else {
+        panic!("{:?}", measured.halt);
+    };
+    assert!(why.contains("could be read before"), "{why}");
+    // How soon reads failed is not taken for a rate, and the rest of the disk not for a spot.
+    let fastest = measured
+        .rates
+        .iter()
+        .map(|rate| rate.bytes_per_s)
+        .fold(0.0, f64::max);
+    assert!(fastest < 300e6, "{fastest}");
+    assert!(!measured.rates.is_empty() && measured.spots.is_empty());
+    assert!(measured.bytes_read < 1 << 30);
+    // A device that is gone from the start.
+    disk.gone_ns = 0;
+    let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
+    assert!(matches!(&measured.halt, Some(Halt::Gone(why)) if why.contains("nothing can be read")));
 }

@@ -59,6 +59,10 @@ pub struct Serial {
     pub phase_bytes: u64,
     pub size_bytes: u64,
     pub busy: Busy,
+    /// From this moment on all reads fail at once.
+    pub gone_ns: u64,
+    /// Reads of these bytes take longer by so many nanoseconds.
+    pub slow: Option<(std::ops::Range<u64>, f64)>,
     disks: Vec<Disk>,
     random: Random,
     now_ns: u64,
@@ -92,6 +96,8 @@ impl Serial {
             phase_bytes: 0,
             size_bytes: 1 << 30,
             busy,
+            gone_ns: u64::MAX,
+            slow: None,
             disks: latencies_ms.iter().map(disk).collect(),
             random: Random::new(seed),
             now_ns: 0,
@@ -155,6 +161,14 @@ impl Device for Serial {
 
     fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
         answers.clear();
+        if self.now_ns >= self.gone_ns {
+            self.now_ns += 1_000;
+            answers.extend(asks.iter().map(|_| Answer {
+                latency_ns: 1_000,
+                whole: false,
+            }));
+            return Ok(());
+        }
         let begun_ns = self.seen_ns(self.now_ns);
         let mut last_ns = begun_ns;
         let mut ends = Vec::new();
@@ -164,6 +178,12 @@ impl Device for Serial {
             let mut takes = self.disks[disk].latency_ns;
             if self.random.uniform() < self.busy.waits {
                 takes += self.exponential(self.busy.wait_ns) as f64;
+            }
+            if let Some((bytes, slower_ns)) = &self.slow {
+                let end = ask.offset_bytes + u64::from(ask.length_bytes);
+                if ask.offset_bytes < bytes.end && bytes.start < end {
+                    takes += slower_ns;
+                }
             }
             let disk = &mut self.disks[disk];
             disk.free_ns = disk.free_ns.max(begun_ns + way_ns) + takes as u64;
