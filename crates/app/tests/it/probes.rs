@@ -1,6 +1,6 @@
 //! `probe` and `profile`, as a user meets them.
 
-use crate::support::{Desk, users_file};
+use crate::support::{Desk, skip, users_file};
 
 #[test]
 fn the_pattern_of_an_array_is_found_to_the_sector() {
@@ -42,6 +42,24 @@ fn a_target_that_is_too_small_is_refused_with_the_size_that_it_takes() {
     users_file(&file, 64 << 10);
     desk.run(&["profile", &file, "--busy-ok"])
         .failed(3, &["64 KiB", "64 MiB", "hint:"]);
+}
+
+#[test]
+fn a_file_in_memory_is_no_disk() {
+    let memory = tempfile::Builder::new()
+        .prefix("stripewise-app-")
+        .tempdir_in("/dev/shm");
+    let Ok(memory) = memory else {
+        return skip("a_file_in_memory_is_no_disk", "/dev/shm");
+    };
+    let desk = Desk::new();
+    let file = memory.path().join("data");
+    let file = file.to_str().expect("a name");
+    users_file(file, 65 << 20);
+    for command in [&["profile"][..], &["probe", "stripe"]] {
+        let words = [command, &[file, "--busy-ok"]].concat();
+        desk.run(&words).failed(3, &["in memory (tmpfs)", "hint:"]);
+    }
 }
 
 #[test]

@@ -165,7 +165,8 @@ fn on_target(
         return on_named_devices(context, store, options);
     }
     let path = path_of(&options.target);
-    let proposed = factor_of_offsets(&offsets_from(start_of(&path)));
+    let offsets = offsets_from(start_of(&path), aligned_of(context, &path));
+    let proposed = factor_of_offsets(&offsets);
     let (asked, notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
     let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
         Err(failure) if lacks_permission_to_write(&failure) => {
@@ -308,13 +309,25 @@ fn unit_of(context: &Context, path: &Path) -> Option<u64> {
         return Some(array.stripe_unit_bytes.unwrap_or(0));
     }
     let disk = storage.offset.as_ref().map(|offset| offset.disk.clone())?;
-    of_disk(context, &disk)?.stripe_unit_bytes
+    let facts = of_disk(context, &disk)?;
+    // Arithmetic counts units from byte 0 of the disk; measured ones may begin elsewhere.
+    facts
+        .stripe_unit_bytes
+        .filter(|_| facts.aligned_bytes().is_none())
 }
 
-/// Where a partition is, at 1 MiB, and at sector 63.
-fn offsets_from(start: Option<u64>) -> Vec<u64> {
+/// The first start from 1 MiB on that is aligned with measured units, where 1 MiB is not.
+fn aligned_of(context: &Context, path: &Path) -> Option<u64> {
+    let storage = System::live().storage_of_path(path).ok()?;
+    of_disk(context, &storage.offset?.disk)?.aligned_bytes()
+}
+
+/// Where a partition is, where it would be aligned with measured units, at 1 MiB, and at
+/// sector 63.
+fn offsets_from(start: Option<u64>, aligned: Option<u64>) -> Vec<u64> {
     let mut offsets = Vec::new();
-    for offset in start.into_iter().chain([MIB, OFFSET_63_SECTORS]) {
+    let usual = [MIB, OFFSET_63_SECTORS];
+    for offset in start.into_iter().chain(aligned).chain(usual) {
         if !offsets.contains(&offset) {
             offsets.push(offset);
         }
@@ -332,7 +345,7 @@ fn factor_of_offsets(offsets: &[u64]) -> Factor {
 
 /// What is worth trying on so many devices, of which the first partition starts there now.
 fn proposed(devices: usize, start: Option<u64>) -> Vec<Factor> {
-    let mut proposed = vec![factor_of_offsets(&offsets_from(start))];
+    let mut proposed = vec![factor_of_offsets(&offsets_from(start, None))];
     if devices > 2 {
         proposed.push(factor("stripe-unit", &["512K", "64K", "256K"]));
     }

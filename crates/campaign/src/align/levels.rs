@@ -8,7 +8,7 @@ use crate::steps::experiment::ground::TargetGround;
 use crate::steps::experiment::kept::LevelPlaces;
 use crate::steps::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
-use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, shift};
+use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_units::ByteSize;
 
 /// The plan, and where its levels lie.
@@ -53,7 +53,13 @@ pub(super) fn plan(
 /// The levels. Writes into a file stay on the file system's blocks where nobody
 /// named other offsets: 36K stands for 63 sectors then.
 fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Vec<u64> {
-    let offsets = design.offsets(place.start_bytes);
+    let offsets = match (found.aligned_bytes, &design.offsets_bytes) {
+        (Some(aligned), None) => {
+            let unit = found.layout.stripe_unit_bytes.unwrap_or(1).max(1);
+            against_measured(place.start_bytes, aligned, unit).to_vec()
+        }
+        _ => design.offsets(place.start_bytes),
+    };
     let unasked = design.offsets_bytes.is_none() && offsets[0] == OFFSET_63_SECTORS;
     let page = found.page_bytes.unwrap_or(1).max(1);
     let stands_on_pages = found.ground.start_bytes.is_multiple_of(page);
@@ -75,6 +81,21 @@ fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Ve
             }
         })
         .collect()
+}
+
+/// The levels where units were measured to begin elsewhere than at 1 MiB: where the target
+/// starts now, or 1 MiB in its place, against a start that is aligned with them; 63 sectors
+/// against that where the present start is aligned already.
+fn against_measured(start_bytes: Option<u64>, aligned: u64, unit: u64) -> [u64; 2] {
+    let now = match start_bytes.map_or(0, |start| start % OFFSET_1M) {
+        0 => OFFSET_1M,
+        now => now,
+    };
+    let is_aligned = start_bytes.is_some_and(|start| start % unit == aligned % unit);
+    match is_aligned {
+        true => [OFFSET_63_SECTORS, aligned],
+        false => [now, aligned],
+    }
 }
 
 /// A write of part of a block is the file system's business before it is the
@@ -104,4 +125,20 @@ fn warn_of_partial_pages(
         ByteSize(page)
     );
     place.notes.push(warning);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_compared_with_one_that_is_aligned_with_measured_units() {
+        // Units of 64K from byte 33,280 on.
+        let (unit, aligned) = (64 << 10, (1 << 20) + 33_280);
+        let levels = |start: Option<u64>| against_measured(start, aligned, unit);
+        assert_eq!(levels(Some(0)), [1 << 20, aligned]);
+        assert_eq!(levels(None), [1 << 20, aligned]);
+        assert_eq!(levels(Some(32_256)), [32_256, aligned]);
+        assert_eq!(levels(Some(33_280)), [32_256, aligned]);
+    }
 }

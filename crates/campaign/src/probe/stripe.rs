@@ -50,6 +50,7 @@ pub fn stripe(
         true => Some(accept::place(&readable, &wish.target)?),
         false => None,
     };
+    readable.is_on_a_disk(&wish.target)?;
     let piece = readable.piece;
     if piece.length_bytes < readable.target.limits().size_bytes {
         context.note(format_args!(
@@ -185,7 +186,7 @@ fn answered(empty: StripeDocument, pattern: &Pattern, readable: &Readable) -> St
             .collect(),
         confidence: pattern.confidence,
         contrast: Some(pattern.contrast),
-        period_bytes: Some(unit * u64::from(pattern.columns)),
+        period_bytes: Some(pattern.period_bytes),
         places_percent: pattern.places_percent.clone(),
         ..empty
     }

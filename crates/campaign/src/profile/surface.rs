@@ -73,6 +73,7 @@ pub fn profile(
             "name the whole device, or a larger file",
         ));
     }
+    readable.is_on_a_disk(&wish.target)?;
     let plan = plan_of(wish, size_bytes);
     context.status(format_args!(
         "Reading {} of {} in random order, and {} single blocks; nothing is written",

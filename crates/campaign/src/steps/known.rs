@@ -11,6 +11,7 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::KeptDocument;
 
 const KIND: &str = "layout";
+const MIB: u64 = 1 << 20;
 
 /// How something was measured, and how well it is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -58,6 +59,16 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The first place from 1 MiB of the disk on at which a measured stripe unit begins;
+    /// `None` where nothing was measured, or where 1 MiB is such a place.
+    #[must_use]
+    pub fn aligned_bytes(&self) -> Option<u64> {
+        let unit = self.stripe_unit_bytes.filter(|unit| *unit > 0)?;
+        let first = self.measured.as_ref()?.first_unit_bytes % unit;
+        let at = first + MIB.saturating_sub(first).div_ceil(unit) * unit;
+        (at != MIB).then_some(at)
+    }
+
     /// With what is new over what was known.
     fn over(&self, old: &Facts) -> Facts {
         let keep = !self.forget;
@@ -276,6 +287,21 @@ mod tests {
         );
         let again = measured().over(&given);
         assert_eq!(again.measured, measured().measured);
+    }
+
+    #[test]
+    fn a_start_is_aligned_with_the_units_that_were_measured() {
+        // 96K from byte 512 on: the eleventh unit is the first beyond 1 MiB.
+        assert_eq!(measured().aligned_bytes(), Some(512 + 11 * (96 << 10)));
+        let mut powers = measured();
+        powers.stripe_unit_bytes = Some(64 << 10);
+        assert_eq!(powers.aligned_bytes(), Some((1 << 20) + 512));
+        if let Some(found) = &mut powers.measured {
+            found.first_unit_bytes = 128 << 10;
+        }
+        assert_eq!(powers.aligned_bytes(), None);
+        powers.measured = None;
+        assert_eq!(powers.aligned_bytes(), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::steps::asked::Asked;
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepare};
 use stripewise_disk_inspect::placement::Placement;
+use stripewise_results::TargetFacts;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
 use stripewise_targets::{Manner, Size, TargetName};
@@ -34,6 +35,22 @@ pub struct Piece {
 }
 
 impl Readable {
+    /// Refuses a file that lies in memory: reads of it say nothing of a disk.
+    ///
+    /// # Errors
+    /// Where it does.
+    pub fn is_on_a_disk(&self, name: &str) -> Outcome<()> {
+        let facts = self.target.real().map(stripewise_targets::Target::facts);
+        match facts.and_then(in_memory) {
+            None => Ok(()),
+            Some(kind) => Err(Failure::new(
+                Exit::Target,
+                format!("{name} lies in memory ({kind}): no disk would be read"),
+                "name a file on the disk that is meant, or the device itself",
+            )),
+        }
+    }
+
     /// The piece as something to be asked.
     pub fn part<'p, 'a>(&self, asked: &'p mut Asked<'a>) -> Part<'p, 'a> {
         Part {
@@ -130,6 +147,14 @@ fn open_path(
     Ok(Readable { target, piece })
 }
 
+/// The file system of a file that is kept in memory alone: it takes O_DIRECT and reads no disk.
+fn in_memory(facts: &TargetFacts) -> Option<&str> {
+    let kind = facts.file_system.as_ref()?.kind.as_str();
+    ["tmpfs", "ramfs", "hugetlbfs"]
+        .contains(&kind)
+        .then_some(kind)
+}
+
 /// The longest run of extents that follow each other on the device as in the file.
 fn longest(placement: &Placement) -> Option<Piece> {
     let mut best: Option<Piece> = None;
@@ -207,6 +232,21 @@ impl Device for Part<'_, '_> {
 mod tests {
     use super::*;
     use stripewise_disk_inspect::placement::Extent;
+    use stripewise_results::FileSystemFacts;
+
+    #[test]
+    fn a_file_in_memory_is_no_disk() {
+        let on = |kind: &str| TargetFacts {
+            file_system: Some(FileSystemFacts {
+                kind: kind.to_owned(),
+                ..FileSystemFacts::default()
+            }),
+            ..TargetFacts::unknown()
+        };
+        assert_eq!(in_memory(&on("tmpfs")), Some("tmpfs"));
+        assert_eq!(in_memory(&on("ext4")), None);
+        assert_eq!(in_memory(&TargetFacts::unknown()), None);
+    }
 
     #[test]
     fn the_longest_piece_of_a_file_is_a_run_of_extents() {

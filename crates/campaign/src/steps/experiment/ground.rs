@@ -38,6 +38,8 @@ pub struct TargetGround {
     pub layout: LayoutFacts,
     /// Bytes that the file system writes whole; absent for devices and arrays.
     pub page_bytes: Option<u64>,
+    /// Where a partition would begin with a measured stripe unit, if not at 1 MiB.
+    pub aligned_bytes: Option<u64>,
 }
 
 /// Looks. `block_bytes`: of the largest operation; `size_bytes`: how much of the
@@ -80,6 +82,7 @@ pub fn find(
                     ..LayoutFacts::default()
                 },
                 page_bytes: None,
+                aligned_bytes: None,
             }
         }
         OpenTarget::Real { target: real } => of_real(context, real, &path_of(target), whole),
@@ -88,6 +91,7 @@ pub fn find(
             place: LevelPlaces::default(),
             layout: LayoutFacts::default(),
             page_bytes: None,
+            aligned_bytes: None,
         },
     }
 }
@@ -125,6 +129,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Targ
         layout: layout(&storage, disk.copied()),
         place,
         page_bytes: None,
+        aligned_bytes: None,
     };
     let units_begin = known_layout(context, &mut found);
     if facts.kind != TargetKind::Device {
@@ -152,6 +157,7 @@ fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
     let Some(unit) = facts.stripe_unit_bytes else {
         return 0;
     };
+    found.aligned_bytes = facts.aligned_bytes();
     found.layout.stripe_unit_bytes = Some(unit);
     found.layout.subject = subject(true).to_owned();
     found.layout.parity = facts
