@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask tidy | ci | schemas | accuracy | fuzz | truth | perf | agree |
-//! campaigns | dist | nightly`.
+//! campaigns | book | dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
 //! architecture; `perf` and `agree` compare with fio; `dist` packs what users
@@ -8,6 +8,7 @@
 
 mod accuracy;
 mod arguments;
+mod book;
 // Links and system calls: a Unix, as the campaigns' tools are.
 #[cfg(unix)]
 mod campaigns;
@@ -56,6 +57,8 @@ usage: cargo xtask COMMAND
   dist [--only windows|linux] [--out DIRECTORY] [--binary PATH]
                           what users download: a zip for Windows, a static binary for
                           Linux in a tar.gz, and their SHA-256
+  book [--out DIRECTORY] [--binary PATH]
+                          the documentation as one folder of HTML (target/book)
   schemas                 writes docs/schema from the types that --json prints
   wine                    the Windows program and suites under Wine (tests/wine)
   campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]
@@ -99,6 +102,7 @@ fn run() -> Result<()> {
         Some("truth") => truth::run(arguments),
         Some("perf") => perf::run(arguments),
         Some("agree") => perf::agree::run(arguments),
+        Some("book") => book::run(arguments),
         Some("dist") => dist::run(arguments),
         #[cfg(unix)]
         Some("campaigns") => campaigns::run(&root::path(), arguments),

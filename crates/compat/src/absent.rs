@@ -94,7 +94,7 @@ impl Absent {
         });
         debug_assert!(
             self.0.len() < before,
-            "`{path}` is no field, or given twice"
+            "`{path}` is not a field, or given twice"
         );
         self
     }

@@ -105,7 +105,7 @@ impl RaidLevel {
         let unit = stripe_unit_bytes.filter(|_| self.is_striped())?;
         (unit < PAGE_BYTES || !unit.is_power_of_two()).then(|| {
             format!(
-                "a stripe unit of {} is no power of two of 4K or more",
+                "a stripe unit of {} is not a power of two of 4K or more",
                 ByteSize(unit)
             )
         })

@@ -97,7 +97,7 @@ pub struct Limits {
 /// Why there is no further step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// More work in flight no longer gains.
+    /// More work in flight no longer rises.
     KneeBracketed,
     /// Latency passed the limit at which doubling stops.
     LatencyLimit,

@@ -35,6 +35,16 @@ mod other;
 #[cfg(not(any(target_os = "linux", windows)))]
 use other as platform;
 
+#[cfg(target_os = "linux")]
+pub use linux::{Memory, explain_lack_of_memory};
+/// Elsewhere the standard library ends the process when memory is out.
+#[cfg(not(target_os = "linux"))]
+pub use std::alloc::System as Memory;
+
+/// Elsewhere panics for want of memory are the standard library's own.
+#[cfg(not(target_os = "linux"))]
+pub fn explain_lack_of_memory() {}
+
 pub use system::{System, cached_bytes};
 pub use throttle::Throttle;
 

@@ -193,7 +193,7 @@ fn metric_of(record: &ComparisonRecord) -> &str {
 }
 
 /// A metric as headings name it.
-fn metric_name(metric: &str) -> &str {
+pub(crate) fn metric_name(metric: &str) -> &str {
     match metric {
         "iops" => "IOPS",
         "mib_per_s" => "MiB/s",
@@ -204,6 +204,7 @@ fn metric_name(metric: &str) -> &str {
         "latency_ns_p99" => "p99 latency",
         "latency_ns_p999" => "p99.9 latency",
         "latency_ns_max" => "longest latency",
+        "in_flight" => "in flight",
         other => other,
     }
 }
@@ -238,7 +239,7 @@ fn only(shown: bool, text: impl Fn() -> String) -> String {
     if shown { text() } else { String::new() }
 }
 
-fn cell_columns<'a>() -> Vec<Column<'a>> {
+pub(crate) fn cell_columns<'a>() -> Vec<Column<'a>> {
     vec![
         words("Operation"),
         words("Pattern"),
@@ -248,7 +249,7 @@ fn cell_columns<'a>() -> Vec<Column<'a>> {
     ]
 }
 
-fn cell_words(row: &ComparisonRow) -> Vec<String> {
+pub(crate) fn cell_words(row: &ComparisonRow) -> Vec<String> {
     vec![
         row.operation.clone(),
         row.pattern.clone(),
@@ -288,12 +289,12 @@ fn side_names(record: &ComparisonRecord) -> (&str, &str) {
 }
 
 /// A value in the unit that its metric's name carries.
-fn value(metric: &str, value: f64) -> String {
+pub(crate) fn value(metric: &str, value: f64) -> String {
     if metric.starts_with("latency_ns") {
         // Latencies are not negative and far below 2^53 ns.
         return format_duration(value.round() as u64);
     }
-    if value >= DECIMALS_BELOW {
+    if value >= DECIMALS_BELOW || metric == "in_flight" {
         return format_count(value.round() as u64);
     }
     let text = two_decimals(value);

@@ -42,28 +42,50 @@ pub fn history_table(rows: &[HistoryRow]) -> String {
         words("Status"),
         words("Label"),
     ];
-    // The user's own words give way first, then the target's.
-    let widths = [
-        (22, 16),
-        (22, 12),
-        (22, 8),
-        (18, 8),
-        (14, 8),
-        (10, 8),
-        (8, 8),
-        (8, 7),
-    ];
-    let tables = widths.map(|(target, label)| draw(&columns, &cells(rows, target, label)));
-    let fits = |table: &&String| {
-        table
-            .lines()
-            .all(|line| line.chars().count() <= COLUMNS_MAX)
-    };
+    // Targets give way; where that is not enough, labels get lines of their own.
+    let tables = [22, 16, 12].map(|target| draw(&columns, &cells(rows, target)));
+    if let Some(table) = tables.iter().find(fits) {
+        return table.clone();
+    }
+    let bare: Vec<HistoryRow> = rows
+        .iter()
+        .map(|row| HistoryRow {
+            label: String::new(),
+            ..row.clone()
+        })
+        .collect();
+    let tables = [22, 16, 12, 8].map(|target| draw(&columns, &cells(&bare, target)));
     let [.., narrowest] = &tables;
-    tables.iter().find(fits).unwrap_or(narrowest).clone()
+    labelled(tables.iter().find(fits).unwrap_or(narrowest), rows)
 }
 
-fn cells(rows: &[HistoryRow], target: usize, label: usize) -> Vec<Vec<String>> {
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "it filters references")]
+fn fits(table: &&String) -> bool {
+    let mut lines = table.lines();
+    lines.all(|line| line.chars().count() <= COLUMNS_MAX)
+}
+
+/// Each label in full, below its row.
+fn labelled(table: &str, rows: &[HistoryRow]) -> String {
+    // Heading and rule come first.
+    let (head, body): (Vec<_>, Vec<_>) =
+        table.lines().enumerate().partition(|(index, _)| *index < 2);
+    let mut text = String::new();
+    for (_, line) in head {
+        text.push_str(line);
+        text.push('\n');
+    }
+    for ((_, line), row) in body.into_iter().zip(rows) {
+        text.push_str(line);
+        text.push('\n');
+        if !row.label.is_empty() {
+            text.push_str(&format!("  {}\n", row.label));
+        }
+    }
+    text
+}
+
+fn cells(rows: &[HistoryRow], target: usize) -> Vec<Vec<String>> {
     rows.iter()
         .map(|row| {
             vec![
@@ -77,19 +99,10 @@ fn cells(rows: &[HistoryRow], target: usize, label: usize) -> Vec<Vec<String>> {
                     amount => amount.to_owned(),
                 },
                 row.status.clone(),
-                beginning(&row.label, label),
+                row.label.clone(),
             ]
         })
         .collect()
-}
-
-/// The beginning of a long text, which for words is what tells them from others.
-fn beginning(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(width - 1).collect();
-    format!("{head}…")
 }
 
 /// The end of a long text, which for a path is what tells it from others.
@@ -106,12 +119,8 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_long_label_keeps_its_beginning_and_a_path_its_end() {
-        assert_eq!(beginning("before the change of March", 12), "before the …");
-        assert_eq!(shorten("/mnt/volumes/data/database", 12), "…ta/database");
-        assert_eq!(beginning("short", 12), "short");
-        let row = HistoryRow {
+    fn row(label: &str) -> HistoryRow {
+        HistoryRow {
             id: "20261122-101530-abcd".to_owned(),
             date: "2026-11-22".to_owned(),
             series: "bench".to_owned(),
@@ -119,18 +128,33 @@ mod tests {
             what: "33 runs; sequential read".to_owned(),
             amount: "12,532 MiB/s".to_owned(),
             status: "VOID".to_owned(),
-            label: "before the change of March that nobody remembers".to_owned(),
+            label: label.to_owned(),
             ..HistoryRow::default()
-        };
-        let table = history_table(&[row]);
-        assert!(
-            table
-                .lines()
-                .all(|line| line.chars().count() <= COLUMNS_MAX),
-            "{table}"
-        );
-        for words in ["2026-11-22", "12,532 MiB/s", "VOID", "before"] {
+        }
+    }
+
+    #[test]
+    fn a_label_is_shown_in_full_and_a_path_keeps_its_end() {
+        assert_eq!(shorten("/mnt/volumes/data/database", 12), "…ta/database");
+        let long = "before the change of March that nobody remembers";
+        let table = history_table(&[row(long), row(""), row("after it")]);
+        assert!(fits(&&table), "{table}");
+        for words in ["2026-11-22", "12,532 MiB/s", "VOID"] {
             assert!(table.contains(words), "{words}: {table}");
         }
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines.len(), 2 + 3 + 2, "{table}");
+        assert_eq!(lines[3], format!("  {long}"));
+        assert_eq!(lines[6], "  after it");
+    }
+
+    #[test]
+    fn a_short_label_stays_in_its_row() {
+        let mut short = row("before");
+        short.target = "/data".to_owned();
+        short.status = String::new();
+        let table = history_table(&[short]);
+        assert_eq!(table.lines().count(), 3, "{table}");
+        assert!(table.ends_with("before\n"), "{table}");
     }
 }

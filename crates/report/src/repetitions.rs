@@ -1,12 +1,15 @@
-//! Repetitions as text: a row for each workload that ran several times, with the
-//! median and the range of its runs.
+//! Repetitions as text: a row for each workload that ran several times, with the median of
+//! its runs, the interval of the median (from six runs on), and their range.
 
 use crate::caution::state_in_brief;
 use crate::number::{latency, rate};
 use crate::run::kinds;
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRecord, RunRecord};
-use stripewise_stats::median;
+use stripewise_stats::{median, median_interval};
+
+/// Of each interval.
+const LEVEL: f64 = 0.95;
 
 /// The table; nothing where no workload ran twice. Rates are those of each kind of
 /// operation; of a mixed load, also of both together.
@@ -25,10 +28,10 @@ pub fn repetitions_table(runs: &[RunRecord]) -> String {
         number("Out"),
         number("Runs"),
         number("IOPS: median"),
+        number("95 %"),
         number("lowest"),
         number("highest"),
         number("p99: median"),
-        number("lowest"),
         number("highest"),
         words(""),
     ];
@@ -83,8 +86,10 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
             workload.outstanding.to_string(),
             group.len().to_string(),
         ];
-        cells.extend(spread(&rates, rate));
-        cells.extend(spread(&latencies, |ns| latency(Some(ns.round() as u64))));
+        let [middle, low, high] = spread(&rates, rate);
+        cells.extend([middle, interval(&rates), low, high]);
+        let [middle, _, high] = spread(&latencies, |ns| latency(Some(ns.round() as u64)));
+        cells.extend([middle, high]);
         cells.push(states(group));
         cells
     };
@@ -96,6 +101,13 @@ fn spread(values: &[f64], text: impl Fn(f64) -> String) -> [String; 3] {
     let low = values.iter().copied().reduce(f64::min);
     let high = values.iter().copied().reduce(f64::max);
     [median(values), low, high].map(|value| value.map(&text).unwrap_or_default())
+}
+
+/// `11,580-11,650`: the interval of the median; empty where six runs are not there.
+fn interval(values: &[f64]) -> String {
+    median_interval(values, LEVEL).map_or_else(String::new, |[low, high]| {
+        format!("{}-{}", rate(low), rate(high))
+    })
 }
 
 /// What is said of any of them.

@@ -68,7 +68,7 @@ fn ladder() -> SeriesRecord {
         ceiling: Some(6),
         answer: None,
         answer_runs: Vec::new(),
-        stopped: "more in flight no longer gains".to_owned(),
+        stopped: "more in flight no longer rises".to_owned(),
         sentence: "Random read: 9,812 IOPS at p99 < 5 ms with 16 in flight; the ceiling is 10,450 IOPS at 64.".to_owned(),
     }
 }

@@ -67,7 +67,9 @@ impl Error {
             Error::Open { .. } => {
                 Some("try another engine with <--engine>, or fewer threads or outstanding")
             }
-            Error::Thread { .. } => Some("use fewer threads, or raise the limit of processes"),
+            Error::Thread { .. } => Some(
+                "use fewer threads, or raise the limits of processes and memory (`ulimit -u`, `ulimit -v`)",
+            ),
             Error::Memory { .. } => {
                 Some("use a smaller <--block>, fewer <--threads> or a smaller <--outstanding>")
             }

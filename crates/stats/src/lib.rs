@@ -56,8 +56,8 @@ pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift
 pub use ratio::{Ratio, ratio};
 pub use robust::robust_mean_interval;
 pub use sample::{
-    Estimate, Quantile, coefficient_of_variation, mean, mean_interval, median, quantile,
-    quantile_sorted, standard_deviation, variance,
+    Estimate, Quantile, coefficient_of_variation, mean, mean_interval, median, median_interval,
+    quantile, quantile_sorted, standard_deviation, variance,
 };
 pub use samples::{SamplesComparison, SamplesMethod, compare_samples};
 pub use steady::{ROUND_NS_MIN, Settling, Steadiness, SteadyRule};

@@ -63,7 +63,7 @@ impl Space {
             return Err(Error::new(
                 ErrorKind::Usage,
                 name,
-                "a test file of 0 bytes is no target",
+                "a test file of 0 bytes is not a target",
             )
             .with_hint("Give a size like `<--size> 1G`."));
         }

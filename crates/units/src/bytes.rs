@@ -2,7 +2,7 @@
 //!
 //! K, M, G, T, P and E are powers of 1,024 whether `B` or `iB` follows or
 //! not, in either case: that is what every storage tool's switches mean. All
-//! arithmetic is exact; a size that is no whole number of bytes is refused.
+//! arithmetic is exact; a size that is not a whole number of bytes is refused.
 
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};

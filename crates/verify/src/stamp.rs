@@ -145,7 +145,7 @@ pub const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 /// Writes a whole sector: the stamp and its stream.
 ///
 /// # Panics
-/// When `sector` is no multiple of 32 bytes or shorter than a stamp.
+/// When `sector` is not a multiple of 32 bytes or shorter than a stamp.
 #[inline]
 pub fn write_sector(stamp: &Stamp, sector: &mut [u8]) {
     let words = stamp.words();

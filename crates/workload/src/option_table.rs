@@ -455,7 +455,7 @@ fn flag(name: &str, text: &str) -> Result<bool, ParseError> {
     let hint = format!("{name} = true, or leave it out");
     Err(ParseError::new(
         text,
-        format!("is no value for {name}"),
+        format!("is not a valid value for {name}"),
         hint,
     ))
 }

@@ -359,9 +359,11 @@ impl<'a> Reader<'a> {
         let (name, name_at) = section.name.ok_or_else(|| lacks("name"))?;
         if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
             let hint = "a name has 1 to 64 bytes on one line";
-            return Err(self
-                .0
-                .refuse(name_at, format!("`{name}` is no name for a job"), hint));
+            return Err(self.0.refuse(
+                name_at,
+                format!("`{name}` is not a valid name for a job"),
+                hint,
+            ));
         }
         let targets = section.targets.ok_or_else(|| lacks("target"))?;
         let own = section.options;

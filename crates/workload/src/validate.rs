@@ -329,7 +329,10 @@ fn check_think_time(workload: &Workload) -> Result<(), WorkloadError> {
         return refuse(why, "leave out --rate, or --think-time");
     }
     if think.pause_ns == 0 {
-        return refuse("is no pause", "give a time such as 10ms, or leave it out");
+        return refuse(
+            "is not a pause",
+            "give a time such as 10ms, or leave it out",
+        );
     }
     if think.pause_ns > TIME_NS_MAX {
         return refuse("is longer than a year", "give a time such as 10ms");

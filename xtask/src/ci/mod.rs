@@ -30,7 +30,11 @@ const FIRST_LANE: [Step; 4] = [
     ("tests, as the README has them", Work::Tests),
 ];
 
-const SECOND_LANE: [Step; 6] = [
+const SECOND_LANE: [Step; 7] = [
+    (
+        "the documentation as a book",
+        Work::Check(crate::book::check),
+    ),
     ("the oldest Rust", Work::Check(oldest_rust)),
     ("unused dependencies", Work::Check(unused)),
     ("user instructions per operation", Work::Check(instructions)),

@@ -57,13 +57,27 @@ removed_later() {
 }
 
 # Accidents. The program is a child of the function that runs in the background.
-started() { "$@" & shell=$!; sleep 0.6; child=$(pgrep -P "$shell" -f stripewise || echo "$shell"); }
-ended() { wait "$shell"; }
+# It is 0.3 s since it began to measure.
+started() {
+    "$@" 2>said &
+    shell=$!
+    until grep -q '^Measuring\|^Checking\|^Working' said || ! kill -0 "$shell" 2>/dev/null; do
+        sleep 0.02
+    done
+    sleep 0.3
+    child=$(pgrep -P "$shell" -f stripewise || echo "$shell")
+}
+ended() {
+    wait "$shell" 2>/dev/null
+    code=$?
+    cat said >&2
+    return $code
+}
 paused() { started "$@"; kill -STOP "$child"; sleep 0.6; kill -CONT "$child"; ended; }
 killed() {
     started "$@"
     kill -KILL "$child"
-    ended 2>/dev/null
+    ended
     code=$?
     "$S" run sim:nvme --duration 1ms >/dev/null
     return $code

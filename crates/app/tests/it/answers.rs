@@ -220,7 +220,20 @@ fn a_quiet_check_prints_only_what_is_worse() {
             "iops>=99000000",
         ])
         .ended(1);
-    assert!(worse.stdout.contains("MISSED"), "{}", worse.stdout);
+    // One line, for a mail: what is worse, by how much, what is missed, and where it is kept.
+    let line = &worse.stdout;
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(line.starts_with("WORSE: read random 8K 1x1: "), "{line}");
+    assert!(
+        line.contains(" %), was ") && line.contains("MISSED: iops>=99000000"),
+        "{line}"
+    );
+    let id = desk
+        .json(&["history", "show", "last"])
+        .at("runs.0.series")
+        .text();
+    assert!(line.ends_with(&format!("[{id}]\n")), "{line}");
+    assert_eq!(worse.stderr, "");
 }
 
 #[test]

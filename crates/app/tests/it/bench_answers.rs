@@ -106,6 +106,21 @@ fn two_benches_are_compared_by_their_answers_first() {
     // An eighth of the reads takes two disks.
     assert!(ends[1] < 0.0 && ends[0] > -15.0, "{ends:?}");
     assert_eq!(row.at("verdict").text(), "worse");
+    // Then ceilings, knees and the log; not step by step, unless a metric is asked for.
+    let titles: Vec<String> = compared
+        .at("comparisons")
+        .items()
+        .iter()
+        .map(|record| record.at("title").text())
+        .collect();
+    assert!(titles[1].starts_with("ceilings of "), "{titles:?}");
+    assert!(titles.len() <= 3, "{titles:?}");
+    let steps = desk
+        .run(&[arguments.as_slice(), &["--metric", "iops", "--json"]].concat())
+        .ended(1)
+        .json();
+    let rungs = steps.at("comparisons").items().pop().expect("a table");
+    assert!(rungs.at("rows").items().len() > 3, "{rungs:?}");
     let said = first.at("sentences").items()[0].text();
     let printed = desk.run(&arguments).ended(1).stdout;
     assert!(
@@ -114,4 +129,48 @@ fn two_benches_are_compared_by_their_answers_first() {
     );
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&printed).contains(&flat(&said)), "{printed}");
+}
+
+#[test]
+fn a_disk_is_held_to_an_array_of_its_kind() {
+    let desk = Desk::new();
+    let like = |target: &str, expected: &str, code: i32| {
+        let answer = desk.run(&[
+            "bench",
+            target,
+            "--series",
+            "random-read,log",
+            "--expect",
+            expected,
+            "--json",
+        ]);
+        answer.ended(code).json().at("requirements").items()
+    };
+    let itself = like("sim:raid10-10k", "sim:raid10-10k", 0);
+    let names: Vec<String> = itself
+        .iter()
+        .map(|one| one.at("requirement").text())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names[0].starts_with("random-read answer>="), "{names:?}");
+    assert!(names[1].starts_with("log p50<="), "{names:?}");
+    assert!(itself.iter().all(|one| one.at("met").truth()));
+    let slower = like("sim:raid10-10k", "sim:nvme", 1);
+    assert!(!slower[0].at("met").truth());
+    let words = slower[0].at("measured_words").text();
+    assert!(
+        words.contains("slower than this kind of storage"),
+        "{words}"
+    );
+    // The expected bench is kept, and is not what was done last.
+    let listed = desk.run(&["history"]).done().stdout;
+    assert!(listed.contains("expected of sim:raid10-10k"), "{listed}");
+    let last = desk.json(&["history", "show", "last"]);
+    assert!(
+        last.at("runs.0.jobs.0.target.name")
+            .text()
+            .contains("raid10")
+    );
+    desk.run(&["bench", "sim:nvme", "--expect", "raid10-10k"])
+        .failed(2, &["not a simulated array"]);
 }

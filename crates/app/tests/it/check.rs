@@ -224,7 +224,7 @@ fn mistakes_are_told_with_what_to_do() {
     desk.run(&["check"])
         .failed(2, &["there is no baseline", "baseline set"]);
     for (requirement, says) in [
-        ("fast>1", "`fast` is no metric"),
+        ("fast>1", "`fast` is not a metric"),
         ("p99<5", "a latency has its unit"),
     ] {
         desk.run(&["check", "--require", requirement])

@@ -367,3 +367,74 @@ fn page_one_says_by_how_much_two_labelled_sides_differ() {
     let (shown, _, _) = lead(&one, &third, 0);
     assert!(shown.contains(&format!("{third} against {one}")), "{shown}");
 }
+
+#[test]
+fn several_are_compared_by_label_and_by_several_metrics() {
+    let desk = Desk::new();
+    for (label, target) in [
+        ("aligned", "sim:raid10-10k?offset=1M"),
+        ("63 sectors", "sim:raid10-10k?offset=63s"),
+        ("half", "sim:raid10-10k?offset=32K"),
+    ] {
+        series(
+            &desk,
+            target,
+            &["--outstanding", "16", "--repeat", "6", "--label", label],
+        );
+    }
+    let arguments = [
+        "aligned",
+        "63 sectors",
+        "half",
+        "--metric",
+        "iops,latency_p99",
+    ];
+    let records = comparisons(&desk, 1, &arguments);
+    let said: Vec<(String, String, String)> = records
+        .iter()
+        .map(|record| {
+            (
+                record.at("a.name").text(),
+                record.at("b.name").text(),
+                record.at("rows.0.metric").text(),
+            )
+        })
+        .collect();
+    let said: Vec<(&str, &str, &str)> = said
+        .iter()
+        .map(|(a, b, metric)| (a.as_str(), b.as_str(), metric.as_str()))
+        .collect();
+    let expected = [
+        ("aligned", "63 sectors", "iops"),
+        ("aligned", "63 sectors", "latency_ns_p99"),
+        ("aligned", "half", "iops"),
+        ("aligned", "half", "latency_ns_p99"),
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(records[0].at("rows.0.verdict").text(), "worse");
+    let shown = desk
+        .run(&[&["compare"], arguments.as_slice()].concat())
+        .ended(1)
+        .stdout;
+    // All of them side by side first, then each pair with its interval.
+    let heading = shown.find("each against aligned: IOPS").expect(&shown);
+    let pair = shown.find("63 sectors against aligned").expect(&shown);
+    assert!(heading < pair, "{shown}");
+    let row = shown
+        .lines()
+        .find(|line| line.starts_with("read "))
+        .expect(&shown);
+    assert!(
+        row.matches('%').count() == 2 && row.contains("worse)"),
+        "{row}"
+    );
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 100),
+        "{shown}"
+    );
+    // A label that nothing carries is a mistake in use.
+    desk.run(&["compare", "aligned", "nothing"])
+        .failed(2, &["nothing"]);
+    desk.run(&["compare", "aligned", "half", "--metric", "iops,speed"])
+        .failed(2, &["`speed` is not a metric"]);
+}

@@ -388,3 +388,101 @@ fn a_stall_in_the_middle_has_a_line_of_its_own() {
     assert!(stalled("stall@between=1500000000..4000000000"));
     assert!(!stalled("stall@between=1500000000..1600000000"));
 }
+
+/// From too little to begin with to enough: each end is a code of the program's own and,
+/// unless all went well, a sentence; never an abort, never a process that hangs.
+#[test]
+fn a_limit_of_memory_ends_with_a_sentence() {
+    let test = "a_limit_of_memory_ends_with_a_sentence";
+    if !can_run(test, &["bash"]) {
+        return;
+    }
+    let desk = Desk::new();
+    // What the program takes only to say its version.
+    let fits = |kib: u64, arguments: &str| {
+        let line = format!(
+            "ulimit -v {kib}; exec \"$S\" {arguments} --store '{}'",
+            desk.file("s.db")
+        );
+        let output = std::process::Command::new("timeout")
+            .args(["-k", "1", "60", "bash", "-c", &line])
+            .env("S", crate::support::program())
+            .env("HOME", desk.file(""))
+            .env("RUST_BACKTRACE", "1")
+            .output()
+            .expect("a shell");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
+    };
+    let enough = (1..64)
+        .map(|step| step * 8 * 1024)
+        .find(|&kib| fits(kib, "--version").0 == Some(0))
+        .expect("half a gibibyte is enough for the version");
+    let mut short = 0;
+    for more in [0, 2, 4, 6, 8, 12, 16, 24, 48] {
+        let load = "run sim:raid10-10k --threads 4 --outstanding 16 --duration 1s --repeat 3";
+        let (code, stderr) = fits(enough + more * 1024, load);
+        match code {
+            Some(0) => {}
+            Some(3 | 5) => {
+                short += 1;
+                assert!(stderr.contains("error: "), "{more} MiB more: {stderr}");
+            }
+            _ => panic!("{more} MiB more: {code:?} {stderr}"),
+        }
+    }
+    assert!(short > 0, "none of these limits was too low");
+}
+
+/// What was measured before memory ran out is in the store, as after SIGKILL.
+#[test]
+fn runs_that_were_finished_before_memory_ran_out_are_kept() {
+    let test = "runs_that_were_finished_before_memory_ran_out_are_kept";
+    if !can_run(test, &["prlimit"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 32 * MIB);
+    // Each run wants 8 MiB of its own for its buffers.
+    let mut running = desk.start(&[
+        "run",
+        &file,
+        "--busy-ok",
+        "--block",
+        "1M",
+        "--outstanding",
+        "8",
+        "--duration",
+        "50ms",
+        "--repeat",
+        "500",
+    ]);
+    let finished = || {
+        let listed = desk.json(&["history", "--limit", "1000"]);
+        let all = listed.at("history").items();
+        let complete = all
+            .iter()
+            .filter(|run| run.at("status").text() == "complete");
+        complete.count()
+    };
+    running.until_true("three runs", || desk.store().exists() && finished() >= 3);
+    // Below what it has: nothing more is given.
+    let pid = running.pid().to_string();
+    run("prlimit", &["--pid", &pid, "--as=1000000"]);
+    let answer = running.wait();
+    assert!(
+        matches!(answer.code, Some(3 | 5)),
+        "{:?} {}",
+        answer.code,
+        answer.stderr
+    );
+    assert!(answer.stderr.contains("error: "), "{}", answer.stderr);
+    // The next command that writes to the store marks what was under way.
+    desk.json(&["run", "sim:nvme", "--duration", "1ms"]);
+    assert!(finished() >= 4);
+    let listed = desk.json(&["history", "--limit", "1000"]);
+    for run in listed.at("history").items() {
+        assert_ne!(run.at("status").text(), "running");
+    }
+}

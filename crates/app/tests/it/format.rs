@@ -69,7 +69,7 @@ fn what_is_mounted_or_makes_no_sense_is_refused() {
     ];
     let with = |more: &[&str]| desk.run(&[&line[..], more].concat());
     let leave = ["--yes", "--destroy", device.name()];
-    with(&["3K"]).failed(2, &["no power of two"]);
+    with(&["3K"]).failed(2, &["not a power of two"]);
     with(&["4K", "--stripe-unit", "64K"]).failed(2, &["--stripe-disks"]);
     with(&["4K", "--yes"]).failed(2, &["--yes needs --destroy NAME"]);
     let _mount = Mount::made(&["mkfs.ext4", "-q"], &device, &["-o", "ro"]);

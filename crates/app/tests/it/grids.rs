@@ -75,7 +75,7 @@ fn repeat_does_everything_again() {
 #[test]
 fn a_misaligned_base_offset_costs_what_the_arithmetic_says() {
     let desk = Desk::new();
-    // 8K on a 64K unit cross it once in eight where the start is no multiple of 8K.
+    // 8K on a 64K unit cross it once in eight where the start is not a multiple of 8K.
     let document = desk.json(&[
         "run",
         "sim:raid10-10k?offset=0",

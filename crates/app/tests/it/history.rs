@@ -269,3 +269,50 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
         assert_eq!(row[2..5], ["random-read", what, &iops], "{listed}");
     }
 }
+
+#[test]
+fn profiles_and_verifications_are_listed_shown_and_deleted() {
+    let desk = Desk::new();
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let profile = desk.json(&["profile", "sim:sata-ssd", "--time", "2s"]);
+    let id = profile.at("id").text();
+    let volume = desk.volume();
+    let verify = [
+        "verify",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "200ms",
+        "--threads",
+        "1",
+    ];
+    let verified = desk.json(&verify).at("id").text();
+    let listed = desk.json(&["history"]).at("measurements").items();
+    let kinds: Vec<String> = listed.iter().map(|one| one.at("kind").text()).collect();
+    assert_eq!(kinds, ["verify", "profile"]);
+    assert_eq!(listed[0].at("status").text(), "passed");
+    let table = desk.run(&["history"]).done().stdout;
+    let line = |id: &str| table.lines().find(|line| line.starts_with(id)).expect(id);
+    assert!(
+        line(&verified).contains("verify") && line(&verified).contains("passed"),
+        "{table}"
+    );
+    assert!(
+        line(&id).contains("profile") && line(&id).contains("MiB/s"),
+        "{table}"
+    );
+    let shown = desk.run(&["history", "show", &id, "--json"]).done().json();
+    assert_eq!(shown.at("id").text(), id);
+    let words = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(words.contains("sim:sata-ssd"), "{words}");
+    let words = desk.run(&["history", "show", &verified]).done().stdout;
+    assert!(words.contains("PASSED"), "{words}");
+    let gone = desk.run(&["history", "delete", &verified]).done().stdout;
+    assert!(gone.contains(&verified), "{gone}");
+    assert_eq!(desk.json(&["history"]).at("measurements").items().len(), 1);
+    // Filters that only runs have leave them out.
+    let by_label = desk.json(&["history", "--label", "x"]);
+    assert!(by_label.at("measurements").items().is_empty());
+}

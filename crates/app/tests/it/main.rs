@@ -15,6 +15,7 @@ mod answers;
 mod article;
 mod bench;
 mod bench_answers;
+mod book;
 mod check;
 mod compare;
 mod convert;

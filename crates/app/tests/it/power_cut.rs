@@ -261,8 +261,8 @@ fn what_is_no_witness_of_this_target_is_refused() {
         desk.run(&["verify", "--after-cut", witness, target, "--busy-ok"])
     };
     after(&one, text(&other_file)).failed(3, &["holds the run"]);
-    after(text(&other_file), text(&one_file)).failed(2, &["no witness's file"]);
-    after(&desk.file("missing"), text(&one_file)).failed(2, &["no witness's file"]);
+    after(text(&other_file), text(&one_file)).failed(2, &["not a witness file"]);
+    after(&desk.file("missing"), text(&one_file)).failed(2, &["not a witness file"]);
     after(&one, desk.path().to_str().expect("text")).failed(2, &["is a directory"]);
     let both = [text(&one_file), text(&other_file)];
     desk.run(&["verify", "--after-cut", &one, both[0], both[1]])

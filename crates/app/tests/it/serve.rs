@@ -394,6 +394,6 @@ fn a_socket_is_for_its_owner_and_nothing_else_is_replaced_by_one() {
         .failed(3, &["another server answers"]);
     let mine = desk.write("mine", "mine");
     desk.run(&["serve", "--socket", &mine])
-        .failed(3, &["no socket"]);
+        .failed(3, &["not a socket"]);
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
 }

@@ -179,7 +179,7 @@ fn what_cannot_be_verified_is_refused_before_anything_is_written() {
     desk.run(&["verify", &theirs, "--busy-ok"])
         .failed(3, &["--overwrite"]);
     desk.run(&["verify", &volume, "--capacity"])
-        .failed(2, &["is no device", "hint:"]);
+        .failed(2, &["is not a device", "hint:"]);
     desk.run(&["verify", &theirs, "--image", "--busy-ok"])
         .failed(3, &["has a stamp", "hint:"]);
     desk.run(&["verify"]).failed(2, &["hint:"]);

@@ -42,7 +42,7 @@ pub enum Operations {
 /// What to compare, as far as the user says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DesignOptions {
-    /// Offsets from the start of the disk; the others are held against the first.
+    /// Offsets from the start of the disk; the others are compared with the first.
     pub offsets_bytes: Vec<u64>,
     /// 36K among the offsets.
     pub cause: bool,

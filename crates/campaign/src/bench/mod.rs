@@ -1,5 +1,9 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
+mod expect;
+
+pub use expect::expectations;
+
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;

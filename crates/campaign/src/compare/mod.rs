@@ -8,8 +8,10 @@ use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
 use serde::Serialize;
 use stripewise_lab::compare::{
-    CompareOptions, Question, Side, compare_all, compare_answers, found, levels_of,
+    CompareOptions, Question, Side, compare_all, compare_answers, compare_landmarks, found,
+    levels_of,
 };
+use stripewise_lab::experiment::Metric;
 use stripewise_report::Material;
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
 
@@ -18,10 +20,10 @@ use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
 pub struct CompareQuestion {
     /// The reference; alone: its levels are compared with each other.
     pub a: String,
-    /// What is held against it.
-    pub b: Option<String>,
-    /// What is compared, as people type it.
-    pub metric: String,
+    /// What is held against it, each by itself.
+    pub others: Vec<String>,
+    /// What is compared, as people type it. Empty: IOPS, and of benches their answers.
+    pub metrics: Vec<String>,
     /// The level that the others of A are held against.
     pub baseline: Option<String>,
 }
@@ -40,43 +42,84 @@ pub struct Comparison {
 /// # Errors
 /// Where a side cannot be read, or nothing of the two can be compared.
 pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Comparison> {
-    let metric = metric(&question.metric)?;
+    let given = question.metrics.iter().map(|text| metric(text));
+    let given: Vec<Metric> = given.collect::<Outcome<_>>()?;
+    let metrics = match given.as_slice() {
+        [] => vec![Metric::default()],
+        given => given.to_vec(),
+    };
     let mut a = one_subject(context, &question.a)?;
-    let Some(b) = &question.b else {
-        let asked_for = Alone {
-            metric: Some(metric),
-            baseline: question.baseline.clone(),
-        };
+    if question.others.is_empty() {
+        let mut records = Vec::new();
+        for metric in metrics {
+            let asked_for = Alone {
+                metric: Some(metric),
+                baseline: question.baseline.clone(),
+            };
+            records.extend(alone(context, &a, &asked_for)?);
+        }
         return Ok(Comparison {
-            records: alone(context, &a, &asked_for)?,
+            records,
             title: None,
             runs: a.runs,
         });
-    };
-    let mut b = one_subject(context, b)?;
-    name_by_labels(&mut a, &mut b);
-    let options = CompareOptions {
-        metric,
-        ..CompareOptions::default()
-    };
-    // The answers of two benches first: they are what was asked, the rungs only how.
-    let whole = |subject: &Subject| Side {
+    }
+    let others = question.others.iter().map(|b| one_subject(context, b));
+    let mut others: Vec<Subject> = others.collect::<Outcome<_>>()?;
+    name_by_labels(&mut a, &mut others);
+    // The answers of benches are what was asked, the rungs only how.
+    let mut records = answers(&a, &others, &metrics, given.is_empty());
+    if records.is_empty() || !given.is_empty() {
+        match against(&a, &others, &metrics) {
+            Ok(rows) => records.extend(rows),
+            Err(_) if !records.is_empty() => {}
+            Err(reason) => return Err(reason),
+        }
+    }
+    let names: Vec<&str> = others.iter().map(|b| b.name.as_str()).collect();
+    let title = format!("{} against {}", names.join(", "), a.name);
+    let mut runs = a.runs;
+    runs.extend(others.into_iter().flat_map(|b| b.runs));
+    Ok(Comparison {
+        records,
+        title: Some(title),
+        runs,
+    })
+}
+
+/// What benches answer, held against each other; empty unless all of them have answers in
+/// common with A. `whole`: also what stands beside answers.
+fn answers(
+    a: &Subject,
+    others: &[Subject],
+    metrics: &[Metric],
+    whole: bool,
+) -> Vec<ComparisonRecord> {
+    let side = |subject: &Subject| Side {
         name: subject.name.clone(),
         runs: subject.runs.clone(),
     };
-    let answers = compare_answers(&whole(&a), &whole(&b), options);
-    let records = match (two(&a, &b, options), answers) {
-        (Ok(rows), answers) => answers.into_iter().chain(rows).collect(),
-        (Err(_), Some(answers)) => vec![answers],
-        (Err(reason), None) => return Err(reason),
-    };
-    let mut runs = a.runs;
-    runs.extend(b.runs);
-    Ok(Comparison {
-        records,
-        title: Some(format!("{} against {}", b.name, a.name)),
-        runs,
-    })
+    let reference = side(a);
+    let mut records = Vec::new();
+    for other in others {
+        let other = side(other);
+        let before = records.len();
+        for &metric in metrics {
+            let options = CompareOptions {
+                metric,
+                ..CompareOptions::default()
+            };
+            records.extend(compare_answers(&reference, &other, options));
+        }
+        if records.len() == before {
+            return Vec::new();
+        }
+        if whole {
+            let options = CompareOptions::default();
+            records.extend(compare_landmarks(&reference, &other, options));
+        }
+    }
+    records
 }
 
 /// Comparisons as a document.
@@ -120,14 +163,18 @@ impl Comparison {
     }
 }
 
-/// Sides are called by their labels, which say more than ids, unless both have the same.
-fn name_by_labels(a: &mut Subject, b: &mut Subject) {
-    let labels = [&*a, &*b].map(|side| side.label().map(str::to_owned));
-    if labels[0] == labels[1] {
-        return;
-    }
-    for (side, label) in [a, b].into_iter().zip(labels) {
-        side.name = label.unwrap_or_else(|| std::mem::take(&mut side.name));
+/// Sides are called by their labels, which say more than ids, unless two have the same.
+fn name_by_labels(a: &mut Subject, others: &mut [Subject]) {
+    let mut sides: Vec<&mut Subject> = std::iter::once(a).chain(others).collect();
+    let labels: Vec<Option<String>> = sides
+        .iter()
+        .map(|side| side.label().map(str::to_owned))
+        .collect();
+    for (side, label) in sides.iter_mut().zip(&labels) {
+        let same = labels.iter().filter(|other| *other == label).count();
+        if let (Some(label), 1) = (label, same) {
+            side.name.clone_from(label);
+        }
     }
 }
 
@@ -162,37 +209,58 @@ fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
     Ok(one)
 }
 
-/// A against B. Where one of them has levels, each level gets a table; where
-/// both have the same ones, level stands against level.
-fn two(a: &Subject, b: &Subject, options: CompareOptions) -> Outcome<Vec<ComparisonRecord>> {
-    let (sides_a, sides_b) = (sides(a), sides(b));
-    let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
-    let pairs = sides_a
-        .iter()
-        .flat_map(|side_a| sides_b.iter().map(move |side_b| (side_a, side_b)));
-    let questions: Vec<Question<'_>> = pairs
-        .filter(|(side_a, side_b)| !both_have_levels || side_a.0 == side_b.0)
-        .map(|((_, a), (_, b))| Question { a, b, options })
-        .collect();
-    let mut records = Vec::new();
-    let mut refused = None;
-    for answer in compare_all(&questions) {
-        match answer {
-            Ok(mut record) => {
-                record.notes.extend(subject_notes(a, b));
-                records.push(record);
+/// Each of the others against A by each metric. Where one of two has levels, each level
+/// gets a table; where both have the same ones, level stands against level. All rows of all
+/// tables are judged together.
+fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<ComparisonRecord>> {
+    let sides_a = sides(a);
+    let sides_of: Vec<Vec<(String, Side)>> = others.iter().map(sides).collect();
+    let mut asked = Vec::new();
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    for (other, sides_b) in sides_of.iter().enumerate() {
+        let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
+        let pairs = sides_a
+            .iter()
+            .flat_map(|side_a| sides_b.iter().map(move |side_b| (side_a, side_b)))
+            .filter(|(side_a, side_b)| !both_have_levels || side_a.0 == side_b.0);
+        for ((_, a), (_, b)) in pairs {
+            for &metric in metrics {
+                let options = CompareOptions {
+                    metric,
+                    ..CompareOptions::default()
+                };
+                asked.push(other);
+                questions.push(Question { a, b, options });
             }
-            Err(reason) => refused = Some(reason),
         }
     }
-    match refused {
-        Some(reason) if records.is_empty() => Err(nothing(&reason)),
-        None if records.is_empty() => Err(Failure::usage(
-            format!("{} and {} have no level in common", a.name, b.name),
-            "name one level: dataset:NAME:COLUMN, or compare single runs",
-        )),
-        _ => Ok(records),
+    let mut records: Vec<ComparisonRecord> = Vec::new();
+    let mut refused = Vec::new();
+    for (answer, other) in compare_all(&questions).into_iter().zip(asked) {
+        match answer {
+            Ok(mut record) => {
+                record.notes.extend(subject_notes(a, &others[other]));
+                records.push(record);
+            }
+            Err(reason) => refused.push(reason),
+        }
     }
+    match (records.last_mut(), refused.first()) {
+        // Levels that only one side has are no news; a subject without a table is.
+        (Some(last), _) if others.len() > 1 => {
+            let lost = refused.iter().map(|reason| format!("Left out: {reason}."));
+            last.notes.extend(lost);
+        }
+        (Some(_), _) => {}
+        (None, Some(reason)) => return Err(nothing(reason)),
+        (None, None) => {
+            return Err(Failure::usage(
+                format!("{} and {} have no level in common", a.name, others[0].name),
+                "name one level: dataset:NAME:COLUMN, or compare single runs",
+            ));
+        }
+    }
+    Ok(records)
 }
 
 /// The levels of a subject with their sides; all of it where it has none, or one.

@@ -28,7 +28,7 @@ pub struct DisksOptions {
     pub facts: Option<Facts>,
     /// A captured tree of a machine instead of this one.
     pub sysroot: Option<PathBuf>,
-    /// Sector of an image whose table does not tell.
+    /// Sector size of an image whose table does not say.
     pub sector_bytes: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
         Some(root) if root.is_dir() => System::at(root),
         Some(root) => {
             return Err(Failure::usage(
-                format!("{} is no directory", root.as_text()),
+                format!("{} is not a directory", root.as_text()),
                 "name a tree made by crates/disk-inspect/tests/capture.sh",
             ));
         }

@@ -1,11 +1,13 @@
 //! `history`: what is stored: lists, shows, deletes.
 
+mod measurements;
 mod rows;
 
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::document;
 use crate::steps::kept::Kept;
+pub use measurements::Measurement;
 use rows::{Said, rows, said};
 use serde::Serialize;
 use stripewise_report::HistoryRow;
@@ -20,6 +22,7 @@ const RUNS_A_ROW: u32 = 64;
 pub struct History {
     store: Option<Store>,
     runs: Vec<(RunSummary, Said)>,
+    measurements: Vec<Measurement>,
     /// There is a store, and something of it was asked for by a filter.
     pub is_filtered: bool,
 }
@@ -42,7 +45,12 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
         limit: filter.limit,
         ..Filter::default()
     };
+    let measurements = match &store {
+        Some(store) => measurements::measurements(store, filter)?,
+        None => Vec::new(),
+    };
     Ok(History {
+        measurements,
         is_filtered: store.is_some() && *filter != all,
         store,
         runs,
@@ -59,21 +67,22 @@ impl History {
     /// Nothing is there.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.runs.is_empty() && self.measurements.is_empty()
     }
 
-    /// A row for each run or series, at most so many.
+    /// A row for each run, series, profile, fill or verification, at most so many.
     #[must_use]
     pub fn rows(&self, limit: usize) -> Vec<HistoryRow> {
         // Without a store there are no runs.
         let store = self.store.as_ref();
-        store.map_or_else(Vec::new, |store| rows(store, &self.runs, limit))
+        let rows = store.map_or_else(Vec::new, |store| rows(store, &self.runs, limit));
+        measurements::merged(rows, &self.measurements, limit)
     }
 
     /// As `--json` prints it.
     #[must_use]
     pub fn document(&self) -> HistoryDocument<'_> {
-        listed(&self.runs)
+        listed(&self.runs, &self.measurements)
     }
 }
 
@@ -107,6 +116,8 @@ pub fn since(context: &Context, text: &str) -> Outcome<String> {
 pub struct HistoryDocument<'a> {
     schema_version: u32,
     history: Vec<ListedRun<'a>>,
+    /// Profiles, fills and verifications, which have no runs.
+    measurements: &'a [Measurement],
 }
 
 #[derive(Serialize, schemars::JsonSchema)]
@@ -139,7 +150,10 @@ struct ListedJob<'a> {
     errors: Option<u64>,
 }
 
-fn listed(runs: &[(RunSummary, Said)]) -> HistoryDocument<'_> {
+fn listed<'a>(
+    runs: &'a [(RunSummary, Said)],
+    measurements: &'a [Measurement],
+) -> HistoryDocument<'a> {
     let history = runs
         .iter()
         .map(|(run, said)| ListedRun {
@@ -174,7 +188,21 @@ fn listed(runs: &[(RunSummary, Said)]) -> HistoryDocument<'_> {
     HistoryDocument {
         schema_version: SCHEMA_VERSION,
         history,
+        measurements,
     }
+}
+
+/// The document of a profile, fill or verification, as it was kept, with its kind; none
+/// where `name` is none of their ids.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn measurement(context: &Context, name: &str) -> Outcome<Option<(&'static str, String)>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(None);
+    };
+    let found = measurements::document(&store, name)?;
+    Ok(found.map(|(kind, document)| (kind, document.json)))
 }
 
 /// Runs, and those of series, as one document.
@@ -227,6 +255,9 @@ pub struct DeletedDocument {
     /// Ids of the experiments that went with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub experiments: Vec<String>,
+    /// Ids of profiles, fills and verifications.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub measurements: Vec<String>,
 }
 
 /// Deletes runs, series and experiments.
@@ -237,7 +268,12 @@ pub struct DeletedDocument {
 pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     let mut store = context.open_store_there()?;
     let mut ids = Vec::new();
+    let mut kinds = Vec::new();
     for name in names {
+        if let Some((kind, _)) = measurements::document(&store, name)? {
+            kinds.push((kind, name));
+            continue;
+        }
         let of_series = series_ids(context, &store, name)?;
         if of_series.is_empty() && Kept::is_known(&store, name)? {
             // Its runs went one by one; what is left goes below.
@@ -257,10 +293,14 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     }
     ids.dedup();
     store.delete(&ids).map_err(store_failure)?;
+    for &(kind, name) in &kinds {
+        store.forget_document(kind, name).map_err(store_failure)?;
+    }
     let experiments = Kept::forget_those_without_runs(&mut store, names)?;
     Ok(DeletedDocument {
         schema_version: SCHEMA_VERSION,
         deleted: ids,
         experiments,
+        measurements: kinds.into_iter().map(|(_, name)| name.clone()).collect(),
     })
 }

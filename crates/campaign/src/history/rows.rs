@@ -65,9 +65,14 @@ fn imported(row: &JobRow<'_>) -> SaidOfJob {
     }
 }
 
-/// A row a run; the runs of a series are one row together, at its newest run. At
-/// most so many rows: for what they show records are read.
-pub fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<HistoryRow> {
+/// A row a run; the runs of a series are one row together, at its newest run; with when it
+/// was begun, unless it was imported. At most so many rows: for what they show records are
+/// read.
+pub fn rows(
+    store: &Store,
+    runs: &[(RunSummary, Said)],
+    limit: usize,
+) -> Vec<(Option<String>, HistoryRow)> {
     let mut rows = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
     for (run, said) in runs {
@@ -78,10 +83,11 @@ pub fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<His
             let void = store
                 .load(&run.id)
                 .is_ok_and(|record| !record.void_codes().is_empty());
-            rows.push(HistoryRow {
+            let row = HistoryRow {
                 status: status(run.status == Status::Partial, void, run.status),
                 ..row(run, said)
-            });
+            };
+            rows.push((begun(run), row));
             continue;
         };
         if shown.contains(&series) {
@@ -92,9 +98,13 @@ pub fn rows(store: &Store, runs: &[(RunSummary, Said)], limit: usize) -> Vec<His
             .iter()
             .filter(|(other, _)| other.series.as_deref() == Some(series))
             .collect();
-        rows.push(row_of_series(store, series, &of_series));
+        rows.push((begun(run), row_of_series(store, series, &of_series)));
     }
     rows
+}
+
+fn begun(run: &RunSummary) -> Option<String> {
+    run.tool.is_none().then(|| run.started_at.clone())
 }
 
 /// `VOID`, `partial`, `running`, as far as they hold.
@@ -241,7 +251,7 @@ fn row(run: &RunSummary, said: &Said) -> HistoryRow {
     HistoryRow {
         id: run.id.clone(),
         date: run.started_at.get(..10).unwrap_or_default().to_owned(),
-        series: String::new(),
+        series: run.tool.clone().unwrap_or_else(|| "run".to_owned()),
         target: first.map(|job| job.target.clone()).unwrap_or_default(),
         what,
         iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),

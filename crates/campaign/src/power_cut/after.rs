@@ -91,7 +91,7 @@ pub fn after_cut(
 
 fn no_file(path: &Path, why: impl std::fmt::Display) -> Failure {
     Failure::usage(
-        format!("{} is no witness's file: {why}", path.as_text()),
+        format!("{} is not a witness file: {why}", path.as_text()),
         "name the file that `stripewise witness FILE` or `--witness FILE` made",
     )
 }

@@ -109,7 +109,7 @@ fn kept(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
         .then(|| context.open_store_to_read());
     if let Some(Ok(store)) = store {
         let document = store
-            .document(super::surface::KIND, name)
+            .document(crate::steps::measured::PROFILE, name)
             .map_err(store_failure)?;
         if let Some(document) = document {
             return Ok(serde_json::from_str(&document.json).ok());

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
+use crate::steps::measured;
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
 };
@@ -24,9 +25,6 @@ use stripewise_workload::{CacheMode, DataPattern};
 
 /// Version of [`FillDocument`].
 const SCHEMA_VERSION: u32 = 1;
-
-/// Kind of the documents in the store.
-const KIND: &str = "fill";
 
 /// Less than this shows no change of a rate.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
@@ -76,7 +74,7 @@ pub fn fill(
     let exit = exit_of(context, &filled);
     let id = context.new_id(&measured_at);
     let document = document(context, wish, (id, measured_at), filled);
-    keep_document(context, &mut store, KIND, &document.id, &document)?;
+    keep_document(context, &mut store, measured::FILL, &document.id, &document)?;
     Ok((document, exit))
 }
 

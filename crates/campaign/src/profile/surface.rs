@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
+use crate::steps::measured;
 use crate::steps::owners::files_at;
 use crate::steps::reading::{Readable, open_to_read};
 use std::cell::Cell;
@@ -16,9 +17,6 @@ use stripewise_units::format_bytes;
 
 /// Version of [`ProfileDocument`].
 const SCHEMA_VERSION: u32 = 1;
-
-/// Kind of the documents in the store.
-pub(super) const KIND: &str = "profile";
 
 /// Targets below this have no surface to speak of.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
@@ -92,7 +90,13 @@ pub fn profile(
         (id, measured_at),
         (measured, findings),
     );
-    keep_document(context, &mut store, KIND, &document.id, &document)?;
+    keep_document(
+        context,
+        &mut store,
+        measured::PROFILE,
+        &document.id,
+        &document,
+    )?;
     drop(asked);
     readable.target.finish()?;
     Ok((document, exit))

@@ -156,7 +156,7 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found.len())),
         Ok(_) => Err(Failure::usage(
-            format!("{} is no file", path.as_text()),
+            format!("{} is not a file", path.as_text()),
             "name a file; volumes and disks go with -R",
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -88,7 +88,7 @@ impl Drives {
             && !Path::new(&base).is_dir()
         {
             return Err(Failure::usage(
-                format!("{name}: drive {drive}: is {base}, which is no directory"),
+                format!("{name}: drive {drive}: is {base}, which is not a directory"),
                 "map the drive to a directory; devices go with -R",
             ));
         }
@@ -355,7 +355,7 @@ mod tests {
             ("Q:a.dat", false, "no drive Q:"),
             ("L:..\\a.dat", false, "leads out"),
             ("L:", true, "is a raw target"),
-            ("1:a.dat", false, "no directory"),
+            ("1:a.dat", false, "not a directory"),
             ("\\\\server\\share\\a.dat", false, "share"),
         ] {
             let error = place(name, raw).unwrap_err();

@@ -69,7 +69,7 @@ pub fn metric(text: &str) -> Outcome<Metric> {
         .or_else(|_| format!("latency_ns_{short}").parse())
         .map_err(|_| {
             Failure::usage(
-                format!("`{text}` is no metric"),
+                format!("`{text}` is not a metric"),
                 "there are iops, mib_per_s, and latency_ with mean, p50, p90, p95, p99, p999 or max: latency_p99",
             )
         })

@@ -14,6 +14,7 @@ pub mod known;
 pub mod layouts;
 pub mod levels;
 pub mod measure;
+pub mod measured;
 pub mod owners;
 pub mod pages;
 pub mod parallel;

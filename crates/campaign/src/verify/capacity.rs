@@ -51,7 +51,7 @@ pub(super) fn refuse_what_is_no_device(options: &VerifyOptions) -> Outcome<()> {
     };
     match std::fs::metadata(name) {
         Ok(found) if found.is_dir() || found.is_file() => Err(Failure::usage(
-            format!("{name} is no device: only devices report a capacity that may be wrong"),
+            format!("{name} is not a device: only devices report a capacity that may be wrong"),
             "name a block device with --destroy NAME, or leave --capacity out",
         )),
         _ => Ok(()),

@@ -36,7 +36,7 @@ pub(super) fn staff(
             false => (crews.ground(number, size_bytes, sector_bytes, &plan)).map_err(|small| {
                 Failure::usage(
                     format!(
-                        "{} has {}, which is no room for pages of {} for {} threads",
+                        "{} has {}, which is too little for pages of {} for {} threads",
                         target.facts().name,
                         format_bytes(size_bytes),
                         format_bytes(u64::from(small.page_bytes)),

@@ -1,4 +1,4 @@
-//! One connection, from whoever knows the token; all others are dropped and counted.
+//! One connection, from the client that knows the token; all others are dropped and counted.
 
 use crate::context::Context;
 use crate::exit::Exit;

@@ -81,7 +81,7 @@ fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
             id,
             Some(id),
             "speed",
-            &["`speed` is no metric", "latency_p99"],
+            &["`speed` is not a metric", "latency_p99"],
         ),
         (
             TABLE,
@@ -93,8 +93,8 @@ fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
     for (a, b, metric, says) in cases {
         let question = CompareQuestion {
             a: a.to_owned(),
-            b: b.map(str::to_owned),
-            metric: metric.to_owned(),
+            others: b.map(str::to_owned).into_iter().collect(),
+            metrics: vec![metric.to_owned()],
             baseline: None,
         };
         refused(&compare(&context, &question).expect_err(a), says);

@@ -8,10 +8,11 @@ use crate::show::page::{refuse_existing, say_written, write_beside_store, write_
 use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
-use stripewise_campaign::bench::{BenchOptions, bench as run_bench, planned};
+use stripewise_campaign::bench::{BenchOptions, bench as run_bench, expectations, planned};
 use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
+use stripewise_io_engine::EngineName;
 use stripewise_results::Document;
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -25,6 +26,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let plan = planned(&options)?;
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
+    let expected = expected(context, &mut store, arguments, &options)?;
     let benched = run_bench(context, &mut store, &options, plan, &permissions)?;
     let exit = exit_of(context, &benched.records);
     if benched.records.is_empty() {
@@ -32,6 +34,10 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     let mut document = documents::document(benched.records);
     documents::judge(&arguments.require, &mut document);
+    if let (Some(name), Some(expected)) = (&arguments.expect, &expected) {
+        let judged = expectations(name, &expected.series, &document.series);
+        document.requirements.extend(judged);
+    }
     let exit = documents::exit(&document, unanswered(&document, exit));
     if context.global.json {
         print_exact(&document.to_json());
@@ -43,6 +49,32 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     benched.ended?;
     reported?;
     Ok(exit)
+}
+
+/// The same bench on the array of `--expect`, kept like any other; it takes no real time to
+/// speak of. Where it did not come to its end, nothing is measured on the disk.
+fn expected(
+    context: &Context,
+    store: &mut Store,
+    arguments: &Bench,
+    options: &BenchOptions,
+) -> Outcome<Option<Document>> {
+    let Some(name) = &arguments.expect else {
+        return Ok(None);
+    };
+    context.status(format_args!("What to expect: the same bench on {name}"));
+    let options = BenchOptions {
+        target: name.clone(),
+        size_bytes: None,
+        engine: EngineName::Auto,
+        label: Some(format!("expected of {}", arguments.target)),
+        ..options.clone()
+    };
+    let plan = planned(&options)?;
+    let permissions = arguments.safety.permissions();
+    let benched = run_bench(context, store, &options, plan, &permissions)?;
+    benched.ended?;
+    Ok(Some(documents::document(benched.records)))
 }
 
 /// The four lines of CrystalDiskMark: one command, one table.

@@ -13,7 +13,7 @@ use stripewise_campaign::profile::{ProfileComparison, compare_profiles};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
-    if let Some(b) = &arguments.b
+    if let [b] = arguments.others.as_slice()
         && let Some(compared) = compare_profiles(context, &arguments.a, b)?
     {
         return profiles(context, arguments, &compared);
@@ -22,8 +22,8 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         context,
         &CompareQuestion {
             a: arguments.a.clone(),
-            b: arguments.b.clone(),
-            metric: arguments.metric.clone(),
+            others: arguments.others.clone(),
+            metrics: arguments.metric.clone(),
             baseline: arguments.baseline.clone(),
         },
     )?;

@@ -3,14 +3,15 @@
 use crate::show::context::Context;
 use crate::show::document::print_text;
 use stripewise_report::{
-    comparison_heading, comparison_table, comparison_table_beside, comparison_words,
+    comparison_heading, comparison_overview, comparison_table, comparison_table_beside,
+    comparison_words,
 };
 use stripewise_results::ComparisonRecord;
 
-/// Tables one after the other, then what is said of them. Two metrics of the
-/// same two sides stand side by side.
+/// Several subjects side by side, then a table for each pair, and what is said of it. Two
+/// metrics of the same two sides stand side by side.
 pub fn print_comparisons(context: &Context, records: &[ComparisonRecord]) {
-    let mut text = String::new();
+    let mut text = comparison_overview(records);
     let mut index = 0;
     while let Some(record) = records.get(index) {
         let heading = comparison_heading(record);

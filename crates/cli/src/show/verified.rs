@@ -100,7 +100,7 @@ pub fn print_verified(document: &VerifyDocument) {
     text.push_str(&faults_text(&document.faults));
     if !document.errors.first.is_empty() {
         text.push_str(&format!(
-            "\n{} operations failed, which is no fault of the data: {}\n",
+            "\n{} operations failed, which is not a fault of the data: {}\n",
             format_count(document.errors.total),
             document.errors.first.join("; ")
         ));

@@ -33,10 +33,10 @@ pub struct Align {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub struct AlignWhat {
-    /// Offsets from the start of the disk; the others are held against the first [default: where the target starts now, or 63s, and 1M]
+    /// Offsets from the start of the disk; the others are compared with the first [default: where the target starts now, or 63s, and 1M]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub offsets: Vec<ByteSize>,
-    /// 36K among the offsets: tells operations that cross stripe units from pages of parity that are cut
+    /// 36K among the offsets: separates operations that cross stripe units from pages of parity that are cut
     #[arg(long)]
     pub cause: bool,
     /// Threads [default: 1,8,64]
@@ -93,7 +93,7 @@ pub struct ExperimentArguments {
     /// Seed of the order and of all streams
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Your words for this experiment
+    /// Label to store with the experiment
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
 }

@@ -48,6 +48,9 @@ pub struct Bench {
     /// In place of the series, the runs that another tool's users quote: its four lines, reads and writes
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["qualify", "series", "step", "time", "block", "slo", "cache_size"])]
     pub like: Option<Like>,
+    /// A simulated array of the same kind, which is measured first, in virtual time: is the disk at least half as fast?
+    #[arg(long, value_name = "sim:NAME", value_parser = simulated, conflicts_with = "like")]
+    pub expect: Option<String>,
     /// Which way to do I/O: auto, uring, iocp, threads or null
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: EngineName,
@@ -57,7 +60,7 @@ pub struct Bench {
     /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
-    /// Your words for this series
+    /// Label to store with the series
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Write the report here: html, or by the file's end png, svg, csv, md, json [default: reports/ID.html beside the store]
@@ -68,6 +71,14 @@ pub struct Bench {
     pub no_report: bool,
     #[command(flatten)]
     pub safety: super::run::Safety,
+}
+
+/// A simulated array.
+fn simulated(text: &str) -> Result<String, String> {
+    match text.strip_prefix("sim:") {
+        Some(name) if !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("it is not a simulated array; `stripewise sim list` prints them".to_owned()),
+    }
 }
 
 /// Tools whose runs `--like` makes.

@@ -5,7 +5,7 @@ use clap::Args;
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Run the baseline again and tell change; or hold runs to requirements.
+/// Measure the baseline again and report changes; or check requirements.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes: 0 better, no difference found, or nobody can say; 1 worse, or a requirement is missed;\n\
@@ -33,7 +33,7 @@ pub struct Check {
     /// Repetitions of each workload of the baseline
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
-    /// A loss up to this many per cent is told and does not count as worse
+    /// Report losses up to this many percent, but do not count them as worse
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub tolerate: f64,
     /// For a server in use: reads only, one outstanding, 50 a second

@@ -2,15 +2,18 @@
 
 use clap::Args;
 
-/// A against B: runs, series, experiments, imported files, published tables.
+/// Compare runs, benches, experiments, imported files and published tables.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What A and B can be: the id of a run, series or experiment that `stripewise history` lists (or the\n\
-beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
-dataset:NAME, dataset:NAME:COLUMN, two profiles of surfaces (`profile`), a file that --json printed, another tool's result, or a directory\n\
-of such files. ./NAME always is a file.\n\
+What A and B can be: an id that `stripewise history` lists (or the beginning of a run's id), a label,\n\
+last (the last bench, run, grid, check or experiment, with all of its runs), last~1, last-run,\n\
+dataset:NAME, dataset:NAME:COLUMN, a profile, a file that --json printed, another tool's result, or\n\
+a directory of such files. ./NAME always is a file. All runs with one label are one side.\n\
 Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
 mssqltips-2127.\n\
+\n\
+Benches are compared by their answers, ceilings, knees and the log's latency; with --metric also\n\
+step by step.\n\
 \n\
 Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 %\n\
 to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
@@ -18,16 +21,16 @@ pub struct Compare {
     /// The reference; alone: its levels are compared with each other
     #[arg(value_name = "A", value_parser = super::name_text())]
     pub a: String,
-    /// What is held against it
+    /// What to compare with the reference, each by itself
     #[arg(value_name = "B", value_parser = super::name_text())]
-    pub b: Option<String>,
-    /// iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999 or latency_max
-    #[arg(long, value_name = "NAME", default_value = "iops")]
-    pub metric: String,
-    /// With A alone: the level that the others are held against [default: the first]
-    #[arg(long, value_name = "LEVEL", conflicts_with = "b")]
+    pub others: Vec<String>,
+    /// Values to compare: iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999, latency_max [default: iops]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub metric: Vec<String>,
+    /// With A alone: the level to compare the others with [default: the first]
+    #[arg(long, value_name = "LEVEL", conflicts_with = "others")]
     pub baseline: Option<String>,
-    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    /// Write a report to this file: html, or by the file's extension png, svg, csv, md, json
     #[arg(long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
 }

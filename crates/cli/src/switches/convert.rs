@@ -7,7 +7,7 @@ use stripewise_compat::convert::Tool;
 /// Turn another tool's workload into a plan
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The plan goes to stdout, or into a new file with -o; what it cannot carry is said on stderr and in the plan.\n\
+The plan goes to stdout, or into a new file with -o; what it cannot carry is reported on stderr and in the plan.\n\
 `stripewise run --plan FILE` runs it.")]
 pub struct Convert {
     /// Whose workload it is: sqlio (a batch file), diskspd (command lines) or fio (a job file)

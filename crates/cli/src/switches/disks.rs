@@ -24,7 +24,7 @@ pub struct Disks {
         default_value = "8K,64K"
     )]
     pub block_sizes: Vec<ByteSize>,
-    /// Bytes on one disk of the array behind DEVICE, which the array does not tell
+    /// Bytes on one disk of the array behind DEVICE, which the array does not report
     #[arg(
         long,
         value_name = "SIZE",
@@ -62,7 +62,7 @@ pub struct Disks {
     /// Look at a captured tree of a machine instead of this one
     #[arg(long, value_name = "DIRECTORY")]
     pub sysroot: Option<PathBuf>,
-    /// Sector of an image whose table does not tell
+    /// Sector size of an image whose table does not say
     #[arg(long, value_name = "SIZE", requires = "target")]
     pub sector: Option<ByteSize>,
     /// Print it as another tool would

@@ -17,7 +17,7 @@ pub struct Import {
     /// Take the results that are whole, and name those that are not
     #[arg(long)]
     pub whole_results: bool,
-    /// Your words for these results
+    /// Label to store with the results
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
 }

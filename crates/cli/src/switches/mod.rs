@@ -104,11 +104,11 @@ pub enum Command {
     Lab(Box<lab::Lab>),
     /// Rate and access time over the surface of a disk: zones, seeks, slow spots
     Profile(Box<profile::Profile>),
-    /// Stripe unit, phase and disks of an array that does not tell
+    /// Stripe unit, phase and disks of an array that does not report them
     Probe(Box<probe::Probe>),
     /// Keep a run as the baseline that `check` holds later ones against
     Baseline(Box<baseline::Baseline>),
-    /// Run the baseline again and tell change; or hold runs to requirements
+    /// Measure the baseline again and report changes; or check requirements
     Check(Box<check::Check>),
     /// What is here: disks, partitions, volumes, exact offsets, a verdict for each
     Disks(Box<disks::Disks>),

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// What a target does not tell, from timed reads.
+/// Find out from timed reads what a target does not report.
 #[derive(Debug, Args)]
 pub struct Probe {
     #[command(subcommand)]
@@ -13,13 +13,13 @@ pub struct Probe {
 /// What is looked for.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Stripe unit, phase and number of disks of an array that does not tell
+    /// Stripe unit, phase and number of disks of an array that does not report them
     Stripe(Stripe),
     /// Pages, alignment, parallelism and pauses of a solid-state drive
     Flash(Flash),
 }
 
-/// What flash does not tell.
+/// What flash does not report.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads some hundred thousand single blocks, up to 32 at once: which size and alignment cost a further page,\n\

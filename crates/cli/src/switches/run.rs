@@ -187,7 +187,7 @@ pub struct HowArguments {
     /// Also report these percentiles of latency: 95,99.99
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub percentiles: Vec<Percentile>,
-    /// Your words for this run
+    /// Label to store with the run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Size of the device's or controller's cache, if you know it: a smaller span is warned of

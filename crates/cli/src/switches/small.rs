@@ -65,7 +65,7 @@ pub struct HistoryFilter {
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryAction {
-    /// Show runs whole: an id, the beginning of one, the id of a series, last, last~1, last-run
+    /// Show runs in full: an id, the beginning of one, the id of a series, last, last~1, last-run; or a profile or verification by its id
     Show {
         /// Which
         #[arg(required = true)]
@@ -74,7 +74,7 @@ pub enum HistoryAction {
         #[arg(long, value_name = "LIST", value_delimiter = ',')]
         percentiles: Vec<Percentile>,
     },
-    /// Delete runs from the store
+    /// Delete runs, profiles and verifications from the store
     Delete {
         /// Which: ids as `history` lists them, or the id of a series
         #[arg(required = true)]

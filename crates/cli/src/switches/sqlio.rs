@@ -33,7 +33,7 @@ pub struct Sqlio {
     /// Use a directory that looks like a live database, or a busy device, all the same
     #[arg(long)]
     pub busy_ok: bool,
-    /// Your words for this run
+    /// Label to store with the run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Print a result that was kept, as SQLIO would have printed it

@@ -83,7 +83,7 @@ impl StartAt {
             Moment::At(at, zone) => zone_of(zone, here).to_timestamp(at).ok(),
             Moment::Time(time, zone) => next(time, &zone_of(zone, here), now),
         };
-        let at = at.ok_or_else(|| self.refused("is no time that a clock shows"))?;
+        let at = at.ok_or_else(|| self.refused("is not a time of day"))?;
         let ahead = at.duration_since(now);
         let is_time = matches!(self.moment, Moment::Time(..));
         if ahead.is_negative() || is_time && ahead > AHEAD_MAX {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct Witness {
     /// The file to keep reports in; it must not exist yet
     pub file: PathBuf,
-    /// Take one connection on this address, from whoever knows the token; port 0 takes a free one
+    /// Take one connection on this address, from the client that knows the token; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
     /// Read reports from stdin, at the end of a pipe through ssh; answers on stdout that it is there

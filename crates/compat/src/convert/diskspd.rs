@@ -192,7 +192,7 @@ fn one(
             load.step = if rest.is_empty() { None } else { Some(size(rest)?) };
         }
         'h' => load.cache = CacheMode::DirectSync,
-        'S' => load.cache = cache_of(value).ok_or_else(|| format!("{word} is no way of caching that is known"))?,
+        'S' => load.cache = cache_of(value).ok_or_else(|| format!("{word} is not a known way of caching"))?,
         'B' => {
             let (from, to) = value.split_once(':').unwrap_or((value, ""));
             load.offset = size(from)?;
@@ -219,7 +219,7 @@ fn one(
         'p' => return Err(format!("{word} issues operations at the same place side by side, which a plan cannot say")),
         'I' => plan.note(line, format!("{word}: run stripewise under ionice instead")),
         'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is printed, or how it is done, not the load")),
-        _ => return Err(format!("{word} is no switch of DiskSpd that is known")),
+        _ => return Err(format!("{word} is not a known switch of DiskSpd")),
     }
     Ok(())
 }

@@ -208,7 +208,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         .ok_or("has an rw that only trims, or is not known")?;
     match options
         .read_percent()
-        .ok_or("has a mix that is no percentage")?
+        .ok_or("has a mix that is not a percentage")?
     {
         100 => job.flag("read"),
         0 => job.flag("write"),

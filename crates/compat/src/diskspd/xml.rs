@@ -280,7 +280,8 @@ fn asked_threads(span: &TimeSpan) -> Option<u64> {
 
 fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
     let seconds = node.text("TestTimeSeconds").and_then(seconds_ns);
-    span.measured_ns = Some(seconds.ok_or("begins a document whose TestTimeSeconds is no time")?);
+    span.measured_ns =
+        Some(seconds.ok_or("begins a document whose TestTimeSeconds is not a valid duration")?);
     let threads: Vec<&Node> = node.each("Thread").collect();
     if threads.is_empty() {
         return Err("begins a document whose result has no threads".to_owned());

@@ -165,7 +165,7 @@ impl Command {
                 None if is_slash_switch(word) => {
                     return Err(refuse(
                         format!(
-                            "`{word}` is no switch: SQLIO's begin with `-`, and no file is made in the root directory"
+                            "`{word}` is not a switch: SQLIO's begin with `-`, and no file is made in the root directory"
                         ),
                         format!("write -{}; or name a file in a directory", &word[1..]),
                     ));
@@ -181,7 +181,7 @@ impl Command {
 
     fn switch(&mut self, word: &str, switch: &str) -> Result<(), Error> {
         let Some(letter) = switch.chars().next() else {
-            return Err(refuse("`-` is no switch", "see `sqlio -?`"));
+            return Err(refuse("`-` is not a switch", "see `sqlio -?`"));
         };
         let value = &switch[letter.len_utf8()..];
         match letter {
@@ -234,7 +234,7 @@ impl Command {
             }
             _ => {
                 let hint = "`sqlio -?` lists the switches; capital and small letters differ";
-                return Err(refuse(format!("{word} is no switch of SQLIO"), hint));
+                return Err(refuse(format!("{word} is not a switch of SQLIO"), hint));
             }
         }
         Ok(())

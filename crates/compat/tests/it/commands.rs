@@ -161,7 +161,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
         ("-dDE a.dat b.dat", "one file name"),
         ("-t2 -f1 a.dat", "columns for 1 threads"),
         ("-t99999999999999999999", "no value"),
-        ("-", "no switch"),
+        ("-", "not a switch"),
     ] {
         let words_typed: Vec<&str> = words.split_whitespace().collect();
         let error = Command::parse(&words_typed).unwrap_err();
@@ -285,10 +285,10 @@ fn a_raw_target_needs_a_size_where_its_pattern_does() {
 #[test]
 fn switches_with_a_slash_are_no_files_in_the_root_directory() {
     for (words, says) in [
-        ("/kR /s2 /frandom t.dat", "`/kR` is no switch"),
-        ("-kR /s2 t.dat", "`/s2` is no switch"),
-        ("-kR /testfile.dat", "`/testfile.dat` is no switch"),
-        ("/?", "`/?` is no switch"),
+        ("/kR /s2 /frandom t.dat", "`/kR` is not a switch"),
+        ("-kR /s2 t.dat", "`/s2` is not a switch"),
+        ("-kR /testfile.dat", "`/testfile.dat` is not a switch"),
+        ("/?", "`/?` is not a switch"),
     ] {
         let error = refused(words);
         assert!(error.contains(says), "{words}: {error}");

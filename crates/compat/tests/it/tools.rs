@@ -417,7 +417,7 @@ fn what_was_cut_off_is_named_with_its_line() {
         ),
         (
             DISKSPD_XML.replace("<TestTimeSeconds>20.00", "<TestTimeSeconds>-1"),
-            "no time",
+            "not a valid duration",
         ),
     ] {
         let error = import(text.as_bytes(), "x").unwrap_err();

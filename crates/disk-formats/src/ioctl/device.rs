@@ -95,7 +95,7 @@ pub struct AccessAlignment {
 /// Decodes `STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`.
 ///
 /// # Errors
-/// When it is too short, sectors cannot be, or the offset is no whole number of
+/// When it is too short, sectors cannot be, or the offset is not a whole number of
 /// logical sectors inside a physical one.
 pub fn access_alignment(bytes: &[u8]) -> Decoded<AccessAlignment> {
     let answer = Answer::new(bytes, "StorageAccessAlignmentProperty", 28)?;

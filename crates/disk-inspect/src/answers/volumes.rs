@@ -160,7 +160,7 @@ fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
             "{name} is on another machine: only that one knows its disks"
         )),
         Err(refusal) => Some(format!(
-            "{name} did not tell where it lies ({})",
+            "{name} did not report where it lies ({})",
             describe::refused(refusal)
         )),
     }
@@ -233,7 +233,7 @@ fn several(way: &mut Trace, name: &str, count: usize) {
     for place in &mut way.places {
         place.ends = Some(format!(
             "one of {count} extents of {name}: whether they are spanned, striped or mirrored \
-             is not told; diskpart's `detail volume` says it"
+             is not reported; diskpart's `detail volume` says it"
         ));
     }
 }

@@ -54,7 +54,7 @@ pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes
     let sector = sector_bytes.max(512);
     if !optimal.is_multiple_of(sector) {
         return Hint::Distrusted(format!(
-            "optimal I/O of {optimal} bytes is no multiple of the sector of {sector}"
+            "optimal I/O of {optimal} bytes is not a multiple of the sector of {sector}"
         ));
     }
     if minimum <= sector.max(4096) || minimum == optimal {

@@ -127,7 +127,7 @@ struct Suspicion<'a> {
     suits_bytes: u64,
 }
 
-/// The worst place that may hide stripe units or pages, and is no multiple of a power of
+/// The worst place that may hide stripe units or pages, and is not a multiple of a power of
 /// two up to the largest size asked for. One that is a multiple harms no operation of
 /// these sizes, whatever the unit below, as long as that is a power of two.
 fn suspicion<'a>(subject: &'a Subject, block_sizes_bytes: &[u64]) -> Option<Suspicion<'a>> {
@@ -335,7 +335,7 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
                     size(above),
                     if is_larger && !costs_more {
                         " (of the sizes asked for no more often than from a boundary: the unit or \
-                         the size is no power of two)"
+                         the size is not a power of two)"
                     } else {
                         ""
                     }
@@ -404,7 +404,7 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
                 if rest == 0 {
                     format!("= {}", boundary.unit_bytes / unit)
                 } else {
-                    "is no whole number: some allocation units cross".to_owned()
+                    "is not a whole number: some allocation units cross".to_owned()
                 }
             ),
         });

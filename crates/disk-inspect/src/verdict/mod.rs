@@ -133,7 +133,7 @@ impl Boundary {
     }
 
     /// Whether operations of any of these sizes touch more stripe units here than
-    /// they would from a boundary. Where the unit is no power of two, some cross
+    /// they would from a boundary. Where the unit is not a power of two, some cross
     /// as often wherever the volume starts, which is worth saying.
     #[must_use]
     pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
@@ -266,7 +266,7 @@ impl Suspect {
             Suspect::StorageSpace => (
                 "storage-space",
                 "on a virtual disk of Storage Spaces: where its columns lie on real disks is \
-                 not told, so this offset is suspect; `Get-VirtualDisk | Format-List` shows \
+                 not reported, so this offset is suspect; `Get-VirtualDisk | Format-List` shows \
                  Interleave (the stripe unit), which --stripe-unit takes",
             ),
         }

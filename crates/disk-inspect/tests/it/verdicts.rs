@@ -482,7 +482,7 @@ fn a_unit_that_is_no_power_of_two_is_judged_by_what_both_have_in_common() {
         (1 << 20, &[96 * K], Some(32 * K), true, false),
         (36 * K, &[8 * K, 64 * K], Some(4 * K), true, false),
         (SECTOR_63, &[8 * K], Some(512), true, false),
-        // No size of an operation that is no power of two is a finding below it.
+        // No size of an operation that is not a power of two is a finding below it.
         (32 * K, &[12 * K], Some(32 * K), false, false),
     ] {
         let subject = subject(

@@ -143,7 +143,7 @@ pub(crate) fn recipe(
     if !unit.is_power_of_two() {
         return Err(usage(
             target,
-            format!("an allocation unit of {unit} bytes is no power of two"),
+            format!("an allocation unit of {unit} bytes is not a power of two"),
             "Allocation units are powers of two: 4K, 8K, 64K.",
         ));
     }
@@ -213,7 +213,7 @@ fn check_stripe(stripe: Stripe, block_bytes: u64, target: &str) -> Result<()> {
     Err(usage(
         target,
         format!(
-            "a stripe unit of {} is no multiple of the file system's block of {}",
+            "a stripe unit of {} is not a multiple of the file system's block of {}",
             ByteSize(stripe.unit_bytes),
             ByteSize(block_bytes)
         ),

@@ -121,7 +121,7 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
     let device = Device::find(path)?;
     let wrong = |what: String| {
         Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
-            "mdadm ended well, but the kernel tells otherwise of {}: look at /proc/mdstat.",
+            "mdadm ended well, but the kernel disagrees about {}: look at /proc/mdstat.",
             path.as_text()
         ))
     };
@@ -137,11 +137,11 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
             .map_err(|os| failed(&member.target, "cannot be read back", os))
             .and_then(|found| match found == Some(plan.uuid) {
                 true => Ok(()),
-                false => Err(wrong(format!("{} is no member of it", member.name))),
+                false => Err(wrong(format!("{} is not a member of it", member.name))),
             })?;
     }
     let Some(made) = &device.facts.array else {
-        return Err(wrong("is no array".to_owned()));
+        return Err(wrong("is not an array".to_owned()));
     };
     let below: Vec<_> = device.facts.below.iter().map(|one| one.number).collect();
     let all_there = pinned

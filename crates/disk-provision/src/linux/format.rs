@@ -241,15 +241,16 @@ fn read_back(plan: &FormatPlan, device: &Device, disk: &mut OpenDisk) -> Result<
         .map_err(|os| failed(&device.target, "cannot be flushed", os))?;
     let found = superblocks::read(&mut medium(disk))
         .map_err(|os| failed(&device.target, "cannot be read back", os))?;
-    let unverified =
-        |what: String| {
-            Err(Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
-            "`{}` ended well, but the device tells otherwise: do not put data on it; compare \
+    let unverified = |what: String| {
+        Err(
+            Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
+                "`{}` ended well, but the device disagrees: do not put data on it; compare \
              with `blkid --probe {}`.",
-            plan.command_line(),
-            plan.device.path.as_text()
-        )))
-        };
+                plan.command_line(),
+                plan.device.path.as_text()
+            )),
+        )
+    };
     let Some(header) = found.as_ref().and_then(|found| found.file_system()) else {
         return unverified("holds no file system that could be read back".to_owned());
     };

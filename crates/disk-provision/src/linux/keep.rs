@@ -91,7 +91,7 @@ pub(super) fn read(path: &Path) -> Result<SavedTable> {
         .open(path)
         .map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(refused("is no file"));
+        return Err(refused("is not a file"));
     }
     // Pieces are printed as two digits a byte, with words and white space around.
     const LIMIT_BYTES: u64 = 4 * FILE_BYTES_MAX;

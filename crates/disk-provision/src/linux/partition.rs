@@ -316,7 +316,7 @@ fn report(
         bytes_written: patches.iter().map(|patch| patch.bytes.len() as u64).sum(),
         shown: match shown {
             Shown::Reread => "the kernel read the table",
-            Shown::Told => "the kernel was told each partition",
+            Shown::Told => "the kernel was informed of each partition",
         },
         partitions: found
             .partitions

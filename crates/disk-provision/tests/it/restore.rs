@@ -188,7 +188,7 @@ fn a_pipe_and_a_huge_file_are_no_saved_tables() {
         .unwrap()
         .set_len(1 << 40)
         .unwrap();
-    for (path, words) in [(&pipe, "is no file"), (&huge, "is too large")] {
+    for (path, words) in [(&pipe, "is not a file"), (&huge, "is too large")] {
         let error = plan_restore(device.path(), path, None).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Usage);
         says(&error, &[words]);

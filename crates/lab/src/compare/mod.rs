@@ -16,6 +16,7 @@ mod answers;
 mod cells;
 mod conditions;
 mod judge;
+mod landmarks;
 mod notes;
 mod reference;
 mod requirement;
@@ -28,6 +29,7 @@ mod tests;
 pub use answers::compare_answers;
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
+pub use landmarks::compare_landmarks;
 pub use reference::{doubts, fewest_repetitions, void_codes};
 pub use requirement::Requirement;
 

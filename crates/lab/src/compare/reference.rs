@@ -52,7 +52,7 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     if fewest > 0 && fewest < REPETITIONS_MIN {
         doubts.push(format!(
             "few repetitions: {} of some workload, so how much runs differ by chance is hardly \
-             known, and small changes cannot be told.",
+             known, and small changes cannot be detected.",
             counted(fewest, "run", "runs")
         ));
     }

@@ -85,8 +85,9 @@ impl FromStr for Requirement {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let error =
-            |problem: String| ParseError::new(text, format!("is no requirement: {problem}"), HINT);
+        let error = |problem: String| {
+            ParseError::new(text, format!("is not a valid requirement: {problem}"), HINT)
+        };
         let at = text
             .find(['<', '>'])
             .ok_or_else(|| error("there is no <, <=, > or >= in it".to_owned()))?;
@@ -97,7 +98,7 @@ impl FromStr for Requirement {
             .pop()
             .ok_or_else(|| error("no metric stands before the comparison".to_owned()))?;
         let (kind, quantity) =
-            metric_of(metric).ok_or_else(|| error(format!("`{metric}` is no metric")))?;
+            metric_of(metric).ok_or_else(|| error(format!("`{metric}` is not a metric")))?;
         let value = value_of(quantity, value.trim()).map_err(error)?;
         Ok(Requirement {
             text: text.trim().to_owned(),
@@ -149,7 +150,7 @@ fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
             let limit = parsed
                 .filter(|_| text.ends_with(|last: char| last.is_alphabetic()))
                 .ok_or_else(|| {
-                    format!("`{text}` is no time; a latency has its unit: 1ms, 500us")
+                    format!("`{text}` is not a valid duration; a latency has its unit: 1ms, 500us")
                 })?;
             limit.ns() as f64
         }
@@ -160,7 +161,7 @@ fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
             };
             bare.replace([',', '_'], "")
                 .parse()
-                .map_err(|_| format!("`{text}` is no number"))?
+                .map_err(|_| format!("`{text}` is not a number"))?
         }
     };
     if value.is_finite() && value > 0.0 {
@@ -474,9 +475,9 @@ mod tests {
             ("", "nothing was given"),
             ("iops=5", "there is no <, <=, > or >= in it"),
             (">=5", "no metric stands before the comparison"),
-            ("speed>5", "`speed` is no metric"),
-            ("p99<5", "`5` is no time"),
-            ("iops>=fast", "`fast` is no number"),
+            ("speed>5", "`speed` is not a metric"),
+            ("p99<5", "`5` is not a valid duration"),
+            ("iops>=fast", "`fast` is not a number"),
             ("iops>=-1", "`-1` is not above 0"),
             ("iops>=0", "`0` is not above 0"),
         ] {

@@ -31,10 +31,10 @@ pub enum Metric {
     LatencyMax,
 }
 
-/// A name that is no metric.
+/// A name that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
+    "`{0}` is not a metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
 )]
 pub struct UnknownMetric(pub String);
 

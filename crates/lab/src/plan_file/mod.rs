@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
             let mut names: Vec<&str> = WorkloadOptions::NAMES.to_vec();
             names.retain(|name| !NO_FACTORS.contains(name));
             let hint = format!("a factor is {OFFSET_FACTOR} or one of {}", names.join(", "));
-            let problem = format!("`{factor}` is no factor");
+            let problem = format!("`{factor}` is not a factor");
             return Err(self.0.refuse(factor_at.clone(), problem, hint));
         }
         let levels = head.levels.iter().map(|(text, at)| {
@@ -383,7 +383,7 @@ impl<'a> Reader<'a> {
         count.filter(|count| *count > 0).ok_or_else(|| {
             let hint = format!("{key} = 40, a whole number above 0");
             self.0
-                .refuse(value.span(), format!("`{key}` is no count"), hint)
+                .refuse(value.span(), format!("`{key}` is not a valid count"), hint)
         })
     }
 
@@ -394,7 +394,8 @@ impl<'a> Reader<'a> {
             .filter(|percent| *percent > 0.0 && *percent <= 100.0)
             .ok_or_else(|| {
                 let hint = "precision = \"2%\": the width that every interval must have";
-                self.0.refuse(value.span(), "`precision` is no width", hint)
+                self.0
+                    .refuse(value.span(), "`precision` is not a valid width", hint)
             })
     }
 }

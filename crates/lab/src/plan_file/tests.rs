@@ -68,8 +68,16 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
             4,
             "none of the levels",
         ),
-        (format!("{head}precision = 0\n{CELL}"), 4, "no width"),
-        (format!("{head}metric = \"speed\"\n{CELL}"), 4, "no metric"),
+        (
+            format!("{head}precision = 0\n{CELL}"),
+            4,
+            "not a valid width",
+        ),
+        (
+            format!("{head}metric = \"speed\"\n{CELL}"),
+            4,
+            "not a metric",
+        ),
         (format!("{head}{CELL}bloc = 1\n"), 6, "`bloc`"),
         (format!("{head}{CELL}seed = 1\n"), 6, "no seed"),
         (format!("{head}{CELL}{CELL}"), 7, "two cells"),
@@ -82,7 +90,7 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         (
             format!("target = \"x\"\nfactor = \"seed\"\nlevels = [1, 2]\n{CELL}"),
             2,
-            "no factor",
+            "not a factor",
         ),
         (
             format!("target = \"x\"\nfactor = \"block\"\nlevels = [\"8K\"]\n{CELL}"),

@@ -96,7 +96,7 @@ fn row(part: &str, cores: u32) -> Result<ProfileRow, PlanProblem> {
             None => format!("the words are {}", words.join(", ")),
         };
         return Err(PlanProblem::new(
-            format!("`{word}` is no part of a mix"),
+            format!("`{word}` is not part of a mix"),
             hint,
         ));
     };
@@ -134,7 +134,7 @@ mod tests {
             ("", "empty"),
             ("random-read", "no share"),
             ("random-read=0", "above 0"),
-            ("random-raed=10", "no part"),
+            ("random-raed=10", "not part"),
             ("log=1,log=2", "twice"),
             ("log:3=1", "log:3=1"),
         ] {

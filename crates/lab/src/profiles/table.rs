@@ -381,7 +381,7 @@ pub(super) const PROFILES: &[Known] = &[
             ),
         ],
         sources: &["shares: Gill and Modha, FAST 2005, section on SPC-1"],
-        notes: &["block sizes are assumed; this is no SPC-1 result"],
+        notes: &["block sizes are assumed; this is not an SPC-1 result"],
     },
     Known {
         name: "file-server",

@@ -203,7 +203,7 @@ fn unified_throttles(tree: Tree, group: &Group) -> Vec<Throttle> {
             let Some((key, value)) = word.split_once('=') else {
                 continue;
             };
-            // `max` is no number, and no limit.
+            // `max` is not a number, and no limit.
             let limit = value.parse().ok();
             match key {
                 "rbps" => throttle.read_bytes_per_s = limit,

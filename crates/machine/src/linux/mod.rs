@@ -9,7 +9,7 @@
 //! | page cache | cachestat(2), else mincore(2) |
 //!
 //! Unsafe code is in `counters`, `loop_status` and `page_cache`: system calls that
-//! rustix does not have.
+//! rustix does not have; and in `memory`, an allocator.
 #![allow(unsafe_code)]
 
 pub mod block;
@@ -17,12 +17,14 @@ mod cgroup;
 mod counters;
 mod host;
 pub mod loop_status;
+mod memory;
 pub mod mounts;
 mod page_cache;
 pub mod swaps;
 mod temperature;
 pub mod tree;
 
+pub use memory::{Memory, explain_lack_of_memory};
 pub(crate) use page_cache::cached_bytes;
 
 use crate::host::Host;

@@ -3,6 +3,7 @@
 
 mod kernel_text;
 mod live;
+mod memory;
 #[path = "../../../../tests/support/mutate.rs"]
 mod mutate;
 #[path = "../../../../tests/support/scratch.rs"]

@@ -130,7 +130,7 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
                 return None;
             }
             let message = format!(
-                "btrfs carries direct I/O through the page cache where offset or size is no multiple of its \
+                "btrfs carries direct I/O through the page cache where offset or size is not a multiple of its \
                  {} block (here {} at offset {})",
                 format_bytes(unit),
                 format_bytes(workload.block_size_bytes),

@@ -188,7 +188,7 @@ fn named(throttles: &[Throttle], is_it: impl Fn(&Throttle) -> bool) -> String {
             throttle.cgroup, throttle.device
         ),
         None => "look for a limit of the cloud volume or instance, of the hypervisor, or of the array's quality of \
-                 service; no control group of ours sets one"
+                 service; no control group of this process sets one"
             .to_owned(),
     }
 }

@@ -137,7 +137,7 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     }
     if found.is_empty() && observed.in_flight_before > 1 {
         found.push(format!(
-            "had {} operations in flight before the first of ours",
+            "had {} operations in flight before Stripewise's first",
             observed.in_flight_before
         ));
     }

@@ -20,7 +20,7 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     let memory = evidence.host.memory_bytes.filter(|_| !evidence.is_direct());
     let (cache, whose) = match (evidence.cache_size_bytes, memory) {
         (Some(cache), Some(memory)) if memory > cache => (memory, "this machine's memory"),
-        (Some(cache), _) => (cache, "the cache that you told of"),
+        (Some(cache), _) => (cache, "the cache size that you gave"),
         (None, Some(memory)) => (memory, "this machine's memory"),
         (None, None) => (
             CACHE_ASSUMED_BYTES,

@@ -104,3 +104,29 @@ fn all_72_published_differences_come_out_as_printed() {
     }
     assert_eq!(seen, 72);
 }
+
+/// Ranks of the interval of a median at 95 %, as tables of order statistics have them.
+#[test]
+fn the_interval_of_a_median_has_the_ranks_of_the_binomial_distribution() {
+    for (n, rank) in [
+        (6, 1),
+        (8, 1),
+        (9, 2),
+        (10, 2),
+        (15, 4),
+        (20, 6),
+        (50, 18),
+        (100, 40),
+    ] {
+        let values: Vec<f64> = (1..=n).map(f64::from).collect();
+        let expected = [f64::from(rank), f64::from(n + 1 - rank)];
+        assert_eq!(
+            stripewise_stats::median_interval(&values, 0.95),
+            Some(expected),
+            "{n}"
+        );
+    }
+    for values in [&[][..], &[1.0, 2.0, 3.0, 4.0, 5.0], &[f64::NAN; 9]] {
+        assert_eq!(stripewise_stats::median_interval(values, 0.95), None);
+    }
+}

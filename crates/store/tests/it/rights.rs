@@ -243,7 +243,7 @@ fn a_file_goes_to_the_owner_of_the_directory_that_it_is_really_in() {
             assert_eq!(made.uid(), owner, "{}", place.join(name).display());
         }
     }
-    // A name that can only be a directory's is no file's.
+    // A name that can only be a directory's is not a file's.
     let error = stripewise_store::create_new(&of_user.join("new/")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::IsADirectory);
     assert!(!of_user.join("new").exists());

@@ -406,7 +406,7 @@ fn rough_columns<D: Device>(
     let columns = period_bytes as f64 / (middle(&after) - middle(&before));
     let rounded = libm::round(columns);
     if !(2.0..=f64::from(limits.disks_max)).contains(&rounded) || (columns - rounded).abs() > 0.35 {
-        return Err(Refusal::not_a_pattern("it is no whole number of units").into());
+        return Err(Refusal::not_a_pattern("it is not a whole number of units").into());
     }
     Ok(rounded as u32)
 }

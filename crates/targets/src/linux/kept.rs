@@ -31,7 +31,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
     let identity = found.status.identity;
     if identity.kind != FileType::RegularFile {
         return Err(refuse(
-            "is no file".to_owned(),
+            "is not a file".to_owned(),
             "Only test files are removed.",
         ));
     }

@@ -102,7 +102,7 @@ pub(super) fn judge_write(
     if !named.eq_ignore_ascii_case(&short) {
         let what = format!("`--destroy {destroy}` does not name this device, which is `{short}`");
         return Err(Error::new(ErrorKind::Refused, name, what)
-            .with_hint("Look twice at which device you mean (`Get-Disk`)."));
+            .with_hint("Double-check which device you mean (`Get-Disk`)."));
     }
     match refused {
         None => Ok(()),

@@ -25,7 +25,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File>
     };
     let found = find(path)?;
     if found.status.is_directory {
-        return Err(refuse("is no file", "Only test files are removed."));
+        return Err(refuse("is not a file", "Only test files are removed."));
     }
     let intent = Intent {
         writes: true,

@@ -137,7 +137,7 @@ fn bad_values_and_names_are_refused() {
         ("block", "8Q", "`8Q` has an unknown unit (at `Q`)"),
         ("rate", "0", "`0` is not a rate"),
         ("rate", "inf", "`inf` is not a rate"),
-        ("read", "false", "`false` is no value for read"),
+        ("read", "false", "`false` is not a valid value for read"),
         ("blok", "8K", "`blok` is not an option of a workload"),
     ] {
         let error = WorkloadOptions::default().set(name, text).unwrap_err();

@@ -115,7 +115,7 @@ fn mistakes_are_named_with_line_key_and_hint() {
         ),
         (
             "[[job]]\nname = \"\"\ntarget = \"t\"",
-            "line 2: `` is no name for a job",
+            "line 2: `` is not a valid name for a job",
             "1 to 64 bytes",
         ),
         (

@@ -393,7 +393,7 @@ fn think_times_are_read_printed_and_checked() {
                 }),
                 ..Workload::default()
             },
-            "think-time 0s is no pause",
+            "think-time 0s is not a pause",
         ),
         (
             Workload {

@@ -218,7 +218,7 @@ fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
         found.place.start_bytes = None;
         found.ground.start_bytes = 0;
         found.place.notes = vec![
-            "Where this file lies on its disks is not known (its file system does not tell): offsets are relative to the start of the file, and nothing follows for partitions."
+            "Where this file lies on its disks is not known (its file system does not report it): offsets are relative to the start of the file, and nothing follows for partitions."
                 .to_owned(),
         ];
         return;

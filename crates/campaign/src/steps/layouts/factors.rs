@@ -45,7 +45,7 @@ pub fn sets(name: &str) -> Outcome<Sets<'_>> {
         "raid" => return Ok(Sets::Raid),
         "file-system" => {
             return Err(Failure::usage(
-                "file-system is no factor on a simulated array: no file system is simulated",
+                "file-system is not a factor on a simulated array: no file system is simulated",
                 "leave it out, or use a disk: it takes --destroy",
             ));
         }

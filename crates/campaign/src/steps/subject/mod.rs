@@ -129,7 +129,8 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     }
 }
 
-/// A run, series or experiment of the store; `last` is what was done last.
+/// A run, series or experiment of the store, or all runs with a label; `last` is what was
+/// done last.
 ///
 /// # Errors
 /// Where the store has no such thing, or cannot be read.
@@ -151,8 +152,13 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
         return Ok(Subject::new(name, SubjectKind::Experiment, Vec::new()));
     }
     if ids.is_empty() {
-        let run = store.load(name).map_err(store_failure)?;
-        return Ok(Subject::new(run.id.clone(), SubjectKind::Run, vec![run]));
+        return match store.load(name) {
+            Ok(run) => Ok(Subject::new(run.id.clone(), SubjectKind::Run, vec![run])),
+            Err(error) if error.is_about_a_name() => {
+                labelled(context, store, name)?.ok_or_else(|| store_failure(error))
+            }
+            Err(error) => Err(store_failure(error)),
+        };
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in &ids {
@@ -170,6 +176,23 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
         SubjectKind::Series
     };
     Ok(Subject::new(name, kind, runs))
+}
+
+/// All runs whose label is `label`, the oldest first; none where there are none.
+fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Subject>> {
+    let filter = Filter {
+        label: Some(label.to_owned()),
+        ..Filter::default()
+    };
+    let mut runs = Vec::new();
+    for listed in context.stored_runs(store, &filter)?.into_iter().rev() {
+        // The filter finds labels that contain it.
+        if listed.label.as_deref() == Some(label) {
+            runs.extend(context.unless_damaged(store.load(&listed.id))?);
+        }
+    }
+    let found = !runs.is_empty();
+    Ok(found.then(|| Subject::new(label, SubjectKind::Series, runs)))
 }
 
 fn published(name: &str) -> Outcome<Subject> {

@@ -1,0 +1,223 @@
+//! Is a disk what its kind promises? The bench of a simulated array beside the bench of the
+//! disk, as requirements: half of what the array gives, or a durable write that takes twice
+//! as long, still counts as its kind.
+
+use stripewise_lab::SeriesKind;
+use stripewise_results::{AnswerRecord, RequirementRecord, SeriesRecord};
+use stripewise_units::{format_duration, format_iops};
+
+/// Slower by more than this factor is missed; faster by more is only remarked on.
+const FACTOR: f64 = 2.0;
+
+/// What a series comes to, and of what it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Value {
+    /// Operations or MiB a second, or nanoseconds of a log.
+    value: f64,
+    what: &'static str,
+}
+
+/// A requirement for each series that both benches ran: `expected` on the array `name`,
+/// `measured` on the disk.
+#[must_use]
+pub fn expectations(
+    name: &str,
+    expected: &[SeriesRecord],
+    measured: &[SeriesRecord],
+) -> Vec<RequirementRecord> {
+    let of = |series: &SeriesRecord| {
+        let kind = SeriesKind::from_name(&series.name)?;
+        let other = measured.iter().find(|other| other.name == series.name)?;
+        Some(requirement(name, kind, series, other))
+    };
+    expected.iter().filter_map(of).collect()
+}
+
+fn requirement(
+    name: &str,
+    kind: SeriesKind,
+    expected: &SeriesRecord,
+    measured: &SeriesRecord,
+) -> RequirementRecord {
+    let (wanted, found) = match kind {
+        SeriesKind::Log => (durable_write(expected), durable_write(measured)),
+        // Answers of both, or what every climb has.
+        _ => match (within(kind, expected), within(kind, measured)) {
+            (Some(wanted), Some(found)) => (Some(wanted), Some(found)),
+            _ => (ceiling(kind, expected), ceiling(kind, measured)),
+        },
+    };
+    let words = |value: f64| match kind {
+        SeriesKind::Log => format_duration(value.round() as u64),
+        kind if kind.told_in_bytes() => format!("{} MiB/s", format_iops(value)),
+        _ => format!("{} IOPS", format_iops(value)),
+    };
+    let (Some(wanted), Some(found)) = (wanted, found) else {
+        return RequirementRecord {
+            requirement: format!("{} like {name}", expected.name),
+            measured: None,
+            measured_words: "one of the two benches has no answer".to_owned(),
+            of: String::new(),
+            repetitions: 0,
+            met: false,
+            interval: None,
+            undecided: true,
+        };
+    };
+    // Above 1: better than expected.
+    let ratio = match kind {
+        SeriesKind::Log => wanted.value / found.value,
+        _ => found.value / wanted.value,
+    };
+    let relation = match kind {
+        SeriesKind::Log => format!("<={}", words(wanted.value * FACTOR)),
+        _ => format!(">={}", words(wanted.value / FACTOR)),
+    };
+    let verdict = match ratio {
+        ratio if ratio < 1.0 / FACTOR => "slower than this kind of storage",
+        ratio if ratio > FACTOR => "faster than this kind of storage",
+        _ => "as this kind of storage",
+    };
+    RequirementRecord {
+        requirement: format!("{} {}{relation}", expected.name, wanted.what),
+        measured: Some(found.value),
+        measured_words: format!(
+            "{} where {name} gives {}; {verdict}",
+            words(found.value),
+            words(wanted.value)
+        ),
+        of: String::new(),
+        repetitions: 0,
+        met: ratio >= 1.0 / FACTOR,
+        interval: None,
+        undecided: false,
+    }
+}
+
+/// The rate within the latency limit.
+fn within(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
+    let answer = series.answer.filter(|answer| answer.bound.is_none())?;
+    let AnswerRecord {
+        iops, mib_per_s, ..
+    } = answer;
+    let value = if kind.told_in_bytes() {
+        mib_per_s
+    } else {
+        iops
+    };
+    Some(Value {
+        value,
+        what: "answer",
+    })
+}
+
+fn ceiling(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
+    let step = series.steps.get(series.ceiling?)?;
+    let value = if kind.told_in_bytes() {
+        step.mib_per_s
+    } else {
+        step.iops
+    };
+    Some(Value {
+        value,
+        what: "ceiling",
+    })
+}
+
+/// The median of a durable write, over all runs of the log.
+fn durable_write(series: &SeriesRecord) -> Option<Value> {
+    let steps = series.steps.iter().chain(&series.answer_runs);
+    let medians = steps.filter(|step| step.counts());
+    let medians: Vec<f64> = medians
+        .filter_map(|step| Some(step.latency_ns?.p50 as f64))
+        .collect();
+    Some(Value {
+        value: stripewise_stats::median(&medians).filter(|value| *value > 0.0)?,
+        what: "p50",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{LatencySummary, StepRecord};
+
+    fn series(name: &str, rate: f64, p50_ns: u64) -> SeriesRecord {
+        let step = StepRecord {
+            run: "run".to_owned(),
+            threads: 1,
+            outstanding: 1,
+            iops: rate,
+            mib_per_s: rate / 16.0,
+            latency_ns: Some(LatencySummary {
+                p50: p50_ns,
+                ..LatencySummary::default()
+            }),
+            bisection: false,
+            partial: false,
+            void: Vec::new(),
+        };
+        SeriesRecord {
+            id: "bench".to_owned(),
+            name: name.to_owned(),
+            slo: "p99<5ms".to_owned(),
+            steps: vec![step],
+            knee: None,
+            partial: false,
+            no_answer: None,
+            within_limit: None,
+            ceiling: Some(0),
+            answer: None,
+            answer_runs: Vec::new(),
+            stopped: String::new(),
+            sentence: String::new(),
+        }
+    }
+
+    fn judged(name: &str, expected: (f64, u64), measured: (f64, u64)) -> RequirementRecord {
+        let expected = [series(name, expected.0, expected.1)];
+        let measured = [series(name, measured.0, measured.1)];
+        let mut all = expectations("sim:x", &expected, &measured);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    #[test]
+    fn half_of_the_rate_is_in_the_ballpark_and_less_is_not() {
+        for (rate, met, says) in [
+            (500.0, true, "as this kind"),
+            (499.0, false, "slower than this kind"),
+            (2000.0, true, "as this kind"),
+            (2001.0, true, "faster than this kind"),
+        ] {
+            let one = judged("random-read", (1000.0, 1), (rate, 1));
+            assert_eq!(one.met, met, "{rate}");
+            assert!(one.measured_words.contains(says), "{one:?}");
+            assert_eq!(one.requirement, "random-read ceiling>=500 IOPS");
+        }
+        let streams = judged("sequential-read", (1600.0, 1), (1600.0, 1));
+        assert_eq!(streams.requirement, "sequential-read ceiling>=50.0 MiB/s");
+    }
+
+    #[test]
+    fn a_log_is_judged_by_its_latency() {
+        let one = judged("log", (1.0, 100_000), (1.0, 200_000));
+        assert!(one.met, "{one:?}");
+        let one = judged("log", (1.0, 100_000), (1.0, 210_000));
+        assert!(
+            !one.met && one.requirement.starts_with("log p50<="),
+            "{one:?}"
+        );
+        // A series that did not run is nothing to hold anything against.
+        assert!(expectations("sim:x", &[series("log", 1.0, 1)], &[]).is_empty());
+    }
+
+    #[test]
+    fn without_an_answer_nothing_is_met() {
+        let expected = [series("random-read", 1000.0, 1)];
+        let mut measured = [series("random-read", 1000.0, 1)];
+        measured[0].ceiling = None;
+        let all = expectations("sim:x", &expected, &measured);
+        assert!(!all[0].met && all[0].undecided && all[0].measured.is_none());
+    }
+}
