@@ -139,7 +139,7 @@ fn reference(binary: &Path) -> Result<String> {
     let mut open: Vec<Vec<String>> = vec![Vec::new()];
     while let Some(words) = open.pop() {
         let help = shell::read(Command::new(binary).args(&words).arg("--help"))?;
-        let help = String::from_utf8(help.stdout)?;
+        let help = help.stdout;
         let below = help
             .lines()
             .skip_while(|line| *line != "Commands:")

@@ -155,7 +155,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
         ("-fbackwards", "no value that SQLIO knows"),
         ("-L", "no value"),
         ("-BX", "no value"),
-        ("-q", "no switch of SQLIO"),
+        ("-q", "not a switch of SQLIO"),
         ("-t+4", "no value"),
         ("-d1 a.dat", "no value"),
         ("-dDE a.dat b.dat", "one file name"),
