@@ -46,9 +46,12 @@ impl Machine {
         found
     }
 
-    /// Replaces the text of one file.
+    /// Replaces the text of one file, or makes it.
     pub fn set(&self, path: &str, text: &str) {
-        fs::write(self.root.join(path), text).expect("a file");
+        let file = self.root.join(path);
+        let folder = file.parent().expect("below the root");
+        fs::create_dir_all(folder).expect("a folder");
+        fs::write(file, text).expect("a file");
     }
 }
 
