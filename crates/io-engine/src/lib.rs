@@ -197,7 +197,6 @@ pub struct Manner {
 
 impl Manner {
     /// The `RWF_` flags of an operation.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn flags(self, kind: Kind) -> u32 {
         const ATOMIC: u32 = 0x40;
         const DONTCACHE: u32 = 0x80;
