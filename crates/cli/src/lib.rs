@@ -12,20 +12,69 @@ mod request;
 pub mod schema;
 mod show;
 mod switches;
+mod together;
 
 use exit_codes::Exit;
 use failure::{Failure, Outcome};
 use show::context::Context;
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::rc::Rc;
 use stripewise_campaign::live::Serve;
+use stripewise_units::Hint;
 use switches::{Cli, Command};
+
+pub use show::context::{VERSION, host_name, system_clock};
+pub use together::Together;
 
 /// Reads the command line of this process, does what it says, and returns the code to
 /// end with. `commit` is what the program was built from, for `--version --json`.
 pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
+    let start = Start {
+        words: std::env::args_os().collect(),
+        serve,
+        together: None,
+    };
+    exit_codes::exit_code(main_of(start, commit))
+}
+
+/// The same for one of several hosts that do it together, which returns the number to end
+/// with. Hosts that do not lead print nothing: what fails on them is reported by the one
+/// that does.
+pub fn main_together(words: Vec<OsString>, commit: Option<&str>, together: Rc<dyn Together>) -> u8 {
+    let start = Start {
+        words,
+        serve: |_, _| Err(no_pages()),
+        together: Some(together),
+    };
+    main_of(start, commit).code()
+}
+
+/// Says why nothing can be done, and returns the number to end with.
+pub fn refuse(text: &str, hint: &str) -> u8 {
+    let failure = Failure::usage(text, Hint::plain(hint));
+    show::failures::print(&failure);
+    failure.exit.code()
+}
+
+fn no_pages() -> Failure {
+    Failure::usage("there are no pages here", "run `stripewise serve`")
+}
+
+/// How a process was started.
+struct Start {
+    words: Vec<OsString>,
+    serve: Serve,
+    together: Option<Rc<dyn Together>>,
+}
+
+fn main_of(start: Start, commit: Option<&str>) -> Exit {
+    let together = start.together.clone();
+    let is_shown = together.as_ref().is_none_or(|one| one.leads());
     interrupt::outlive_file_size_limit();
-    let ended = match switches::parsed() {
-        Ok(cli) => dispatch(cli, serve),
+    let ended = match switches::parsed(start.words.clone()) {
+        Ok(cli) => dispatch(cli, start),
+        Err(_) if !is_shown => Ok(Exit::Usage),
         Err(error) => complaint::complain(&error, commit),
     };
     let ended = match show::terminal::unwritten() {
@@ -38,14 +87,19 @@ pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
         None => ended,
     };
     let exit = ended.unwrap_or_else(|failure| {
-        show::failures::print(&failure);
+        if let Some(together) = &together {
+            together.failed(&failure);
+        }
+        if is_shown {
+            show::failures::print(&failure);
+        }
         failure.exit
     });
     show::terminal::farewell();
-    exit_codes::exit_code(exit)
+    exit
 }
 
-fn dispatch(mut cli: Cli, serve: Serve) -> Outcome {
+fn dispatch(mut cli: Cli, start: Start) -> Outcome {
     if cli.global.events {
         show::document::expect_events();
         cli.global.json = true;
@@ -53,7 +107,10 @@ fn dispatch(mut cli: Cli, serve: Serve) -> Outcome {
     if cli.global.json || cli.command.prints_a_document() {
         show::terminal::expect_document();
     }
-    let context = Context::new(cli.global).map_err(|error| {
+    if start.together.is_some() {
+        together::refuse_alone(&cli.command)?;
+    }
+    let context = Context::new(cli.global, start.together).map_err(|error| {
         Failure::new(
             Exit::Target,
             format!("cannot listen for Ctrl-C: {error}"),
@@ -85,7 +142,7 @@ fn dispatch(mut cli: Cli, serve: Serve) -> Outcome {
         Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
         Command::History(arguments) => commands::history::history(&context, arguments),
         Command::Watch(arguments) => commands::watch::watch(&context, arguments),
-        Command::Serve(arguments) => commands::serve::serve(&context, arguments, serve),
+        Command::Serve(arguments) => commands::serve::serve(&context, arguments, start.serve),
         Command::Sim(arguments) => commands::sim::sim(&context, arguments),
         Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
         Command::Completions(arguments) => commands::manual::completions(&context, arguments),

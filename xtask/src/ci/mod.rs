@@ -30,7 +30,7 @@ const FIRST_LANE: [Step; 4] = [
     ("tests, as the README has them", Work::Tests),
 ];
 
-const SECOND_LANE: [Step; 7] = [
+const SECOND_LANE: [Step; 8] = [
     (
         "the documentation as a book",
         Work::Check(crate::book::check),
@@ -38,6 +38,7 @@ const SECOND_LANE: [Step; 7] = [
     ("the oldest Rust", Work::Check(oldest_rust)),
     ("unused dependencies", Work::Check(unused)),
     ("user instructions per operation", Work::Check(instructions)),
+    ("several hosts, under mpirun", Work::Check(several_hosts)),
     ("Windows, under Wine", Work::Check(crate::wine::run)),
     (
         "simulated arrays beside published tables",
@@ -234,6 +235,24 @@ fn unused(root: &Path) -> Result<()> {
         return shell::skip("unused dependencies", "cargo-machete");
     }
     shell::run(Command::new("cargo-machete").current_dir(root))
+}
+
+/// The binary that needs an MPI to be built, and the tests that start it.
+fn several_hosts(root: &Path) -> Result<()> {
+    for tool in ["mpicc", "mpirun"] {
+        if !shell::has(tool) {
+            return shell::skip("several hosts, under mpirun", tool);
+        }
+    }
+    let arguments = [
+        "test",
+        "--package",
+        "stripewise-mpi",
+        "--features",
+        "mpi",
+        "--locked",
+    ];
+    shell::run(&mut cargo(root, &arguments))
 }
 
 /// The README's command that passes the tests, without a comment behind it.

@@ -39,7 +39,27 @@ pub fn merge(
         sources.extend(source::read(context, store, text)?);
     }
     let runs = side_by_side(context, sources, request.partial)?;
-    let missing = match request.partial {
+    merge_parts(
+        context,
+        store,
+        runs,
+        request.partial,
+        request.label.as_deref(),
+    )
+}
+
+/// Merges runs whose parts are at hand, and keeps what came of it.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_parts(
+    context: &Context,
+    store: &mut Store,
+    runs: Vec<Vec<HostPart>>,
+    partial: bool,
+    label: Option<&str>,
+) -> Outcome<Vec<RunRecord>> {
+    let missing = match partial {
         true => Missing::Allowed,
         false => Missing::Refused,
     };
@@ -51,13 +71,13 @@ pub fn merge(
             Ok((merge, merged))
         })
         .collect::<Outcome<_>>()?;
-    keep(context, store, request, all)
+    keep(context, store, label, all)
 }
 
 fn keep(
     context: &Context,
     store: &mut Store,
-    request: &MergeRequest,
+    label: Option<&str>,
     all: Vec<(Merge, Merged)>,
 ) -> Outcome<Vec<RunRecord>> {
     let series = match all.len() {
@@ -70,7 +90,7 @@ fn keep(
         run.id = context.free_id(store, &run.started_at)?;
         run.command = context.command().to_vec();
         let first = merge.parts().next().map(|part| &part.run);
-        run.label = request.label.clone().or_else(|| common_label(&merge));
+        run.label = label.map(str::to_owned).or_else(|| common_label(&merge));
         if let (Some(series), Some(first)) = (&series, first) {
             run.series = Some(series.clone());
             run.series_part = first

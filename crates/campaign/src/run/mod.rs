@@ -16,7 +16,9 @@ use crate::steps::measure::{
 use crate::steps::parallel::simulate_all;
 use crate::steps::planned::{PlannedRuns, span_needed};
 use crate::steps::start::Companion;
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
+use crate::steps::targets::{
+    OpenTarget, TargetRequirements, judge_requirements, open_nothing, open_target,
+};
 use crate::steps::verification::beside::{self, RunVerifier};
 use std::path::Path;
 use std::rc::Rc;
@@ -27,7 +29,7 @@ use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_targets::{Manner, Size};
-use stripewise_units::{ParseError, format_duration};
+use stripewise_units::{NameText, ParseError, format_duration, path_of};
 use stripewise_workload::{CacheMode, Request, RequestPart, validate};
 
 /// What running a request came to.
@@ -74,6 +76,10 @@ pub fn run(
     check_buffers(&planned, engine)?;
     if request.verify {
         beside::check(&planned, engine)?;
+    }
+    if let Some(companion) = &companion {
+        judge_all(context, store, permissions, &request, &planned)?;
+        companion.checked(context, &devices(&planned), &plan_of(&request))?;
     }
     let mut aimed = aim_all(context, store, permissions, &request, &planned)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
@@ -212,6 +218,46 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
         check_memory(engine, &loads, available).map_err(run_failure)?;
     }
     Ok(())
+}
+
+/// Judges all targets before anything is done to the first of them.
+fn judge_all(
+    context: &Context,
+    store: &Store,
+    permissions: &Permissions,
+    request: &Request,
+    planned: &PlannedRuns,
+) -> Outcome<()> {
+    if engine_of(request)? == EngineName::Null {
+        return Ok(());
+    }
+    let mut targets = planned.targets.iter().enumerate();
+    targets.try_for_each(|(index, text)| {
+        let need = need_of(request, planned, index);
+        judge_requirements(context, store, text, &need, permissions)
+    })
+}
+
+/// Files and devices that are measured on, by names that mean the same everywhere on this
+/// host. Test files in a directory are nobody else's, and so are simulated arrays.
+fn devices(planned: &PlannedRuns) -> Vec<String> {
+    let real = planned
+        .targets
+        .iter()
+        .filter(|text| !text.starts_with("sim:"));
+    let paths = real.filter_map(|text| std::fs::canonicalize(path_of(text)).ok());
+    let paths = paths.filter(|path| !path.is_dir());
+    paths.map(|path| path.as_text()).collect()
+}
+
+/// What all hosts must have in common: the request without names of targets and seeds.
+fn plan_of(request: &Request) -> String {
+    let mut request = request.clone();
+    for job in &mut request.jobs {
+        job.targets.iter_mut().for_each(String::clear);
+        job.workload.seed = 0;
+    }
+    request.to_json()
 }
 
 fn aim_all(

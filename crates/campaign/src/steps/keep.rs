@@ -2,7 +2,7 @@
 //! record before the drain, and shows progress.
 
 use crate::context::{Context, store_failure};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::observer::{Event, JobInterval, Progress};
 use crate::steps::start::{Companion, Started, Waiting};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -50,6 +50,8 @@ pub struct Keeper<'a, 'store> {
     is_virtual: bool,
     /// When its workers started.
     started: Option<Started>,
+    /// It was not to start: what is heard of it is nothing.
+    refused: Option<Failure>,
 }
 
 /// Where a run stands among others, for the ETA.
@@ -89,6 +91,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
             companion: None,
             is_virtual: false,
             started: None,
+            refused: None,
         }
     }
 
@@ -97,6 +100,14 @@ impl<'a, 'store> Keeper<'a, 'store> {
     pub fn beside(mut self, companion: Option<&'a dyn Companion>, is_virtual: bool) -> Self {
         (self.companion, self.is_virtual) = (companion, is_virtual);
         self
+    }
+
+    /// Why the run was not to start, where it was not: there is nothing to be kept.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn allowed(&mut self) -> Outcome<()> {
+        self.refused.take().map_or(Ok(()), Err)
     }
 
     /// Stores the final record, with a warning where the store fell behind. What
@@ -120,9 +131,6 @@ impl<'a, 'store> Keeper<'a, 'store> {
             record.start = started.record().map(Box::new);
             record.warnings.extend(started.warning());
         }
-        if let Some(companion) = self.companion {
-            companion.finish(record);
-        }
         let (context, started_at) = (self.context, record.started_at.clone());
         let new_id = || context.new_id(&started_at);
         let say = || {
@@ -138,6 +146,9 @@ impl<'a, 'store> Keeper<'a, 'store> {
             self.context.note(text);
         }
         finished(context, record);
+        if let Some(companion) = self.companion {
+            companion.finished(context, record);
+        }
         Ok(())
     }
 
@@ -171,7 +182,14 @@ impl Listener for Keeper<'_, '_> {
             is_virtual: self.is_virtual,
         };
         let companion = self.companion;
-        let agreed = companion.map_or_else(Default::default, |other| other.ready(&waiting));
+        let agreed = match companion.map(|other| other.ready(&waiting)).transpose() {
+            Ok(agreed) => agreed.unwrap_or_default(),
+            Err(failure) => {
+                self.refused = Some(failure);
+                self.stop.store(1, Ordering::Relaxed);
+                return;
+            }
+        };
         // A host may be told to stop while it waits for the others.
         if self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
@@ -183,6 +201,9 @@ impl Listener for Keeper<'_, '_> {
     }
 
     fn interval(&mut self, summary: &IntervalSummary, intervals: &[Interval]) {
+        if self.refused.is_some() {
+            return;
+        }
         let operations: u64 = summary.jobs.iter().map(JobCounts::operations).sum();
         let iops = operations as f64 * 1e9 / summary.duration_ns.max(1) as f64;
         self.last = format!(", {} IOPS", format_iops(iops));
@@ -209,6 +230,9 @@ impl Listener for Keeper<'_, '_> {
     }
 
     fn measured(&mut self, _record: &RunRecord) {
+        if self.refused.is_some() {
+            return;
+        }
         // All intervals are safe before anything is waited for: a run that is
         // killed in its drain is rebuilt from them.
         if !self.writer.flush(PATIENCE) {
@@ -225,11 +249,15 @@ impl Listener for Keeper<'_, '_> {
         if let Some(started) = &mut self.started {
             started.look(self.context.now_ns(), now_ns);
         }
-        let is_to_stop = self.companion.is_some_and(Companion::stops);
+        let companion = self.companion.filter(|_| self.refused.is_none());
+        let is_to_stop = companion.is_some_and(|other| other.stops(self.context));
         if is_to_stop || self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
         let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns;
+        if let Some(iops) = self.companion.and_then(Companion::iops_now) {
+            self.last = format!(", {} IOPS on all hosts", format_iops(iops));
+        }
         let position = self.before_ns + now_ns.min(self.expected_ns);
         self.progress.update(
             position,

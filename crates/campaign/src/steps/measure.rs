@@ -158,6 +158,7 @@ pub fn measure(
         run_real(&jobs, &settings, &mut keeper, &stop)
     }
     .map_err(run_failure)?;
+    keeper.allowed()?;
     if let (Some(beside), Some(checks)) = (&how.verified, &settings.checks) {
         beside.finish(context, aimed, checks, &mut record)?;
     }

@@ -2,6 +2,7 @@
 //! open, and recording when the workers really started.
 
 use crate::context::Context;
+use crate::failure::Outcome;
 use crate::observer::Progress;
 use std::cell::Cell;
 use std::fmt;
@@ -21,8 +22,21 @@ const LATE_NS: i64 = 10_000_000;
 /// What goes along with runs that others make at the same time. All calls come on the
 /// thread that runs the session.
 pub trait Companion: fmt::Debug {
+    /// The targets were judged, and nothing has been opened, made or written yet. `plan`
+    /// is the same on all hosts that are to measure the same.
+    ///
+    /// # Errors
+    /// Where this or another host cannot do it.
+    fn checked(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+        let _ = (context, targets, plan);
+        Ok(())
+    }
+
     /// Everything is open. Returns when the workers may start: at once in virtual time.
-    fn ready(&self, waiting: &Waiting<'_>) -> Agreed;
+    ///
+    /// # Errors
+    /// Where nothing will come of it.
+    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed>;
 
     /// A measured interval of all jobs is complete.
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
@@ -30,13 +44,19 @@ pub trait Companion: fmt::Debug {
     }
 
     /// Time passes. `true` stops the run.
-    fn stops(&self) -> bool {
+    fn stops(&self, context: &Context) -> bool {
+        let _ = context;
         false
     }
 
-    /// The run is over; its record goes to the store as this leaves it.
-    fn finish(&self, record: &mut RunRecord) {
-        let _ = record;
+    /// Operations a second of all hosts together, where it knows.
+    fn iops_now(&self) -> Option<f64> {
+        None
+    }
+
+    /// The run is over, and the store has its record.
+    fn finished(&self, context: &Context, record: &RunRecord) {
+        let _ = (context, record);
     }
 }
 
@@ -92,7 +112,7 @@ impl AtInstant {
 }
 
 impl Companion for AtInstant {
-    fn ready(&self, waiting: &Waiting<'_>) -> Agreed {
+    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
         let at = self.next.get();
         let lengths = waiting.skeleton.jobs.iter();
         let length_ns = lengths.map(|job| job.workload.length_ns()).max();
@@ -101,10 +121,10 @@ impl Companion for AtInstant {
         if !waiting.is_virtual {
             wait_until(waiting, at);
         }
-        Agreed {
+        Ok(Agreed {
             at: Some(at),
             ..Agreed::default()
-        }
+        })
     }
 }
 

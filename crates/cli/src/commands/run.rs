@@ -7,6 +7,7 @@ use crate::show::context::Context;
 use crate::show::document::{print_exact, print_text};
 use crate::show::runs::{self, fill_percentiles};
 use crate::switches::run::Run;
+use crate::together::{Together, as_one};
 use std::rc::Rc;
 use stripewise_campaign::run::{Beside, requirements as required, run as run_request};
 use stripewise_campaign::steps::documents;
@@ -14,11 +15,19 @@ use stripewise_campaign::steps::measure::exit_of;
 use stripewise_campaign::steps::start::AtInstant;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
-    let request = request_of(context, arguments)?;
+    let together = context.together.as_deref();
+    let leads = together.is_none_or(Together::leads);
+    let read = leads.then(|| request_of(context, arguments)).transpose()?;
     if arguments.show_request {
-        print_text(&format!("{}\n", request.to_json()));
+        if let Some(request) = read {
+            print_text(&format!("{}\n", request.to_json()));
+        }
         return Ok(Exit::Done);
     }
+    let request = match (together, read) {
+        (Some(together), read) => together.request(context, read)?,
+        (None, read) => read.unwrap_or_default(),
+    };
     let start = arguments.start_at.as_ref();
     let start = start.map(|at| at.seen_from(context.wall())).transpose()?;
     let required = required(&request)?;
@@ -26,9 +35,17 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let permissions = arguments.safety.permissions();
     let beside = Beside {
         faults: arguments.how.inject.clone(),
-        companion: start.map(|first| Rc::new(AtInstant::new(first)) as Rc<_>),
+        companion: match together {
+            Some(together) => Some(together.companion()),
+            None => start.map(|first| Rc::new(AtInstant::new(first)) as Rc<_>),
+        },
     };
     let ran = run_request(context, &mut store, request, &permissions, beside)?;
+    let ran = match together {
+        Some(together) if !together.leads() => return ran.ended.map(|()| Exit::Done),
+        Some(together) => as_one(context, together, &mut store, ran)?,
+        None => ran,
+    };
     let exit = exit_of(context, &ran.records);
     if ran.records.is_empty() {
         return ran.ended.map(|()| exit);

@@ -5,13 +5,17 @@ use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
 use crate::show::terminal::stdout_is_terminal;
 use crate::switches::Global;
+use crate::together::Together;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 use stripewise_campaign::live::View;
 use stripewise_campaign::steps::drives::Drives;
-use stripewise_campaign::{Clock, Observer, Outcome, Surroundings};
+use stripewise_campaign::{Clock, Event, Observer, Outcome, Surroundings};
+use stripewise_disk_inspect::System;
+use stripewise_runner::session::host_facts;
 use stripewise_units::{NameText, WallTime};
 
 /// The program's version, as records carry it.
@@ -21,6 +25,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Context {
     pub global: Global,
     pub style: Style,
+    /// The others, where several hosts do the same.
+    pub together: Option<Rc<dyn Together>>,
     /// What use cases have at hand.
     inner: stripewise_campaign::Context,
 }
@@ -54,8 +60,38 @@ impl Clock for SystemClock {
     }
 }
 
+/// The clock of this host, counted from now.
+#[must_use]
+pub fn system_clock() -> Box<dyn Clock> {
+    Box::new(SystemClock {
+        started: Instant::now(),
+    })
+}
+
+/// Name of this host, as its records have it.
+#[must_use]
+pub fn host_name() -> String {
+    host_facts(&System::live()).name
+}
+
+/// Looks at what other hosts say whenever something happens here. Only the host that
+/// leads shows what happens; of the others only what rank 0 cannot say any more.
+struct Looking {
+    inner: Option<Box<dyn Observer>>,
+    together: Rc<dyn Together>,
+}
+
+impl Observer for Looking {
+    fn hear(&self, event: &Event<'_>) {
+        self.together.look();
+        if let Some(inner) = &self.inner {
+            inner.hear(event);
+        }
+    }
+}
+
 impl Context {
-    pub fn new(global: Global) -> std::io::Result<Self> {
+    pub fn new(global: Global, together: Option<Rc<dyn Together>>) -> std::io::Result<Self> {
         // The standard library's hasher is seeded from the system: enough to
         // tell processes of one second apart.
         let chance = RandomState::new();
@@ -63,11 +99,16 @@ impl Context {
             true => Box::new(Lines),
             false => Box::new(Terminal::new(global.quiet)),
         };
+        let observer: Box<dyn Observer> = match &together {
+            Some(together) => Box::new(Looking {
+                inner: together.leads().then_some(observer),
+                together: Rc::clone(together),
+            }),
+            None => observer,
+        };
         let usual = || stripewise_store::default_path(|name| std::env::var_os(name));
         let surroundings = Surroundings {
-            clock: Box::new(SystemClock {
-                started: Instant::now(),
-            }),
+            clock: system_clock(),
             observer,
             interrupt: listen()?,
             store: global.store.clone().or_else(usual),
@@ -79,6 +120,7 @@ impl Context {
         Ok(Context {
             style: Style::of(&global, stdout_is_terminal()),
             global,
+            together,
             inner: stripewise_campaign::Context::new(surroundings),
         })
     }

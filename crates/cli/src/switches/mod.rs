@@ -144,9 +144,9 @@ pub enum Command {
     Man(small::Man),
 }
 
-/// The command line of this process; hints are worded for what it names.
-pub fn parsed() -> Result<Cli, clap::Error> {
-    let words = sqlio::arranged(std::env::args_os());
+/// The command line of a process; hints are worded for what it names.
+pub fn parsed(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let words = sqlio::arranged(words.into_iter());
     let matches = Cli::command().try_get_matches_from(words)?;
     hints::word_for(&matches);
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))

@@ -8,7 +8,8 @@
 
 use super::base64::{decode, encode};
 use super::part::{HostPart, Latencies, PartInterval, PartJob};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use stripewise_results::{Interval, RunRecord};
 use stripewise_stats::Histogram;
@@ -33,16 +34,6 @@ pub enum LineError {
         /// Its id.
         run: String,
     },
-    /// Latencies that cannot be read.
-    #[error("run {run}: the histograms of job {job}, interval {interval} are damaged")]
-    Damaged {
-        /// Its id.
-        run: String,
-        /// Index of the job.
-        job: usize,
-        /// Index of the interval.
-        interval: usize,
-    },
     /// Histograms of other jobs than the record has.
     #[error("run {run} has {jobs} jobs, and histograms of {found}")]
     Jobs {
@@ -57,9 +48,11 @@ pub enum LineError {
 
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct JobLine {
-    intervals: Vec<IntervalLine>,
+    #[schemars(with = "Vec<IntervalLine>")]
+    intervals: Vec<PartInterval>,
 }
 
+/// How an interval is written.
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct IntervalLine {
     #[serde(flatten)]
@@ -70,6 +63,30 @@ struct IntervalLine {
     write: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     sync: String,
+}
+
+impl Serialize for PartInterval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let line = IntervalLine {
+            interval: self.interval,
+            read: encode(&self.latencies.read),
+            write: encode(&self.latencies.write),
+            sync: encode(&self.latencies.sync),
+        };
+        line.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PartInterval {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let line = IntervalLine::deserialize(deserializer)?;
+        let start_ns = line.interval.start_ns;
+        interval_of(&line).ok_or_else(|| {
+            D::Error::custom(format!(
+                "the histograms of the interval at {start_ns} ns are damaged"
+            ))
+        })
+    }
 }
 
 /// A record with the intervals of its jobs, and where it was merged the parts that it is
@@ -92,23 +109,14 @@ pub fn to_line(
 
 fn value_of(run: &RunRecord, jobs: &[PartJob]) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(run)?;
-    let jobs: Vec<JobLine> = jobs.iter().map(job_line).collect();
+    let jobs = jobs.iter().map(|job| JobLine {
+        intervals: job.intervals.clone(),
+    });
+    let jobs: Vec<JobLine> = jobs.collect();
     if let Some(object) = value.as_object_mut() {
         object.insert("histograms".to_owned(), serde_json::to_value(jobs)?);
     }
     Ok(value)
-}
-
-fn job_line(job: &PartJob) -> JobLine {
-    let intervals = job.intervals.iter().map(|part| IntervalLine {
-        interval: part.interval,
-        read: encode(&part.latencies.read),
-        write: encode(&part.latencies.write),
-        sync: encode(&part.latencies.sync),
-    });
-    JobLine {
-        intervals: intervals.collect(),
-    }
 }
 
 /// Reads what [`to_line`] wrote: the part, or those that a merged record is made of.
@@ -140,19 +148,10 @@ fn part_of(mut value: Value) -> Result<HostPart, LineError> {
             run: run.id,
         });
     }
-    let mut jobs = Vec::with_capacity(lines.len());
-    for (job, line) in lines.into_iter().enumerate() {
-        let mut intervals = Vec::with_capacity(line.intervals.len());
-        for (interval, line) in line.intervals.into_iter().enumerate() {
-            let part = interval_of(&line).ok_or_else(|| LineError::Damaged {
-                run: run.id.clone(),
-                job,
-                interval,
-            })?;
-            intervals.push(part);
-        }
-        jobs.push(PartJob { intervals });
-    }
+    let jobs = lines.into_iter().map(|line| PartJob {
+        intervals: line.intervals,
+    });
+    let jobs = jobs.collect();
     Ok(HostPart::new(run, jobs))
 }
 

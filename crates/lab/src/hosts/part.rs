@@ -1,6 +1,6 @@
 //! What one host brings: its record, and each interval with its latencies.
 
-use stripewise_results::{Interval, RunRecord};
+use stripewise_results::{INTERVALS_MAX, Interval, RunRecord};
 use stripewise_stats::{Histogram, V2Error};
 
 /// The run of one host.
@@ -57,6 +57,41 @@ impl Latencies {
             write: packed(write),
             sync: packed(sync),
         }
+    }
+}
+
+impl PartJob {
+    /// Adds the next interval. Beyond what a store keeps, neighbours are joined, so that
+    /// a run of any length takes the same memory.
+    pub fn push(&mut self, interval: PartInterval) {
+        if self.intervals.len() >= INTERVALS_MAX {
+            self.intervals = self.intervals.chunks(2).map(joined).collect();
+        }
+        self.intervals.push(interval);
+    }
+}
+
+/// Neighbours as one. Latencies that cannot be read are left as they are, and found where
+/// they are summed.
+fn joined(intervals: &[PartInterval]) -> PartInterval {
+    let [first, second] = intervals else {
+        return intervals.first().cloned().unwrap_or_default();
+    };
+    let both = |of: fn(&Latencies) -> &Vec<u8>| {
+        let mut sum = Histogram::new();
+        let [a, b] = [of(&first.latencies), of(&second.latencies)];
+        match add(&mut sum, a).and_then(|()| add(&mut sum, b)) {
+            Ok(()) => Latencies::pack(Some(&sum), None, None).read,
+            Err(_) => a.clone(),
+        }
+    };
+    PartInterval {
+        interval: first.interval.joined_with(&second.interval, None),
+        latencies: Latencies {
+            read: both(|latencies| &latencies.read),
+            write: both(|latencies| &latencies.write),
+            sync: both(|latencies| &latencies.sync),
+        },
     }
 }
 

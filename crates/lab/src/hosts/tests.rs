@@ -441,7 +441,7 @@ fn lines_that_nobody_exported_are_refused() {
     let cut = line.replacen("\"read\":\"HIST", "\"read\":\"HISU", 1);
     assert_ne!(cut, line);
     let cut = from_line(&cut).unwrap_err().to_string();
-    assert!(cut.contains("job 0, interval 0 are damaged"), "{cut}");
+    assert!(cut.contains("interval at 0 ns are damaged"), "{cut}");
     let other = to_line(&part.run, &[], &[]).unwrap();
     assert!(matches!(
         from_line(&other),

@@ -1,0 +1,186 @@
+//! The command line of a rank: its own switches taken out, and what differs from host to
+//! host put in. All ranks are started with the same words.
+
+use crate::places::named;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What is left for the commands, and what this program takes itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// For the commands, the program's name first.
+    pub rest: Vec<OsString>,
+    /// Two ranks may work on one device: `--shared`.
+    pub shared: bool,
+    /// Which host measures on what: `--map FILE`.
+    pub map: Option<PathBuf>,
+    /// Some `--destroy` names a device without its host.
+    pub destroys_anywhere: bool,
+}
+
+/// Words that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentsError {
+    problem: String,
+}
+
+impl ArgumentsError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        "`stripewise run --help` explains the switches of a run, docs/HOSTS.md those of several hosts"
+    }
+}
+
+impl fmt::Display for ArgumentsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for ArgumentsError {}
+
+/// The words as `rank` on `host` takes them: `{host}` and `{rank}` in the name of the
+/// store are replaced, and of `--destroy HOST:NAME` only that of the own host is left: the
+/// permission to write is given for each host.
+///
+/// # Errors
+/// Where `--map` names no file.
+pub fn of_rank(
+    words: impl IntoIterator<Item = OsString>,
+    host: &str,
+    rank: u32,
+) -> Result<Arguments, ArgumentsError> {
+    let mut arguments = Arguments::default();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let Some(text) = word.to_str() else {
+            arguments.rest.push(word);
+            continue;
+        };
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (text.to_owned(), None),
+        };
+        if text == "--shared" {
+            arguments.shared = true;
+            continue;
+        }
+        if !["--map", "--store", "--destroy"].contains(&name.as_str()) {
+            arguments.rest.push(word);
+            continue;
+        }
+        let value = value.map(OsString::from).or_else(|| words.next());
+        let Some(value) = value else {
+            return Err(ArgumentsError {
+                problem: format!("{name} needs a value"),
+            });
+        };
+        match name.as_str() {
+            "--map" => arguments.map = Some(PathBuf::from(value)),
+            "--store" => {
+                let value = match value.to_str() {
+                    Some(text) => OsString::from(named(text, host, rank)),
+                    None => value,
+                };
+                arguments.rest.extend([OsString::from("--store"), value]);
+            }
+            _ => match value.to_str().and_then(of_host) {
+                Some((of, device)) if of == host => {
+                    let device = OsString::from(device);
+                    arguments.rest.extend([OsString::from("--destroy"), device]);
+                }
+                // Of another host.
+                Some(_) => {}
+                None => {
+                    arguments.destroys_anywhere = true;
+                    arguments.rest.extend([OsString::from("--destroy"), value]);
+                }
+            },
+        }
+    }
+    Ok(arguments)
+}
+
+/// `HOST:NAME`; a colon within a path belongs to the path.
+fn of_host(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').filter(|(host, _)| !host.contains('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(words: &[&str], host: &str, rank: u32) -> (Vec<String>, Arguments) {
+        let arguments = of_rank(words.iter().map(OsString::from), host, rank).unwrap();
+        let rest = arguments.rest.iter();
+        let rest = rest.map(|word| word.to_str().unwrap().to_owned());
+        (rest.collect(), arguments)
+    }
+
+    #[test]
+    fn own_switches_are_taken_and_those_of_other_hosts_left_out() {
+        let words = [
+            "stripewise-mpi",
+            "run",
+            "{target}",
+            "--store",
+            "/var/tmp/{host}-{rank}.db",
+            "--map=map.toml",
+            "--shared",
+            "--destroy",
+            "alpha:sdb",
+            "--destroy=beta:sdc",
+            "--write",
+        ];
+        let (rest, arguments) = resolved(&words, "beta", 3);
+        assert_eq!(
+            rest,
+            [
+                "stripewise-mpi",
+                "run",
+                "{target}",
+                "--store",
+                "/var/tmp/beta-3.db",
+                "--destroy",
+                "sdc",
+                "--write",
+            ]
+        );
+        assert!(arguments.shared && !arguments.destroys_anywhere);
+        assert_eq!(arguments.map, Some(PathBuf::from("map.toml")));
+    }
+
+    #[test]
+    fn a_device_belongs_to_the_host_that_is_named_with_it() {
+        let cases: [(&str, Option<&str>, bool); 4] = [
+            ("sdb", Some("sdb"), true),
+            ("beta:sdb", Some("sdb"), false),
+            ("alpha:sdb", None, false),
+            (
+                "/dev/disk/by-path/pci-0000:00:1f.2",
+                Some("/dev/disk/by-path/pci-0000:00:1f.2"),
+                true,
+            ),
+        ];
+        for (given, left, anywhere) in cases {
+            let (rest, arguments) = resolved(&["x", "--destroy", given], "beta", 0);
+            let expected = left.map_or(vec!["x"], |left| vec!["x", "--destroy", left]);
+            assert_eq!(
+                (rest, arguments.destroys_anywhere),
+                (
+                    expected.iter().map(|word| (*word).to_owned()).collect(),
+                    anywhere
+                ),
+                "{given}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_switch_without_its_value_is_refused() {
+        let error = of_rank(["x", "--map"].map(OsString::from), "a", 0).unwrap_err();
+        assert_eq!(error.to_string(), "--map needs a value");
+    }
+}

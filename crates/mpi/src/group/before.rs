@@ -1,0 +1,145 @@
+//! Before the first byte: who is here, what is to be measured, and whether all can.
+
+use super::Member;
+use super::state::{Greeting, State};
+use crate::carrier::Carrier;
+use crate::message::Message;
+use crate::places::Places;
+use stripewise_campaign::{Context, Failure, Outcome};
+use stripewise_workload::Request;
+
+impl<C: Carrier> Member<C> {
+    /// The request that all run, with this rank's own targets and seeds. Rank 0 has read
+    /// it, and the map; it hands both on once all ranks have said who they are.
+    ///
+    /// # Errors
+    /// Where a rank runs another version of the program or does not answer, where
+    /// another one failed, or the map lacks this host.
+    pub fn request(&self, context: &Context, read: Option<(Request, Places)>) -> Outcome<Request> {
+        let answer_ns = self.settings.patience.answer_ns;
+        let greeting = Message::Greeting {
+            version: self.settings.version.clone(),
+            host: self.settings.host.clone(),
+            destroys_anywhere: self.settings.destroys_anywhere,
+        };
+        let (request, places) = if let Some((request, places)) = read {
+            self.state.borrow_mut().take(0, greeting);
+            self.wait(context, answer_ns, |state| {
+                state.greetings.iter().all(Option::is_some)
+            })?;
+            self.state.borrow().refuse_others()?;
+            self.to_all(&Message::Request {
+                request: Box::new(request.clone()),
+                places: places.clone(),
+            });
+            (request, places)
+        } else {
+            self.send(0, &greeting);
+            self.wait(context, answer_ns, |state| state.request.is_some())?;
+            self.state.borrow_mut().request.take().unwrap_or_default()
+        };
+        places
+            .resolve(request, &self.settings.host, self.rank())
+            .map_err(|error| Failure::usage(error.to_string(), error.hint()))
+    }
+
+    /// This rank has judged its targets. Returns once all have.
+    pub(super) fn agree(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+        let answer_ns = self.settings.patience.answer_ns;
+        let checked = Message::Checked {
+            targets: targets.to_vec(),
+            plan: plan.to_owned(),
+        };
+        if !self.leads() {
+            self.send(0, &checked);
+            return self.wait(context, answer_ns, |state| state.may_proceed);
+        }
+        self.state.borrow_mut().take(0, checked);
+        self.wait(context, answer_ns, |state| {
+            state.checked.iter().all(Option::is_some)
+        })?;
+        self.state.borrow().refuse_plans()?;
+        if !self.settings.shared {
+            self.state.borrow().refuse_shared()?;
+        }
+        self.to_all(&Message::Proceed);
+        Ok(())
+    }
+}
+
+impl State {
+    /// Other versions, and devices named for no host in particular.
+    fn refuse_others(&self) -> Outcome<()> {
+        let all: Vec<&Greeting> = self.greetings.iter().flatten().collect();
+        let Some(first) = all.first() else {
+            return Ok(());
+        };
+        let others = all.iter().enumerate();
+        let other = |(rank, greeting): (usize, &&Greeting)| {
+            let (name, version) = (self.name_of(rank), &greeting.version);
+            (*version != first.version).then(|| format!("{name} runs version {version}"))
+        };
+        let other: Vec<String> = others.filter_map(other).collect();
+        if !other.is_empty() {
+            let text = format!(
+                "{}, and {} version {} of the program",
+                other.join(", "),
+                self.name_of(0),
+                first.version
+            );
+            return Err(Failure::usage(
+                text,
+                "give all hosts the same program; nothing was done on any of them",
+            ));
+        }
+        let are_several = all.iter().any(|greeting| greeting.host != first.host);
+        if are_several && all.iter().any(|greeting| greeting.destroys_anywhere) {
+            return Err(Failure::usage(
+                "--destroy names a device without its host, and it may be another disk on each",
+                "name the host as well, once for each: --destroy HOST:NAME",
+            ));
+        }
+        Ok(())
+    }
+
+    fn refuse_plans(&self) -> Outcome<()> {
+        let mut plans = self.checked.iter().flatten().map(|checked| &checked.plan);
+        let Some(first) = plans.next() else {
+            return Ok(());
+        };
+        match plans.position(|plan| plan != first) {
+            None => Ok(()),
+            Some(at) => Err(Failure::usage(
+                format!(
+                    "{} would not measure the same as {}: not as many targets",
+                    self.name_of(at + 1),
+                    self.name_of(0)
+                ),
+                "give each host as many targets in the map as the others",
+            )),
+        }
+    }
+
+    /// Two ranks of one host on one file or device.
+    fn refuse_shared(&self) -> Outcome<()> {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (checked, greeting) in self.checked.iter().zip(&self.greetings) {
+            let (Some(checked), Some(greeting)) = (checked, greeting) else {
+                continue;
+            };
+            let mut targets: Vec<&str> = checked.targets.iter().map(String::as_str).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for target in targets {
+                if seen.contains(&(&greeting.host, target)) {
+                    return Err(Failure::usage(
+                        format!("two ranks on {} would work on {target}", greeting.host),
+                        "give each rank a target of its own ({rank} in its name, or --map), or allow it with --shared",
+                    ));
+                }
+                seen.push((&greeting.host, target));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! What goes along with a rank's runs.
+
+use super::Member;
+use crate::carrier::Carrier;
+use crate::message::Message;
+use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
+use stripewise_campaign::{Context, Outcome};
+use stripewise_io_engine::Kind;
+use stripewise_lab::hosts::{Latencies, PartInterval};
+use stripewise_results::{Interval, RunRecord, Status};
+use stripewise_runner::IntervalSummary;
+
+impl<C: Carrier> Companion for Member<C> {
+    fn checked(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+        self.agree(context, targets, plan)
+    }
+
+    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
+        let run = {
+            let mut state = self.state.borrow_mut();
+            let (run, rank) = (state.run, self.rank() as usize);
+            state.ready[rank] = Some(run);
+            state.runs.begin(run, rank, waiting.skeleton.clone());
+            state.stop = None;
+            run
+        };
+        let agreed = self.agreed_start(waiting, run)?;
+        if !waiting.is_virtual
+            && let Some(at) = agreed.at
+        {
+            self.sleep_until(waiting.context, at);
+        }
+        Ok(agreed)
+    }
+
+    fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
+        let jobs = summary
+            .jobs
+            .iter()
+            .zip(intervals)
+            .map(|(counts, interval)| {
+                let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
+                PartInterval {
+                    interval: *interval,
+                    latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
+                }
+            });
+        let jobs: Vec<PartInterval> = jobs.collect();
+        let run = self.state.borrow().run;
+        match self.leads() {
+            true => self.state.borrow_mut().runs.interval(run, 0, jobs),
+            false if self.is_ending.get() => {}
+            false => self.send(0, &Message::Interval { run, jobs }),
+        }
+    }
+
+    fn stops(&self, context: &Context) -> bool {
+        if context.signal().is_some() {
+            self.is_ending.set(true);
+        }
+        self.look();
+        if self.is_alone(context) {
+            return true;
+        }
+        if self.leads() && !self.is_ending.get() {
+            self.look_for_losses(context);
+        }
+        let state = self.state.borrow();
+        let is_due = state.stop.is_some_and(|at| self.clock.wall() >= at);
+        is_due || state.is_aborted
+    }
+
+    fn iops_now(&self) -> Option<f64> {
+        let total = || self.state.borrow().runs.iops_now();
+        self.leads().then(total)
+    }
+
+    fn finished(&self, context: &Context, record: &RunRecord) {
+        let record = record.clone().without_intervals().without_histograms();
+        let run = {
+            let mut state = self.state.borrow_mut();
+            state.run += 1;
+            state.run - 1
+        };
+        if !self.leads() {
+            if self.is_alone(context) {
+                return;
+            }
+            let record = Box::new(record);
+            self.send(0, &Message::Record { run, record });
+            // Rank 0 compares clocks once more. Nothing is lost where it does not.
+            let _ = self.wait(context, self.settings.patience.answer_ns, |state| {
+                state.runs_over > run
+            });
+            return;
+        }
+        let is_early = record.status == Status::Partial;
+        self.state.borrow_mut().runs.record(run, 0, record);
+        if is_early {
+            self.stop_all();
+        }
+        self.await_records(context, run);
+        if context.signal().is_none() {
+            let before = self.state.borrow().offsets.clone();
+            let after = self.compare_clocks(context);
+            self.state.borrow_mut().runs.drifted(run, &before, &after);
+        }
+        self.to_all(&Message::RunOver { run });
+    }
+}

@@ -1,0 +1,163 @@
+//! While ranks measure: who is lost, when all stop, and whose record is waited for.
+
+use super::start::PER_RANK_NS;
+use super::state::State;
+use super::{MS, Member, Patience, S, says_nothing};
+use crate::carrier::Carrier;
+use crate::message::Message;
+use stripewise_campaign::Context;
+use stripewise_units::WallTime;
+
+/// From the decision to stop to the stop: all must have heard of it.
+const STOP_IN_NS: u64 = 200 * MS;
+/// Records are waited for this long where all were stopped early, and this long after a
+/// signal: mpirun ends a process one second after that.
+const STOPPED_NS: u64 = 8 * S;
+const SIGNALLED_NS: u64 = 400 * MS;
+
+impl<C: Carrier> Member<C> {
+    /// Stops all ranks that are there, at one moment.
+    pub(super) fn stop_all(&self) {
+        let in_ns = STOP_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
+        let at = WallTime(self.clock.wall().ns() + in_ns);
+        let offsets = {
+            let mut state = self.state.borrow_mut();
+            if state.stop.is_some() {
+                return;
+            }
+            state.stop = Some(at);
+            state.offsets.clone()
+        };
+        for (rank, offset) in (0_u32..).zip(offsets).skip(1) {
+            let at = at.shifted(offset.offset_ns);
+            self.send(rank, &Message::Stop { at });
+        }
+    }
+
+    /// On rank 0: names ranks that were lost, broke off, or whose disk does not answer,
+    /// and stops the others.
+    pub(super) fn look_for_losses(&self, context: &Context) {
+        let now_ns = self.clock.now_ns();
+        let patience = &self.settings.patience;
+        let found = self.state.borrow_mut().loss(now_ns, patience);
+        if let Some(text) = found {
+            context.note(text);
+            self.stop_all();
+        }
+    }
+
+    /// Whether rank 0 has not been heard of; what was measured is kept without it.
+    pub(super) fn is_alone(&self, context: &Context) -> bool {
+        let silence_ns = self.settings.patience.silence_ns;
+        let mut state = self.state.borrow_mut();
+        if self.leads() || state.gone[0].is_some() {
+            return !self.leads();
+        }
+        let now_ns = self.clock.now_ns();
+        if state.silent(false, 0, now_ns, silence_ns).is_none() {
+            return false;
+        }
+        let why = says_nothing(silence_ns);
+        let text = format!("rank 0 {why}; each host keeps what it measured");
+        state.is_lost(0, why);
+        drop(state);
+        // The others print nothing: one of them is enough.
+        context.note(text);
+        true
+    }
+
+    /// Waits for the records of all ranks that are there; those that are silent are lost.
+    pub(super) fn await_records(&self, context: &Context, run: u32) {
+        let began_ns = self.clock.now_ns();
+        loop {
+            self.look();
+            let limit_ns = match (context.signal(), self.state.borrow().stop) {
+                (Some(_), _) => SIGNALLED_NS,
+                (None, Some(_)) => STOPPED_NS.min(self.settings.patience.record_ns),
+                (None, None) => self.settings.patience.record_ns,
+            };
+            let now_ns = self.clock.now_ns();
+            let is_late = now_ns.saturating_sub(began_ns) > limit_ns;
+            if is_late && context.signal().is_some() {
+                return;
+            }
+            let late_ns = is_late.then_some(limit_ns);
+            let patience = &self.settings.patience;
+            let missing = self
+                .state
+                .borrow_mut()
+                .missing(run, now_ns, late_ns, patience);
+            if let Some(text) = missing.said {
+                context.note(text);
+            }
+            if missing.is_none_left {
+                return;
+            }
+            self.rest();
+        }
+    }
+}
+
+/// What is found while records are waited for.
+struct Missing {
+    /// A loss, as a sentence.
+    said: Option<String>,
+    /// All records are there that will come.
+    is_none_left: bool,
+}
+
+impl State {
+    /// A loss that was not known before: a sentence with the host's name.
+    fn loss(&mut self, now_ns: u64, patience: &Patience) -> Option<String> {
+        let stops = |text: String| Some(format!("{text}; all hosts stop"));
+        if let Some(rank) = self.silent(true, 0, now_ns, patience.silence_ns) {
+            let why = says_nothing(patience.silence_ns);
+            let text = format!("{} {why}", self.name_of(rank));
+            self.is_lost(rank, why);
+            return stops(text);
+        }
+        if let Some(failure) = self.failure() {
+            return stops(failure.chain());
+        }
+        if self.stop.is_some() {
+            return None;
+        }
+        if let Some(rank) = self.runs.broke_off(self.run) {
+            let why = self.runs.because(self.run, rank);
+            return stops(format!("{}: {why}", self.name_of(rank)));
+        }
+        let rank = self.runs.stalled(self.run, patience.stall_ns)?;
+        let seconds = patience.stall_ns / S;
+        let name = self.name_of(rank);
+        stops(format!(
+            "{name}: no operation has completed for {seconds} s"
+        ))
+    }
+
+    fn missing(
+        &mut self,
+        run: u32,
+        now_ns: u64,
+        late_ns: Option<u64>,
+        patience: &Patience,
+    ) -> Missing {
+        let mut said = self.failure().map(|failure| failure.chain());
+        let gone: Vec<bool> = self.gone.iter().map(Option::is_some).collect();
+        let late = late_ns.and_then(|limit_ns| {
+            let rank = self.runs.without_record(run, &gone)?;
+            let seconds = limit_ns / S;
+            Some((rank, format!("has not ended its run for {seconds} s")))
+        });
+        let silent = self.silent(true, 0, now_ns, patience.answer_ns);
+        let silent = silent.map(|rank| (rank, says_nothing(patience.answer_ns)));
+        if let Some((rank, why)) = silent.or(late) {
+            said = Some(format!("{} {why}", self.name_of(rank)));
+            self.is_lost(rank, why);
+        }
+        let gone: Vec<bool> = self.gone.iter().map(Option::is_some).collect();
+        Missing {
+            said,
+            is_none_left: self.runs.without_record(run, &gone).is_none(),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A rank among the others: what it knows of them, and what goes along with its runs.
+//!
+//! Nothing here waits inside of a carrier. A rank looks at its messages whenever the use
+//! case says that time passes (twenty times a second in a run, at each step of filling a
+//! file), and sleeps between two looks where it has to wait. Rank 0 leads: it checks all
+//! others before the first byte (`before.rs`), compares clocks and says when to start
+//! (`start.rs`), watches over them and says when to stop (`during.rs`), and ends with
+//! all of them.
+
+mod before;
+mod companion;
+mod during;
+mod start;
+mod state;
+
+use crate::carrier::Carrier;
+use crate::message::Message;
+use state::State;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::time::Duration;
+use stripewise_campaign::{Clock, Context, Exit, Failure, Outcome};
+use stripewise_lab::hosts::HostPart;
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+/// A rank says at least this often that it is there.
+const BEAT_EVERY_NS: u64 = S;
+/// Between two looks where there is nothing to do but to wait.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// A rank whose clock was asked for expects to be asked again for this long.
+const ATTENTIVE_NS: u64 = 50 * MS;
+/// Of that, without any sleep; then with naps.
+const AWAKE_NS: u64 = MS / 5;
+const NAP: Duration = Duration::from_micros(50);
+/// Where one rank has failed, others may fail for the same reason: all are named.
+const MORE_FAILURES_NS: u64 = 500 * MS;
+/// A rank that goes on without rank 0 leaves the others this long to keep what they have.
+const LAST_GRACE: Duration = Duration::from_millis(1_500);
+
+/// How long others are waited for, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A rank that measures and says nothing for this long is lost: the others stop, and
+    /// it is named.
+    pub silence_ns: u64,
+    /// The same before anything is written, and while a run is put into the store.
+    pub answer_ns: u64,
+    /// The same while test files are made and filled.
+    pub preparing_ns: u64,
+    /// A host whose operations do not complete for this long has lost its disk.
+    pub stall_ns: u64,
+    /// Operations in flight are waited for at the planned end, and then there is a record.
+    pub record_ns: u64,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            silence_ns: 5 * S,
+            answer_ns: 8 * S,
+            preparing_ns: 30 * S,
+            stall_ns: 7 * S,
+            record_ns: 45 * S,
+        }
+    }
+}
+
+/// What a rank brings with it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The program's version.
+    pub version: String,
+    /// Name of this host.
+    pub host: String,
+    /// Several ranks may work on one device.
+    pub shared: bool,
+    /// Devices may be destroyed that were named without their host.
+    pub destroys_anywhere: bool,
+    /// An id that no other group has; that of rank 0 counts.
+    pub group: String,
+    /// How long others are waited for.
+    pub patience: Patience,
+}
+
+/// How a rank may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// All ranks end together.
+    Together,
+    /// A rank does not answer: who ends in order would wait for it.
+    WithoutAll,
+}
+
+/// A rank.
+pub struct Member<C> {
+    carrier: C,
+    clock: Box<dyn Clock>,
+    settings: Settings,
+    /// It was told to end, as were the others perhaps: MPI ends whoever sends to a
+    /// process that is gone, so nothing is sent before what was measured is kept.
+    is_ending: Cell<bool>,
+    state: RefCell<State>,
+}
+
+impl<C> fmt::Debug for Member<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member").finish_non_exhaustive()
+    }
+}
+
+impl<C: Carrier> Member<C> {
+    /// Of this carrier. `clock` is the one that the use case reads as well.
+    #[must_use]
+    pub fn new(carrier: C, clock: Box<dyn Clock>, settings: Settings) -> Member<C> {
+        let state = State::new(carrier.size() as usize);
+        Member {
+            carrier,
+            clock,
+            settings,
+            is_ending: Cell::new(false),
+            state: RefCell::new(state),
+        }
+    }
+
+    /// It leads.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Its rank.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.carrier.rank()
+    }
+
+    /// Tells the others that this rank cannot go on.
+    pub fn tell_failure(&self, failure: &Failure) {
+        if self.leads() {
+            self.to_all(&Message::Abort);
+            return;
+        }
+        // Rank 0 knows already why this one ends.
+        if !self.state.borrow().is_aborted {
+            self.send(
+                0,
+                &Message::Failed {
+                    text: failure.chain(),
+                    hint: failure.hint.as_ref().map(ToString::to_string),
+                    exit: failure.exit.code(),
+                },
+            );
+        }
+    }
+
+    /// What was measured, run by run: a part for each rank, also of those that were lost
+    /// on the way as far as they came.
+    #[must_use]
+    pub fn collected(&self) -> Vec<Vec<HostPart>> {
+        self.state.borrow().runs.parts()
+    }
+
+    /// Why ranks are missing, a line each.
+    #[must_use]
+    pub fn losses(&self) -> Vec<String> {
+        let state = self.state.borrow();
+        let gone = state.gone.iter().enumerate();
+        gone.filter_map(|(rank, gone)| {
+            let why = &gone.as_ref()?.why;
+            Some(format!("{}: {why}", state.name_of(rank)))
+        })
+        .collect()
+    }
+
+    /// Nothing is left to be done: ends with all others, asleep until rank 0 says so.
+    pub fn close(&self) -> Closing {
+        if self.leads() {
+            self.to_all(&Message::End);
+        }
+        let began_ns = self.clock.now_ns();
+        while !self.leads() {
+            self.look();
+            let state = self.state.borrow();
+            if state.is_at_end || state.gone[0].is_some() {
+                break;
+            }
+            let silence_ns = self.settings.patience.silence_ns;
+            let silent = state.silent(false, began_ns, self.clock.now_ns(), silence_ns);
+            drop(state);
+            if silent.is_some() {
+                self.state
+                    .borrow_mut()
+                    .is_lost(0, "says nothing".to_owned());
+                break;
+            }
+            self.rest();
+        }
+        let state = self.state.borrow();
+        let is_unanswered = state.gone.iter().flatten().any(|gone| !gone.answers);
+        if is_unanswered && !self.leads() {
+            std::thread::sleep(LAST_GRACE);
+        }
+        match is_unanswered {
+            true => Closing::WithoutAll,
+            false => Closing::Together,
+        }
+    }
+
+    fn send(&self, to: u32, message: &Message) {
+        self.carrier.send(to, message.to_bytes());
+    }
+
+    fn to_all(&self, message: &Message) {
+        let bytes = message.to_bytes();
+        let here = self.rank();
+        let others = (0..self.carrier.size()).filter(|rank| *rank != here);
+        others.for_each(|rank| self.carrier.send(rank, bytes.clone()));
+    }
+
+    /// Takes all messages, and says that this rank is there.
+    pub fn look(&self) {
+        while let Some((from, bytes)) = self.carrier.receive() {
+            self.state.borrow_mut().heard(from, self.clock.now_ns());
+            match Message::from_bytes(&bytes) {
+                Some(Message::Ping { number }) => {
+                    let wall = self.clock.wall();
+                    self.send(from, &Message::Pong { number, wall });
+                    self.state.borrow_mut().pinged_ns = Some(self.clock.now_ns());
+                }
+                Some(message) => self.state.borrow_mut().take(from, message),
+                None => {}
+            }
+        }
+        let now_ns = self.clock.now_ns();
+        let last_ns = self.state.borrow().beat_ns;
+        let is_due = last_ns == 0 || now_ns.saturating_sub(last_ns) >= BEAT_EVERY_NS;
+        if is_due && !self.is_ending.get() {
+            self.state.borrow_mut().beat_ns = now_ns.max(1);
+            match self.leads() {
+                true => self.to_all(&Message::Beat),
+                false => self.send(0, &Message::Beat),
+            }
+        }
+    }
+
+    /// Sleeps a little; hardly while clocks are being compared.
+    fn rest(&self) {
+        let pinged_ns = self.state.borrow().pinged_ns;
+        let is_over = |pinged_ns| self.clock.now_ns() > pinged_ns + ATTENTIVE_NS;
+        match pinged_ns {
+            Some(pinged_ns) if !is_over(pinged_ns) => self.stay_awake(pinged_ns),
+            _ => std::thread::sleep(LOOK_EVERY),
+        }
+    }
+
+    /// Between two looks for a message that belongs to the one that went at `since_ns`: where
+    /// it comes at once it is seen at once, and where the processors are busy with other
+    /// work, they get to it.
+    fn stay_awake(&self, since_ns: u64) {
+        match self.clock.now_ns().saturating_sub(since_ns) < AWAKE_NS {
+            true => std::hint::spin_loop(),
+            false => std::thread::sleep(NAP),
+        }
+    }
+
+    /// Looks until `done` says so. Fails where another rank did, where one that must be
+    /// heard of is silent for longer than `silence_ns`, and on a signal.
+    fn wait(
+        &self,
+        context: &Context,
+        silence_ns: u64,
+        done: impl Fn(&State) -> bool,
+    ) -> Outcome<()> {
+        let began_ns = self.clock.now_ns();
+        loop {
+            self.look();
+            if let Some(signal) = context.signal() {
+                self.is_ending.set(true);
+                return Err(interrupted(signal));
+            }
+            let mut state = self.state.borrow_mut();
+            if state.has_failures() {
+                drop(state);
+                return Err(self.failures());
+            }
+            if done(&state) {
+                return Ok(());
+            }
+            let is_alone = !self.leads() && state.gone[0].is_some();
+            if is_alone || state.is_aborted || state.is_at_end {
+                return Err(aborted());
+            }
+            let now_ns = self.clock.now_ns();
+            if let Some(rank) = state.silent(self.leads(), began_ns, now_ns, silence_ns) {
+                let why = says_nothing(silence_ns);
+                let text = format!("{} {why}", state.name_of(rank));
+                state.is_lost(rank, why);
+                return Err(Failure::new(
+                    Exit::Target,
+                    text,
+                    "see whether that host is alive, then start again",
+                ));
+            }
+            drop(state);
+            self.rest();
+        }
+    }
+
+    /// What ranks said that failed, with those that fail at the same time.
+    fn failures(&self) -> Failure {
+        let until_ns = self.clock.now_ns() + MORE_FAILURES_NS;
+        loop {
+            self.look();
+            let mut state = self.state.borrow_mut();
+            let is_enough = state.all_answered(&state.checked);
+            if is_enough || self.clock.now_ns() >= until_ns {
+                return state.failure().unwrap_or_else(aborted);
+            }
+            drop(state);
+            self.rest();
+        }
+    }
+}
+
+/// What is said of a rank that is not heard of.
+fn says_nothing(silence_ns: u64) -> String {
+    format!("says nothing for {} s", silence_ns / S)
+}
+
+fn interrupted(signal: u8) -> Failure {
+    Failure::new(
+        Exit::Interrupted(signal),
+        "interrupted while the hosts waited for each other",
+        "start again; what was measured before is kept",
+    )
+}
+
+/// On ranks that do not lead, and print nothing.
+fn aborted() -> Failure {
+    Failure::new(
+        Exit::Target,
+        "the others cannot go on",
+        "see what rank 0 says of it",
+    )
+}

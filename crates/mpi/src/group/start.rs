@@ -1,0 +1,149 @@
+//! The agreed start: clocks are compared, and all are told an instant on their own.
+
+use super::{MS, Member, S};
+use crate::carrier::Carrier;
+use crate::clock::{Comparison, ROUND_TRIPS};
+use crate::message::Message;
+use std::time::Duration;
+use stripewise_campaign::steps::start::{Agreed, ClockOffset, Waiting};
+use stripewise_campaign::{Context, Exit, Failure, Outcome};
+use stripewise_results::GroupRecord;
+use stripewise_units::WallTime;
+
+/// From the decision to start to the start: all must have heard of it.
+const START_IN_NS: u64 = 300 * MS;
+/// More for many ranks.
+pub(super) const PER_RANK_NS: u64 = 2 * MS;
+/// Round trips with one rank take this long at most, once one has come to its end.
+const COMPARING_NS: u64 = S;
+
+impl<C: Carrier> Member<C> {
+    /// Says that everything is open here, and returns what rank 0 agrees with all.
+    pub(super) fn agreed_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
+        let (context, preparing_ns) = (waiting.context, self.settings.patience.preparing_ns);
+        if self.leads() {
+            return self.lead_start(context, run);
+        }
+        self.send(
+            0,
+            &Message::Ready {
+                run,
+                skeleton: Box::new(waiting.skeleton.clone()),
+            },
+        );
+        self.wait(context, preparing_ns, |state| {
+            state.go.as_ref().is_some_and(|go| go.0 == run)
+        })?;
+        let go = self.state.borrow_mut().go.take();
+        Ok(go.map(|go| go.1).unwrap_or_default())
+    }
+
+    fn lead_start(&self, context: &Context, run: u32) -> Outcome<Agreed> {
+        if !self.losses().is_empty() {
+            return Err(Failure::new(
+                Exit::Target,
+                "the runs that are left were not started: a host is missing",
+                "see what became of it, and start again; what was measured is kept",
+            ));
+        }
+        self.wait(context, self.settings.patience.preparing_ns, |state| {
+            state.ready.iter().all(|ready| *ready == Some(run))
+        })?;
+        let offsets = self.compare_clocks(context);
+        if let Some(rank) = offsets.iter().position(Option::is_none) {
+            let mut state = self.state.borrow_mut();
+            let why = "does not answer".to_owned();
+            let text = format!("{} {why}: its clock is not known", state.name_of(rank));
+            state.is_lost(rank, why);
+            let hint = "see whether that host is alive, then start again";
+            return Err(Failure::new(Exit::Target, text, hint));
+        }
+        let offsets: Vec<ClockOffset> = offsets.into_iter().flatten().collect();
+        let in_ns = START_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
+        let at = WallTime(self.clock.wall().ns() + in_ns);
+        let hosts = self.state.borrow().names();
+        for (rank, offset) in (0_u32..).zip(&offsets).skip(1) {
+            self.send(
+                rank,
+                &Message::Go {
+                    run,
+                    at: at.shifted(offset.offset_ns),
+                    offset_ns: offset.offset_ns,
+                    error_ns: offset.error_ns,
+                    group: self.group(rank, &hosts),
+                },
+            );
+        }
+        self.state.borrow_mut().offsets = offsets;
+        Ok(Agreed {
+            at: Some(at),
+            clock: Some(ClockOffset::default()),
+            group: Some(self.group(0, &hosts)),
+        })
+    }
+
+    fn group(&self, rank: u32, hosts: &[String]) -> GroupRecord {
+        GroupRecord {
+            id: self.settings.group.clone(),
+            rank,
+            hosts: hosts.to_vec(),
+        }
+    }
+
+    /// The clock of each rank minus that of rank 0; `None` for ranks that do not answer.
+    pub(super) fn compare_clocks(&self, context: &Context) -> Vec<Option<ClockOffset>> {
+        let mut offsets = vec![Some(ClockOffset::default())];
+        for rank in 1..self.carrier.size() {
+            let is_gone = self.state.borrow().gone[rank as usize].is_some();
+            offsets.push(match is_gone {
+                true => None,
+                false => self.compare_clock(context, rank),
+            });
+        }
+        offsets
+    }
+
+    fn compare_clock(&self, context: &Context, rank: u32) -> Option<ClockOffset> {
+        let mut comparison = Comparison::default();
+        let began_ns = self.clock.now_ns();
+        for number in 0..ROUND_TRIPS {
+            let (asked, asked_ns) = (self.clock.wall(), self.clock.now_ns());
+            self.send(rank, &Message::Ping { number });
+            let other = loop {
+                self.look();
+                let pong = self.state.borrow_mut().pong.take();
+                match pong {
+                    Some((from, answered, wall)) if (from, answered) == (rank, number) => {
+                        break wall;
+                    }
+                    _ => {}
+                }
+                // One answer is enough, and a busy host takes its time.
+                let limit_ns = match comparison.offset() {
+                    Some(_) => COMPARING_NS,
+                    None => self.settings.patience.answer_ns,
+                };
+                let is_late = self.clock.now_ns().saturating_sub(began_ns) > limit_ns;
+                if is_late || context.signal().is_some() {
+                    return comparison.offset();
+                }
+                self.stay_awake(asked_ns);
+            };
+            comparison.add(asked, self.clock.wall(), other);
+        }
+        comparison.offset()
+    }
+
+    /// Sleeps until the agreed instant, on the monotonic clock: whoever sets the other
+    /// one meanwhile moves nothing.
+    pub(super) fn sleep_until(&self, context: &Context, at: WallTime) {
+        let left_ns = u64::try_from(at.since(self.clock.wall())).unwrap_or(0);
+        let until_ns = self.clock.now_ns().saturating_add(left_ns);
+        while context.signal().is_none() {
+            match until_ns.saturating_sub(self.clock.now_ns()) {
+                0 => break,
+                left_ns => std::thread::sleep(Duration::from_nanos(left_ns.min(20 * MS))),
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a rank has heard of the others.
+
+use crate::message::Message;
+use crate::places::Places;
+use crate::runs::Runs;
+use stripewise_campaign::steps::start::{Agreed, ClockOffset};
+use stripewise_campaign::{Exit, Failure};
+use stripewise_units::{Hint, WallTime};
+use stripewise_workload::Request;
+
+/// Who a rank is.
+#[derive(Clone, Debug)]
+pub(super) struct Greeting {
+    pub(super) version: String,
+    pub(super) host: String,
+    pub(super) destroys_anywhere: bool,
+}
+
+/// What a rank is to measure.
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    pub(super) targets: Vec<String>,
+    pub(super) plan: String,
+}
+
+/// Why a rank takes no part any more.
+#[derive(Clone, Debug)]
+pub(super) struct Gone {
+    pub(super) why: String,
+    /// It said so itself, and still answers.
+    pub(super) answers: bool,
+}
+
+/// What a rank said that failed.
+#[derive(Clone, Debug)]
+struct Told {
+    rank: usize,
+    text: String,
+    hint: Option<String>,
+    exit: u8,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    /// When each rank was heard of last; 0 for never.
+    pub(super) heard_ns: Vec<u64>,
+    /// When this one said last that it is there.
+    pub(super) beat_ns: u64,
+    pub(super) greetings: Vec<Option<Greeting>>,
+    pub(super) checked: Vec<Option<Checked>>,
+    pub(super) request: Option<(Request, Places)>,
+    pub(super) may_proceed: bool,
+    /// Number of the current run, and for which one each rank is ready.
+    pub(super) run: u32,
+    pub(super) ready: Vec<Option<u32>>,
+    pub(super) go: Option<(u32, Agreed)>,
+    pub(super) pong: Option<(u32, u32, WallTime)>,
+    /// When rank 0 asked for the clock last.
+    pub(super) pinged_ns: Option<u64>,
+    /// When to stop, on the own clock.
+    pub(super) stop: Option<WallTime>,
+    /// Nothing comes of it: a rank failed.
+    pub(super) is_aborted: bool,
+    pub(super) gone: Vec<Option<Gone>>,
+    /// Failures that nobody has dealt with yet.
+    told: Vec<Told>,
+    /// Runs that rank 0 is done with.
+    pub(super) runs_over: u32,
+    pub(super) is_at_end: bool,
+    pub(super) runs: Runs,
+    pub(super) offsets: Vec<ClockOffset>,
+}
+
+impl State {
+    pub(super) fn new(size: usize) -> State {
+        State {
+            heard_ns: vec![0; size],
+            greetings: vec![None; size],
+            checked: vec![None; size],
+            ready: vec![None; size],
+            gone: vec![None; size],
+            runs: Runs::new(size),
+            offsets: vec![ClockOffset::default(); size],
+            ..State::default()
+        }
+    }
+
+    pub(super) fn heard(&mut self, from: u32, now_ns: u64) {
+        if let Some(heard_ns) = self.heard_ns.get_mut(from as usize) {
+            *heard_ns = now_ns.max(1);
+        }
+    }
+
+    pub(super) fn take(&mut self, from: u32, message: Message) {
+        let rank = from as usize;
+        if rank >= self.gone.len() {
+            return;
+        }
+        match message {
+            Message::Greeting {
+                version,
+                host,
+                destroys_anywhere,
+            } => {
+                self.greetings[rank] = Some(Greeting {
+                    version,
+                    host,
+                    destroys_anywhere,
+                });
+            }
+            Message::Checked { targets, plan } => {
+                self.checked[rank] = Some(Checked { targets, plan });
+            }
+            Message::Request { request, places } => self.request = Some((*request, places)),
+            Message::Proceed => self.may_proceed = true,
+            Message::Ready { run, skeleton } => {
+                self.ready[rank] = Some(run);
+                self.runs.begin(run, rank, *skeleton);
+            }
+            Message::Pong { number, wall } => self.pong = Some((from, number, wall)),
+            Message::Go {
+                run,
+                at,
+                offset_ns,
+                error_ns,
+                group,
+            } => {
+                let clock = Some(ClockOffset {
+                    offset_ns,
+                    error_ns,
+                });
+                let (at, group) = (Some(at), Some(group));
+                self.go = Some((run, Agreed { at, clock, group }));
+            }
+            Message::Interval { run, jobs } => self.runs.interval(run, rank, jobs),
+            Message::Stop { at } => self.stop = Some(at),
+            Message::Record { run, record } => self.runs.record(run, rank, *record),
+            Message::Failed { text, hint, exit } => self.told.push(Told {
+                rank,
+                text,
+                hint,
+                exit,
+            }),
+            Message::Abort => self.is_aborted = true,
+            Message::RunOver { run } => self.runs_over = run.saturating_add(1),
+            Message::End => self.is_at_end = true,
+            Message::Beat | Message::Ping { .. } => {}
+        }
+    }
+
+    /// The host's name, with the rank where several ranks are on it.
+    pub(super) fn name_of(&self, rank: usize) -> String {
+        let name = |rank: usize| Some(self.greetings.get(rank)?.as_ref()?.host.as_str());
+        let Some(host) = name(rank) else {
+            return format!("rank {rank}");
+        };
+        let same = (0..self.greetings.len()).filter(|other| name(*other) == Some(host));
+        match same.count() {
+            1 => host.to_owned(),
+            _ => format!("{host}:{rank}"),
+        }
+    }
+
+    /// Hosts by rank.
+    pub(super) fn names(&self) -> Vec<String> {
+        let greetings = self.greetings.iter().enumerate();
+        let host = |(rank, greeting): (usize, &Option<Greeting>)| match greeting {
+            Some(greeting) => greeting.host.clone(),
+            None => format!("rank {rank}"),
+        };
+        greetings.map(host).collect()
+    }
+
+    /// A rank that should have been heard of: rank 0 expects all others, the others it.
+    pub(super) fn silent(
+        &self,
+        leads: bool,
+        began_ns: u64,
+        now_ns: u64,
+        silence_ns: u64,
+    ) -> Option<usize> {
+        let is_silent = |rank: &usize| {
+            let last_ns = self.heard_ns[*rank].max(began_ns);
+            self.gone[*rank].is_none() && now_ns.saturating_sub(last_ns) > silence_ns
+        };
+        match leads {
+            true => (1..self.heard_ns.len()).find(is_silent),
+            false => Some(0).filter(is_silent),
+        }
+    }
+
+    /// A rank does not answer any more.
+    pub(super) fn is_lost(&mut self, rank: usize, why: String) {
+        self.gone[rank] = Some(Gone {
+            why,
+            answers: false,
+        });
+    }
+
+    pub(super) fn has_failures(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// All ranks have said something, or failed.
+    pub(super) fn all_answered<T>(&self, said: &[Option<T>]) -> bool {
+        let failed = |rank: usize| self.told.iter().any(|told| told.rank == rank);
+        let mut said = said.iter().enumerate().skip(1);
+        said.all(|(rank, said)| said.is_some() || failed(rank) || self.gone[rank].is_some())
+    }
+
+    /// What ranks said that failed, a line for each, as one failure. They take no part
+    /// any more.
+    pub(super) fn failure(&mut self) -> Option<Failure> {
+        let told = std::mem::take(&mut self.told);
+        let first = told.first()?.clone();
+        let lines = told.into_iter().map(|told| {
+            let line = format!("{}: {}", self.name_of(told.rank), told.text);
+            self.gone[told.rank] = Some(Gone {
+                why: told.text,
+                answers: true,
+            });
+            line
+        });
+        let lines: Vec<String> = lines.collect();
+        Some(Failure {
+            hint: first.hint.map(Hint::plain),
+            ..Failure::of(exit_of(first.exit), lines.join("\n"))
+        })
+    }
+}
+
+/// The use case's end whose process would return `code`.
+fn exit_of(code: u8) -> Exit {
+    match code {
+        2 => Exit::Usage,
+        4 => Exit::InputOutput,
+        5 => Exit::Store,
+        6 => Exit::Busy,
+        129.. => Exit::Interrupted(code - 128),
+        _ => Exit::Target,
+    }
+}

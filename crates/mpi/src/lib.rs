@@ -1,0 +1,27 @@
+//! One array, many hosts: the same request on every rank of an MPI job, begun at one
+//! moment, merged interval by interval.
+//!
+//! A rank is [`Member`] of a group: it goes along with the runs of its own process
+//! (`campaign`'s `Companion`), which write to its own store as ever. Rank 0 leads. How
+//! messages travel is a [`Carrier`]; MPI is one, and threads of one process are another,
+//! for the tests.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod carrier;
+mod clock;
+mod group;
+mod message;
+mod one_of;
+mod pieces;
+mod places;
+mod runs;
+
+pub use arguments::{Arguments, ArgumentsError, of_rank};
+pub use carrier::Carrier;
+pub use clock::{Comparison, ROUND_TRIPS};
+pub use group::{Closing, Member, Patience, Settings};
+pub use message::Message;
+pub use one_of::OneOf;
+pub use pieces::{PIECE_BYTES_MAX, Pieces, cut};
+pub use places::{Places, PlacesError, Targets};

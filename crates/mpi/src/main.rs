@@ -1,0 +1,56 @@
+//! `stripewise-mpi`: the binary. Everything that MPI is asked for is here and in
+//! `mpi_carrier.rs`; the rest is the library's, and tested without it.
+
+mod mpi_carrier;
+
+use mpi::Threading;
+use mpi::traits::Communicator;
+use mpi_carrier::MpiCarrier;
+use std::process::ExitCode;
+use std::rc::Rc;
+use stripewise_cli::{VERSION, host_name, main_together, refuse, system_clock};
+use stripewise_mpi::{Closing, Member, OneOf, Patience, Settings, of_rank};
+
+/// Messages that wait for their receiver: a host that stands still for its six seconds
+/// gets few.
+const BUFFER_BYTES: usize = 64 << 20;
+
+fn main() -> ExitCode {
+    let Some((mut universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
+        return ExitCode::from(refuse(
+            "MPI was initialised before",
+            "start the program by mpirun or srun",
+        ));
+    };
+    universe.set_buffer_size(BUFFER_BYTES);
+    let world = universe.world();
+    let rank = u32::try_from(world.rank()).unwrap_or(0);
+    let host = host_name();
+    let arguments = match of_rank(std::env::args_os(), &host, rank) {
+        Ok(arguments) => arguments,
+        // All ranks have the same words.
+        Err(error) if rank == 0 => return ExitCode::from(refuse(&error.to_string(), error.hint())),
+        Err(_) => return ExitCode::SUCCESS,
+    };
+    let clock = system_clock();
+    // No other group begins in this nanosecond under this number.
+    let group = format!("group-{:x}-{:x}", clock.wall().ns(), std::process::id());
+    let settings = Settings {
+        version: VERSION.to_owned(),
+        host,
+        shared: arguments.shared,
+        destroys_anywhere: arguments.destroys_anywhere,
+        group,
+        patience: Patience::default(),
+    };
+    let carrier = MpiCarrier::new(universe.world());
+    let member = Rc::new(Member::new(carrier, clock, settings));
+    let together = OneOf::new(Rc::clone(&member), arguments.map);
+    let code = main_together(arguments.rest, None, Rc::new(together));
+    if member.close() == Closing::WithoutAll {
+        // Ending in order would wait for the rank that does not answer.
+        world.abort(i32::from(code));
+    }
+    // What is to be known of this rank is known to rank 0, which answers for all.
+    ExitCode::from(if rank == 0 { code } else { 0 })
+}

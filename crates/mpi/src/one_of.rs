@@ -1,0 +1,67 @@
+//! A rank as the command line's library sees it.
+
+use crate::carrier::Carrier;
+use crate::group::Member;
+use crate::places::Places;
+use std::path::PathBuf;
+use std::rc::Rc;
+use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_campaign::steps::start::Companion;
+use stripewise_campaign::{Context, Failure, Outcome};
+use stripewise_cli::Together;
+use stripewise_lab::hosts::HostPart;
+use stripewise_workload::Request;
+
+/// A member, and where rank 0 finds the map.
+pub struct OneOf<C> {
+    member: Rc<Member<C>>,
+    map: Option<PathBuf>,
+}
+
+impl<C: Carrier + 'static> OneOf<C> {
+    /// Of this member.
+    #[must_use]
+    pub fn new(member: Rc<Member<C>>, map: Option<PathBuf>) -> OneOf<C> {
+        OneOf { member, map }
+    }
+
+    fn places(&self, context: &Context) -> Outcome<Places> {
+        let Some(path) = &self.map else {
+            return Ok(Places::default());
+        };
+        let hint = "check the path given to --map";
+        let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
+        Places::from_toml(&text).map_err(|error| Failure::usage(error.to_string(), error.hint()))
+    }
+}
+
+impl<C: Carrier + 'static> Together for OneOf<C> {
+    fn leads(&self) -> bool {
+        self.member.leads()
+    }
+
+    fn companion(&self) -> Rc<dyn Companion> {
+        Rc::clone(&self.member) as Rc<dyn Companion>
+    }
+
+    fn request(&self, context: &Context, read: Option<Request>) -> Outcome<Request> {
+        let read = read.map(|request| Ok((request, self.places(context)?)));
+        self.member.request(context, read.transpose()?)
+    }
+
+    fn look(&self) {
+        self.member.look();
+    }
+
+    fn collected(&self) -> Vec<Vec<HostPart>> {
+        self.member.collected()
+    }
+
+    fn losses(&self) -> Vec<String> {
+        self.member.losses()
+    }
+
+    fn failed(&self, failure: &Failure) {
+        self.member.tell_failure(failure);
+    }
+}

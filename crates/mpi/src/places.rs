@@ -1,0 +1,172 @@
+//! Which targets a host measures on: names with `{host}` and `{rank}` in them, and a map
+//! from hosts to targets, because devices are called differently on each host.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use stripewise_workload::Request;
+
+/// Targets by host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Places {
+    /// `alpha = ["/dev/sdb"]`; what `{target}` stands for there.
+    #[serde(default)]
+    pub hosts: BTreeMap<String, Targets>,
+}
+
+/// One target or several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Targets {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+/// A map or a name that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacesError {
+    problem: String,
+    hint: &'static str,
+}
+
+impl PlacesError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        self.hint
+    }
+}
+
+impl fmt::Display for PlacesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for PlacesError {}
+
+impl Places {
+    /// Reads a map: `[hosts]` with a line for each host.
+    ///
+    /// # Errors
+    /// Where the text is none.
+    pub fn from_toml(text: &str) -> Result<Places, PlacesError> {
+        let places: Places = toml::from_str(text).map_err(|error| PlacesError {
+            problem: format!("the map is not readable: {error}"),
+            hint: "write [hosts] and a line for each host: alpha = \"/dev/sdb\"",
+        })?;
+        match places.hosts.is_empty() {
+            false => Ok(places),
+            true => Err(PlacesError {
+                problem: "the map names no host".to_owned(),
+                hint: "write [hosts] and a line for each host: alpha = \"/dev/sdb\"",
+            }),
+        }
+    }
+
+    fn targets(&self, host: &str) -> Result<Vec<String>, PlacesError> {
+        match self.hosts.get(host) {
+            Some(Targets::One(one)) => Ok(vec![one.clone()]),
+            Some(Targets::Several(several)) if !several.is_empty() => Ok(several.clone()),
+            _ => Err(PlacesError {
+                problem: format!("the map says nothing of {host}, and {{target}} is asked for"),
+                hint: "give the map a line for each host, and name the file with --map FILE",
+            }),
+        }
+    }
+
+    /// The request as this rank runs it: its own targets, and seeds of its own, so that
+    /// hosts that share a device do not read the same blocks one after the other.
+    ///
+    /// # Errors
+    /// Where the map lacks the host.
+    pub fn resolve(&self, request: Request, host: &str, rank: u32) -> Result<Request, PlacesError> {
+        let mut request = request;
+        for job in &mut request.jobs {
+            let mut targets = Vec::new();
+            for text in &job.targets {
+                let each = match text.as_str() {
+                    "{target}" => self.targets(host)?,
+                    text if text.contains("{target}") => {
+                        let mut all = self.targets(host)?;
+                        all.iter_mut()
+                            .for_each(|target| *target = text.replace("{target}", target));
+                        all
+                    }
+                    text => vec![text.to_owned()],
+                };
+                targets.extend(each.into_iter().map(|text| named(&text, host, rank)));
+            }
+            job.targets = targets;
+            job.workload.seed =
+                stripewise_workload::derived_seed(job.workload.seed, u64::from(rank));
+        }
+        Ok(request)
+    }
+}
+
+/// A name with `{host}` and `{rank}` replaced.
+#[must_use]
+pub fn named(text: &str, host: &str, rank: u32) -> String {
+    text.replace("{host}", host)
+        .replace("{rank}", &rank.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_workload::{RequestJob, Workload};
+
+    fn request(targets: &[&str]) -> Request {
+        Request {
+            jobs: vec![RequestJob {
+                name: "job".to_owned(),
+                targets: targets.iter().map(|text| (*text).to_owned()).collect(),
+                workload: Workload::default(),
+            }],
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_host_and_seeds_those_of_the_rank() {
+        let places = Places::from_toml(
+            "[hosts]\nalpha = \"/dev/sdb\"\nbeta = [\"/dev/sdc\", \"/dev/sdd\"]\n",
+        )
+        .unwrap();
+        let targets = |targets: &[&str], host: &str, rank: u32| {
+            places.resolve(request(targets), host, rank).unwrap().jobs[0]
+                .targets
+                .clone()
+        };
+        assert_eq!(targets(&["{target}"], "alpha", 0), ["/dev/sdb"]);
+        assert_eq!(targets(&["{target}"], "beta", 1), ["/dev/sdc", "/dev/sdd"]);
+        assert_eq!(
+            targets(&["/data/{host}-{rank}"], "beta", 3),
+            ["/data/beta-3"]
+        );
+        assert_eq!(targets(&["sim:{target}"], "alpha", 0), ["sim:/dev/sdb"]);
+        let seed = |rank| {
+            places.resolve(request(&["x"]), "gamma", rank).unwrap().jobs[0]
+                .workload
+                .seed
+        };
+        assert_eq!(seed(0), Workload::default().seed);
+        assert_ne!(seed(1), seed(2));
+    }
+
+    #[test]
+    fn a_map_that_lacks_a_host_is_refused() {
+        let places = Places::from_toml("[hosts]\nalpha = \"/dev/sdb\"\n").unwrap();
+        let error = places
+            .resolve(request(&["{target}"]), "beta", 1)
+            .unwrap_err();
+        assert!(error.to_string().contains("says nothing of beta"));
+        for text in ["", "[hosts]\n", "hosts = 5", "[host]\na = \"b\"\n"] {
+            assert!(Places::from_toml(text).is_err(), "{text}");
+        }
+    }
+}

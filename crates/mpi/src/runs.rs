@@ -1,0 +1,179 @@
+//! What rank 0 has heard of the runs of all ranks.
+
+use stripewise_campaign::steps::start::ClockOffset;
+use stripewise_lab::hosts::{HostPart, PartInterval, PartJob};
+use stripewise_results::{JobRecord, RunRecord, Status};
+
+/// All runs, in order.
+#[derive(Debug, Default)]
+pub struct Runs {
+    size: usize,
+    runs: Vec<Vec<OfRank>>,
+}
+
+/// What is known of a run of one rank.
+#[derive(Debug, Default)]
+struct OfRank {
+    skeleton: Option<RunRecord>,
+    jobs: Vec<PartJob>,
+    record: Option<RunRecord>,
+    /// Operations a second in its last interval.
+    iops: f64,
+    /// None of its operations has completed for this long.
+    idle_ns: u64,
+}
+
+impl Runs {
+    /// Of so many ranks.
+    #[must_use]
+    pub fn new(size: usize) -> Runs {
+        Runs {
+            size,
+            runs: Vec::new(),
+        }
+    }
+
+    fn of(&mut self, run: u32, rank: usize) -> Option<&mut OfRank> {
+        // Runs come one after the other: a number far ahead is nobody's.
+        let run = run as usize;
+        if run > self.runs.len() || rank >= self.size {
+            return None;
+        }
+        if run == self.runs.len() {
+            self.runs
+                .push((0..self.size).map(|_| OfRank::default()).collect());
+        }
+        self.runs.get_mut(run)?.get_mut(rank)
+    }
+
+    fn at(&self, run: u32) -> &[OfRank] {
+        self.runs.get(run as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// A rank is ready for a run.
+    pub fn begin(&mut self, run: u32, rank: usize, skeleton: RunRecord) {
+        if let Some(of) = self.of(run, rank) {
+            of.jobs = vec![PartJob::default(); skeleton.jobs.len()];
+            of.skeleton = Some(skeleton);
+        }
+    }
+
+    /// An interval of all jobs of a rank.
+    pub fn interval(&mut self, run: u32, rank: usize, jobs: Vec<PartInterval>) {
+        let Some(of) = self.of(run, rank).filter(|of| of.jobs.len() == jobs.len()) else {
+            return;
+        };
+        let operations: u64 = jobs.iter().map(|job| job.interval.operations()).sum();
+        let duration_ns = jobs.first().map_or(0, |job| job.interval.duration_ns);
+        of.iops = operations as f64 * 1e9 / duration_ns.max(1) as f64;
+        match operations {
+            0 => of.idle_ns = of.idle_ns.saturating_add(duration_ns),
+            _ => of.idle_ns = 0,
+        }
+        for (job, interval) in of.jobs.iter_mut().zip(jobs) {
+            job.push(interval);
+        }
+    }
+
+    /// A rank's run is over.
+    pub fn record(&mut self, run: u32, rank: usize, record: RunRecord) {
+        if let Some(of) = self.of(run, rank) {
+            of.iops = 0.0;
+            of.record = Some(record);
+        }
+    }
+
+    /// Operations a second of all ranks in the last run.
+    #[must_use]
+    pub fn iops_now(&self) -> f64 {
+        let last = self.runs.last().map_or(&[][..], Vec::as_slice);
+        last.iter().map(|of| of.iops).sum()
+    }
+
+    /// A rank other than 0 whose run ended other than planned.
+    #[must_use]
+    pub fn broke_off(&self, run: u32) -> Option<usize> {
+        let ranks = self.at(run).iter().enumerate().skip(1);
+        let mut early = ranks.filter(|(_, of)| {
+            let record = of.record.as_ref();
+            record.is_some_and(|record| record.status == Status::Partial)
+        });
+        early.next().map(|(rank, _)| rank)
+    }
+
+    /// Why that rank's run did.
+    #[must_use]
+    pub fn because(&self, run: u32, rank: usize) -> String {
+        let record = self.at(run).get(rank).and_then(|of| of.record.as_ref());
+        let because = record.and_then(|record| record.partial_because.clone());
+        because.unwrap_or_else(|| "its run did not end as planned".to_owned())
+    }
+
+    /// A rank none of whose operations has completed for `ns`, although it has reason to
+    /// make some.
+    #[must_use]
+    pub fn stalled(&self, run: u32, ns: u64) -> Option<usize> {
+        let is_stalled = |of: &OfRank| {
+            let pause_ns = of.skeleton.as_ref().and_then(pause_ns);
+            let is_idle = |pause_ns: u64| of.idle_ns >= ns.saturating_add(pause_ns);
+            of.record.is_none() && pause_ns.is_some_and(is_idle)
+        };
+        self.at(run).iter().position(is_stalled)
+    }
+
+    /// A rank that is not gone and has no record of this run yet.
+    #[must_use]
+    pub fn without_record(&self, run: u32, gone: &[bool]) -> Option<usize> {
+        let mut ranks = self.at(run).iter().zip(gone);
+        ranks.position(|(of, is_gone)| of.record.is_none() && !is_gone)
+    }
+
+    /// The clocks were compared before and after a run; `None` for ranks that did not
+    /// answer then.
+    pub fn drifted(&mut self, run: u32, before: &[ClockOffset], after: &[Option<ClockOffset>]) {
+        for (rank, (before, after)) in before.iter().zip(after).enumerate() {
+            let Some(after) = after else { continue };
+            let drift_ns = after.offset_ns.saturating_sub(before.offset_ns);
+            let of = self.of(run, rank);
+            let record = of.and_then(|of| of.record.as_mut());
+            if let Some(start) = record.and_then(|record| record.start.as_mut()) {
+                start.clock_drift_ns = Some(drift_ns);
+            }
+        }
+    }
+
+    /// Run by run a part for each rank. A rank that was lost on the way counts as far as
+    /// it came, as a partial run.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Vec<HostPart>> {
+        let parts = |ranks: &Vec<OfRank>| ranks.iter().filter_map(part).collect();
+        self.runs.iter().map(parts).collect()
+    }
+}
+
+/// How long a run may do nothing because it was asked to pause between operations;
+/// `None`: as long as it likes.
+fn pause_ns(skeleton: &RunRecord) -> Option<u64> {
+    let of_job = |job: &JobRecord| match (&job.workload.rate, &job.workload.think_time) {
+        (_, Some(_)) => None,
+        (None, None) => Some(0),
+        // Ten arrivals: at random ones may be far apart.
+        (Some(rate), None) => Some((10e9 / rate.iops) as u64),
+    };
+    let pauses: Option<Vec<u64>> = skeleton.jobs.iter().map(of_job).collect();
+    pauses?.into_iter().min()
+}
+
+fn part(of: &OfRank) -> Option<HostPart> {
+    let record = match (&of.record, &of.skeleton) {
+        (Some(record), _) => record.clone(),
+        (None, Some(skeleton)) => RunRecord {
+            status: Status::Partial,
+            partial_because: Some("its end was not heard of".to_owned()),
+            ..skeleton.clone()
+        },
+        (None, None) => return None,
+    };
+    let has_measured = of.jobs.iter().all(|job| !job.intervals.is_empty());
+    has_measured.then(|| HostPart::new(record, of.jobs.clone()))
+}

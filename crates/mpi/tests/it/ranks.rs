@@ -1,0 +1,308 @@
+//! Ranks as threads of one process: every rank is a use case of its own with its own
+//! store, clock and targets, and messages travel through memory.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use stripewise_campaign::merge::merge_parts;
+use stripewise_campaign::run::{Beside, Ran, run};
+use stripewise_campaign::{
+    Clock, Context, Event, Interrupt, Observer, Outcome, Permissions, Surroundings,
+};
+use stripewise_lab::hosts::HostPart;
+use stripewise_mpi::{Carrier, Closing, Member, Message, Patience, Places, Settings};
+use stripewise_results::{RunRecord, Status};
+use stripewise_units::WallTime;
+use stripewise_workload::{Request, RequestJob, Workload};
+
+pub const S: u64 = 1_000_000_000;
+
+/// Messages from every rank to every rank, in order.
+type Post = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
+
+/// Carries messages, until its rank falls silent.
+struct Memory {
+    rank: u32,
+    size: u32,
+    post: Post,
+    /// Nothing goes or comes any more once it has sent an interval.
+    falls_silent: bool,
+    is_silent: AtomicBool,
+}
+
+impl Carrier for Memory {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn send(&self, to: u32, bytes: Vec<u8>) {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.falls_silent {
+            let message = Message::from_bytes(&bytes);
+            let is_interval = matches!(message, Some(Message::Interval { .. }));
+            self.is_silent.store(is_interval, Ordering::Relaxed);
+        }
+        self.post.lock().unwrap()[to as usize].push_back((self.rank, bytes));
+    }
+
+    fn receive(&self) -> Option<(u32, Vec<u8>)> {
+        match self.is_silent.load(Ordering::Relaxed) {
+            true => None,
+            false => self.post.lock().unwrap()[self.rank as usize].pop_front(),
+        }
+    }
+}
+
+/// A clock on the wall that is wrong by this much.
+#[derive(Clone, Copy)]
+struct Wrong {
+    started: Instant,
+    by_ns: i64,
+}
+
+impl Clock for Wrong {
+    fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    fn timestamp(&self) -> String {
+        let text = self.wall().to_string();
+        format!("{}Z", &text[..23])
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(1_800_000_000 * S + self.now_ns()).shifted(self.by_ns)
+    }
+}
+
+/// What a rank says to people.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Notes {
+    fn hear(&self, event: &Event<'_>) {
+        if let Event::Note { text, .. } = event {
+            self.0.lock().unwrap().push((*text).to_owned());
+        }
+    }
+}
+
+/// What differs from rank to rank.
+#[derive(Clone, Debug)]
+pub struct Rank {
+    pub version: &'static str,
+    pub host: String,
+    pub target: String,
+    pub clock_by_ns: i64,
+    /// It never says anything.
+    pub is_silent: bool,
+    /// It says nothing any more after its first interval.
+    pub falls_silent: bool,
+    pub is_shared: bool,
+    pub destroys_anywhere: bool,
+}
+
+impl Rank {
+    pub fn on(host: &str, target: &str) -> Rank {
+        Rank {
+            version: "1",
+            host: host.to_owned(),
+            target: target.to_owned(),
+            clock_by_ns: 0,
+            is_silent: false,
+            falls_silent: false,
+            is_shared: false,
+            destroys_anywhere: false,
+        }
+    }
+}
+
+/// What came of a rank.
+#[derive(Debug)]
+pub struct Came {
+    pub ended: Result<Vec<RunRecord>, String>,
+    pub notes: Vec<String>,
+    pub parts: Vec<Vec<HostPart>>,
+    /// Of rank 0: the record of all.
+    pub merged: Option<Vec<RunRecord>>,
+    pub closing: Closing,
+}
+
+/// What all are asked for: each its own target by the map `{target}`.
+pub fn request(workload: &Workload, repetitions: u32) -> Request {
+    Request {
+        jobs: vec![RequestJob {
+            name: "job".to_owned(),
+            targets: vec!["{target}".to_owned()],
+            workload: workload.clone(),
+        }],
+        repetitions,
+        interval_ns: S / 4,
+        engine: "threads".to_owned(),
+        cache_by_name: true,
+        ..Request::default()
+    }
+}
+
+/// Ranks that are to do something together, and where they keep it.
+pub struct Group {
+    pub directory: tempfile::TempDir,
+    pub patience: Patience,
+}
+
+impl Group {
+    pub fn new() -> Group {
+        Group {
+            directory: tempfile::tempdir().unwrap(),
+            patience: Patience::default(),
+        }
+    }
+
+    pub fn store_of(&self, rank: usize) -> PathBuf {
+        self.directory.path().join(format!("{rank}.db"))
+    }
+
+    /// A file with something in it.
+    pub fn file(&self, name: &str) -> String {
+        let file = self.directory.path().join(name);
+        let content: Vec<u8> = (0..1_u32 << 20).map(|at| (at * 7 / 3) as u8).collect();
+        std::fs::write(&file, content).unwrap();
+        file.to_str().unwrap().to_owned()
+    }
+
+    /// All do the same at once.
+    pub fn run(&self, ranks: &[Rank], request: &Request) -> Vec<Came> {
+        let post: Post = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
+        let started = Instant::now();
+        let of_rank = |number: usize, rank: &Rank| -> Came {
+            let carrier = Memory {
+                rank: number as u32,
+                size: ranks.len() as u32,
+                post: Arc::clone(&post),
+                falls_silent: rank.falls_silent,
+                is_silent: AtomicBool::new(rank.is_silent),
+            };
+            let clock = Wrong {
+                started,
+                by_ns: rank.clock_by_ns,
+            };
+            let places = places(ranks);
+            let read = (number == 0).then(|| (request.clone(), places));
+            one(
+                &self.store_of(number),
+                rank,
+                carrier,
+                clock,
+                self.patience,
+                read,
+            )
+        };
+        let of_rank = &of_rank;
+        std::thread::scope(|scope| {
+            let ranks = ranks.iter().enumerate();
+            let threads = ranks.map(|(number, rank)| scope.spawn(move || of_rank(number, rank)));
+            let threads: Vec<_> = threads.collect();
+            let came = threads.into_iter().map(|thread| thread.join().unwrap());
+            came.collect()
+        })
+    }
+}
+
+/// The map of all ranks.
+fn places(ranks: &[Rank]) -> Places {
+    let mut text = "[hosts]\n".to_owned();
+    for rank in ranks {
+        let line = format!("{} = \"{}\"\n", rank.host, rank.target);
+        if !text.contains(&line) {
+            text += &line;
+        }
+    }
+    Places::from_toml(&text).unwrap()
+}
+
+fn one(
+    store: &Path,
+    rank: &Rank,
+    carrier: Memory,
+    clock: Wrong,
+    patience: Patience,
+    read: Option<(Request, Places)>,
+) -> Came {
+    let notes = Notes::default();
+    let context = Context::new(Surroundings {
+        clock: Box::new(clock),
+        observer: Box::new(notes.clone()),
+        interrupt: Interrupt::default(),
+        store: Some(store.to_owned()),
+        store_is_named: true,
+        command: vec!["test".to_owned()],
+        version: rank.version.to_owned(),
+        chance: [u64::from(carrier.rank) + 7, 11],
+    });
+    let settings = Settings {
+        version: rank.version.to_owned(),
+        host: rank.host.clone(),
+        shared: rank.is_shared,
+        destroys_anywhere: rank.destroys_anywhere,
+        group: "group".to_owned(),
+        patience,
+    };
+    let member = Rc::new(Member::new(carrier, Box::new(clock), settings));
+    let mut store = context.open_store().unwrap();
+    let ran = ran(&context, &mut store, &member, read);
+    if let Err(failure)
+    | Ok(Ran {
+        ended: Err(failure),
+        ..
+    }) = &ran
+    {
+        member.tell_failure(failure);
+    }
+    let parts = member.collected();
+    let is_partial = !member.losses().is_empty()
+        || parts
+            .iter()
+            .flatten()
+            .any(|part| part.run.status != Status::Complete);
+    let merged = (member.leads() && parts.iter().any(|parts| !parts.is_empty()))
+        .then(|| merge_parts(&context, &mut store, parts.clone(), is_partial, None).unwrap());
+    let closing = member.close();
+    let told = notes.0.lock().unwrap().clone();
+    Came {
+        ended: match ran {
+            Err(failure)
+            | Ok(Ran {
+                ended: Err(failure),
+                ..
+            }) => Err(failure.chain()),
+            Ok(ran) => Ok(ran.records),
+        },
+        notes: told,
+        parts,
+        merged,
+        closing,
+    }
+}
+
+fn ran(
+    context: &Context,
+    store: &mut stripewise_store::Store,
+    member: &Rc<Member<Memory>>,
+    read: Option<(Request, Places)>,
+) -> Outcome<Ran> {
+    let request = member.request(context, read)?;
+    let beside = Beside {
+        companion: Some(Rc::clone(member) as Rc<_>),
+        ..Beside::default()
+    };
+    run(context, store, request, &Permissions::default(), beside)
+}
