@@ -1,8 +1,9 @@
 //! What rank 0 has heard of the runs of all ranks.
 
-use stripewise_campaign::steps::start::ClockOffset;
+use stripewise_campaign::steps::start::{Agreed, ClockOffset};
 use stripewise_lab::hosts::{HostPart, PartInterval, PartJob};
-use stripewise_results::{JobRecord, RunRecord, Status};
+use stripewise_results::{JobRecord, RunRecord, StartRecord, Status};
+use stripewise_units::WallTime;
 
 /// All runs, in order.
 #[derive(Debug, Default)]
@@ -56,6 +57,24 @@ impl Runs {
             of.jobs = vec![PartJob::default(); skeleton.jobs.len()];
             of.skeleton = Some(skeleton);
         }
+    }
+
+    /// When a rank is to start. What is left of one that is lost begins then: how late its
+    /// workers were, nobody hears any more.
+    pub fn agreed(&mut self, run: u32, rank: usize, agreed: &Agreed) {
+        let skeleton = self.of(run, rank).and_then(|of| of.skeleton.as_mut());
+        let (Some(skeleton), Some(at)) = (skeleton, agreed.at) else {
+            return;
+        };
+        let ramps = skeleton.jobs.iter().map(|job| job.workload.ramp_ns);
+        skeleton.start = Some(Box::new(StartRecord {
+            measured_from: WallTime(at.ns().saturating_add(ramps.max().unwrap_or(0))),
+            agreed: agreed.at,
+            clock_offset_ns: agreed.clock.map(|clock| clock.offset_ns),
+            clock_error_ns: agreed.clock.map(|clock| clock.error_ns),
+            group: agreed.group.clone(),
+            ..StartRecord::default()
+        }));
     }
 
     /// An interval of all jobs of a rank.
@@ -143,11 +162,13 @@ impl Runs {
     }
 
     /// Run by run a part for each rank. A rank that was lost on the way counts as far as
-    /// it came, as a partial run.
+    /// it came, as a partial run. Runs that nobody has begun to measure are left out.
     #[must_use]
     pub fn parts(&self) -> Vec<Vec<HostPart>> {
         let parts = |ranks: &Vec<OfRank>| ranks.iter().filter_map(part).collect();
-        self.runs.iter().map(parts).collect()
+        let runs = self.runs.iter().map(parts);
+        runs.filter(|parts: &Vec<HostPart>| !parts.is_empty())
+            .collect()
     }
 }
 

@@ -62,24 +62,27 @@ impl<C: Carrier> Member<C> {
         let in_ns = START_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
         let at = WallTime(self.clock.wall().ns() + in_ns);
         let hosts = self.state.borrow().names();
+        let of_rank = |rank: u32, offset: ClockOffset| Agreed {
+            at: Some(at.shifted(offset.offset_ns)),
+            clock: Some(offset),
+            group: Some(self.group(rank, &hosts)),
+        };
         for (rank, offset) in (0_u32..).zip(&offsets).skip(1) {
-            self.send(
-                rank,
-                &Message::Go {
-                    run,
-                    at: at.shifted(offset.offset_ns),
-                    offset_ns: offset.offset_ns,
-                    error_ns: offset.error_ns,
-                    group: self.group(rank, &hosts),
-                },
-            );
+            let go = Message::Go {
+                run,
+                at: at.shifted(offset.offset_ns),
+                offset_ns: offset.offset_ns,
+                error_ns: offset.error_ns,
+                group: self.group(rank, &hosts),
+            };
+            self.send(rank, &go);
+            let mut state = self.state.borrow_mut();
+            let agreed = of_rank(rank, *offset);
+            state.runs.agreed(run, rank as usize, &agreed);
         }
+        let own = of_rank(0, ClockOffset::default());
         self.state.borrow_mut().offsets = offsets;
-        Ok(Agreed {
-            at: Some(at),
-            clock: Some(ClockOffset::default()),
-            group: Some(self.group(0, &hosts)),
-        })
+        Ok(own)
     }
 
     fn group(&self, rank: u32, hosts: &[String]) -> GroupRecord {

@@ -93,6 +93,7 @@ fn a_missing_target_is_one_line_and_nothing_is_written() {
     let words = [
         "run",
         "{rank}.data",
+        "--busy-ok",
         "--write",
         "--overwrite",
         "--cache",
@@ -125,6 +126,7 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
     let words = [
         "run",
         "{rank}.data",
+        "--busy-ok",
         "--cache",
         "buffered",
         "--rate",

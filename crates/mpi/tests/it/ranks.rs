@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use stripewise_campaign::merge::merge_parts;
@@ -28,8 +28,8 @@ struct Memory {
     rank: u32,
     size: u32,
     post: Post,
-    /// Nothing goes or comes any more once it has sent an interval.
-    falls_silent: bool,
+    /// Nothing goes or comes any more once it has sent this many intervals.
+    intervals_left: AtomicU32,
     is_silent: AtomicBool,
 }
 
@@ -46,10 +46,9 @@ impl Carrier for Memory {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
-        if self.falls_silent {
-            let message = Message::from_bytes(&bytes);
-            let is_interval = matches!(message, Some(Message::Interval { .. }));
-            self.is_silent.store(is_interval, Ordering::Relaxed);
+        if let Some(Message::Interval { .. }) = Message::from_bytes(&bytes) {
+            let left = self.intervals_left.fetch_sub(1, Ordering::Relaxed) - 1;
+            self.is_silent.store(left == 0, Ordering::Relaxed);
         }
         self.post.lock().unwrap()[to as usize].push_back((self.rank, bytes));
     }
@@ -105,7 +104,7 @@ pub struct Rank {
     pub clock_by_ns: i64,
     /// It never says anything.
     pub is_silent: bool,
-    /// It says nothing any more after its first interval.
+    /// It says nothing any more after eight intervals.
     pub falls_silent: bool,
     pub is_shared: bool,
     pub destroys_anywhere: bool,
@@ -188,7 +187,7 @@ impl Group {
                 rank: number as u32,
                 size: ranks.len() as u32,
                 post: Arc::clone(&post),
-                falls_silent: rank.falls_silent,
+                intervals_left: AtomicU32::new(if rank.falls_silent { 8 } else { u32::MAX }),
                 is_silent: AtomicBool::new(rank.is_silent),
             };
             let clock = Wrong {

@@ -190,7 +190,7 @@ fn a_rank_that_cannot_do_it_stops_all_before_the_first_byte() {
         ),
         (
             change(&|rank| rank.is_silent = true),
-            &["rank 1 says nothing for 2 s"],
+            &["rank 1 says nothing for 5 s"],
         ),
         (
             change(&|rank| rank.destroys_anywhere = true),
@@ -199,8 +199,8 @@ fn a_rank_that_cannot_do_it_stops_all_before_the_first_byte() {
     ];
     for (ranks, says) in cases {
         let mut group = Group::new();
-        group.patience.answer_ns = 2 * S;
-        group.patience.silence_ns = 2 * S;
+        group.patience.answer_ns = 5 * S;
+        group.patience.silence_ns = 5 * S;
         let came = group.run(&ranks, &request(&workload(), 1));
         let said = came[0].ended.as_ref().unwrap_err();
         for part in says {
@@ -245,7 +245,7 @@ fn two_ranks_of_a_host_share_a_file_only_where_that_is_allowed() {
 #[test]
 fn a_rank_that_falls_silent_is_named_and_what_was_measured_is_merged() {
     let mut group = Group::new();
-    group.patience.silence_ns = 2 * S;
+    group.patience.silence_ns = 4 * S;
     let names = ["alpha", "beta", "gamma"];
     let ranks = names.map(|name| Rank {
         falls_silent: name == "beta",
