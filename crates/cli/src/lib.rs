@@ -108,7 +108,7 @@ fn dispatch(mut cli: Cli, start: Start) -> Outcome {
         show::terminal::expect_document();
     }
     if start.together.is_some() {
-        together::refuse_alone(&cli.command)?;
+        commands::hosts::refuse_alone(&cli.command)?;
     }
     let context = Context::new(cli.global, start.together).map_err(|error| {
         Failure::new(

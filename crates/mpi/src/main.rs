@@ -1,5 +1,6 @@
 //! `stripewise-mpi`: the binary. Everything that MPI is asked for is here and in
 //! `mpi_carrier.rs`; the rest is the library's, and tested without it.
+#![forbid(unsafe_code)]
 
 mod mpi_carrier;
 

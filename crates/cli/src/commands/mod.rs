@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod export;
 pub mod format;
 pub mod history;
+pub mod hosts;
 pub mod import;
 pub mod lab;
 pub mod manual;

@@ -1,5 +1,6 @@
 //! `run`: one run, or a grid, or the jobs of a plan.
 
+use crate::commands::hosts::as_one;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::request::request_of;
@@ -7,7 +8,7 @@ use crate::show::context::Context;
 use crate::show::document::{print_exact, print_text};
 use crate::show::runs::{self, fill_percentiles};
 use crate::switches::run::Run;
-use crate::together::{Together, as_one};
+use crate::together::Together;
 use std::rc::Rc;
 use stripewise_campaign::run::{Beside, requirements as required, run as run_request};
 use stripewise_campaign::steps::documents;
