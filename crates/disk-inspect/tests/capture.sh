@@ -100,7 +100,8 @@ for link in /sys/class/block/*; do
         md/layout md/metadata_version queue/chunk_sectors \
         queue/logical_block_size queue/physical_block_size queue/rotational \
         queue/scheduler queue/nr_requests queue/max_sectors_kb queue/write_cache \
-        queue/fua queue/zoned queue/optimal_io_size queue/minimum_io_size queue/iostats; do
+        queue/fua queue/zoned queue/io_poll queue/atomic_write_unit_min_bytes \
+        queue/atomic_write_unit_max_bytes queue/optimal_io_size queue/minimum_io_size queue/iostats; do
         copy "$real/$name"
     done
     # The device is a link to somewhere else; its files are kept here.

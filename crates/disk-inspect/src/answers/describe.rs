@@ -43,7 +43,7 @@ impl Known {
     pub fn note(&self) -> Option<String> {
         (!self.unanswered.is_empty()).then(|| {
             format!(
-                "{} did not answer: {}",
+                "{} did not report: {}",
                 self.device.name,
                 self.unanswered.join("; ")
             )

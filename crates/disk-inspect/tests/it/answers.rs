@@ -222,7 +222,7 @@ fn what_was_refused_is_absent_and_told() {
         "physical sectors",
         "error 1117",
         "makes no sense",
-        "C: did not tell",
+        "C: did not report",
     ] {
         assert!(notes.contains(words), "{words} in {notes}");
     }
