@@ -157,6 +157,10 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
+        // A test that has detached it leaves its number to others.
+        if !self.is_in_use() {
+            return;
+        }
         // Partitions that a tool told the kernel of outlive the device.
         let _ = try_run("partx", &["-d", &self.device]);
         let _ = try_run("losetup", &["-d", &self.device]);

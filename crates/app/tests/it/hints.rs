@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Switches of other programs that texts speak of, and the hidden one.
-const FOREIGN: [&str; 18] = [
+const FOREIGN: [&str; 20] = [
+    // Those that `stripewise-mpi` takes itself.
+    "--map",
+    "--shared",
     // fio's and elbencho's, whose output is read.
     "--client",
     "--status-interval",
