@@ -148,10 +148,13 @@ impl Loop {
         self.device.strip_prefix("/dev/").expect("it is under /dev")
     }
 
-    /// It still stands on our backing file.
+    /// It still stands on our backing file, whatever that is called now.
     pub fn is_in_use(&self) -> bool {
         let path = format!("/sys/block/{}/loop/backing_file", self.name());
-        std::fs::read_to_string(path).is_ok_and(|found| found.contains(text(&self.backing)))
+        let found = std::fs::read(path).unwrap_or_default();
+        [self.backing.as_path(), self.directory.path()]
+            .iter()
+            .any(|ours| found.starts_with(ours.as_os_str().as_encoded_bytes()))
     }
 }
 
