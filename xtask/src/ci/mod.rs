@@ -244,13 +244,18 @@ fn several_hosts(root: &Path) -> Result<()> {
             return shell::skip("several hosts, under mpirun", tool);
         }
     }
+    // Of the whole workspace, so that nothing is built again with other features of what
+    // it depends on; only these tests have such names.
     let arguments = [
         "test",
-        "--package",
-        "stripewise-mpi",
+        "--workspace",
         "--features",
-        "mpi",
+        "stripewise-mpi/mpi",
         "--locked",
+        "--test",
+        "it",
+        "--",
+        "mpirun",
     ];
     shell::run(&mut cargo(root, &arguments))
 }
