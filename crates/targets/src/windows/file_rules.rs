@@ -4,9 +4,10 @@
 //! system, with several names, elsewhere open, read-only, not wholly there; the
 //! store. Then the leave to write: `--overwrite`, or a file that we made.
 
-use super::access::{FoundPath, Status, os_code, reopen};
+use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
 use crate::mark::Maker;
+use crate::space::Space;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};

@@ -7,7 +7,6 @@ use super::make::Made;
 use super::opened::Opened;
 use super::{PlanDetail, What, calls, database, file_rules, mark};
 use crate::fill::Filling;
-use crate::space::Space;
 use crate::target::Settled;
 use crate::{
     Error, ErrorKind, FillPlan, FillProgress, FillReport, Intent, MadeFile, Plan, Progress, Result,
