@@ -12,9 +12,11 @@ const LABEL: &str = "<img src=x onerror=alert(1)>";
 /// Waits until an expression of the page is true.
 fn until(browser: &mut Browser, expression: &str) {
     let began = Instant::now();
-    while browser.value(expression) != true {
-        let text = browser.value("(document.body || {}).innerText || ''");
-        assert!(began.elapsed() < PATIENCE, "never {expression}: {text}");
+    while !browser.is_true(expression) {
+        if began.elapsed() > PATIENCE {
+            let text = browser.value("(document.body || {}).innerText || ''");
+            panic!("never {expression}: {text}");
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
 }

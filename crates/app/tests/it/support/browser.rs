@@ -68,6 +68,13 @@ impl Browser {
 
     /// Sends a command and waits for its answer; events on the way are looked at.
     pub fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        let answer = self.answer(method, parameters);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The same, with the answer as it came: a result or an error.
+    fn answer(&mut self, method: &str, parameters: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         let mut message = json!({"id": id, "method": method, "params": parameters});
@@ -83,8 +90,7 @@ impl Browser {
         loop {
             let message = self.read();
             if message["id"] == id {
-                assert!(message.get("error").is_none(), "{method}: {message}");
-                return message["result"].clone();
+                return message;
             }
         }
     }
@@ -140,15 +146,27 @@ impl Browser {
 
     /// The value of an expression in the page, or of the promise that it is.
     pub fn value(&mut self, expression: &str) -> Value {
-        let answer = self.ask(
-            "Runtime.evaluate",
-            json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
-        );
+        let answer = self.ask("Runtime.evaluate", evaluation(expression));
         assert!(
             answer.get("exceptionDetails").is_none(),
             "{expression}: {answer}"
         );
         answer["result"]["value"].clone()
+    }
+
+    /// Whether an expression is true in the page. A page that leaves for the next
+    /// one while it is asked has no answer, which is not a fault of it: not yet.
+    pub fn is_true(&mut self, expression: &str) -> bool {
+        let answer = self.answer("Runtime.evaluate", evaluation(expression));
+        if let Some(error) = answer.get("error") {
+            let text = error["message"].as_str().unwrap_or_default();
+            assert!(
+                ["navigated", "context"].iter().any(|why| text.contains(why)),
+                "{expression}: {error}"
+            );
+            return false;
+        }
+        answer["result"]["result"]["value"] == true
     }
 
     /// Moves the mouse to a place of the window.
@@ -160,6 +178,10 @@ impl Browser {
             );
         }
     }
+}
+
+fn evaluation(expression: &str) -> Value {
+    json!({"expression": expression, "returnByValue": true, "awaitPromise": true})
 }
 
 impl Drop for Browser {
