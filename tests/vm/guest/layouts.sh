@@ -62,13 +62,4 @@ code=$?
 [ $code = 130 ] && ok "Ctrl-C ends it" || bad "Ctrl-C: exit $code" /tmp/answer
 nothing_is_left "after Ctrl-C"
 
-stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
-pid=$!
-while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
-kill -KILL $pid
-wait $pid
-sw lab clean --yes > /tmp/clean 2>&1
-code=$?
-[ $code = 3 ] && ok "what is left is taken down by name only" || bad "lab clean without names: exit $code" /tmp/clean
-sw lab clean --yes --destroy $all > /tmp/clean 2>&1 || bad "lab clean" /tmp/clean
-nothing_is_left "after a kill"
+killed_and_cleaned

@@ -85,18 +85,20 @@ fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (A
     (asked, notes)
 }
 
-/// Layouts are made on the devices that the target names, separated by commas.
+/// The devices that a target names, separated by commas.
+fn named(target: &str) -> Vec<String> {
+    let names = target.split(',');
+    names.map(|name| name.trim().to_owned()).collect()
+}
+
+/// Layouts are made on the devices that the target names.
 fn on_devices(
     context: &Context,
     store: &mut Store,
     options: &AdviseOptions,
     may: &MayDestroy,
 ) -> Outcome<Advised> {
-    let names: Vec<String> = options
-        .target
-        .split(',')
-        .map(|name| name.trim().to_owned())
-        .collect();
+    let names = named(&options.target);
     let devices = found(&names)?;
     let start = match devices.as_slice() {
         [device] => start_on(context, device, may),
@@ -170,7 +172,7 @@ fn on_target(
     let (asked, notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
     let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
         Err(failure) if lacks_permission_to_write(&failure) => {
-            let place = Place {
+            let place = Unmeasurable {
                 is_several: false,
                 start_bytes: start_of(&path),
                 unit_bytes: unit_of(context, &path),
@@ -196,11 +198,7 @@ fn on_named_devices(
     store: &mut Store,
     options: &AdviseOptions,
 ) -> Outcome<Advised> {
-    let names: Vec<String> = options
-        .target
-        .split(',')
-        .map(|name| name.trim().to_owned())
-        .collect();
+    let names = named(&options.target);
     let devices = found(&names)?;
     let sector = u64::from(sector_of(&devices));
     let (asked, notes) = asked(
@@ -208,7 +206,7 @@ fn on_named_devices(
         with_asked(proposed(devices.len(), None), options),
         sector,
     );
-    let place = Place {
+    let place = Unmeasurable {
         is_several: devices.len() > 1,
         start_bytes: None,
         unit_bytes: None,
@@ -223,7 +221,7 @@ fn on_named_devices(
 }
 
 /// A target on which nothing can be measured.
-struct Place {
+struct Unmeasurable {
     is_several: bool,
     start_bytes: Option<u64>,
     /// 0: not striped; none: not known.
@@ -238,7 +236,7 @@ fn unmeasured(
     store: &mut Store,
     asked: Asked,
     notes: Vec<String>,
-    place: Place,
+    place: Unmeasurable,
 ) -> Outcome<Advised> {
     let set = LayoutSet::full(asked.factors, |_| None).map_err(problem_failure)?;
     let present = place.start_bytes.and_then(|start| {

@@ -10,7 +10,7 @@ use stripewise_disk_inspect::survey::Request;
 use stripewise_disk_inspect::{Inspect, System};
 
 /// Where what was probed lies.
-pub struct Place {
+pub struct DevicePart {
     device: String,
     /// Of the partition, or device, on its disk.
     start_bytes: u64,
@@ -20,7 +20,7 @@ pub struct Place {
 ///
 /// # Errors
 /// Where it is simulated, or its place on the disk is not known.
-pub fn place(readable: &Readable, name: &str) -> Outcome<Place> {
+pub fn place(readable: &Readable, name: &str) -> Outcome<DevicePart> {
     let Some(real) = readable.target.real() else {
         return Err(Failure::usage(
             format!("{name} is simulated: there is no disk to keep the answer with"),
@@ -29,7 +29,7 @@ pub fn place(readable: &Readable, name: &str) -> Outcome<Place> {
     };
     let facts = real.facts();
     match (&facts.device, facts.partition_offset_bytes) {
-        (Some(device), Some(start_bytes)) => Ok(Place {
+        (Some(device), Some(start_bytes)) => Ok(DevicePart {
             device: device.name.clone(),
             start_bytes,
         }),
@@ -47,7 +47,7 @@ pub fn place(readable: &Readable, name: &str) -> Outcome<Place> {
 ///
 /// # Errors
 /// Where the target ends on several disks, or the store does not take it.
-pub fn keep(context: &Context, document: &StripeDocument, place: &Place) -> Outcome<bool> {
+pub fn keep(context: &Context, document: &StripeDocument, place: &DevicePart) -> Outcome<bool> {
     let (Some(unit), Some(interval), Some(phase), Some(disks)) = (
         document.stripe_unit_bytes,
         document.stripe_unit_bytes_interval,

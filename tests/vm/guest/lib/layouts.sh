@@ -60,3 +60,17 @@ places() {
     [ $seen -gt 0 ] && [ $wrong = 0 ] && ok "$seen runs lay on partitions where their layouts say" ||
         bad "$wrong of $seen runs lay elsewhere"
 }
+
+# A kill while a layout stands, and `lab clean` after it.
+killed_and_cleaned() {
+    stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
+    pid=$!
+    while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
+    kill -KILL $pid
+    wait $pid
+    sw lab clean --yes > /tmp/clean 2>&1
+    code=$?
+    [ $code = 3 ] && ok "what is left is taken down by name only" || bad "lab clean without names: exit $code" /tmp/clean
+    sw lab clean --yes --destroy $all > /tmp/clean 2>&1 || bad "lab clean" /tmp/clean
+    nothing_is_left "after a kill"
+}
