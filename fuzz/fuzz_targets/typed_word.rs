@@ -9,8 +9,9 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use stripewise_array_sim::ArraySpec;
 use stripewise_lab::compare::Requirement;
+use stripewise_stats::Slo;
 use stripewise_targets::TargetName;
-use stripewise_units::{ByteSize, CpuList, List, Nanoseconds, Slo, parse_count};
+use stripewise_units::{ByteSize, CpuList, List, Nanoseconds, parse_count};
 
 static ARRAY: LazyLock<ArraySpec> =
     LazyLock::new(|| ArraySpec::bundled("raid10-10k").expect("a known array"));

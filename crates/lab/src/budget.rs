@@ -5,7 +5,7 @@ use crate::answer::{AnswerPlan, CROSSING_RUNS_MIN};
 use crate::climb::{SeriesPlan, longest_ns};
 use crate::ladder::Limits;
 use crate::series::{SeriesKind, StepTime};
-use stripewise_units::Slo;
+use stripewise_stats::Slo;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

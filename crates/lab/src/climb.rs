@@ -205,7 +205,7 @@ fn at_load(plan: &SeriesPlan, load: Load, number: u64) -> Workload {
 /// What the steps of a climb that count say about where to look. Void ones say nothing.
 pub(crate) fn aim_of_records(
     kind: SeriesKind,
-    limits_slo: stripewise_units::Slo,
+    limits_slo: stripewise_stats::Slo,
     records: &[&RunRecord],
 ) -> Option<Aim> {
     let climbed = records

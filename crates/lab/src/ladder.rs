@@ -5,7 +5,7 @@
 //! then outstanding per thread. Where between the steps the latency limit is crossed,
 //! is for the runs after the climb ([`crate::answer`]).
 
-use stripewise_units::Slo;
+use stripewise_stats::Slo;
 
 /// How much work is kept in flight, and how it is spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,7 +148,7 @@ fn stop_climbing(climbed: &[Step], bracketed: bool, limits: &Limits) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_units::LatencyStatistic;
+    use stripewise_stats::LatencyStatistic;
 
     const SLO: Slo = Slo {
         percentile: LatencyStatistic::P99,

@@ -7,8 +7,9 @@ use crate::series::SeriesKind;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord,
 };
+use stripewise_stats::Slo;
 use stripewise_stats::median;
-use stripewise_units::{Slo, format_count, format_duration, format_iops, plural};
+use stripewise_units::{format_count, format_duration, format_iops, plural};
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64." Where no step counts, no number is in it.

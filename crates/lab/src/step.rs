@@ -4,7 +4,7 @@ use crate::answer::{Judged, is_disturbed};
 use crate::ladder::{Load, Step};
 use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
 use stripewise_stats::LadderStep;
-use stripewise_units::{LatencyStatistic, Slo};
+use stripewise_stats::{LatencyStatistic, Slo};
 
 /// The latencies that a job's limit speaks of: of its writes where it only
 /// writes, else of its reads.

@@ -4,7 +4,8 @@
 use crate::number::rate;
 use crate::words::told_in_bytes;
 use stripewise_results::{AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
-use stripewise_units::{LatencyStatistic, Slo, format_duration};
+use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_units::format_duration;
 
 /// Why a step is the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,8 @@ use crate::material::Material;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
 use stripewise_results::{AnswerRecord, LatencySummary, RunRecord, SeriesRecord, StepRecord};
-use stripewise_units::{
-    ByteSize, LatencyStatistic, Slo, counted, format_duration, format_iops, format_rate_interval,
-};
+use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_units::{ByteSize, counted, format_duration, format_iops, format_rate_interval};
 
 /// More rows cannot be read in one picture.
 const ROWS_MAX: usize = 10;

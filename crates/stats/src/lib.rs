@@ -27,6 +27,7 @@ mod ratio;
 mod robust;
 mod sample;
 mod samples;
+mod slo;
 mod steady;
 mod step_down;
 mod steps;
@@ -60,6 +61,7 @@ pub use sample::{
     quantile, quantile_sorted, standard_deviation, variance,
 };
 pub use samples::{SamplesComparison, SamplesMethod, compare_samples};
+pub use slo::{LatencyStatistic, Slo};
 pub use steady::{ROUND_NS_MIN, Settling, Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};

@@ -23,7 +23,6 @@ mod list;
 mod names;
 mod numbers;
 mod percentile;
-mod slo;
 mod text;
 mod wall;
 
@@ -50,5 +49,4 @@ pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
 };
 pub use percentile::Percentile;
-pub use slo::{LatencyStatistic, Slo};
 pub use wall::WallTime;

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use stripewise_units::{
-    ByteSize, CpuList, LatencyStatistic, List, Nanoseconds, ParseError, Slo, format_bytes,
-    format_count, format_duration, format_iops, format_mib_per_s,
+    ByteSize, CpuList, List, Nanoseconds, format_bytes, format_count, format_duration, format_iops,
+    format_mib_per_s,
 };
 
 fn fixed_seed() -> Config {
@@ -239,42 +239,6 @@ fn counts_and_rates_are_rounded_once_and_right() {
 }
 
 #[test]
-fn latency_limits_are_read_and_judged() {
-    for (typed, percentile, limit_ns, inclusive) in [
-        ("p99<5ms", LatencyStatistic::P99, 5_000_000, false),
-        ("P50 <= 800us", LatencyStatistic::P50, 800_000, true),
-        ("p90<1s", LatencyStatistic::P90, 1_000_000_000, false),
-        ("p99.9<10ms", LatencyStatistic::P999, 10_000_000, false),
-        ("p999<10ms", LatencyStatistic::P999, 10_000_000, false),
-        ("mean<2ms", LatencyStatistic::Mean, 2_000_000, false),
-        ("max:1s", LatencyStatistic::Max, 1_000_000_000, true),
-    ] {
-        let expected = Slo {
-            percentile,
-            limit_ns,
-            inclusive,
-        };
-        assert_eq!(typed.parse(), Ok(expected), "{typed}");
-        assert_eq!(expected.is_met_by(limit_ns), inclusive);
-        assert!(expected.is_met_by(limit_ns - 1) && !expected.is_met_by(limit_ns + 1));
-    }
-    for (typed, message) in [
-        ("p99", "`p99` has no `<`"),
-        ("p98<5ms", "`p98<5ms` limits `p98`, which is not known"),
-        ("<5ms", "`<5ms` limits ``, which is not known"),
-        (
-            "p99<5x",
-            "`p99<5x` has a bad part: `5x` has an unknown unit (at `x`)",
-        ),
-        ("p99<0ms", "`p99<0ms` can never be kept (at `0ms`)"),
-        ("p99<5", "`p99<5` has no unit of time (at `5`)"),
-    ] {
-        let error: ParseError = typed.parse::<Slo>().unwrap_err();
-        assert_eq!(error.to_string(), message);
-    }
-}
-
-#[test]
 fn lists_name_the_bad_item() {
     assert_eq!(
         "8K,64K".parse::<List<ByteSize>>().unwrap().to_string(),
@@ -378,12 +342,6 @@ proptest! {
     }
 
     #[test]
-    fn a_printed_limit_parses_to_itself(which in 0_usize..6, limit_ns in 1_u64.., inclusive: bool) {
-        let slo = Slo { percentile: LatencyStatistic::ALL[which], limit_ns, inclusive };
-        prop_assert_eq!(slo.to_string().parse(), Ok(slo));
-    }
-
-    #[test]
     fn a_printed_processor_list_parses_to_itself(cpus in prop::collection::vec(0_u32..100, 1..40)) {
         let typed: Vec<String> = cpus.iter().map(u32::to_string).collect();
         let list: CpuList = typed.join(",").parse().unwrap();
@@ -396,8 +354,5 @@ proptest! {
         let _ = text.parse::<Nanoseconds>();
         let _ = text.parse::<CpuList>();
         let _ = text.parse::<List<u32>>();
-        if let Err(error) = text.parse::<Slo>() {
-            prop_assert!(!error.to_string().is_empty() && !error.hint().is_empty());
-        }
     }
 }

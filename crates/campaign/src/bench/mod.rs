@@ -21,9 +21,11 @@ use stripewise_lab::{
     measure_series, plan_bench,
 };
 use stripewise_results::RunRecord;
+use stripewise_stats::LatencyStatistic;
+pub use stripewise_stats::Slo;
 use stripewise_store::Store;
 use stripewise_targets::{Manner, Size};
-use stripewise_units::{ByteSize, LatencyStatistic, Nanoseconds, Slo, counted, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
 use stripewise_workload::{
     CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
 };

@@ -1,10 +1,11 @@
 //! The switches of `bench`.
 
 use clap::{Args, ValueEnum};
+use stripewise_campaign::bench::Slo;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::Requirement;
-use stripewise_units::{ByteSize, Nanoseconds, Slo};
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// The quick answer: what can this volume do, and at which load.
 ///

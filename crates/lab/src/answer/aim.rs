@@ -4,10 +4,10 @@ use super::AROUND;
 use crate::ladder::{Load, Step};
 use crate::series::SeriesKind;
 use stripewise_results::AnswerPlace;
+use stripewise_stats::Slo;
 use stripewise_stats::{
     CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee,
 };
-use stripewise_units::Slo;
 
 /// A crossing this many times above the plateau's load has nothing to do with how much
 /// the plateau gives.

@@ -3,8 +3,8 @@
 use super::aim::Aim;
 use crate::ladder::Step;
 use stripewise_results::{AnswerBound, AnswerPlace, AnswerRecord, RunRecord, Severity};
+use stripewise_stats::Slo;
 use stripewise_stats::{AtLimit, Estimate, LoadRun, rate_at_limit, robust_mean_interval};
-use stripewise_units::Slo;
 
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;

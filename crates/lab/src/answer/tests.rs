@@ -6,7 +6,7 @@ use super::estimate::{Judged, estimate, where_to_move};
 use crate::ladder::{Load, Step};
 use crate::series::SeriesKind;
 use stripewise_results::{AnswerBound, AnswerPlace};
-use stripewise_units::Slo;
+use stripewise_stats::Slo;
 
 fn slo() -> Slo {
     "p99<5ms".parse().expect("a limit")

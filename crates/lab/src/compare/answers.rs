@@ -15,8 +15,9 @@ use stripewise_results::{
     AnswerBound, AnswerRecord, ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord,
     SeriesRecord, SideRecord, Verdict,
 };
+use stripewise_stats::Slo;
 use stripewise_stats::{Estimate, difference_percent, holm, ratio};
-use stripewise_units::{ByteSize, Slo};
+use stripewise_units::ByteSize;
 
 /// An answer and the block size that it is for.
 struct Answered<'a> {

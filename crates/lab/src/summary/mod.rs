@@ -11,8 +11,8 @@ use crate::step::{counts, judged_run, latency_summary, load_of, rates_of, step_o
 use stripewise_results::{
     AnswerRecord, JobRecord, KneeRecord, RunRecord, SeriesRecord, Status, StepRecord,
 };
+use stripewise_stats::Slo;
 use stripewise_stats::{Bootstrap, LadderStep, LoadBracket, bracketed, knee_brackets};
-use stripewise_units::Slo;
 
 /// Level of the knee's brackets.
 const LEVEL: f64 = 0.90;

@@ -10,7 +10,8 @@ use crate::identity::NamedSeries;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
 use stripewise_results::{AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord};
-use stripewise_units::{LatencyStatistic, Slo, format_duration};
+use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_units::format_duration;
 
 /// More lines than this cannot be told apart by colour.
 const LINES_MAX: usize = 8;

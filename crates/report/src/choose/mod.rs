@@ -26,8 +26,8 @@ use crate::material::Material;
 use crate::rows::in_order_of_design;
 use std::collections::BTreeSet;
 use stripewise_results::{ComparisonRecord, JobRow, OperationKind, SeriesRecord};
+use stripewise_stats::Slo;
 use stripewise_stats::median;
-use stripewise_units::Slo;
 
 /// Runs of which every one gets charts of its own.
 const SINGLES_MAX: usize = 4;

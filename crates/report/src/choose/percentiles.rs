@@ -5,7 +5,8 @@ use crate::answers::AnswerReason;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
 use stripewise_results::{JobRow, KindOutcome};
 use stripewise_stats::Histogram;
-use stripewise_units::{LatencyStatistic, Slo, format_duration};
+use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_units::format_duration;
 
 /// Percentiles that are asked of a histogram.
 const ASKED: [f64; 16] = [

@@ -14,7 +14,8 @@ use std::fmt::Write;
 use stripewise_results::{
     ComparisonRecord, JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict,
 };
-use stripewise_units::{Slo, counted, format_duration};
+use stripewise_stats::Slo;
+use stripewise_units::{counted, format_duration};
 
 /// Runs in the table of page one.
 const ROWS_MAX: usize = 12;

@@ -161,7 +161,9 @@ impl Browser {
         if let Some(error) = answer.get("error") {
             let text = error["message"].as_str().unwrap_or_default();
             assert!(
-                ["navigated", "context"].iter().any(|why| text.contains(why)),
+                ["navigated", "context"]
+                    .iter()
+                    .any(|why| text.contains(why)),
                 "{expression}: {error}"
             );
             return false;

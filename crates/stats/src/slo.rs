@@ -1,9 +1,9 @@
 //! Limits on latency: `p99<5ms`.
 
-use crate::{Nanoseconds, ParseError, format_duration};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use stripewise_units::{Nanoseconds, ParseError, format_duration};
 
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
@@ -63,7 +63,7 @@ impl fmt::Display for LatencyStatistic {
 /// A limit on latency, as `--slo` takes it.
 ///
 /// ```
-/// use stripewise_units::{LatencyStatistic, Slo};
+/// use stripewise_stats::{LatencyStatistic, Slo};
 ///
 /// let slo: Slo = "p99<5ms".parse()?;
 /// assert_eq!(slo.percentile, LatencyStatistic::P99);
@@ -128,9 +128,9 @@ impl FromStr for Slo {
             (&typed[at..=at], typed[at..].starts_with(':'))
         };
         let limit_at = at + relation.len();
-        let limit: Nanoseconds = typed[limit_at..]
-            .parse()
-            .map_err(|error: ParseError| error.within(typed))?;
+        let limit: Nanoseconds = typed[limit_at..].parse().map_err(|error: ParseError| {
+            ParseError::new(typed, format!("has a bad part: {error}"), error.hint())
+        })?;
         if typed.ends_with(|last: char| last.is_ascii_digit()) {
             // A bare number is seconds elsewhere; here milliseconds are meant
             // as often, and the difference would go unnoticed.
@@ -155,6 +155,9 @@ impl Serialize for Slo {
 
 impl<'de> Deserialize<'de> for Slo {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        crate::text::deserialize(deserializer, "a latency limit such as \"p99<5ms\"")
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|error: ParseError| {
+            serde::de::Error::custom(format!("{error}; hint: {}", error.hint()))
+        })
     }
 }
