@@ -1,16 +1,22 @@
 //! The inquest: reads the surroundings of what came wrong three times over, while nobody
 //! writes there, and comes to a verdict.
+//!
+//! What is old each time may be a write that was lost, or the stale half of a mirror that
+//! was asked each time. That alone is read on, up to [`ROUNDS_MAX`] times in all: a half
+//! that is chosen by turns shows itself.
 
 use crate::crew::Crew;
 use crate::field::{Field, Region};
-use crate::judge::Scene;
+use crate::judge::{Reread, Scene};
 use crate::ledger::{Scope, faults_of};
 use crate::see::{Suspect, poison};
 use std::ops::Range;
-use stripewise_results::faults::Fault;
+use stripewise_results::faults::{Class, Fault};
 
 /// How often everything is read again.
 const ROUNDS: usize = 3;
+/// How often what is old each time is read again, as SQLIOSim reads what looks stale.
+const ROUNDS_MAX: usize = 16;
 /// How far around what came wrong: as far as the largest write reaches.
 const AROUND_BYTES: u64 = 1 << 20;
 
@@ -21,11 +27,10 @@ pub(crate) struct Inquest {
     suspects: Vec<Suspect>,
     /// What lies beyond `span`.
     left: Vec<Suspect>,
-    span: Range<u64>,
     chunk_bytes: u32,
-    rereads: Vec<Vec<u8>>,
-    unread: Vec<Vec<Range<u64>>>,
-    round: usize,
+    rereads: Vec<Reread>,
+    /// What this round reads.
+    stretch: Range<u64>,
     at_bytes: u64,
     poison: u64,
 }
@@ -56,10 +61,8 @@ impl Inquest {
             left,
             chunk_bytes: crew.slot_bytes,
             rereads: Vec::new(),
-            unread: Vec::new(),
-            round: 0,
             at_bytes: span.start,
-            span,
+            stretch: span,
             poison,
         };
         inquest.new_round();
@@ -67,15 +70,17 @@ impl Inquest {
     }
 
     fn new_round(&mut self) {
-        let bytes = (self.span.end - self.span.start) as usize;
-        self.rereads.push(vec![0; bytes]);
-        self.unread.push(Vec::new());
-        self.at_bytes = self.span.start;
+        self.at_bytes = self.stretch.start;
+        self.rereads.push(Reread {
+            start_bytes: self.stretch.start,
+            bytes: vec![0; (self.stretch.end - self.stretch.start) as usize],
+            unread: Vec::new(),
+        });
     }
 
     /// The next read: offset and length.
     pub(crate) fn next(&self) -> (u64, u32) {
-        let left = self.span.end - self.at_bytes;
+        let left = self.stretch.end - self.at_bytes;
         (self.at_bytes, left.min(u64::from(self.chunk_bytes)) as u32)
     }
 
@@ -86,44 +91,69 @@ impl Inquest {
 
     /// What a read brought.
     pub(crate) fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
-        let at = (offset_bytes - self.span.start) as usize;
-        self.rereads[self.round][at..at + bytes.len()].copy_from_slice(bytes);
+        let Some(round) = self.rereads.last_mut() else {
+            return;
+        };
+        let at = (offset_bytes - round.start_bytes) as usize;
+        round.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
     /// A read failed.
     pub(crate) fn failed(&mut self, offset_bytes: u64, length_bytes: u32) {
-        self.unread[self.round].push(offset_bytes..offset_bytes + u64::from(length_bytes));
+        let part = offset_bytes..offset_bytes + u64::from(length_bytes);
+        if let Some(round) = self.rereads.last_mut() {
+            round.unread.push(part);
+        }
     }
 
     /// A read is over; true when all of them are.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub(crate) fn advance(&mut self, field: &Field, crew: &Crew) -> bool {
         self.at_bytes += u64::from(self.next().1);
-        if self.at_bytes >= self.span.end {
-            self.round += 1;
-            if self.round == ROUNDS {
-                return true;
-            }
-            self.new_round();
+        if self.at_bytes < self.stretch.end {
+            return false;
         }
+        if self.rereads.len() >= ROUNDS {
+            match self.in_doubt(field, crew) {
+                Some(stretch) if self.rereads.len() < ROUNDS_MAX => self.stretch = stretch,
+                _ => return true,
+            }
+        }
+        self.new_round();
         false
+    }
+
+    /// The blocks that were old in all rounds, from the first to the last of them.
+    fn in_doubt(&self, field: &Field, crew: &Crew) -> Option<Range<u64>> {
+        let verdicts = self.scene(field, crew).judge(&self.suspects);
+        let mut old = (verdicts.iter())
+            .filter(|verdict| matches!(verdict.class, Class::LostWrite | Class::Torn))
+            .map(|verdict| verdict.offset_bytes);
+        let first = old.next()?;
+        let last = old.next_back().unwrap_or(first);
+        let region = region_of(field, crew);
+        let from = region.offset_of(region.block_at(first));
+        Some(from..region.offset_of(region.block_at(last) + 1))
+    }
+
+    fn scene<'a>(&'a self, field: &'a Field, crew: &Crew) -> Scene<'a> {
+        let region = region_of(field, crew);
+        Scene {
+            run: field.run,
+            target: crew.target,
+            sector_bytes: field.grounds[usize::from(crew.target)].sector_bytes,
+            rereads: &self.rereads,
+            poison: self.poison,
+            map: &region.map,
+            region_start_bytes: region.start_bytes,
+            block_bytes: region.block_bytes,
+        }
     }
 
     /// The faults, whose blocks are used no more where what lies there is wrong; and the
     /// suspects that were not looked at yet.
     pub(crate) fn verdict(self, field: &Field, crew: &Crew) -> (Vec<Fault>, Vec<Suspect>) {
         let region = region_of(field, crew);
-        let scene = Scene {
-            run: field.run,
-            target: crew.target,
-            sector_bytes: field.grounds[usize::from(crew.target)].sector_bytes,
-            start_bytes: self.span.start,
-            rereads: &self.rereads,
-            unread: &self.unread,
-            poison: self.poison,
-            map: &region.map,
-            region_start_bytes: region.start_bytes,
-            block_bytes: region.block_bytes,
-        };
+        let scene = self.scene(field, crew);
         let verdicts = scene.judge(&self.suspects);
         for verdict in verdicts.iter().filter(|verdict| verdict.class.lasts()) {
             region.map.retire(region.block_at(verdict.offset_bytes));

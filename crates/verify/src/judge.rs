@@ -3,6 +3,7 @@
 use crate::map::{Expected, Map};
 use crate::see::{Damage, SectorPlace, Seen, Suspect, see};
 use crate::stamp::Stamp;
+use std::ops::Range;
 use stripewise_results::faults::Class;
 
 /// A stretch of a target that was read again, several times, while nobody wrote there.
@@ -10,16 +11,32 @@ pub(crate) struct Scene<'a> {
     pub run: u64,
     pub target: u16,
     pub sector_bytes: u32,
-    pub start_bytes: u64,
-    /// Each of them the whole stretch.
-    pub rereads: &'a [Vec<u8>],
-    /// What could not be read, by round.
-    pub unread: &'a [Vec<std::ops::Range<u64>>],
+    /// The first of them is of the whole stretch.
+    pub rereads: &'a [Reread],
     /// What the buffers of the rereads were filled with.
     pub poison: u64,
     pub map: &'a Map,
     pub region_start_bytes: u64,
     pub block_bytes: u32,
+}
+
+/// What one round of rereads brought.
+#[derive(Debug)]
+pub(crate) struct Reread {
+    pub start_bytes: u64,
+    pub bytes: Vec<u8>,
+    /// What could not be read.
+    pub unread: Vec<Range<u64>>,
+}
+
+impl Reread {
+    /// This sector, where it was read.
+    fn sector(&self, offset_bytes: u64, sector_bytes: u32) -> Option<&[u8]> {
+        let at = offset_bytes.checked_sub(self.start_bytes)? as usize;
+        let is_unread = self.unread.iter().any(|part| part.contains(&offset_bytes));
+        let bytes = self.bytes.get(at..at + sector_bytes as usize)?;
+        (!is_unread).then_some(bytes)
+    }
 }
 
 /// The verdict on one sector.
@@ -43,19 +60,11 @@ impl Scene<'_> {
         (block, self.map.expected(block))
     }
 
-    fn sectors(&self) -> u64 {
-        let bytes = self.rereads.first().map_or(0, Vec::len) as u64;
-        bytes / u64::from(self.sector_bytes)
-    }
-
     /// The bytes of a sector in each round in which it could be read.
     fn again(&self, offset_bytes: u64) -> Vec<&[u8]> {
-        let at = (offset_bytes - self.start_bytes) as usize;
-        let range = at..at + self.sector_bytes as usize;
-        let rounds = self.rereads.iter().zip(self.unread);
+        let rounds = self.rereads.iter();
         rounds
-            .filter(|(_, unread)| !unread.iter().any(|part| part.contains(&offset_bytes)))
-            .map(|(bytes, _)| &bytes[range.clone()])
+            .filter_map(|round| round.sector(offset_bytes, self.sector_bytes))
             .collect()
     }
 
@@ -63,8 +72,11 @@ impl Scene<'_> {
     /// what came first, by offset; others are judged by the rereads alone.
     pub(crate) fn judge(&self, suspects: &[Suspect]) -> Vec<SectorVerdict> {
         let mut verdicts = Vec::new();
-        for number in 0..self.sectors() {
-            let offset_bytes = self.start_bytes + number * u64::from(self.sector_bytes);
+        let whole = self.rereads.first();
+        let (start_bytes, bytes) =
+            whole.map_or((0, 0), |round| (round.start_bytes, round.bytes.len() as u64));
+        for at_bytes in (0..bytes).step_by(self.sector_bytes as usize) {
+            let offset_bytes = start_bytes + at_bytes;
             let (block, expected) = self.expected(offset_bytes);
             if expected.is_unknown() {
                 continue;
@@ -158,8 +170,8 @@ impl Scene<'_> {
                     && stamp.operation(self.sector_bytes).contains(&offset_bytes)
             })
         };
-        let mut around = self.rereads[0].chunks_exact(self.sector_bytes as usize);
-        around.any(covers)
+        let mut around = self.rereads.iter().take(1);
+        around.any(|round| (round.bytes.chunks_exact(self.sector_bytes as usize)).any(covers))
     }
 }
 

@@ -433,7 +433,7 @@ impl Worker {
 
     /// After a reread: the next one, or the verdict.
     fn go_on_with(&mut self, mut inquest: Inquest) -> Option<Inquest> {
-        if !inquest.advance() {
+        if !inquest.advance(&self.field, &self.crew) {
             return Some(inquest);
         }
         let (faults, left) = inquest.verdict(&self.field, &self.crew);

@@ -170,7 +170,7 @@ struct Trial {
     struck: (usize, Range<u64>, Wrong),
     /// Writes that reached the disks after it.
     later: Vec<(usize, Range<u64>)>,
-    /// Some worker got the old copy in three reads on end, and never the new one between.
+    /// Some worker got the old copy in all rereads on end, and never the new one between.
     only_old: bool,
 }
 
@@ -216,13 +216,13 @@ fn trial(sort: Sort, seed: u64) -> Option<Trial> {
     })
 }
 
-/// Whoever judges reads three times: if each of these brings the old copy, nothing tells a
-/// mirror's stale half from a lost write.
+/// Whoever judges reads sixteen times where all is old: if each of these brings the old copy,
+/// nothing tells a mirror's stale half from a lost write.
 fn is_only_old(reads: &[(usize, bool)]) -> bool {
     (0..6).any(|worker| {
         let own = reads.iter().filter(|(reader, _)| *reader == worker);
         let own: Vec<bool> = own.map(|(_, old)| *old).collect();
-        own.windows(3).any(|three| three.iter().all(|old| *old))
+        own.windows(16).any(|reads| reads.iter().all(|old| *old))
     })
 }
 
@@ -251,7 +251,7 @@ fn is_disturbed(trial: &Trial) -> bool {
 /// Runs so many trials of each sort that nothing disturbed.
 fn each_is_found_and_named_right(cases: u64) {
     for sort in ALL {
-        let (mut judged, mut seed) = (0, 0);
+        let (mut judged, mut seed, mut indistinct) = (0, 0, 0);
         while judged < cases {
             seed += 1;
             assert!(seed < cases * 40 + 4000, "{sort:?} hardly ever strikes");
@@ -265,11 +265,12 @@ fn each_is_found_and_named_right(cases: u64) {
                 continue;
             }
             judged += 1;
-            // Where all three rereads meet the stale half of a mirror, it is a lost write.
-            let is_right = |class: &Class| {
-                *class == sort.class() || (trial.only_old && *class == Class::LostWrite)
-            };
+            // Where all rereads meet the stale half of a mirror, its writes are lost.
+            let is_old = |class: &Class| matches!(class, Class::LostWrite | Class::Torn);
+            let is_right =
+                |class: &Class| *class == sort.class() || (trial.only_old && is_old(class));
             let right = !names.is_empty() && names.iter().all(is_right);
+            indistinct += u64::from(names.iter().any(|class| *class != sort.class()));
             assert!(
                 right,
                 "{sort:?}, seed {seed}: {:?}\n{:#?}",
@@ -288,6 +289,10 @@ fn each_is_found_and_named_right(cases: u64) {
                 trial.struck, trial.faults
             );
         }
+        assert!(
+            indistinct * 1000 <= judged,
+            "{sort:?}: {indistinct} of {judged} have another name"
+        );
     }
 }
 

@@ -104,9 +104,19 @@ fn sentence(fault: &Fault, name: &str, lba: Option<u64>, now_ns: u64) -> String 
         ));
     }
     if !fault.rereads.is_empty() {
-        text.push_str(&format!("; read again: {}", fault.rereads.join(", ")));
+        text.push_str(&format!("; read again: {}", in_turn(&fault.rereads)));
     }
     text
+}
+
+/// Words, with how often each is said where it is said several times on end.
+fn in_turn(said: &[String]) -> String {
+    let word = |same: &[String]| match same.len() {
+        1 => same[0].clone(),
+        times => format!("{} ({times} times)", same[0]),
+    };
+    let words: Vec<String> = said.chunk_by(|one, next| one == next).map(word).collect();
+    words.join(", ")
 }
 
 #[cfg(test)]
