@@ -21,7 +21,27 @@ pub struct Target {
     pub(crate) writes: bool,
     pub(crate) direct_refused: Option<String>,
     pub(crate) cache_by_name: bool,
+    /// It was made here.
+    pub(crate) made: bool,
     pub(crate) opened: platform::Opened,
+}
+
+/// Changes the length of a test file that was made here; see [`Target::resizer`].
+#[derive(Debug)]
+pub struct Resizer {
+    file: File,
+    bytes_max: u64,
+}
+
+impl Resizer {
+    /// Makes the file this long, and never longer than it was made: its space was judged
+    /// for that.
+    ///
+    /// # Errors
+    /// That of the system.
+    pub fn resize(&self, bytes: u64) -> std::io::Result<()> {
+        self.file.set_len(bytes.min(self.bytes_max))
+    }
 }
 
 /// What was opened, what is known of it, and how it can be opened again.
@@ -47,8 +67,26 @@ impl Target {
             writes,
             direct_refused: settled.direct_refused,
             cache_by_name: intent.cache_by_name,
+            made: false,
             opened: settled.opened,
         }
+    }
+
+    /// Makes it shorter, and as long again: of a test file that was made here, and of
+    /// nothing else.
+    #[must_use]
+    pub fn resizer(&self) -> Option<Resizer> {
+        if !self.made || !self.writes {
+            return None;
+        }
+        let file = self
+            .opened
+            .open(CacheMode::Buffered, Access::ReadWrite)
+            .ok()?;
+        Some(Resizer {
+            file,
+            bytes_max: self.facts.size_bytes,
+        })
     }
 
     /// What it is and where it lies.

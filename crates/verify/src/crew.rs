@@ -25,7 +25,12 @@ pub enum Role {
     },
     /// Appends to a log that begins again at its start, each of them durable.
     Log,
-    /// Reads everything in order: read-ahead and audit.
+    /// Pages in a part at the end of a file that is cut and grows again.
+    Grows {
+        /// Bytes of the file while nothing of it is cut off.
+        full_bytes: u64,
+    },
+    /// Reads everything in order, but for what grows: read-ahead and audit.
     Scan,
 }
 
@@ -91,6 +96,9 @@ pub struct Operation {
 pub enum Step {
     /// Issue this.
     Operation(Operation),
+    /// Make the file this long, and say so with `Worker::resized`: what the worker has
+    /// beyond that is cut off, or it is as long again. Nothing of it is in flight there.
+    Resize(u64),
     /// Something has to complete first.
     Full,
     /// There is no more to do, once everything in flight is home and it says so again.

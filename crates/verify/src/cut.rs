@@ -340,7 +340,7 @@ mod tests {
     fn issue(writer: &mut CutWriter) -> Option<Operation> {
         match writer.next_step() {
             Step::Operation(operation) => Some(operation),
-            Step::Full | Step::Finished => None,
+            Step::Full | Step::Finished | Step::Resize(_) => None,
         }
     }
 

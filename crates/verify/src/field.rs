@@ -15,6 +15,8 @@ pub struct Region {
     pub block_bytes: u32,
     /// What its blocks must hold.
     pub map: Map,
+    /// It is cut and grows again: nobody but its owner reads there.
+    pub grows: bool,
     /// From which block on which worker owns them; ascending.
     owners: Vec<(u64, u16)>,
 }
@@ -33,6 +35,7 @@ impl Region {
             start_bytes,
             block_bytes,
             map: Map::new(blocks),
+            grows: false,
             owners: owners.iter().enumerate().map(first).collect(),
         }
     }

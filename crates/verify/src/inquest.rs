@@ -36,10 +36,15 @@ pub(crate) struct Inquest {
 }
 
 impl Inquest {
-    /// Into the first of these and all near to it; `None` where none is the worker's own.
-    pub(crate) fn begin(field: &Field, crew: &Crew, mut suspects: Vec<Suspect>) -> Option<Inquest> {
+    /// Into the first of these and all near to it, as far as these blocks of the worker's go;
+    /// `None` where none is in them.
+    pub(crate) fn begin(
+        field: &Field,
+        crew: &Crew,
+        part: Range<u64>,
+        mut suspects: Vec<Suspect>,
+    ) -> Option<Inquest> {
         let region = region_of(field, crew);
-        let part = region.part_of(crew.id);
         let own = region.offset_of(part.start)..region.offset_of(part.end);
         suspects.retain(|suspect| {
             own.contains(&suspect.offset_bytes)
@@ -146,6 +151,7 @@ impl Inquest {
             map: &region.map,
             region_start_bytes: region.start_bytes,
             block_bytes: region.block_bytes,
+            grows: region.grows,
         }
     }
 

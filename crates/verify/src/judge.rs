@@ -18,6 +18,8 @@ pub(crate) struct Scene<'a> {
     pub map: &'a Map,
     pub region_start_bytes: u64,
     pub block_bytes: u32,
+    /// It is cut and grows again: what was not written since is zeros.
+    pub grows: bool,
 }
 
 /// What one round of rereads brought.
@@ -73,8 +75,9 @@ impl Scene<'_> {
     pub(crate) fn judge(&self, suspects: &[Suspect]) -> Vec<SectorVerdict> {
         let mut verdicts = Vec::new();
         let whole = self.rereads.first();
-        let (start_bytes, bytes) =
-            whole.map_or((0, 0), |round| (round.start_bytes, round.bytes.len() as u64));
+        let (start_bytes, bytes) = whole.map_or((0, 0), |round| {
+            (round.start_bytes, round.bytes.len() as u64)
+        });
         for at_bytes in (0..bytes).step_by(self.sector_bytes as usize) {
             let offset_bytes = start_bytes + at_bytes;
             let (block, expected) = self.expected(offset_bytes);
@@ -96,6 +99,11 @@ impl Scene<'_> {
                         Class::LostWrite if self.is_torn(offset_bytes, &stamp) => Class::Torn,
                         other => other,
                     };
+                } else if verdict.class == Class::Dropped
+                    && self.grows
+                    && self.lies_in_part(offset_bytes)
+                {
+                    verdict.class = Class::Torn;
                 }
                 verdicts.push(verdict);
             }
@@ -161,17 +169,32 @@ impl Scene<'_> {
             // Beside a run anybody writes anywhere.
             false => stamp.written_ns > found.written_ns,
         };
+        self.is_covered(offset_bytes, is_newer)
+    }
+
+    /// Zeros lie there, as in a file that has grown over it, and beside them another part of
+    /// the write that is expected there.
+    fn lies_in_part(&self, offset_bytes: u64) -> bool {
+        let is_the_last = |stamp: &Stamp| {
+            let (_, expected) = self.expected(stamp.offset_bytes);
+            expected.accepts(stamp.generation)
+        };
+        self.is_covered(offset_bytes, is_the_last)
+    }
+
+    /// A sector is near that belongs to a write over this place, and of which `holds`.
+    fn is_covered(&self, offset_bytes: u64, holds: impl Fn(&Stamp) -> bool) -> bool {
         let covers = |sector: &[u8]| {
             let stamp = crate::stamp::read_sector(sector);
             stamp.is_some_and(|stamp| {
                 stamp.run == self.run
                     && stamp.target == self.target
-                    && is_newer(&stamp)
                     && stamp.operation(self.sector_bytes).contains(&offset_bytes)
+                    && holds(&stamp)
             })
         };
         let mut around = self.rereads.iter().take(1);
-        around.any(|round| (round.bytes.chunks_exact(self.sector_bytes as usize)).any(covers))
+        around.any(|round| (round.bytes.chunks_exact(self.sector_bytes as usize)).any(&covers))
     }
 }
 
@@ -194,6 +217,7 @@ fn words(
 /// The class of what lies there; `None` where it is right.
 fn lasting(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
+        seen if place.is_right(seen) => return None,
         Seen::Poison => Class::NotRead,
         Seen::Zeros => Class::Dropped,
         Seen::Damaged(_) => Class::Damaged,
@@ -201,9 +225,10 @@ fn lasting(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
         Seen::Intact(stamp) if stamp.run != place.run => Class::LeftOver,
         Seen::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
         Seen::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => Class::MisdirectedWrite,
-        Seen::Intact(stamp) if place.expected.accepts(stamp.generation) => return None,
         // Never issued: whoever wrote it was not this run.
         Seen::Intact(stamp) if stamp.generation > place.expected.newest() => Class::Foreign,
+        // What was cut off is there again.
+        Seen::Intact(_) if matches!(place.expected, Expected::Zeros(_)) => Class::LeftOver,
         Seen::Intact(_) => Class::LostWrite,
     })
 }
@@ -212,6 +237,7 @@ fn lasting(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
 /// it came.
 fn passing(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
+        seen if place.is_right(seen) => return None,
         Seen::Poison => Class::NotRead,
         Seen::Zeros | Seen::Damaged(_) | Seen::Foreign => Class::Transient,
         Seen::Intact(stamp) if stamp.run != place.run => match stamp.offset_bytes {
@@ -220,7 +246,6 @@ fn passing(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
         },
         Seen::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
         Seen::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => Class::MisdirectedRead,
-        Seen::Intact(stamp) if place.expected.accepts(stamp.generation) => return None,
         Seen::Intact(stamp) if stamp.generation > place.expected.newest() => Class::Transient,
         // By a scan: its owner has written it again since, and what came was old then.
         Seen::Intact(_) => Class::StaleRead,

@@ -10,7 +10,9 @@ const LARGEST_BYTES: u32 = 1 << 20;
 /// The log takes this share of a target, and never more than this.
 const LOG_SHARE: u64 = 16;
 const LOG_BYTES_MAX: u64 = 50 << 20;
-/// A target smaller than this has no log.
+/// As does what is cut and grows again.
+const GROWS_BYTES_MAX: u64 = 64 << 20;
+/// A target smaller than this has neither.
 const LOG_TARGET_BYTES_MIN: u64 = 1 << 20;
 /// Operations of a log or a scan in flight.
 const FEW_OUTSTANDING: u32 = 4;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub log: bool,
     /// Somebody reads everything in order meanwhile.
     pub scan: bool,
+    /// A part at the end is cut and grows again: of files that are the run's own.
+    pub grows: bool,
 }
 
 impl Plan {
@@ -51,6 +55,7 @@ impl Plan {
             loads,
             log: true,
             scan: true,
+            grows: false,
         }
     }
 
@@ -127,7 +132,11 @@ impl Crews {
             LOG_TARGET_BYTES_MIN.. if plan.log => (size_bytes / LOG_SHARE).min(LOG_BYTES_MAX),
             _ => 0,
         };
-        let pages = (size_bytes - log_bytes) / u64::from(page_bytes);
+        let grows_bytes = match size_bytes {
+            LOG_TARGET_BYTES_MIN.. if plan.grows => (size_bytes / LOG_SHARE).min(GROWS_BYTES_MAX),
+            _ => 0,
+        };
+        let pages = (size_bytes - log_bytes - grows_bytes) / u64::from(page_bytes);
         if pages < plan.loads.len() as u64 || plan.loads.is_empty() {
             return Err(TooSmall { page_bytes });
         }
@@ -140,6 +149,17 @@ impl Crews {
         if log_sectors > 0 {
             let log = self.take(target, 1, Role::Log, FEW_OUTSTANDING);
             regions.push(Region::new(data_bytes, sector_bytes, log_sectors, &[log]));
+        }
+        let end = regions.last().map_or(0, |region| region.span().end);
+        let start = end.next_multiple_of(u64::from(page_bytes));
+        let blocks = size_bytes.saturating_sub(start) / u64::from(page_bytes);
+        if grows_bytes > 0 && blocks > 0 {
+            let full_bytes = size_bytes;
+            let role = Role::Grows { full_bytes };
+            let owner = self.take(target, regions.len(), role, FEW_OUTSTANDING);
+            let mut region = Region::new(start, page_bytes, blocks, &[owner]);
+            region.grows = true;
+            regions.push(region);
         }
         if plan.scan {
             self.take(target, 0, Role::Scan, FEW_OUTSTANDING);

@@ -141,6 +141,9 @@ fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
 fn expected_sector(verdict: &SectorVerdict, scope: &Scope, found: Option<&Stamp>) -> Vec<u8> {
     let generation = verdict.expected.newest();
     let mut sector = vec![0; scope.sector_bytes as usize];
+    if matches!(verdict.expected, Expected::Zeros(_)) {
+        return sector;
+    }
     if let Some(found) = found {
         let stamp = Stamp {
             run: scope.run,
@@ -183,6 +186,7 @@ fn expected_in_words(expected: &Expected) -> String {
             format!("one of the generations {}", several.join(", "))
         }
         Expected::Between(from, to) => format!("one of the generations {from} to {to}"),
+        Expected::Zeros(_) => "zeros: the file was cut here and grew again".to_owned(),
         Expected::Never | Expected::Retired => "nothing in particular".to_owned(),
     }
 }

@@ -33,6 +33,8 @@ pub enum Expected {
     AnyOf(Vec<u32>),
     /// Any of these, both ends among them: writes of several overlapped.
     Between(u32, u32),
+    /// Zeros: it was cut off after this generation, and the file grew over it again.
+    Zeros(u32),
     /// A fault was found in it, and it is used no more.
     Retired,
 }
@@ -46,6 +48,7 @@ impl Expected {
             Expected::Exactly(one) => *one == generation,
             Expected::AnyOf(several) => several.contains(&generation),
             Expected::Between(from, to) => (*from..=*to).contains(&generation),
+            Expected::Zeros(_) => false,
         }
     }
 
@@ -54,7 +57,7 @@ impl Expected {
     pub fn is_unknown(&self) -> bool {
         match self {
             Expected::Never | Expected::Retired => true,
-            Expected::Exactly(_) => false,
+            Expected::Exactly(_) | Expected::Zeros(_) => false,
             Expected::AnyOf(several) => several.contains(&0),
             Expected::Between(from, _) => *from == 0,
         }
@@ -64,7 +67,7 @@ impl Expected {
     fn oldest(&self) -> u32 {
         match self {
             Expected::Never | Expected::Retired => 0,
-            Expected::Exactly(one) => *one,
+            Expected::Exactly(one) | Expected::Zeros(one) => *one,
             Expected::AnyOf(several) => several.first().copied().unwrap_or(0),
             Expected::Between(from, _) => *from,
         }
@@ -75,7 +78,7 @@ impl Expected {
     pub fn newest(&self) -> u32 {
         match self {
             Expected::Never | Expected::Retired => 0,
-            Expected::Exactly(one) => *one,
+            Expected::Exactly(one) | Expected::Zeros(one) => *one,
             Expected::AnyOf(several) => several.last().copied().unwrap_or(0),
             Expected::Between(_, to) => *to,
         }
@@ -276,6 +279,8 @@ impl Map {
             Expected::Exactly(one) => vec![one],
             Expected::AnyOf(several) => several,
             Expected::Between(from, to) => (from..=to).collect(),
+            // Zeros, or that, or anything between.
+            Expected::Zeros(_) => vec![0],
             Expected::Retired => return,
         };
         possible.push(generation);
@@ -295,13 +300,19 @@ impl Map {
         self.sure(block).is_none() && self.expected(block) == Expected::Retired
     }
 
-    /// Nothing is known of this block any more: it was cut off, or given back.
-    pub fn forget(&self, block: u64) {
-        self.small[block as usize].store(0, Ordering::SeqCst);
-        let mut side = self.side(block);
-        side.expected.remove(&block);
-        side.open.remove(&block);
-        side.failed.remove(&block);
+    /// A block was cut off: where the file grows over it again it is zeros until it is
+    /// written. Its generations go on.
+    pub fn cut(&self, block: u64) {
+        match self.expected(block) {
+            Expected::Retired => {}
+            before => self.set(block, Expected::Zeros(before.newest())),
+        }
+    }
+
+    /// Whether it was cut off and not written since.
+    #[must_use]
+    pub fn is_cut(&self, block: u64) -> bool {
+        self.sure(block).is_none() && matches!(self.expected(block), Expected::Zeros(_))
     }
 
     /// A write of this generation to this block was reported as failed.
@@ -368,6 +379,20 @@ mod tests {
         map.unclear(0, map.next_generation(0));
         let two = vec![SMALL_MAX + 3, SMALL_MAX + 4];
         assert_eq!(map.expected(0), Expected::AnyOf(two));
+    }
+
+    #[test]
+    fn a_block_that_was_cut_off_is_zeros_until_it_is_written() {
+        let map = Map::new(1);
+        map.succeeded(0, 7);
+        map.cut(0);
+        assert!(map.is_cut(0) && !map.expected(0).is_unknown());
+        assert_eq!(map.next_generation(0), 8, "no generation is used twice");
+        map.unclear(0, 8);
+        assert!(map.expected(0).is_unknown());
+        map.succeeded(0, 9);
+        assert_eq!(map.expected(0), Expected::Exactly(9));
+        assert!(!map.is_cut(0));
     }
 
     #[test]

@@ -68,6 +68,7 @@ impl SectorPlace<'_> {
             Seen::Intact(stamp) => {
                 self.is_of_here(stamp) && self.expected.accepts(stamp.generation)
             }
+            Seen::Zeros => matches!(self.expected, Expected::Zeros(_)),
             _ => false,
         }
     }

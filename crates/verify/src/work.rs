@@ -78,6 +78,8 @@ pub(crate) struct Plot {
     burst: u32,
     /// Where the log ends.
     log_end: u64,
+    /// Of what grows: where the file ends now, and what is being done to it.
+    growth: Growth,
     /// What the first and the last pass begin with.
     fill_from: u64,
     check_from: u64,
@@ -89,6 +91,10 @@ impl Plot {
             role,
             cursor: part.start,
             log_end: part.start,
+            growth: Growth {
+                end: part.end,
+                ..Growth::default()
+            },
             fill_from: part.start,
             check_from: part.start,
             part,
@@ -100,6 +106,8 @@ impl Plot {
 
     pub(crate) fn begin(&mut self, phase: Phase) {
         self.region = 0;
+        self.growth.rewritten = self.part.start;
+        self.growth.gave_up = false;
         self.cursor = match (self.role, phase) {
             (Role::Scan, _) => 0,
             (_, Phase::Fill) => self.fill_from,
@@ -139,6 +147,7 @@ impl Plot {
             (Phase::Fill, _) => self.in_order(ground, crew, Some(Origin::Fill)),
             (Phase::Check, _) => self.in_order(ground, crew, None),
             (Phase::Work, Role::Log) => self.log(ground, crew, dice),
+            (Phase::Work, Role::Grows { .. }) => self.growing(ground, crew, dice),
             (
                 Phase::Work,
                 Role::Pages {
@@ -323,7 +332,8 @@ impl Plot {
     /// Read-ahead of 64 KiB to 1 MiB through all regions, again and again.
     fn scan(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Draft {
         let mut region = &ground.regions[self.region];
-        if self.cursor >= region.map.blocks() {
+        // The first one never grows.
+        while self.cursor >= region.map.blocks() || region.grows {
             self.region = (self.region + 1) % ground.regions.len();
             self.cursor = 0;
             region = &ground.regions[self.region];
@@ -334,6 +344,135 @@ impl Plot {
         let offset_bytes = region.offset_of(self.cursor);
         self.cursor += blocks;
         Draft::read(offset_bytes, (blocks * block) as u32)
+    }
+}
+
+/// Operations between two changes of a file's length: this many and up to as many again.
+const RESIZE_EVERY: u64 = 48;
+/// Pages that an append behind the end has at most.
+const APPEND_PAGES_MAX: u64 = 8;
+
+/// The end of a file that is cut and grows again.
+#[derive(Debug, Default)]
+struct Growth {
+    /// Blocks from here on are cut off.
+    end: u64,
+    /// The file is being made to end at this block.
+    resizing: Option<u64>,
+    /// Operations until the next change of its length.
+    until: u64,
+    /// It grows again without being written, instead of by appends.
+    by_itself: bool,
+    /// What was cut off before this block is written again, now that the work is over.
+    rewritten: u64,
+    /// Its length cannot be changed any more.
+    gave_up: bool,
+}
+
+impl Plot {
+    /// Where the file is to end next, in blocks, if that is to change now. When the work is
+    /// over it gets its length back.
+    pub(crate) fn resize(&mut self, stopped: bool, dice: &mut Dice) -> Option<u64> {
+        let growth = &mut self.growth;
+        let part = &self.part;
+        if growth.gave_up || growth.resizing.is_some() {
+            return growth.resizing;
+        }
+        let end = if stopped {
+            part.end
+        } else if growth.until > 0 {
+            return None;
+        } else if std::mem::take(&mut growth.by_itself) && growth.end < part.end {
+            growth.end + 1 + dice.below(part.end - growth.end)
+        } else if dice.below(2) == 0 && growth.end > part.start {
+            // Now and then to its very start.
+            part.start + dice.below(growth.end - part.start)
+        } else {
+            growth.end + dice.below(part.end - growth.end + 1)
+        };
+        if end == growth.end {
+            growth.until = if stopped { 0 } else { RESIZE_EVERY };
+            return None;
+        }
+        growth.resizing = Some(end);
+        Some(end)
+    }
+
+    /// The worker's blocks that are not cut off.
+    pub(crate) fn there(&self) -> Range<u64> {
+        self.part.start..self.growth.end
+    }
+
+    /// The file ends where it was to end, or could not be made to.
+    pub(crate) fn resized(&mut self, map: &Map, done: bool, dice: &mut Dice) {
+        let Some(end) = self.growth.resizing.take() else {
+            return;
+        };
+        // Half of the time what was cut off is soon there again, as zeros.
+        self.growth.by_itself = end < self.growth.end && dice.below(2) == 0;
+        self.growth.until = match self.growth.by_itself {
+            true => dice.below(4),
+            false => RESIZE_EVERY + dice.below(RESIZE_EVERY),
+        };
+        if !done {
+            self.growth.gave_up = true;
+            return;
+        }
+        (end..self.growth.end).for_each(|block| map.cut(block));
+        self.growth.end = end;
+    }
+
+    /// A page of what is there, or an append that makes the file longer.
+    fn growing(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        let block = u64::from(region.block_bytes);
+        let there = self.growth.end - self.part.start;
+        self.growth.until = self.growth.until.saturating_sub(1);
+        let draft = |origin, first: u64, blocks: u64| Draft {
+            origin,
+            durable: false,
+            offset_bytes: region.offset_of(first),
+            length_bytes: (blocks * block) as u32,
+        };
+        let left = self.part.end - self.growth.end;
+        let appends = there == 0 || (!self.growth.by_itself && dice.below(4) == 0);
+        if left > 0 && appends {
+            let first = self.growth.end;
+            let most = u64::from(crew.slot_bytes) / block;
+            let blocks = left.min(1 + dice.below(APPEND_PAGES_MAX)).min(most.max(1));
+            let blocks = free_run(&region.map, first, blocks);
+            if blocks > 0 {
+                self.growth.end += blocks;
+                return Some(draft(Some(Origin::Grow), first, blocks));
+            }
+        }
+        for _ in 0..TRIES {
+            if there == 0 {
+                break;
+            }
+            let first = self.part.start + dice.below(there);
+            if !region.map.is_retired(first) {
+                let origin = (dice.below(2) == 0).then_some(Origin::Grow);
+                return Some(draft(origin, first, 1));
+            }
+        }
+        None
+    }
+
+    /// The work is over: what was cut off and not written since is written, so that nothing
+    /// of the file is a hole.
+    pub(crate) fn rewrite(&mut self, ground: &Ground, crew: &Crew) -> Option<Draft> {
+        let region = &ground.regions[crew.region];
+        let end = self.part.end.min(self.growth.end);
+        let mut blocks = self.growth.rewritten..end;
+        let first = blocks.find(|block| region.map.is_cut(*block))?;
+        self.growth.rewritten = first + 1;
+        Some(Draft {
+            origin: Some(Origin::Grow),
+            durable: false,
+            offset_bytes: region.offset_of(first),
+            length_bytes: region.block_bytes,
+        })
     }
 }
 

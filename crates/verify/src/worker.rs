@@ -14,6 +14,7 @@
 use crate::crew::{Counts, Crew, Operation, Phase, Role, Step};
 use crate::field::{Field, Region};
 use crate::inquest::Inquest;
+use crate::map::Expected;
 use crate::see::{Suspect, fill_with_poison, poison};
 use crate::stamp::{Origin, Stamp, read_sector, write_sector};
 use crate::stream::mix;
@@ -166,7 +167,7 @@ impl Worker {
                 let suspects = std::mem::take(&mut self.suspects);
                 // It may be meant for blocks that are used no more after the verdict.
                 self.held = None;
-                self.inquest = Inquest::begin(&self.field, &self.crew, suspects);
+                self.inquest = Inquest::begin(&self.field, &self.crew, self.plot.there(), suspects);
             }
         }
         if let Some(inquest) = &self.inquest {
@@ -177,7 +178,11 @@ impl Worker {
             let draft = Draft::read(offset_bytes, length_bytes);
             return self.issue(draft);
         }
-        if self.stopped {
+        let grows = self.phase == Phase::Work && matches!(self.crew.role, Role::Grows { .. });
+        if grows && let Some(step) = self.resize() {
+            return step;
+        }
+        if self.stopped && !grows {
             return Step::Finished;
         }
         if self.free.is_empty() {
@@ -194,9 +199,42 @@ impl Worker {
         self.issue(draft)
     }
 
+    /// The file's next length, once nothing is in flight where it changes.
+    fn resize(&mut self) -> Option<Step> {
+        let end = self.plot.resize(self.stopped, &mut self.dice)?;
+        self.held = None;
+        if self.in_flight() > 0 {
+            return Some(Step::Full);
+        }
+        let Role::Grows { full_bytes } = self.crew.role else {
+            return None;
+        };
+        let region = self.region();
+        Some(Step::Resize(match end == region.map.blocks() {
+            true => full_bytes,
+            false => region.offset_of(end),
+        }))
+    }
+
+    /// The file has the length that was asked for, or could not be given it, for the reason
+    /// that this error number says.
+    pub fn resized(&mut self, failed: Option<i32>) {
+        let region = &self.field.grounds[usize::from(self.crew.target)].regions[self.crew.region];
+        self.plot
+            .resized(&region.map, failed.is_none(), &mut self.dice);
+        if let Some(number) = failed {
+            self.counts.errors += 1;
+            let first = (region.start_bytes, number);
+            self.counts.first_error.get_or_insert(first);
+        }
+    }
+
     fn draft(&mut self) -> Option<Draft> {
         let field = Arc::clone(&self.field);
         let ground = &field.grounds[usize::from(self.crew.target)];
+        if self.stopped {
+            return self.plot.rewrite(ground, &self.crew);
+        }
         self.plot
             .next(ground, &self.crew, self.phase, &mut self.dice)
     }
@@ -339,13 +377,17 @@ impl Worker {
             }
             verified += bytes.len() as u64;
             let mut offset_bytes = region.offset_of(block);
+            let zeros = matches!(expected, Expected::Zeros(_));
             for sector in bytes.chunks_exact(sector_bytes) {
-                let right = read_sector(sector).is_some_and(|stamp| {
-                    stamp.run == run
-                        && stamp.target == target
-                        && stamp.offset_bytes == offset_bytes
-                        && expected.accepts(stamp.generation)
-                });
+                let right = match zeros {
+                    true => sector.iter().all(|byte| *byte == 0),
+                    false => read_sector(sector).is_some_and(|stamp| {
+                        stamp.run == run
+                            && stamp.target == target
+                            && stamp.offset_bytes == offset_bytes
+                            && expected.accepts(stamp.generation)
+                    }),
+                };
                 if !right {
                     suspects.push(self.suspect(slot, offset_bytes, now_ns, sector));
                 }

@@ -80,7 +80,8 @@ impl Source for Operator {
             self.writer.writer.stop();
         }
         match self.writer.writer.next_step() {
-            Step::Full => Next::Full,
+            // Its writers change no lengths.
+            Step::Full | Step::Resize(_) => Next::Full,
             Step::Finished => Next::Finished,
             Step::Operation(step) => {
                 self.issued_ns[step.slot as usize] = now_ns;

@@ -33,18 +33,22 @@ pub(super) fn staff(
         let (size_bytes, sector_bytes) = (target.size_bytes(), target.logical_sector_bytes());
         grounds.push(match options.capacity {
             true => crews.whole(number, size_bytes, sector_bytes, options.outstanding),
-            false => (crews.ground(number, size_bytes, sector_bytes, &plan)).map_err(|small| {
-                Failure::usage(
-                    format!(
-                        "{} has {}, which is too little for pages of {} for {} threads",
-                        target.facts().name,
-                        format_bytes(size_bytes),
-                        format_bytes(u64::from(small.page_bytes)),
-                        plan.loads.len()
-                    ),
-                    "give a larger --size, or fewer --threads",
-                )
-            })?,
+            false => {
+                let ground =
+                    crews.ground(number, size_bytes, sector_bytes, &plan_on(&plan, target));
+                ground.map_err(|small| {
+                    Failure::usage(
+                        format!(
+                            "{} has {}, which is too little for pages of {} for {} threads",
+                            target.facts().name,
+                            format_bytes(size_bytes),
+                            format_bytes(u64::from(small.page_bytes)),
+                            plan.loads.len()
+                        ),
+                        "give a larger --size, or fewer --threads",
+                    )
+                })?
+            }
         });
     }
     let regions = grounds.iter().flat_map(|ground| &ground.regions);
@@ -62,12 +66,23 @@ pub(super) fn staff(
     let field = Arc::new(Field::new(run, grounds, epoch_ns, workers));
     let posts = crews.all.into_iter().map(|crew| {
         let target = usize::from(crew.target);
-        Post::new(Worker::new(Arc::clone(&field), crew), target)
+        let grows = matches!(crew.role, Role::Grows { .. });
+        let mut post = Post::new(Worker::new(Arc::clone(&field), crew), target);
+        post.resizer = grows.then(|| targets[target].resizer()).flatten();
+        post
     });
     Ok(Staff {
         posts: posts.collect(),
         field,
     })
+}
+
+/// Files of the run's own also grow and shrink, as SQL Server's do.
+fn plan_on(plan: &Plan, target: &Target) -> Plan {
+    Plan {
+        grows: plan.log && target.resizer().is_some(),
+        ..plan.clone()
+    }
 }
 
 /// SQL Server's kinds of I/O, or those of a profile.
@@ -89,6 +104,7 @@ fn plan(options: &VerifyOptions) -> Outcome<Plan> {
         loads: profile.rows.iter().flat_map(loads_of).collect(),
         log: false,
         scan: true,
+        grows: false,
     })
 }
 

@@ -218,8 +218,20 @@ fn announce(context: &Context, options: &VerifyOptions, targets: &[Target], fiel
         true => String::new(),
         false => format!(", worked on for {}", format_duration(options.duration_ns)),
     };
+    let regions = field.grounds.iter().flat_map(|ground| &ground.regions);
+    let grows = regions
+        .filter(|region| region.grows)
+        .map(|region| region.span());
+    let grows: u64 = grows.map(|span| span.end - span.start).sum();
+    let grows = match grows {
+        0 => String::new(),
+        bytes => format!(
+            "; the last {} are cut off and grow again meanwhile",
+            format_bytes(bytes)
+        ),
+    };
     context.plan(format!(
-        "Verification: {} are written once{work}, and read once more\n\
+        "Verification: {} are written once{work}, and read once more{grows}\n\
          Memory: {} for what each block must hold",
         format_bytes(bytes),
         format_bytes(field.map_bytes())

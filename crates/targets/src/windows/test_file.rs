@@ -147,6 +147,7 @@ pub(super) fn prepare(
     let size_bytes = report.bytes;
     Ok(Target {
         data_facts: Some(data_facts),
+        made: true,
         fill_report: Some(report),
         made_file,
         ..Target::of(settled, &intent, plan.writes, size_bytes)

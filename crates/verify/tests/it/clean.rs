@@ -3,7 +3,7 @@
 use crate::model::{Disks, Driver, RUN, Wrong, field};
 use std::sync::Arc;
 use stripewise_units::Kind;
-use stripewise_verify::{Crews, Field, Load, Operation, Phase, Plan, Role, Worker};
+use stripewise_verify::{Class, Crews, Field, Load, Operation, Phase, Plan, Role, Worker};
 
 #[test]
 fn a_disk_without_faults_raises_no_alarm() {
@@ -100,6 +100,7 @@ fn loads_of_every_kind_raise_no_alarm() {
         loads: roles,
         log: false,
         scan: true,
+        grows: false,
     };
     let mut crews = Crews::new(3);
     let grounds = (0..2)
@@ -125,4 +126,67 @@ fn loads_of_every_kind_raise_no_alarm() {
         !driver.faults().is_empty(),
         "lost writes are found under these loads, too"
     );
+}
+
+/// Files of 2 MiB that are cut and grow again, worked on in three phases.
+fn growing(seed: u64, keeps_what_is_cut: bool) -> (Driver, u64) {
+    let plan = Plan {
+        grows: true,
+        ..Plan::of_pages(2, 4, 60)
+    };
+    let mut crews = Crews::new(seed);
+    let size_bytes = 2 << 20;
+    let grounds = (0..2).map(|target| crews.ground(target, size_bytes, 512, &plan));
+    let grounds = grounds.collect::<Result<Vec<_>, _>>().expect("room");
+    let workers = crews.all.len() as u16;
+    let field = Arc::new(Field::new(RUN, grounds, 1_000, workers));
+    let worker = |crew| Worker::new(Arc::clone(&field), crew);
+    let workers = crews.all.into_iter().map(worker).collect();
+    let mut disks = Disks::new(size_bytes as usize, seed);
+    disks.keeps_what_is_cut = keeps_what_is_cut;
+    let mut driver = Driver::new(workers, disks);
+    driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
+    for _ in 0..3 {
+        driver.phase(Phase::Work, 1_000, &mut |_, _, _| None);
+    }
+    driver.phase(Phase::Check, u64::MAX, &mut |_, _, _| None);
+    let resized = driver.disks.resized;
+    (driver, resized)
+}
+
+#[test]
+fn files_that_are_cut_and_grow_raise_no_alarm_and_end_whole() {
+    for seed in 0..3 {
+        let (mut driver, resized) = growing(seed, false);
+        assert_eq!(driver.faults(), [], "seed {seed}");
+        assert!(resized >= 6, "{resized}");
+        // Nothing of them is a hole at the end.
+        for disk in &driver.disks.bytes {
+            let holes = disk
+                .chunks(512)
+                .filter(|sector| sector.iter().all(|byte| *byte == 0));
+            assert_eq!(holes.count(), 0);
+        }
+    }
+}
+
+#[test]
+fn what_was_cut_off_and_comes_back_is_found() {
+    let mut found = 0;
+    for seed in 0..3 {
+        let (mut driver, _) = growing(seed, true);
+        let faults = driver.faults();
+        let names: Vec<Class> = faults.iter().map(|fault| fault.class).collect();
+        assert!(
+            names.iter().all(|class| *class == Class::LeftOver),
+            "{faults:#?}"
+        );
+        assert!(
+            faults
+                .iter()
+                .all(|fault| fault.expected.what.contains("cut"))
+        );
+        found += faults.len();
+    }
+    assert!(found > 3, "{found}");
 }

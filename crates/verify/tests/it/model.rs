@@ -63,6 +63,10 @@ pub struct Disks {
     /// Of the operation that is about to reach the disk: its worker, and the turn in which
     /// it was issued.
     pub now: (usize, u64),
+    /// Changes of a file's length.
+    pub resized: u64,
+    /// What is cut off a file comes back when it grows.
+    pub keeps_what_is_cut: bool,
     /// Reads of where copies differ, in order: whose, and whether the old copy came.
     pub of_copies: Vec<(usize, bool)>,
 }
@@ -78,6 +82,8 @@ impl Disks {
             writes: Vec::new(),
             written: [vec![0; bytes / SECTOR], vec![0; bytes / SECTOR]],
             now: (0, 0),
+            resized: 0,
+            keeps_what_is_cut: false,
             of_copies: Vec::new(),
         }
     }
@@ -87,6 +93,15 @@ impl Disks {
     pub fn is_settled(&self, disk: usize, place: Range<u64>) -> bool {
         let sectors = place.start as usize / SECTOR..place.end as usize / SECTOR;
         (self.written[disk][sectors].iter()).all(|turn| *turn <= self.now.1)
+    }
+
+    /// Cuts a file, or lets it grow again. What was cut off is zeros then, or what it was.
+    fn resize(&mut self, disk: usize, bytes: usize) {
+        self.resized += 1;
+        if !self.keeps_what_is_cut {
+            let end = self.bytes[disk].len().max(bytes);
+            self.bytes[disk][bytes..end].fill(0);
+        }
     }
 
     fn put(&mut self, disk: usize, at: usize, data: &[u8]) {
@@ -288,6 +303,12 @@ impl Driver {
                         Step::Operation(operation) => {
                             self.issue(index, operation);
                             issued += 1;
+                        }
+                        Step::Resize(bytes) => {
+                            let worker = &mut self.workers[index];
+                            let disk = usize::from(worker.crew().target);
+                            self.disks.resize(disk, bytes as usize);
+                            worker.resized(None);
                         }
                         Step::Full => break,
                         Step::Finished => {

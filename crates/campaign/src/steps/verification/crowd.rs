@@ -11,6 +11,7 @@ use std::time::Duration;
 use stripewise_io_engine::{
     Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
+use stripewise_targets::Resizer;
 use stripewise_verify::{Phase, Step, Worker};
 
 /// What the coordinator grants beyond what engines wait for operations in flight.
@@ -84,6 +85,8 @@ pub struct Post {
     pub gauges: Arc<[Gauge]>,
     /// What it measured in the phase.
     pub measured: Measured,
+    /// Cuts its file and lets it grow again, where that is its work.
+    pub resizer: Option<Resizer>,
 }
 
 impl Post {
@@ -96,6 +99,7 @@ impl Post {
             worker,
             target,
             measured: Measured::default(),
+            resizer: None,
         }
     }
 
@@ -130,6 +134,22 @@ struct Operator {
     open: Vec<Option<Operation>>,
 }
 
+impl Operator {
+    /// What the worker does next, but for changes of its file's length, which are done here.
+    fn step(&mut self) -> Step {
+        loop {
+            let step = self.post.worker.next_step();
+            let Step::Resize(bytes) = step else {
+                return step;
+            };
+            let resizer = self.post.resizer.as_ref();
+            let done = resizer.map_or(Ok(()), |file| file.resize(bytes));
+            let failed = done.err().map(|error| error.raw_os_error().unwrap_or(0));
+            self.post.worker.resized(failed);
+        }
+    }
+}
+
 impl Source for Operator {
     const LOOKS: bool = true;
 
@@ -138,8 +158,8 @@ impl Source for Operator {
         if self.signals.stop.load(Ordering::Relaxed) {
             self.post.worker.stop();
         }
-        match self.post.worker.next_step() {
-            Step::Full => Next::Full,
+        match self.step() {
+            Step::Full | Step::Resize(_) => Next::Full,
             Step::Finished => Next::Finished,
             Step::Operation(step) => {
                 let operation = Operation {
