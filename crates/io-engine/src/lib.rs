@@ -36,6 +36,13 @@ pub const SLOTS_MAX: u32 = 65_536;
 /// for it alone (Windows: a file object belongs to one completion port for good).
 pub const FILES_SERVE_ONE_ENGINE: bool = backend::sys::FILES_SERVE_ONE_ENGINE;
 
+/// [`Manner::scattered`] works on this system, with
+/// [`Threads`](backend::portable_threads::Threads).
+pub const CAN_SCATTER: bool = backend::sys::CAN_SCATTER;
+
+/// Bytes of a piece of memory of a scattered operation, as of Windows' `ReadFileScatter`.
+pub const PIECE_BYTES: usize = 4096;
+
 /// One operation, ready to be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
@@ -193,6 +200,11 @@ pub struct Manner {
     /// Completions are polled for (`IORING_SETUP_IOPOLL`); engines that cannot do not
     /// open. Polled operations are direct ones, and there are no syncs.
     pub poll: bool,
+    /// An operation goes to many pieces of memory of [`PIECE_BYTES`], or comes from them,
+    /// and neighbours in the file are none in memory (`preadv`, `pwritev`). What the source
+    /// makes and sees is in the file's order. Only the engine of threads does that, where
+    /// [`CAN_SCATTER`]; io_uring does not open.
+    pub scattered: bool,
 }
 
 impl Manner {

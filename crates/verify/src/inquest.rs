@@ -29,6 +29,8 @@ pub(crate) struct Inquest {
     left: Vec<Suspect>,
     chunk_bytes: u32,
     rereads: Vec<Reread>,
+    /// Sectors that were old in all rounds so far.
+    old: Vec<u64>,
     /// What this round reads.
     stretch: Range<u64>,
     at_bytes: u64,
@@ -66,6 +68,7 @@ impl Inquest {
             left,
             chunk_bytes: crew.slot_bytes,
             rereads: Vec::new(),
+            old: Vec::new(),
             at_bytes: span.start,
             stretch: span,
             poison,
@@ -117,27 +120,30 @@ impl Inquest {
         if self.at_bytes < self.stretch.end {
             return false;
         }
-        if self.rereads.len() >= ROUNDS {
-            match self.in_doubt(field, crew) {
-                Some(stretch) if self.rereads.len() < ROUNDS_MAX => self.stretch = stretch,
+        let rounds = self.rereads.len();
+        if rounds == ROUNDS {
+            let verdicts = self.scene(field, crew).judge(&self.suspects);
+            self.old = (verdicts.iter())
+                .filter(|verdict| matches!(verdict.class, Class::LostWrite | Class::Torn))
+                .map(|verdict| verdict.offset_bytes)
+                .collect();
+        } else if let (Some(first), Some(last)) = (self.rereads.first(), self.rereads.last()) {
+            let bytes = field.grounds[usize::from(crew.target)].sector_bytes;
+            (self.old).retain(|at| first.sector(*at, bytes) == last.sector(*at, bytes));
+        }
+        if rounds >= ROUNDS {
+            // The blocks that are still in doubt, from the first to the last of them.
+            match (self.old.first(), self.old.last()) {
+                (Some(first), Some(last)) if rounds < ROUNDS_MAX => {
+                    let region = region_of(field, crew);
+                    let from = region.offset_of(region.block_at(*first));
+                    self.stretch = from..region.offset_of(region.block_at(*last) + 1);
+                }
                 _ => return true,
             }
         }
         self.new_round();
         false
-    }
-
-    /// The blocks that were old in all rounds, from the first to the last of them.
-    fn in_doubt(&self, field: &Field, crew: &Crew) -> Option<Range<u64>> {
-        let verdicts = self.scene(field, crew).judge(&self.suspects);
-        let mut old = (verdicts.iter())
-            .filter(|verdict| matches!(verdict.class, Class::LostWrite | Class::Torn))
-            .map(|verdict| verdict.offset_bytes);
-        let first = old.next()?;
-        let last = old.next_back().unwrap_or(first);
-        let region = region_of(field, crew);
-        let from = region.offset_of(region.block_at(first));
-        Some(from..region.offset_of(region.block_at(last) + 1))
     }
 
     fn scene<'a>(&'a self, field: &'a Field, crew: &Crew) -> Scene<'a> {

@@ -33,7 +33,7 @@ pub(crate) struct Reread {
 
 impl Reread {
     /// This sector, where it was read.
-    fn sector(&self, offset_bytes: u64, sector_bytes: u32) -> Option<&[u8]> {
+    pub(crate) fn sector(&self, offset_bytes: u64, sector_bytes: u32) -> Option<&[u8]> {
         let at = offset_bytes.checked_sub(self.start_bytes)? as usize;
         let is_unread = self.unread.iter().any(|part| part.contains(&offset_bytes));
         let bytes = self.bytes.get(at..at + sector_bytes as usize)?;

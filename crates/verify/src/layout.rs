@@ -42,17 +42,20 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// SQL Server's kinds of I/O: threads on pages, a log, read-ahead.
+    /// SQL Server's kinds of I/O: threads on pages, the last of several on runs of pages
+    /// that lie scattered in memory, a log, read-ahead.
     #[must_use]
     pub fn of_pages(threads: u32, outstanding: u32, read_percent: u32) -> Plan {
-        let role = Role::Pages {
-            read_percent,
-            gathers: false,
+        let load = |thread: u32| Load {
+            role: Role::Pages {
+                read_percent,
+                gathers: threads > 1 && thread + 1 == threads,
+            },
+            outstanding,
         };
-        let loads = vec![Load { role, outstanding }; threads as usize];
         Plan {
             page_bytes: PAGE_BYTES,
-            loads,
+            loads: (0..threads).map(load).collect(),
             log: true,
             scan: true,
             grows: false,

@@ -298,12 +298,12 @@ impl Plot {
                 return Some(Draft::read(region.offset_of(from), length_bytes));
             }
         }
-        // Shares of log record sizes: assumed, within the limits that SQL Server states.
+        // SQLIOSim's limits; the shares between them are assumed.
         let bytes: u64 = match dice.below(100) {
             0..30 => 512,
             30..70 => 4 << 10,
             70..85 => 16 << 10,
-            _ => 60 << 10,
+            _ => 64 << 10,
         };
         let wanted = bytes.min(u64::from(crew.slot_bytes)).div_ceil(block);
         for _ in 0..self.part.end - self.part.start {

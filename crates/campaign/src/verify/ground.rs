@@ -6,6 +6,7 @@ use crate::steps::layouts::plan::problem_failure;
 use crate::steps::verification::check_memory;
 use crate::steps::verification::crowd::Post;
 use std::sync::Arc;
+use stripewise_io_engine::{CAN_SCATTER, PIECE_BYTES};
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
 use stripewise_units::format_bytes;
@@ -69,6 +70,10 @@ pub(super) fn staff(
         let grows = matches!(crew.role, Role::Grows { .. });
         let mut post = Post::new(Worker::new(Arc::clone(&field), crew), target);
         post.resizer = grows.then(|| targets[target].resizer()).flatten();
+        let sector_bytes = targets[target].logical_sector_bytes() as usize;
+        post.scatters = CAN_SCATTER
+            && sector_bytes <= PIECE_BYTES
+            && matches!(crew.role, Role::Pages { gathers: true, .. });
         post
     });
     Ok(Staff {

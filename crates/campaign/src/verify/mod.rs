@@ -28,7 +28,7 @@ use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::{KindOutcome, KindParts};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{counted, format_bytes, format_duration};
 use stripewise_verify::{Field, Ledger, Phase, run_text};
 use stripewise_workload::CacheMode;
 use stuck::Watch;
@@ -113,7 +113,8 @@ pub fn verify(
     let epoch_ns = words::unix_ns(&context.timestamp());
     let run = run_number(&id);
     let Staff { field, mut posts } = staff(&targets, options, run, epoch_ns)?;
-    announce(context, options, &targets, &field);
+    let scattered = posts.iter().filter(|post| post.scatters).count();
+    announce(context, options, &targets, &field, scattered);
     let mut ledger = Ledger::default();
     if let Some(position) = &begun {
         ledger.take(position.faults.clone());
@@ -212,27 +213,39 @@ fn wish(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Inten
 }
 
 /// What will be done, before the first byte.
-fn announce(context: &Context, options: &VerifyOptions, targets: &[Target], field: &Field) {
+fn announce(
+    context: &Context,
+    options: &VerifyOptions,
+    targets: &[Target],
+    field: &Field,
+    scattered: usize,
+) {
     let bytes: u64 = targets.iter().map(Target::size_bytes).sum();
     let work = match options.capacity {
         true => String::new(),
         false => format!(", worked on for {}", format_duration(options.duration_ns)),
     };
     let regions = field.grounds.iter().flat_map(|ground| &ground.regions);
-    let grows = regions
-        .filter(|region| region.grows)
-        .map(|region| region.span());
-    let grows: u64 = grows.map(|span| span.end - span.start).sum();
-    let grows = match grows {
-        0 => String::new(),
-        bytes => format!(
-            "; the last {} are cut off and grow again meanwhile",
-            format_bytes(bytes)
-        ),
+    let grows = regions.filter(|region| region.grows);
+    let grows_bytes: u64 = (grows.map(|region| region.span()))
+        .map(|span| span.end - span.start)
+        .sum();
+    let mut meanwhile = Vec::new();
+    if grows_bytes > 0 {
+        let bytes = format_bytes(grows_bytes);
+        meanwhile.push(format!("the last {bytes} are cut off and grow again"));
+    }
+    if scattered > 0 {
+        let threads = counted(scattered, "thread takes", "threads take");
+        meanwhile.push(format!("{threads} pages that lie scattered in memory"));
+    }
+    let meanwhile = match &meanwhile[..] {
+        [] => String::new(),
+        all => format!("Meanwhile: {}\n", all.join("; ")),
     };
     context.plan(format!(
-        "Verification: {} are written once{work}, and read once more{grows}\n\
-         Memory: {} for what each block must hold",
+        "Verification: {} are written once{work}, and read once more\n\
+         {meanwhile}Memory: {} for what each block must hold",
         format_bytes(bytes),
         format_bytes(field.map_bytes())
     ));

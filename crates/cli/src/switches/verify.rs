@@ -9,10 +9,10 @@ use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Does it keep what it was given?
 ///
-/// Everything is written once, then worked on as SQL Server does (random pages of 8K,
-/// checkpoint bursts up to 256K, log appends of 512 bytes to 60K that are durable one by
-/// one, read-ahead of 64K to 1M over all of it), and read once more from the device at the
-/// end. Every sector says which write put it there, so each fault has a name: lost, stale,
+/// Everything is written once, then worked on as SQL Server does (random pages of 8K, runs
+/// of pages scattered in memory, checkpoint bursts up to 256K, log appends of 512 bytes to
+/// 64K that are durable one by one, read-ahead of 64K to 1M over all of it; test files also
+/// shrink and grow), and read once more from the device at the end. Every sector says which write put it there, so each fault has a name: lost, stale,
 /// torn, misdirected, damaged... Exit code 1 says that there were faults.
 ///
 /// --power-cut asks another question: does what was flushed survive when the power goes?

@@ -48,7 +48,8 @@ struct Shared {
     files: Vec<Arc<File>>,
     buffers: Buffers,
     clock: Clock,
-    manner: Manner,
+    /// Of each [`Kind`].
+    flags: [u32; 3],
     queue: Mutex<Queue>,
     /// There is something in the queue, or it is closing.
     work: Condvar,
@@ -100,7 +101,7 @@ impl Shared {
         // is the only one to touch them.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) };
-        let flags = self.manner.flags(operation.kind);
+        let flags = self.flags[operation.kind.index()];
         loop {
             let result = match operation.kind {
                 Kind::Read => sys::read_at(file, buffer, operation.offset_bytes, flags),
@@ -193,6 +194,12 @@ impl Threads {
     }
 }
 
+/// What a call is asked for besides.
+fn flags_of(manner: Manner, kind: Kind) -> u32 {
+    let scattered = manner.scattered && kind != Kind::Sync;
+    manner.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
+}
+
 /// Starts the helpers, as many as there may and can be.
 fn start_helpers(
     shared: &Arc<Shared>,
@@ -268,7 +275,7 @@ impl Engine for Threads {
             files: plan.files.clone(),
             buffers,
             clock: plan.clock,
-            manner: plan.manner,
+            flags: Kind::ALL.map(|kind| flags_of(plan.manner, kind)),
             queue: Mutex::default(),
             work: Condvar::new(),
             done: Mutex::default(),

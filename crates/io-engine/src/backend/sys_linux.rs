@@ -7,11 +7,16 @@ use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::ptr::{NonNull, null_mut};
 
+use crate::PIECE_BYTES;
 use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// Engines of several threads may share a file.
 pub(crate) const FILES_SERVE_ONE_ENGINE: bool = false;
+/// See [`crate::CAN_SCATTER`].
+pub(crate) const CAN_SCATTER: bool = true;
+/// Beside `RWF_` flags: the operation is [scattered](crate::Manner::scattered).
+pub(crate) const SCATTERED: u32 = 1 << 31;
 /// The engine that this system is meant to be driven with.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Uring;
 /// `EBADF`: the operation names a file that was not opened.
@@ -37,6 +42,9 @@ pub(crate) fn read_at(
     if flags == 0 {
         return file.read_at(buffer, offset_bytes);
     }
+    if flags & SCATTERED != 0 {
+        return read_scattered(file, buffer, offset_bytes, flags & !SCATTERED);
+    }
     let flags = ReadWriteFlags::from_bits_retain(flags);
     let read = preadv2(file, &mut [IoSliceMut::new(buffer)], offset_bytes, flags)?;
     Ok(read)
@@ -45,16 +53,76 @@ pub(crate) fn read_at(
 /// `flags`: see [`Manner`](crate::Manner).
 pub(crate) fn write_at(
     file: &File,
-    buffer: &[u8],
+    buffer: &mut [u8],
     offset_bytes: u64,
     flags: u32,
 ) -> io::Result<usize> {
     if flags == 0 {
         return file.write_at(buffer, offset_bytes);
     }
+    if flags & SCATTERED != 0 {
+        return write_gathered(file, buffer, offset_bytes, flags & !SCATTERED);
+    }
     let flags = ReadWriteFlags::from_bits_retain(flags);
     let written = pwritev2(file, &[IoSlice::new(buffer)], offset_bytes, flags)?;
     Ok(written)
+}
+
+/// Pieces that Linux takes at once (`IOV_MAX`), and one for what is left of a buffer.
+const PIECES_MAX: usize = 1023;
+
+/// The pieces of a buffer that change places in memory, and the rest, which is one piece.
+fn pieces(buffer: &mut [u8]) -> (&mut [u8], &mut [u8]) {
+    let count = (buffer.len() / PIECE_BYTES).min(PIECES_MAX);
+    buffer.split_at_mut(count * PIECE_BYTES)
+}
+
+/// The first piece and the last one change places, and so on.
+fn turn_round(pieces: &mut [u8]) {
+    let half = pieces.len() / PIECE_BYTES / 2 * PIECE_BYTES;
+    let (front, back) = pieces.split_at_mut(half);
+    let front = front.chunks_exact_mut(PIECE_BYTES);
+    let back = back.rchunks_exact_mut(PIECE_BYTES);
+    front
+        .zip(back)
+        .for_each(|(one, other)| one.swap_with_slice(other));
+}
+
+/// Reads into pieces of memory from the last to the first, and then puts them in order.
+fn read_scattered(
+    file: &File,
+    buffer: &mut [u8],
+    offset_bytes: u64,
+    flags: u32,
+) -> io::Result<usize> {
+    let (scattered, rest) = pieces(buffer);
+    let mut slices: Vec<IoSliceMut<'_>> = (scattered.rchunks_exact_mut(PIECE_BYTES))
+        .chain((!rest.is_empty()).then_some(rest))
+        .map(IoSliceMut::new)
+        .collect();
+    let flags = ReadWriteFlags::from_bits_retain(flags);
+    let read = preadv2(file, &mut slices, offset_bytes, flags);
+    turn_round(scattered);
+    Ok(read?)
+}
+
+/// Writes from pieces of memory from the last to the first; the buffer is as before then.
+fn write_gathered(
+    file: &File,
+    buffer: &mut [u8],
+    offset_bytes: u64,
+    flags: u32,
+) -> io::Result<usize> {
+    let (scattered, rest) = pieces(buffer);
+    turn_round(scattered);
+    let slices: Vec<IoSlice<'_>> = (scattered.rchunks_exact(PIECE_BYTES))
+        .chain((!rest.is_empty()).then_some(&*rest))
+        .map(IoSlice::new)
+        .collect();
+    let flags = ReadWriteFlags::from_bits_retain(flags);
+    let written = pwritev2(file, &slices, offset_bytes, flags);
+    turn_round(scattered);
+    Ok(written?)
 }
 
 /// Zeroed memory that takes no pages until it is touched.

@@ -11,6 +11,10 @@ pub(crate) use super::buffers::{allocate as map, release as unmap};
 
 /// Engines of several threads may share a file.
 pub(crate) const FILES_SERVE_ONE_ENGINE: bool = false;
+/// See [`crate::CAN_SCATTER`].
+pub(crate) const CAN_SCATTER: bool = false;
+/// No flag here.
+pub(crate) const SCATTERED: u32 = 0;
 /// The engine that this system is meant to be driven with.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Threads;
 /// `EBADF`: the operation names a file that was not opened.
@@ -37,7 +41,7 @@ pub(crate) fn read_at(
 
 pub(crate) fn write_at(
     file: &File,
-    buffer: &[u8],
+    buffer: &mut [u8],
     offset_bytes: u64,
     _flags: u32,
 ) -> io::Result<usize> {

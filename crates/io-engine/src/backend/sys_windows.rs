@@ -26,6 +26,10 @@ use crate::WIN32_ERRORS_FROM;
 
 /// A file object belongs to one completion port for good.
 pub(crate) const FILES_SERVE_ONE_ENGINE: bool = true;
+/// See [`crate::CAN_SCATTER`].
+pub(crate) const CAN_SCATTER: bool = false;
+/// No flag here.
+pub(crate) const SCATTERED: u32 = 0;
 /// The engine that this system is meant to be driven with.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Iocp;
 /// `ERROR_INVALID_HANDLE`: the operation names a file that was not opened.
@@ -116,7 +120,7 @@ pub(crate) fn read_at(
 
 pub(crate) fn write_at(
     file: &File,
-    buffer: &[u8],
+    buffer: &mut [u8],
     offset_bytes: u64,
     _flags: u32,
 ) -> io::Result<usize> {

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::IoSliceMut;
+use std::marker::PhantomData;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use rustix::io::{ReadWriteFlags, preadv2};
 use stripewise_io_engine::backend::linux_io_uring::{Uring, probe};
 use stripewise_io_engine::backend::portable_threads::Threads;
-use stripewise_io_engine::conformance::{Fixture, Scope, pattern};
+use stripewise_io_engine::conformance::{Fixture, Scope, pattern, patterns};
 use stripewise_io_engine::{
     Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Manner, Next,
     OpenPlan, Operation, Result, Source,
@@ -19,14 +21,46 @@ const BLOCK_BYTES: u32 = 8192;
 const SLOTS: u32 = 8;
 const UNSUPPORTED: i32 = -95;
 
-/// An engine whose operations leave nothing in the page cache.
-struct Uncached<E>(E);
+/// What is asked of an engine's operations besides.
+trait Asked {
+    const MANNER: Manner;
+}
 
-impl<E: Engine> Engine for Uncached<E> {
+const PLAIN: Manner = Manner {
+    dontcache: false,
+    atomic: false,
+    poll: false,
+    scattered: false,
+};
+
+/// They leave nothing in the page cache.
+struct Uncached;
+
+impl Asked for Uncached {
+    const MANNER: Manner = Manner {
+        dontcache: true,
+        ..PLAIN
+    };
+}
+
+/// They go to pieces of memory, and come from them.
+struct Scattered;
+
+impl Asked for Scattered {
+    const MANNER: Manner = Manner {
+        scattered: true,
+        ..PLAIN
+    };
+}
+
+/// An engine that is asked for that.
+struct With<E, A>(E, PhantomData<A>);
+
+impl<E: Engine, A: Asked> Engine for With<E, A> {
     fn open(plan: &OpenPlan) -> Result<Self> {
         let mut plan = plan.clone();
-        plan.manner.dontcache = true;
-        E::open(&plan).map(Uncached)
+        plan.manner = A::MANNER;
+        E::open(&plan).map(|engine| With(engine, PhantomData))
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -61,7 +95,7 @@ fn conforms_uncached<E: Engine>(test: &str) {
     if let Err(error) = preadv2(&file, &mut [IoSliceMut::new(&mut byte)], 0, flag) {
         return skip(test, &format!("a file system with RWF_DONTCACHE ({error})"));
     }
-    match stripewise_io_engine::conformance::run::<Uncached<E>>(&Files, Scope::Full) {
+    match stripewise_io_engine::conformance::run::<With<E, Uncached>>(&Files, Scope::Full) {
         Err(reason) => skip(test, &reason),
         Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
     }
@@ -75,6 +109,85 @@ fn uncached_io_uring_conforms() {
 #[test]
 fn uncached_threads_conform() {
     conforms_uncached::<Threads>("uncached_threads_conform");
+}
+
+#[test]
+fn scattered_threads_conform() {
+    match stripewise_io_engine::conformance::run::<With<Threads, Scattered>>(&Files, Scope::Full) {
+        Err(reason) => skip("scattered_threads_conform", &reason),
+        Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
+    }
+    let plan = OpenPlan::new(Vec::new(), 1, 4096, Clock::start());
+    assert!(Uring::open(&plan).is_ok() || probe().is_err());
+    let refused = With::<Uring, Scattered>::open(&plan).err();
+    assert_eq!(refused.expect("refused").kind, ErrorKind::Unsupported);
+}
+
+/// What is written from scattered pieces of memory lies in the file in order, and comes back
+/// so, whatever the length: with an odd number of pieces, and with a rest.
+#[test]
+fn scattered_operations_keep_the_order_of_the_file() {
+    for bytes in [
+        4096,
+        8192,
+        12_288,
+        65_536 + 4096,
+        1 << 20,
+        4_300_800,
+        1000,
+        9000,
+    ] {
+        let whole = patterns(0..u64::from(bytes));
+        for kind in [Kind::Write, Kind::Read] {
+            let file = Files.file(if kind == Kind::Read { bytes.into() } else { 1 });
+            let seen = file.try_clone().expect("the same file");
+            let mut plan = OpenPlan::new(vec![Arc::new(file)], 1, bytes, Clock::start());
+            plan.manner = Scattered::MANNER;
+            let mut engine = Threads::open(&plan).expect("opens");
+            let mut source = Whole {
+                operation: Some(Operation {
+                    slot: 0,
+                    file: 0,
+                    kind,
+                    offset_bytes: 0,
+                    length_bytes: bytes,
+                }),
+                seen: Vec::new(),
+            };
+            let now_ns = engine.now_ns();
+            engine.fill(&mut source, now_ns);
+            engine.submit_and_wait(1, None).expect("works");
+            engine.reap(&mut source);
+            assert!(source.seen == whole, "{kind:?} of {bytes}");
+            let mut there = vec![0; bytes as usize];
+            seen.read_exact_at(&mut there, 0).expect("as long");
+            assert!(there == whole, "{kind:?} of {bytes}");
+        }
+    }
+}
+
+/// One operation, and what it transferred.
+struct Whole {
+    operation: Option<Operation>,
+    seen: Vec<u8>,
+}
+
+impl Source for Whole {
+    const LOOKS: bool = true;
+
+    fn next(&mut self, _now_ns: u64) -> Next {
+        (self.operation.take()).map_or(Next::Finished, Next::Operation)
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        buffer.copy_from_slice(&patterns(0..u64::from(operation.length_bytes)));
+    }
+
+    fn look(&mut self, _slot: u32, transferred: &[u8]) {
+        self.seen = transferred.to_vec();
+    }
+
+    fn complete(&mut self, _done: Completion) {}
 }
 
 /// One operation on each slot, each on a block of its own.

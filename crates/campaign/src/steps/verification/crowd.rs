@@ -87,6 +87,8 @@ pub struct Post {
     pub measured: Measured,
     /// Cuts its file and lets it grow again, where that is its work.
     pub resizer: Option<Resizer>,
+    /// While it works, its operations are scattered over memory.
+    pub scatters: bool,
 }
 
 impl Post {
@@ -100,6 +102,7 @@ impl Post {
             target,
             measured: Measured::default(),
             resizer: None,
+            scatters: false,
         }
     }
 
@@ -276,6 +279,11 @@ impl Crowd {
             let crew = *post.worker.crew();
             let mut plan = OpenPlan::new(files, crew.slots, crew.slot_bytes, drive.clock);
             plan.faults.clone_from(&drive.faults);
+            plan.manner.scattered = post.scatters && phase == Phase::Work;
+            let engine = match plan.manner.scattered {
+                true => EngineName::Threads,
+                false => drive.engine,
+            };
             let operator = Operator {
                 open: vec![None; crew.slots as usize],
                 post,
@@ -283,7 +291,6 @@ impl Crowd {
                 now_ns: 0,
             };
             let sender = sender.clone();
-            let engine = drive.engine;
             std::thread::Builder::new()
                 .name(format!("verify-{}", crew.id))
                 .stack_size(STACK_BYTES)

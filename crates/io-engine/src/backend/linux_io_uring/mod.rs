@@ -13,7 +13,8 @@
 //! looks at no clock while it polls. So the engine asks again and again, each time for what
 //! is there, and looks at the clock itself.
 //!
-//! Left out: a polling thread of the kernel (SQPOLL), passthrough, vectored I/O.
+//! Left out: a polling thread of the kernel (SQPOLL), passthrough, and scattered operations:
+//! they would mean a list of addresses with each slot.
 
 mod batching;
 mod ring;
@@ -338,6 +339,11 @@ impl Engine for Uring {
             name: setup::NAME,
             ..Capabilities::default()
         };
+        if plan.manner.scattered {
+            let what = "io_uring has one piece of memory for an operation here".to_owned();
+            let hint = "use the engine of threads for scattered ones";
+            return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));
+        }
         let ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
         let buffers = Buffers::new(plan.slots, plan.slot_size_bytes).map_err(|error| {
             setup::failure(

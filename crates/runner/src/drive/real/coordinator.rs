@@ -62,6 +62,7 @@ fn manner(workload: &Workload) -> Manner {
         dontcache: workload.cache == CacheMode::Dontcache,
         atomic: workload.atomic,
         poll: workload.poll,
+        scattered: false,
     }
 }
 
