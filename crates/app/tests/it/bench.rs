@@ -179,15 +179,15 @@ fn the_sentence_holds_the_latency_limit_and_the_interval_at_it() {
 #[test]
 fn only_the_series_that_were_named_are_run() {
     let desk = Desk::new();
-    let document = desk.json(&["bench", "sim:nvme", "--series", "log,sequential-read"]);
+    let document = desk.json(&["bench", "sim:raid10-10k", "--series", "log,sequential-read"]);
     let mut found = series_names(&document);
     found.sort();
     assert_eq!(found, ["log", "sequential-read"]);
-    let document = desk.json(&["bench", "sim:nvme", "--read-only"]);
+    let document = desk.json(&["bench", "sim:raid10-10k", "--read-only"]);
     assert_eq!(series_names(&document), ["random-read", "sequential-read"]);
     let document = desk.json(&[
         "bench",
-        "sim:nvme",
+        "sim:raid10-10k",
         "--block",
         "16K",
         "--series",

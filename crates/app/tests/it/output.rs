@@ -29,7 +29,7 @@ fn json_prints_one_document_and_nothing_else() {
             "--duration",
             "50ms",
         ],
-        &["bench", "sim:nvme", "--series", "log"],
+        &["bench", "sim:raid10-10k", "--series", "log"],
         &["prepare", &kept, "--size", "4M", "--busy-ok"],
         &["history"],
         &["history", "show", "last"],
@@ -285,7 +285,7 @@ fn a_command_line_without_sense_is_a_usage_error() {
 #[test]
 fn colour_is_for_terminals_and_on_demand() {
     let desk = Desk::new();
-    desk.json(&["bench", "sim:nvme", "--series", "log"]);
+    desk.json(&["bench", "sim:raid10-10k", "--series", "log"]);
     let series = desk.json(&["history", "show", "last"]);
     let series = series.at("runs.0.series").text();
     for (when, coloured) in [("auto", false), ("never", false), ("always", true)] {

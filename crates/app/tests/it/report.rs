@@ -373,7 +373,7 @@ fn exported_lines_are_the_records_that_the_document_has() {
 #[test]
 fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let desk = Desk::new();
-    let answer = desk.run(&["bench", "sim:nvme", "--series", "log"]).done();
+    let answer = desk.run(&["bench", "sim:raid10-10k", "--series", "log"]).done();
     let line = answer
         .stdout
         .lines()
@@ -388,11 +388,11 @@ fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let page = std::fs::read(path).expect("a page");
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     let quiet = desk
-        .run(&["bench", "sim:nvme", "--series", "log", "--json"])
+        .run(&["bench", "sim:raid10-10k", "--series", "log", "--json"])
         .done();
     assert!(quiet.stderr.contains("Report: "), "{}", quiet.stderr);
     let none = desk
-        .run(&["bench", "sim:nvme", "--series", "log", "--no-report"])
+        .run(&["bench", "sim:raid10-10k", "--series", "log", "--no-report"])
         .done();
     assert!(!none.stdout.contains("Report: "));
     assert_eq!(

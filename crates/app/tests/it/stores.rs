@@ -11,7 +11,7 @@ fn check_refused(desk: &Desk, says: &[&str]) {
         &["history", "show", "last"],
         &["history", "delete", "2026"],
         &["run", "sim:nvme", "--duration", "10ms"],
-        &["bench", "sim:nvme", "--series", "log"],
+        &["bench", "sim:raid10-10k", "--series", "log"],
     ] {
         desk.run(arguments).failed(5, says);
         assert!(
