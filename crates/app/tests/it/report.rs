@@ -373,7 +373,9 @@ fn exported_lines_are_the_records_that_the_document_has() {
 #[test]
 fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let desk = Desk::new();
-    let answer = desk.run(&["bench", "sim:raid10-10k", "--series", "log"]).done();
+    let answer = desk
+        .run(&["bench", "sim:raid10-10k", "--series", "log"])
+        .done();
     let line = answer
         .stdout
         .lines()
