@@ -114,7 +114,7 @@ fn dispatch(mut cli: Cli, start: Start) -> Outcome {
         Failure::new(
             Exit::Target,
             format!("cannot listen for Ctrl-C: {error}"),
-            "this system is short of something; see its log",
+            "the system is out of a resource (threads, descriptors); see its log, `dmesg` on Linux",
         )
     })?;
     let done = match &cli.command {

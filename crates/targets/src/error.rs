@@ -47,10 +47,10 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Reads would do, only the leave to write is missing: `bench` then runs
+    /// Reads would do, only permission to write is missing: `bench` then runs
     /// its reads and says so.
     #[must_use]
-    pub fn is_leave_to_write_missing(self) -> bool {
+    pub fn lacks_write_permission(self) -> bool {
         matches!(self, ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
     }
 }
@@ -70,7 +70,7 @@ impl From<stripewise_device_guard::ErrorKind> for ErrorKind {
     }
 }
 
-/// Names that are taken stay with whom they belong to.
+/// A name that exists is never replaced.
 pub(crate) fn exists(path: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::Refused,

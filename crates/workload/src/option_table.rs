@@ -357,7 +357,7 @@ pub struct WorkloadOptions {
     pub stride: Option<ByteSize>,
     /// How random positions are drawn; only with random positions.
     pub distribution: Option<Distribution>,
-    /// Whose position it is; only with `sequential` and `stride`.
+    /// Whether each thread keeps its own position (own) or all share one (shared); only with `sequential` and `stride`.
     pub cursor: Option<CursorKind>,
     /// Bytes of an operation; excludes `block_sizes`.
     pub block: Option<ByteSize>,

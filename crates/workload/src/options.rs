@@ -177,7 +177,7 @@ impl WorkloadOptions {
                 Some(given),
             ) => *cursor = given,
             (Pattern::Random { .. }, _, Some(given)) => {
-                let why = "has no place to keep: positions are random";
+                let why = "applies to sequential and strided positions only";
                 let hint = "add <--sequential> or <--stride>, or leave it out";
                 return Err(WorkloadError::new("cursor", given, why, hint));
             }
@@ -213,7 +213,7 @@ impl WorkloadOptions {
             return match self.arrivals {
                 None => Ok(None),
                 Some(arrivals) => {
-                    let why = "has no rate to space";
+                    let why = "needs a rate";
                     let hint = "add <--rate> IOPS, or leave it out";
                     Err(WorkloadError::new("arrivals", arrivals, why, hint))
                 }

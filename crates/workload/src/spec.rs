@@ -162,7 +162,7 @@ pub enum Pattern {
     },
     /// Each operation follows the one before; wraps at the end of the span.
     Sequential {
-        /// Whose position it is.
+        /// Whether each thread keeps its own position or all share one.
         cursor: CursorKind,
     },
     /// Each operation starts `stride_bytes` after the one before. At the end of
@@ -173,7 +173,7 @@ pub enum Pattern {
     Stride {
         /// Bytes from start to start.
         stride_bytes: u64,
-        /// Whose position it is.
+        /// Whether each thread keeps its own position or all share one.
         cursor: CursorKind,
     },
 }

@@ -185,7 +185,7 @@ fn own_cost() -> Check {
                 "own cost",
                 cost_ns < 100.0,
                 found,
-                "this processor is slow or busy; results at high IOPS are its, not the disk's",
+                "this processor is slow or busy; at high IOPS the processor is measured, not the disk",
             )
         }
         None => check(

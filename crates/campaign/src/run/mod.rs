@@ -154,7 +154,7 @@ fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     {
         return Err(Failure::usage(
             "real and simulated targets cannot run at once: they have different clocks",
-            "put them into two plans, or run the jobs one after the other: run = \"alone\"",
+            "split them into two plan files, or run the jobs one after the other: run = \"alone\"",
         ));
     }
     Ok(())

@@ -211,12 +211,12 @@ pub fn judge_requirements(
     }
 }
 
-/// Reads would do: only the leave to write is missing.
+/// Reads would do: only permission to write is missing.
 pub fn lacks_permission_to_write(failure: &Failure) -> bool {
     failure
         .error
         .downcast_ref::<stripewise_targets::Error>()
-        .is_some_and(|error| error.kind.is_leave_to_write_missing())
+        .is_some_and(|error| error.kind.lacks_write_permission())
 }
 
 /// What makes every result on this path void before anything is done: it is in
@@ -433,7 +433,7 @@ fn report_filling(context: &Context, target: &Target) {
             format_duration(report.duration_ns),
             if report.time_limit_hit {
                 format!(
-                    "; the time for filling was spent, so the file is smaller than the {} planned",
+                    "; filling reached its time limit, so the file is smaller than the {} planned",
                     format_bytes(report.planned_bytes)
                 )
             } else {

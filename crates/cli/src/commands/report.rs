@@ -39,7 +39,10 @@ fn check_name(arguments: &Report) -> Outcome<()> {
         .filter(|path| path.extension().is_some() && ReportFormat::of_file(path).is_none());
     match unknown {
         Some(path) if arguments.format.is_none() => Err(Failure::usage(
-            format!("no format goes by the name of {}", path.as_text()),
+            format!(
+                "cannot tell the format from the file name {}",
+                path.as_text()
+            ),
             "end it in .html, .png, .svg, .csv, .md or .json, or say which with --format",
         )),
         _ => Ok(()),
@@ -78,7 +81,7 @@ fn deliver(
     let Some(path) = path else {
         if format == ReportFormat::Png && terminal::stdout_is_terminal() {
             return Err(Failure::usage(
-                "a picture on a terminal is noise",
+                "a PNG is not printed on a terminal",
                 "name a file with -o FILE",
             ));
         }

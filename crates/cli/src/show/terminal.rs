@@ -178,15 +178,15 @@ fn note_error<T>(stream: &OnceLock<std::io::Error>, result: std::io::Result<T>) 
 /// `write_all` and `flush`, which waits for a pipe that somebody made non-blocking.
 fn write_whole(out: &mut dyn Write, mut bytes: &[u8]) -> std::io::Result<()> {
     while !bytes.is_empty() {
-        match patiently(|| out.write(bytes))? {
+        match retry(|| out.write(bytes))? {
             0 => return Err(ErrorKind::WriteZero.into()),
             written => bytes = &bytes[written..],
         }
     }
-    patiently(|| out.flush())
+    retry(|| out.flush())
 }
 
-fn patiently<T>(mut attempt: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+fn retry<T>(mut attempt: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
     loop {
         match attempt() {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -77,7 +77,7 @@ pub struct Verify {
     /// Stop after N faults
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub stop_after: u64,
-    /// Which way to do I/O: auto, uring, iocp or threads
+    /// I/O engine: auto, uring, iocp or threads
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: EngineName,
     /// Seed of all choices

@@ -107,7 +107,7 @@ pub fn unclaimed(number: DeviceNumber) -> Standing {
         return Standing::InTheWay(format!("it is the backing of /dev/{device}"));
     }
     let mut complete = true;
-    let opener = users::patiently(|| {
+    let opener = users::retry_briefly(|| {
         let openers = users::openers(&wanted);
         complete = openers.complete;
         Some(format!("it is open in {}", openers.others.first()?))

@@ -247,7 +247,7 @@ impl Device {
 
     fn claim_as_found(&self, access: OFlags, store: Option<&Path>) -> Result<Claim> {
         let mut claimed = None;
-        let refused = users::patiently(|| match self.open(access | OFlags::EXCL) {
+        let refused = users::retry_briefly(|| match self.open(access | OFlags::EXCL) {
             Ok(file) => {
                 claimed = Some(file);
                 None

@@ -127,7 +127,7 @@ fn stands_on(name: &str, wanted: &Wanted) -> Option<bool> {
 /// Asks again what is in the way, as something may only look for a moment:
 /// `udev` and `blkid` whenever somebody closes a device, a child of ours between
 /// fork and exec. What is still there after half a second is in the way.
-pub fn patiently<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
+pub fn retry_briefly<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..5 {
         in_the_way()?;
         std::thread::sleep(Duration::from_millis(100));
@@ -298,7 +298,7 @@ mod tests {
     fn only_what_stays_is_in_the_way() {
         for (stays, want) in [(0, None), (1, None), (5, None), (6, Some(6)), (9, Some(6))] {
             let mut asked = 0;
-            let found = patiently(|| {
+            let found = retry_briefly(|| {
                 asked += 1;
                 (asked <= stays).then_some(asked)
             });

@@ -281,7 +281,7 @@ impl Engine for Threads {
             done: Mutex::default(),
             enough: Condvar::new(),
         });
-        sys::sharpen_timers();
+        sys::minimise_timer_slack();
         let helpers = match plan.slots {
             1 => Vec::new(),
             slots => start_helpers(&shared, slots, &mut capabilities)?,

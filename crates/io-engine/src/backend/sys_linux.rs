@@ -159,7 +159,7 @@ pub(crate) unsafe fn unmap(start: NonNull<u8>, length: usize) {
 
 /// Makes this thread's timed waits end on time: by default Linux may round each
 /// up by 50 us, which would show as schedule lag of open-loop arrivals.
-pub(crate) fn sharpen_timers() {
+pub(crate) fn minimise_timer_slack() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 

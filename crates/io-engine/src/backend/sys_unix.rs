@@ -50,7 +50,7 @@ pub(crate) fn write_at(
 
 pub(crate) fn prefer_huge_pages(_start: NonNull<u8>, _length: usize) {}
 
-pub(crate) fn sharpen_timers() {}
+pub(crate) fn minimise_timer_slack() {}
 
 /// Nanoseconds since the first call.
 pub(crate) fn monotonic_ns() -> u64 {

@@ -161,7 +161,7 @@ pub(crate) fn prefer_huge_pages(_start: NonNull<u8>, _length: usize) {}
 
 /// Asks for timer ticks of a millisecond, for as long as the process lives; they
 /// are up to 16 ms long otherwise.
-pub(crate) fn sharpen_timers() {
+pub(crate) fn minimise_timer_slack() {
     static ASKED: OnceLock<u32> = OnceLock::new();
     // SAFETY: has no preconditions. Refused, waits are coarser.
     ASKED.get_or_init(|| unsafe { timeBeginPeriod(1) });

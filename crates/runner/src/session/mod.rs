@@ -444,7 +444,7 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         job.outcome.drain = record::drain(&of_job.drain);
         job.outcome.pauses = record::pauses(totals);
         record::engine(&mut job.engine, &of_job.capabilities);
-        // What went a little wrong (a thread not pinned, or left behind) belongs
+        // What did not end the run (a thread not pinned, or left behind) belongs
         // to the run; each of its jobs says so.
         job.engine.fallbacks.extend(totals.notes.iter().cloned());
     }

@@ -2,7 +2,7 @@
 //!
 //! What no flag allows comes first: loop backings, swap files, files with
 //! several names or none, files open elsewhere, immutable ones, the store. Then
-//! the leave to write: `--overwrite`, or a file that we made ourselves. All of
+//! permission to write: `--overwrite`, or a file that we made ourselves. All of
 //! it is asked of the open descriptor, which must be the only one of this
 //! process on that file.
 
@@ -265,7 +265,7 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
     let all_wanted = users::wanted_file_and_upper(file, status);
     let mut openers = users::Openers::default();
     let mut sole = Sole::No;
-    users::patiently(|| {
+    users::retry_briefly(|| {
         openers = users::openers_of_any(&all_wanted);
         sole = sole_opener(file);
         (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())

@@ -164,7 +164,7 @@ impl Opened {
             );
         }
         // A child of ours between fork and exec is gone at the second look.
-        match users::patiently(|| users::openers_of_any(&wanted).refusal()) {
+        match users::retry_briefly(|| users::openers_of_any(&wanted).refusal()) {
             Some(what) => refuse(format!("{what}, since it was judged"), HINT_OPEN),
             None => Ok(()),
         }

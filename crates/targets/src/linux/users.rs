@@ -1,7 +1,7 @@
 //! Who uses a file or device right now: the guard looks, the rules judge.
 
 pub(super) use stripewise_device_guard::users::{
-    Openers, Wanted, loop_devices, open_twice_here, openers, patiently, swap_areas,
+    Openers, Wanted, loop_devices, open_twice_here, openers, retry_briefly, swap_areas,
 };
 
 use super::identity::{Identity, Status};

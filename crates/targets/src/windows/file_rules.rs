@@ -2,7 +2,7 @@
 //!
 //! What no flag allows comes first: page and hibernation files, files of the
 //! system, with several names, elsewhere open, read-only, not wholly there; the
-//! store. Then the leave to write: `--overwrite`, or a file that we made.
+//! store. Then permission to write: `--overwrite`, or a file that we made.
 
 use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
@@ -200,11 +200,9 @@ pub(super) fn guard(found: &FoundPath, name: &str) -> Result<File> {
         .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
     reopen(&found.path, &found.status.identity, &options, name).map_err(|error| {
         match os_code(&error) {
-            Some(ERROR_SHARING_VIOLATION) => refuse(
-                name,
-                "is open elsewhere, by somebody who lets nobody else in",
-                HINT_OPEN,
-            ),
+            Some(ERROR_SHARING_VIOLATION) => {
+                refuse(name, "is open exclusively in another process", HINT_OPEN)
+            }
             _ => error,
         }
     })

@@ -108,13 +108,13 @@ fn options_that_exclude_or_need_each_other_are_refused() {
         ),
         (
             "cursor=shared",
-            "cursor shared has no place to keep: positions are random",
+            "cursor shared applies to sequential and strided positions only",
         ),
         (
             "sequential distribution=uniform",
             "distribution uniform needs random positions",
         ),
-        ("arrivals=poisson", "arrivals poisson has no rate to space"),
+        ("arrivals=poisson", "arrivals poisson needs a rate"),
         (
             "read sync=fdatasync",
             "sync fdatasync has no writes to sync",

@@ -372,7 +372,7 @@ impl Engine for Uring {
         // Polling takes all that is there anyway.
         let batching = Batching::new(ring.waits_for_batches() && !capabilities.polled);
         capabilities.completion_hold_ns_max = batching.hold_ns_max();
-        sys::sharpen_timers();
+        sys::minimise_timer_slack();
         Ok(Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),

@@ -362,7 +362,7 @@ impl Engine for Iocp {
                 Some(os),
             )
         })?;
-        sys::sharpen_timers();
+        sys::minimise_timer_slack();
         let slots = plan.slots as usize;
         Ok(Iocp {
             port,

@@ -22,7 +22,7 @@ const RETURN_NS: u64 = 2 * WAIT_NS_MAX;
 pub(super) enum Event {
     /// Its engine is open, or could not be opened.
     Opened(Result<Capabilities, stripewise_io_engine::Error>),
-    /// Something went a little wrong.
+    /// A problem that does not end the run, for the record.
     Note(String),
     /// An interval is over.
     Report(Box<Report>),
@@ -36,7 +36,7 @@ pub(super) enum Event {
 /// Where all threads wait until every engine is open.
 #[derive(Default)]
 pub(super) struct Gate {
-    /// `Some(true)`: go; `Some(false)`: go home.
+    /// `Some(true)`: go; `Some(false)`: end at once.
     state: Mutex<Option<bool>>,
     changed: Condvar,
 }

@@ -115,7 +115,7 @@ fn clean(
             may,
             devices: &marked,
         };
-        if let Err(failure) = patiently(context, || {
+        if let Err(failure) = retry_briefly(context, || {
             take_down(&workshop, journal, None, marked.len())
         }) {
             return refused(layout, failure);
@@ -172,7 +172,7 @@ fn marked(journal: &Journal, here: &[Identity]) -> Outcome<Vec<Identity>> {
     Ok(marked)
 }
 
-fn patiently(context: &Context, mut act: impl FnMut() -> Outcome<()>) -> Outcome<()> {
+fn retry_briefly(context: &Context, mut act: impl FnMut() -> Outcome<()>) -> Outcome<()> {
     let mut tries = 0;
     loop {
         match act() {
