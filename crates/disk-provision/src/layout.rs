@@ -102,6 +102,62 @@ pub struct Layout {
     pub size_bytes: u64,
 }
 
+/// A part of a disk, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Its first byte.
+    pub start_bytes: u64,
+    /// Its length.
+    pub size_bytes: u64,
+}
+
+/// Parts of a GPT at most.
+const PARTS_MAX: usize = 128;
+
+/// A GPT with exactly these parts.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] where one does not begin and end on a sector, lies within the table
+/// or in front of the end of the one before it; or where there are none, or more than 128.
+pub fn side_by_side(geometry: &Geometry, parts: &[Extent], device: &str) -> Result<Vec<Layout>> {
+    let (mut free, end) = usable(geometry, TableKind::Gpt);
+    let sector = geometry.sector();
+    let fail = |what: String| {
+        let hint = "Name a larger device, or ask for fewer or smaller parts.";
+        Err(Error::new(ErrorKind::Usage, device, what).with_hint(hint))
+    };
+    if parts.is_empty() || parts.len() > PARTS_MAX {
+        return fail(format!("cannot be divided into {} parts", parts.len()));
+    }
+    let mut layouts = Vec::with_capacity(parts.len());
+    for part in parts {
+        let whole = |bytes: u64| bytes.is_multiple_of(sector);
+        let after = part.start_bytes.checked_add(part.size_bytes);
+        let Some(after) = after.filter(|after| {
+            part.size_bytes > 0
+                && whole(part.start_bytes)
+                && whole(part.size_bytes)
+                && part.start_bytes >= free
+                && *after <= end
+        }) else {
+            return fail(format!(
+                "of {} has no room for a part of {} at {}",
+                format_bytes(geometry.size_bytes),
+                format_bytes(part.size_bytes),
+                ByteSize(part.start_bytes)
+            ));
+        };
+        free = after;
+        layouts.push(Layout {
+            table: TableKind::Gpt,
+            purpose: Purpose::Linux,
+            start_bytes: part.start_bytes,
+            size_bytes: part.size_bytes,
+        });
+    }
+    Ok(layouts)
+}
+
 /// The bytes that a table leaves free: from, and up to but not including.
 fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
     let sector = geometry.sector();
@@ -305,6 +361,36 @@ mod tests {
             let error = layout(&geometry, &wish, "sda").unwrap_err();
             assert_eq!(error.kind, ErrorKind::Usage);
             assert!(error.hint.contains(hint), "{error}: {}", error.hint);
+        }
+    }
+
+    #[test]
+    fn parts_lie_side_by_side_where_they_were_asked_for_or_not_at_all() {
+        let part = |start_bytes, size_bytes| Extent {
+            start_bytes,
+            size_bytes,
+        };
+        let divide = |parts: &[Extent]| side_by_side(&disk(64 * MIB, 512), parts, "sda");
+        let parts = [part(4 * MIB + 63 * 512, MIB), part(8 * MIB, 55 * MIB)];
+        let found = divide(&parts).unwrap();
+        let places: Vec<_> = found
+            .iter()
+            .map(|one| part(one.start_bytes, one.size_bytes))
+            .collect();
+        assert_eq!(places, parts);
+        for wrong in [
+            &[][..],
+            &[part(4096, MIB)],
+            &[part(MIB, 63 * MIB)],
+            &[part(MIB, 0)],
+            &[part(MIB + 1, MIB)],
+            &[part(MIB, MIB + 1)],
+            &[part(MIB, 2 * MIB), part(2 * MIB, MIB)],
+            &[part(8 * MIB, MIB), part(2 * MIB, MIB)],
+            &[part(u64::MAX - 511, 1 << 20)],
+        ] {
+            let error = divide(wrong).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Usage, "{wrong:?}");
         }
     }
 

@@ -15,7 +15,7 @@
 //! - What was made is taken down only where the device shows the identifiers that it was
 //!   made with.
 //!
-//! Left out: partitions besides the one that is made, moving or growing them, and
+//! Left out: partitions besides those that are made, moving or growing them, and
 //! everything but Linux. Chance and the clock are the caller's.
 #![deny(unsafe_code)]
 // Where nothing is written yet, what writes is only type-checked.
@@ -48,7 +48,7 @@ pub use array::{ArrayPlan, ArrayReport, ArrayWish, DATA_OFFSET_BYTES, RaidLevel}
 pub use error::{Error, ErrorKind, Result};
 pub use file_system::{FileSystemKind, FormatWish, Stripe};
 pub use format_plan::{FormatPlan, FormatReport};
-pub use layout::{Geometry, Layout, Purpose, TableKind, Wish, layout};
+pub use layout::{Extent, Geometry, Layout, Purpose, TableKind, Wish, layout, side_by_side};
 pub use plan::{
     BLOCK_SIZES_BYTES, DeviceFacts, MadePartition, PlannedWrite, TablePlan, TableReport,
 };
@@ -83,6 +83,15 @@ pub struct Destroy<'a> {
 /// See [`ErrorKind`]; not when something is in the way, which the plan tells.
 pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<TablePlan> {
     platform::plan_partition(path, wish, store)
+}
+
+/// Plans a new table with several partitions at exactly these places, in their order. Reads
+/// only.
+///
+/// # Errors
+/// As [`plan_partition`].
+pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Result<TablePlan> {
+    platform::plan_division(path, parts, store)
 }
 
 /// Plans to bring back the table of a file. Reads only.
@@ -132,11 +141,12 @@ pub fn identify(path: &Path) -> Result<Identity> {
 }
 
 /// Whether a device bears one of these marks of a maker: an md superblock with this UUID,
-/// or a GPT with the GUID of these identifiers. Whoever takes something down asks first.
+/// or a GPT with the GUID of one of these identifiers. Whoever takes something down asks
+/// first.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &Identifiers) -> Result<bool> {
+pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     platform::bears_mark(path, array_uuid, ids)
 }
 

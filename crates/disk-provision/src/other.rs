@@ -1,8 +1,9 @@
 //! Operating systems that are not written yet: says so.
 
 use crate::{
-    ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, FileSystemKind, FormatPlan,
-    FormatReport, FormatWish, Identifiers, Identity, Result, TablePlan, TableReport, Wish,
+    ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, Extent, FileSystemKind,
+    FormatPlan, FormatReport, FormatWish, Identifiers, Identity, Result, TablePlan, TableReport,
+    Wish,
 };
 use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
@@ -17,6 +18,10 @@ fn unsupported<T>(path: &Path) -> Result<T> {
 }
 
 pub fn plan_partition(path: &Path, _: &Wish, _: Option<&Path>) -> Result<TablePlan> {
+    unsupported(path)
+}
+
+pub fn plan_division(path: &Path, _: &[Extent], _: Option<&Path>) -> Result<TablePlan> {
     unsupported(path)
 }
 
@@ -56,7 +61,7 @@ pub fn identify(path: &Path) -> Result<Identity> {
     unsupported(path)
 }
 
-pub fn bears_mark(path: &Path, _: [u8; 16], _: &Identifiers) -> Result<bool> {
+pub fn bears_mark(path: &Path, _: [u8; 16], _: &[Identifiers]) -> Result<bool> {
     unsupported(path)
 }
 

@@ -47,8 +47,8 @@ pub struct PlannedWrite {
 /// A new table, or an old one brought back.
 #[derive(Clone, Debug)]
 pub(crate) enum Deed {
-    /// A new table with one partition there.
-    Make(Layout),
+    /// A new table with partitions there.
+    Make(Vec<Layout>),
     /// The table of a file.
     Restore(Box<SavedTable>),
     /// Nothing at all.

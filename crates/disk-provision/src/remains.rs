@@ -70,17 +70,19 @@ fn md_places(size: u64) -> Vec<u64> {
 }
 
 /// Patches that zero what would be mistaken after the new table is written: old
-/// contents of the whole disk and of the new partition, and a GPT where an MBR is
+/// contents of the whole disk and of the new partitions, and a GPT where an MBR is
 /// made. Places that `table` overwrites anyway are left out.
 pub(crate) fn wipes<D: Disk>(
     disk: &D,
     geometry: &Geometry,
-    layout: &Layout,
+    parts: &[Layout],
     table: &[Patch],
 ) -> io::Result<Vec<Patch>> {
     let mut remains = contents(disk, 0, geometry.size_bytes)?;
-    remains.extend(contents(disk, layout.start_bytes, layout.size_bytes)?);
-    if layout.table == TableKind::Mbr {
+    for part in parts {
+        remains.extend(contents(disk, part.start_bytes, part.size_bytes)?);
+    }
+    if parts.iter().any(|part| part.table == TableKind::Mbr) {
         remains.extend(gpt_headers(disk, geometry)?);
     }
     remains.retain(|remain| {
@@ -349,7 +351,7 @@ mod tests {
         // Of md arrays, near the ends of disk and partition.
         put(&mut disk, 16 * MIB - 0x10000, MD_MAGIC);
         put(&mut disk, 16 * MIB - 0x2000, MD_MAGIC);
-        let patches = wipes(&disk, &geometry, &mbr_at(MIB), &[]).unwrap();
+        let patches = wipes(&disk, &geometry, &[mbr_at(MIB)], &[]).unwrap();
         let offsets: Vec<u64> = patches.iter().map(|patch| patch.offset_bytes).collect();
         assert_eq!(offsets, [1024, MIB, 16 * MIB - 0x10000, 16 * MIB - 0x2000]);
         let mut want = vec![0x77; 512];
@@ -359,7 +361,9 @@ mod tests {
         // What the table overwrites is not wiped besides.
         let table = [patches[0].clone()];
         assert_eq!(
-            wipes(&disk, &geometry, &mbr_at(MIB), &table).unwrap().len(),
+            wipes(&disk, &geometry, &[mbr_at(MIB)], &table)
+                .unwrap()
+                .len(),
             3
         );
     }
@@ -372,7 +376,7 @@ mod tests {
         put(&mut disk, 512 + 32, &8191u64.to_le_bytes());
         put(&mut disk, 8191 * 512, GPT_MAGIC);
         put(&mut disk, 16 * MIB - 512, GPT_MAGIC);
-        let patches = wipes(&disk, &geometry, &mbr_at(MIB), &[]).unwrap();
+        let patches = wipes(&disk, &geometry, &[mbr_at(MIB)], &[]).unwrap();
         let offsets: Vec<u64> = patches.iter().map(|patch| patch.offset_bytes).collect();
         assert_eq!(offsets, [512, 8191 * 512, 16 * MIB - 512]);
         assert!(patches.iter().all(|patch| patch.bytes[..8] == [0; 8]));

@@ -14,9 +14,9 @@ stripe-unit = ["16K", "64K"]' 500ms
 sw lab run /tmp/plan.toml > /tmp/refused 2>&1
 code=$?
 [ $code = 3 ] && ok "without --destroy it is refused" || bad "without --destroy: exit $code" /tmp/refused
-sw lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1
+watched lab run /tmp/plan.toml --destroy $all
 code=$?
-[ $code = 0 ] && ok "four layouts are made and measured" || bad "lab run: exit $code" /tmp/answer
+[ $code = 0 ] && ok "four layouts are made and measured" || bad "lab run: exit $code" /tmp/answer /tmp/answer.err
 nothing_is_left "after the end"
 places 8
 

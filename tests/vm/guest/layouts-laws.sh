@@ -13,8 +13,9 @@ passes = 6
 margin = "5%"' 'stripe-unit = ["16K", "64K", "256K"]
 offset = ["63s", "1M"]
 file-system = ["ext4", "xfs"]' 2s
-stripewise --quiet --json --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer.json 2> /tmp/answer.err
+watched --json lab run /tmp/plan.toml --destroy $all
 code=$?
+mv /tmp/answer /tmp/answer.json
 [ $code = 0 ] || bad "lab run: exit $code" /tmp/answer.err
 nothing_is_left "after the end"
 values /tmp/answer.json > /tmp/values

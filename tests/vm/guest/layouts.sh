@@ -1,5 +1,6 @@
 # modules: raid10 raid456 raid1 raid0 ext4
 # programs: mdadm:mdadm mkfs.ext4:e2fsprogs
+# disk-size: 512M
 #
 # Layouts really made on four disks: md arrays by mdadm, partitions, file systems, private
 # mounts, test files; taken down after each, after Ctrl-C and after a kill. Nothing depends
@@ -29,11 +30,23 @@ grep -q 'md9' /tmp/refused && [ $code = 3 ] && ok "a member of an array is refus
 mdadm --stop /dev/md9 > /dev/null 2>&1
 mdadm --zero-superblock /dev/vdc /dev/vdd
 
-sw lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1
+watched lab run /tmp/plan.toml --destroy $all
 code=$?
-[ $code = 0 ] && ok "an experiment comes to its end" || bad "lab run: exit $code" /tmp/answer
+[ $code = 0 ] && ok "an experiment comes to its end" || bad "lab run: exit $code" /tmp/answer /tmp/answer.err
 nothing_is_left "after the end"
 places 8
+
+# The lines that it prints make the layout that it recommends.
+sw --json lab resume last > /tmp/shown.json 2> /tmp/shown.err
+values /tmp/shown.json | sed -n 's/^commands\.[0-9]*\.line //p' | grep '^mdadm\|^stripewise' > /tmp/lines
+while read -r line; do
+    yes 2> /dev/null | sh -c "$line" > /tmp/line.out 2>&1 || bad "$line" /tmp/line.out
+done < /tmp/lines
+[ "$(wc -l < /tmp/lines)" = 3 ] && [ -e /sys/block/md0/md0p1 ] && ok "the lines that are printed make a layout" ||
+    bad "the lines that are printed" /tmp/lines /tmp/shown.err
+mdadm --stop /dev/md0 > /dev/null 2>&1
+for disk in vda vdb vdc vdd; do mdadm --zero-superblock /dev/$disk > /dev/null 2>&1; done
+nothing_is_left "after the lines"
 
 # Levels with parity are in step before anything is measured.
 cat > /tmp/parity.toml << 'PLAN'
@@ -63,3 +76,10 @@ code=$?
 nothing_is_left "after Ctrl-C"
 
 killed_and_cleaned
+
+# Side by side: four arrays of partitions at once, and what is left of them.
+watched lab run /tmp/plan.toml --slots --destroy $all
+code=$?
+[ $code = 0 ] && ok "layouts are made side by side" || bad "lab run --slots: exit $code" /tmp/answer /tmp/answer.err
+nothing_is_left "after slots"
+killed_and_cleaned --slots

@@ -219,3 +219,122 @@ fn what_a_killed_experiment_leaves_is_found_and_taken_down() {
         assert!(found.contains("ext4"), "{found}");
     }
 }
+
+/// Four layouts on a device with room for four slots.
+const FOUR: &str = "size = \"16M\"\nslots = true\n[factors]\noffset = [\"63s\", \"1M\"]\nallocation-unit = [\"2K\", \"4K\"]";
+
+/// By layout, the slot of its last run: where its partition starts, without the offset that
+/// the layout has itself.
+fn slots_of(desk: &Desk) -> std::collections::BTreeMap<String, u64> {
+    let mut slots = std::collections::BTreeMap::new();
+    for id in desk.ids().iter().rev() {
+        let record = desk.json(&["history", "show", id]);
+        let record = record.at("runs.0");
+        let level = record.at("experiment.level").text();
+        let inside = match level.starts_with("offset 63s") {
+            true => 32_256,
+            false => 1 << 20,
+        };
+        let start = record.at("jobs.0.target.partition_offset_bytes").count();
+        assert_eq!((start - inside) % (4 << 20), 0, "{level} at {start}");
+        slots.insert(level, start - inside);
+    }
+    slots
+}
+
+#[test]
+fn layouts_in_slots_lie_side_by_side_and_change_places() {
+    if !can_run("layouts_in_slots_lie_side_by_side", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(640 * MIB));
+    let name = device.name().to_owned();
+    let small = Loop::new(256 * MIB);
+    let too_small = plan(&desk, small.name(), FOUR);
+    let destroy =
+        |plan: &str, name: &str| desk.run(&["lab", "run", plan, "--destroy", name, "--busy-ok"]);
+    destroy(&too_small, small.name()).failed(2, &["in a slot needs devices of"]);
+    let two = plan(&desk, &name, TWO);
+    desk.run(&["lab", "run", &two, "--slots", "--destroy", &name])
+        .failed(2, &["6 passes of 2 layouts leave 4 values"]);
+    is_blank(&device);
+    let plan = plan(&desk, &name, FOUR);
+    desk.run(&["lab", "plan", &plan])
+        .done()
+        .printed(&["divided into 4 slots of 156 MiB"]);
+    let first = [
+        "lab",
+        "run",
+        &plan,
+        "--destroy",
+        &name,
+        "--busy-ok",
+        "--time",
+        "1s",
+    ];
+    desk.run(&first)
+        .done()
+        .said(&["4 slots of 156 MiB"])
+        .warned(&["1 pass is finished"]);
+    is_blank(&device);
+    let before = slots_of(&desk);
+    let places: std::collections::BTreeSet<&u64> = before.values().collect();
+    assert_eq!((before.len(), places.len()), (4, 4), "{before:?}");
+    let id = desk.json(&["lab", "plans"]).at("layouts.0.id").text();
+    let again = [
+        "lab",
+        "resume",
+        &id,
+        "--destroy",
+        &name,
+        "--busy-ok",
+        "--time",
+        "1s",
+    ];
+    desk.run(&again).done();
+    is_blank(&device);
+    let after = slots_of(&desk);
+    let moved = after
+        .iter()
+        .filter(|(layout, slot)| before[*layout] != **slot);
+    assert_eq!(moved.count(), 4, "{before:?} {after:?}");
+}
+
+#[test]
+fn what_a_killed_experiment_leaves_in_slots_is_taken_down_as_well() {
+    if !can_run("what_a_killed_experiment_leaves_in_slots", &TOOLS) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(640 * MIB));
+    let name = device.name().to_owned();
+    let plan = plan(&desk, &name, FOUR);
+    let partition = format!("{}p4", device.device);
+    let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
+    for (signal, wait_ms) in [
+        (Signal::KILL, 0),
+        (Signal::KILL, 400),
+        (Signal::KILL, 1500),
+        (Signal::INT, 600),
+    ] {
+        let mut running = desk.start(&arguments);
+        running.until_true("a partition", || std::path::Path::new(&partition).exists());
+        // Wherever this hits: between tables, in mkfs, in filling, in a run.
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        running.signal(signal);
+        let ended = running.wait();
+        if signal == Signal::INT {
+            ended.ended(130);
+            is_blank(&device);
+            continue;
+        }
+        desk.run(&["lab", "clean", "--yes"])
+            .ended(3)
+            .said(&["was not named", &name]);
+        let clean = ["lab", "clean", "--yes", "--destroy", &name, "--busy-ok"];
+        desk.run(&clean).done();
+        is_blank(&device);
+        desk.run(&["lab", "clean"])
+            .done()
+            .printed(&["No test file"]);
+    }
+}

@@ -6,9 +6,11 @@
 //! |---|---|
 //! | `propose` | the layouts worth trying on a simulated array |
 //! | `real` | on real targets: made where devices may be destroyed, else base offsets |
+//! | `waste` | what allocation units waste on small files |
 
 mod propose;
 mod real;
+mod waste;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -22,7 +24,6 @@ use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
 use stripewise_results::AdviceRecord;
 use stripewise_store::Store;
-use stripewise_units::ByteSize;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -134,14 +135,4 @@ pub fn advise(
 
 fn sentence(note: &str) -> String {
     format!("{}.", stripewise_units::capitalised(note))
-}
-
-/// What an allocation unit wastes on small files: half of one for each.
-fn waste_note() -> String {
-    let of = |unit: u64| ByteSize(unit / 2);
-    format!(
-        "By arithmetic: a file wastes half an allocation unit on average, {} with 4K and {} with 64K; a million small files 2 GiB and 31 GiB.",
-        of(4 << 10),
-        of(64 << 10)
-    )
 }

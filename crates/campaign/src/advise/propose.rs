@@ -1,7 +1,8 @@
 //! The layouts worth trying on a simulated array: where it starts now, at 1 MiB and at
 //! sector 63; its stripe unit now, and 64K to 1M; and whatever the user names.
 
-use super::{AdviseOptions, waste_note};
+use super::AdviseOptions;
+use super::waste::{units_of, waste_note};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::plan::{allocation_unit_matters, no_effect, present_levels};
@@ -59,7 +60,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
                 .to_owned(),
         );
     }
-    notes.push(waste_note());
+    notes.push(waste_note(&units_of(&options.vary)));
     if factors.is_empty() {
         return Err(Failure::usage(
             "there is nothing to vary on this array",

@@ -1,7 +1,8 @@
 //! Advice on real targets. Devices that may be destroyed get layouts made on them; anything
 //! else is measured as it is, where only base offsets can differ.
 
-use super::{AdviseOptions, Advised, sentence, waste_note};
+use super::waste::{units_of, waste_note, waste_of_files};
+use super::{AdviseOptions, Advised, sentence};
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::permissions::Permissions;
@@ -120,7 +121,7 @@ fn on_devices(
     let fixed = LayoutLevels::new();
     let mut kept = prepare_on_devices(context, store, &names, fixed, may.busy_ok, asked)?;
     kept.notes = notes;
-    kept.notes.push(waste_note());
+    kept.notes.push(waste_note(&units_of(&options.vary)));
     if kept.plan.present.is_some() {
         kept.not_tried.retain(|line| line != NOT_MEASURED);
         kept.notes.push(
@@ -174,6 +175,7 @@ fn on_target(
         Err(failure) if lacks_permission_to_write(&failure) => {
             let place = Unmeasurable {
                 is_several: false,
+                units: units_of(&options.vary),
                 start_bytes: start_of(&path),
                 unit_bytes: unit_of(context, &path),
                 because: failure.error.to_string(),
@@ -186,7 +188,10 @@ fn on_target(
         prepared => prepared?,
     };
     on.kept.notes.extend(notes);
-    on.kept.notes.push(waste_note());
+    on.kept.notes.push(waste_note(&units_of(&options.vary)));
+    on.kept
+        .notes
+        .extend(waste_of_files(&path, &units_of(&options.vary)));
     announce(context, &on.kept, false);
     measure_on_target(context, store, on).map(Advised::of)
 }
@@ -208,6 +213,7 @@ fn on_named_devices(
     );
     let place = Unmeasurable {
         is_several: devices.len() > 1,
+        units: units_of(&options.vary),
         start_bytes: None,
         unit_bytes: None,
         because: "several devices are measured by making layouts on them, which needs --destroy"
@@ -223,6 +229,8 @@ fn on_named_devices(
 /// A target on which nothing can be measured.
 struct Unmeasurable {
     is_several: bool,
+    /// Allocation units that are spoken of.
+    units: Vec<u64>,
     start_bytes: Option<u64>,
     /// 0: not striped; none: not known.
     unit_bytes: Option<u64>,
@@ -276,7 +284,7 @@ fn unmeasured(
     kept.unmeasured = Some(Box::new(record));
     kept.ended = Some(PassesEnded::PassesMax);
     kept.notes = notes;
-    kept.notes.push(waste_note());
+    kept.notes.push(waste_note(&place.units));
     kept.not_tried = vec![place.not_tried];
     // What several devices are to be together nobody said.
     kept.ground = (!place.is_several).then(|| Ground {

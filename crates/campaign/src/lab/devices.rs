@@ -9,6 +9,7 @@ use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
 use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, say_what_is_lost};
+use crate::steps::layouts::real::slots::Slots;
 use crate::steps::layouts::real::wish::sector_of;
 use crate::steps::layouts::sitting::{LayoutsSitting, announce, make_layouts};
 use stripewise_lab::layouts::PASSES_MIN;
@@ -49,6 +50,15 @@ pub fn costs(context: &Context, kept: &KeptLayouts) -> Outcome<Costs> {
     };
     let making_ns = u128::from(on.size_bytes) * 1_000_000_000 / FILL_BYTES_PER_S;
     let layouts = kept.plan.set.len() as u64;
+    let mut notes = vec![
+        format!(
+            "Times are those of test files of {} written at 100 MiB/s (assumed), and of the cells; making arrays and file systems comes on top.",
+            format_bytes(on.size_bytes)
+        ),
+        "Bytes are those of the test files up to a verdict; what the cells write comes on top."
+            .to_owned(),
+    ];
+    notes.extend(on.slots.map(Slots::words));
     Ok(Costs {
         making_ns: u64::try_from(making_ns).unwrap_or(u64::MAX),
         bytes_written: on
@@ -56,14 +66,7 @@ pub fn costs(context: &Context, kept: &KeptLayouts) -> Outcome<Costs> {
             .saturating_mul(layouts)
             .saturating_mul(u64::from(PASSES_MIN)),
         destroys: lost(context, on, true)?,
-        notes: vec![
-            format!(
-                "Times are those of test files of {} written at 100 MiB/s (assumed), and of the cells; making arrays and file systems comes on top.",
-                format_bytes(on.size_bytes)
-            ),
-            "Bytes are those of the test files up to a verdict; what the cells write comes on top."
-                .to_owned(),
-        ],
+        notes,
     })
 }
 

@@ -114,6 +114,14 @@ impl StudyTable {
 }
 
 impl StudyDocument {
+    /// Something was measured.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        let rows = self.tables.iter().flat_map(|table| &table.rows);
+        rows.flat_map(|row| &row.rates)
+            .any(|rate| rate.own_iops.is_some())
+    }
+
     /// Without tables yet.
     pub fn new(study: &Study, id: &str, target: &str, is_simulated: bool) -> StudyDocument {
         let unexplained = study.unexplained.iter().filter(|_| is_simulated);

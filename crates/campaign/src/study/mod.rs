@@ -18,6 +18,7 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::experiment::ground::find;
 use crate::steps::keep::RunPlace;
+use crate::steps::layouts::factors::overridden;
 use crate::steps::measure::{PlacedJob, RunOptions, measure};
 use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::steps::pilot::{Look, durations};
@@ -101,7 +102,7 @@ pub fn repeat(
     let document = sitting.document;
     match ended {
         // Nothing to show.
-        Err(failure) if document.tables.is_empty() => Err(failure),
+        Err(failure) if !document.has_figures() => Err(failure),
         ended => Ok(Repeated { document, ended }),
     }
 }
@@ -171,11 +172,10 @@ impl Sitting<'_> {
         own: &mut [Vec<Option<f64>>],
     ) -> Outcome<()> {
         let target = &self.document.target;
-        let joint = if target.contains('?') { '&' } else { '?' };
-        let overrides = design.factor.overrides(name);
-        let text = match overrides.is_empty() {
-            true => target.clone(),
-            false => format!("{target}{joint}{overrides}"),
+        // A level takes the place of what the target says of it.
+        let text = match design.factor.overrides(name) {
+            none if none.is_empty() => target.clone(),
+            overrides => overridden(target, &[overrides]),
         };
         let parsed: TargetName = text.parse().map_err(target_failure)?;
         let array = Simulated::open(self.context, &parsed)?;

@@ -24,7 +24,8 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
     match &arguments.action {
         LabAction::Run(arguments) => run_plan(context, arguments),
         LabAction::Plan(arguments) => {
-            let forecast = forecast(context, &read(context, &arguments.plan)?)?;
+            let file = with_slots(read(context, &arguments.plan)?, arguments.slots)?;
+            let forecast = forecast(context, &file)?;
             match context.global.json {
                 true => print_json(&forecast)?,
                 false => print_text(&shown::forecast_text(&forecast)),
@@ -57,7 +58,7 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
         ));
     }
     let report = arguments.report.as_deref();
-    let file = read(context, &arguments.plan)?;
+    let file = with_slots(read(context, &arguments.plan)?, arguments.slots)?;
     if report.is_some() && matches!(file, LabFile::One(_)) {
         return Err(Failure::usage(
             "--report belongs to plans with several factors",
@@ -70,11 +71,27 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     conclude(context, sitting, report)
 }
 
+/// The plan, with its layouts side by side where that is asked for.
+fn with_slots(mut file: LabFile, slots: bool) -> Outcome<LabFile> {
+    match &mut file {
+        LabFile::Several(file) => file.slots |= slots,
+        LabFile::One(_) if slots => {
+            return Err(Failure::usage(
+                "--slots belongs to plans with several factors: levels of one factor are measured in the same place",
+                "leave it out, or write the factor into a table [factors]",
+            ));
+        }
+        LabFile::One(_) => {}
+    }
+    Ok(file)
+}
+
 /// A published study beside what was printed.
 fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
     let how = &arguments.how;
     let unused = [
         (arguments.report.is_some(), "--report"),
+        (arguments.slots, "--slots"),
         (how.precision.is_some(), "--precision"),
         (how.time.is_some(), "--time"),
         (how.blocks.is_some(), "--blocks"),

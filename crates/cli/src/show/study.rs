@@ -20,7 +20,12 @@ pub fn study_text(document: &StudyDocument) -> String {
     for table in &document.tables {
         text.push('\n');
         if !table.factor.is_empty() {
-            let _ = writeln!(text, "{}: {}", table.factor, table.levels.join(", "));
+            // Levels of two factors have a comma of their own.
+            let joint = match table.levels.iter().any(|level| level.contains(',')) {
+                true => "; ",
+                false => ", ",
+            };
+            let _ = writeln!(text, "{}: {}", table.factor, table.levels.join(joint));
         }
         text.push_str(&table_text(table));
         if let Some(percent) = table.mean_difference_percent {
@@ -59,7 +64,12 @@ fn rate(iops: Option<f64>) -> String {
 }
 
 fn signed(percent: Option<f64>) -> String {
-    percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:+.1} %"))
+    // What rounds to nothing has no sign: adding 0 makes -0 plain.
+    let rounded = |percent: f64| (10.0 * percent).round() / 10.0 + 0.0;
+    percent.map_or_else(
+        || "-".to_owned(),
+        |percent| format!("{:+.1} %", rounded(percent)),
+    )
 }
 
 fn width(table: &StudyTable) -> usize {

@@ -44,6 +44,9 @@ pub struct LabRun {
     /// Of study:van-dyke-2009: with what readers of the article asked for: stripe units of 128K and 256K, offsets of 128K and 1M, sequential reads
     #[arg(long)]
     pub readers: bool,
+    /// Of several factors: lay the layouts side by side, in slots that they change from pass to pass, and take out what the slots differ by
+    #[arg(long)]
+    pub slots: bool,
     /// Of several factors: write a page or picture: .html, .svg, .png or .md
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -59,6 +62,9 @@ pub struct LabPlanned {
     /// The plan; `stripewise lab init FILE.toml` writes one to start from
     #[arg(value_name = "PLAN.toml")]
     pub plan: PathBuf,
+    /// As `lab run --slots`
+    #[arg(long)]
+    pub slots: bool,
 }
 
 /// `lab resume`.

@@ -23,7 +23,7 @@ pub fn identify(path: &Path) -> Result<Identity> {
     })
 }
 
-pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &Identifiers) -> Result<bool> {
+pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
     let disk = OpenDisk {
@@ -35,7 +35,7 @@ pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &Identifiers) -> Resul
         return Ok(true);
     }
     let guids = remains::gpt_guids(&disk, &geometry).map_err(unreadable)?;
-    Ok(guids.contains(&ids.disk_guid()))
+    Ok(ids.iter().any(|one| guids.contains(&one.disk_guid())))
 }
 
 /// UUID of the md array that a device is a member of, by its superblock.

@@ -19,4 +19,6 @@ pub use array::{
 pub use format::{can_format, carry_out as carry_out_format, plan_format};
 pub use marks::{bears_mark, identify};
 pub use mount::{PrivateMount, forget_mount_point, mount_privately};
-pub use partition::{carry_out as carry_out_table, plan_erase, plan_partition, plan_restore};
+pub use partition::{
+    carry_out as carry_out_table, plan_division, plan_erase, plan_partition, plan_restore,
+};

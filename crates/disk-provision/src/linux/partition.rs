@@ -9,7 +9,8 @@ use crate::present::{Present, PresentPartition};
 use crate::saved::SavedTable;
 use crate::table::{self, Identifiers, Patch};
 use crate::{
-    Destroy, Error, ErrorKind, Geometry, Layout, Result, TableKind, Wish, layout, remains, write,
+    Destroy, Error, ErrorKind, Extent, Geometry, Layout, Result, TableKind, Wish, layout, remains,
+    side_by_side, write,
 };
 use std::path::Path;
 use stripewise_device_guard::device::Access;
@@ -27,11 +28,23 @@ pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<
         stripe_unit_bytes: wish.stripe_unit_bytes,
         ..Known::default()
     };
-    let mut plan = plan(&device, geometry, Deed::Make(layout), store)?;
+    let mut plan = plan(&device, geometry, Deed::Make(vec![layout]), store)?;
     plan.known = known;
-    plan.partitions = vec![planned(&layout)];
+    plan.partitions = vec![planned(1, &layout)];
     plan.judgement = Some(plan::judgement(&device.facts, layout.start_bytes, known));
     plan.layout = Some(layout);
+    Ok(plan)
+}
+
+pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Result<TablePlan> {
+    let device = whole(path)?;
+    let geometry = device.geometry()?;
+    let layouts = side_by_side(&geometry, parts, &device.target)?;
+    let mut plan = plan(&device, geometry, Deed::Make(layouts.clone()), store)?;
+    let numbered = (1..).zip(&layouts);
+    plan.partitions = numbered
+        .map(|(number, layout)| planned(number, layout))
+        .collect();
     Ok(plan)
 }
 
@@ -156,10 +169,10 @@ fn patches(
     ids: &Identifiers,
 ) -> std::io::Result<Vec<Patch>> {
     match deed {
-        Deed::Make(layout) => {
-            let mut patches = table::patches(geometry, layout, ids);
+        Deed::Make(parts) => {
+            let mut patches = table::patches(geometry, parts, ids);
             table::order(&mut patches, geometry.sector());
-            let wipes = remains::wipes(disk, geometry, layout, &patches)?;
+            let wipes = remains::wipes(disk, geometry, parts, &patches)?;
             patches.extend(wipes);
             Ok(patches)
         }
@@ -184,9 +197,9 @@ pub(super) fn facts(device: &Device, geometry: &Geometry) -> DeviceFacts {
     }
 }
 
-fn planned(layout: &Layout) -> PresentPartition {
+fn planned(number: u32, layout: &Layout) -> PresentPartition {
     PresentPartition {
-        number: 1,
+        number,
         start_bytes: layout.start_bytes,
         size_bytes: layout.size_bytes,
         type_name: match (layout.table, layout.purpose) {

@@ -16,26 +16,28 @@ const WINDOWS: [u8; 16] = [
 ];
 
 /// The backup's entries and header, the primary's, the protective MBR.
-pub fn patches(geometry: &Geometry, layout: &Layout, ids: &Identifiers) -> Vec<Patch> {
+pub fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<Patch> {
     let sector = geometry.sector();
     let mut catcher = Catcher::new(geometry);
     // Neither can fail: the catcher never does, and the layout fits the disk.
     let mut table = gptman::GPT::new_from(&mut catcher, sector, ids.disk_guid())
         .expect("a table for a disk that has room for a partition");
-    table[1] = gptman::GPTPartitionEntry {
-        partition_type_guid: match layout.purpose {
-            Purpose::Linux => LINUX,
-            Purpose::Windows => WINDOWS,
-        },
-        unique_partition_guid: ids.partition_guid(),
-        starting_lba: layout.start_bytes / sector,
-        ending_lba: (layout.start_bytes + layout.size_bytes) / sector - 1,
-        attribute_bits: 0,
-        partition_name: "".into(),
-    };
+    for (index, layout) in (0u8..).zip(parts) {
+        table[u32::from(index) + 1] = gptman::GPTPartitionEntry {
+            partition_type_guid: match layout.purpose {
+                Purpose::Linux => LINUX,
+                Purpose::Windows => WINDOWS,
+            },
+            unique_partition_guid: ids.partition_guid(index),
+            starting_lba: layout.start_bytes / sector,
+            ending_lba: (layout.start_bytes + layout.size_bytes) / sector - 1,
+            attribute_bits: 0,
+            partition_name: "".into(),
+        };
+    }
     table
         .write_into(&mut catcher)
-        .expect("a partition that fits the table");
+        .expect("partitions that fit the table");
     let entries = table.header.partition_entry_lba;
     let array = u64::from(table.header.number_of_partition_entries)
         * u64::from(table.header.size_of_partition_entry);

@@ -39,12 +39,21 @@ impl Patch {
 /// What nobody else's table may have: from the caller's source of chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identifiers {
-    /// 16 bytes for the disk and 16 for the partition; the first four also serve
+    /// 16 bytes for the disk and 16 for its partitions; the first four also serve
     /// as the disk signature of an MBR.
     pub entropy: [u8; 32],
 }
 
 impl Identifiers {
+    /// Those of one of up to 256 devices that are divided together; of the first, these.
+    #[must_use]
+    pub fn numbered(&self, device: u8) -> Identifiers {
+        let mut entropy = self.entropy;
+        entropy[15] ^= device;
+        entropy[31] ^= device;
+        Identifiers { entropy }
+    }
+
     fn guid(&self, half: usize) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&self.entropy[16 * half..16 * (half + 1)]);
@@ -60,9 +69,11 @@ impl Identifiers {
         self.guid(0)
     }
 
-    /// GUID of the partition, as stored.
-    pub(crate) fn partition_guid(&self) -> [u8; 16] {
-        self.guid(1)
+    /// GUID of a partition by its index, as stored.
+    pub(crate) fn partition_guid(&self, index: u8) -> [u8; 16] {
+        let mut guid = self.guid(1);
+        guid[14] ^= index;
+        guid
     }
 
     /// Disk signature of an MBR; never 0, which means none.
@@ -77,12 +88,12 @@ impl Identifiers {
     }
 }
 
-/// The patches of a new table, in the order of writing. They do not remove what
-/// is left of an old table of the other kind.
-pub(crate) fn patches(geometry: &Geometry, layout: &Layout, ids: &Identifiers) -> Vec<Patch> {
-    match layout.table {
-        TableKind::Gpt => gpt_patches(geometry, layout, ids),
-        TableKind::Mbr => mbr_patches(geometry, layout, ids),
+/// The patches of a new table with these partitions, in the order of writing. They do not
+/// remove what is left of an old table of the other kind. An MBR gets the first alone.
+pub(crate) fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<Patch> {
+    match parts {
+        [layout, ..] if layout.table == TableKind::Mbr => mbr_patches(geometry, layout, ids),
+        _ => gpt_patches(geometry, parts, ids),
     }
 }
 

@@ -41,9 +41,9 @@ fn planned(sector: u32, align_bytes: u64, table: TableKind) -> Layout {
 /// Everything that is written for a layout, in its order.
 fn all_patches(disk: &MemoryDisk, layout: &Layout, ids: &Identifiers) -> Vec<Patch> {
     let geometry = geometry(disk.sector_bytes as u32);
-    let mut patches = patches(&geometry, layout, ids);
+    let mut patches = patches(&geometry, std::slice::from_ref(layout), ids);
     order(&mut patches, geometry.sector());
-    let wipes = remains::wipes(disk, &geometry, layout, &patches).unwrap();
+    let wipes = remains::wipes(disk, &geometry, std::slice::from_ref(layout), &patches).unwrap();
     patches.extend(wipes);
     patches
 }
@@ -116,9 +116,9 @@ fn windows_partitions_have_its_types() {
 #[test]
 fn identifiers_come_from_the_entropy_and_are_valid() {
     let one = ids(1);
-    assert_ne!(one.disk_guid(), one.partition_guid());
+    assert_ne!(one.disk_guid(), one.partition_guid(0));
     assert_ne!(one.disk_guid(), ids(2).disk_guid());
-    for guid in [one.disk_guid(), one.partition_guid()] {
+    for guid in [one.disk_guid(), one.partition_guid(0)] {
         assert_eq!(guid[7] >> 4, 4, "version");
         assert_eq!(guid[8] >> 6, 2, "variant");
     }

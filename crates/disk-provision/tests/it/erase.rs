@@ -47,7 +47,8 @@ fn a_mark_is_of_one_maker_alone() {
         return;
     }
     let device = Loop::new(16 * MIB);
-    let bears = |ids: &Identifiers| bears_mark(device.path(), [7; 16], ids).expect("it is read");
+    let bears =
+        |ids: &Identifiers| bears_mark(device.path(), [7; 16], &[*ids]).expect("it is read");
     assert!(!bears(&ids(1)));
     device.make("1M", TableKind::Gpt, "old");
     assert!(bears(&ids(1)), "made by these");

@@ -5,6 +5,9 @@ use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
 use stripewise_units::{counted, format_duration};
 
+/// Above this a bound says nothing but that it was too restless to tell.
+const BOUND_MAX: f64 = 50.0;
+
 /// `p99 of log at most 5 ms`.
 pub(super) fn limit(cell: &str, p99_ns: u64) -> String {
     format!("p99 of {cell} at most {}", format_duration(p99_ns))
@@ -52,12 +55,17 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         .filter(|layout| layout.among_best)
         .count();
     if best > 1 {
-        sentences.push(format!(
-            "{} cannot be told apart from the best; differences below {:.1} % do not show after {}.",
-            counted(best, "layout", "layouts"),
-            record.resolution_percent,
-            counted(record.passes as usize, "pass", "passes"),
-        ));
+        let passes = counted(record.passes as usize, "pass", "passes");
+        sentences.push(match record.resolution_percent > BOUND_MAX {
+            true => format!(
+                "After {passes} nothing can be said of the layouts yet: a difference of {BOUND_MAX:.0} % would not show."
+            ),
+            false => format!(
+                "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}.",
+                counted(best, "layout", "layouts"),
+                record.resolution_percent,
+            ),
+        });
     }
     record.sentences = sentences;
     record.notes.extend(of_limits(record));
@@ -191,7 +199,12 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     }
     if !quiet.is_empty() {
         let what = quiet.join(", ");
-        sentences.push(format!("{what}: no interaction above {quiet_most:.1} %"));
+        sentences.push(match quiet_most > BOUND_MAX {
+            true => {
+                format!("{what}: interactions not known, one of {BOUND_MAX:.0} % would not show")
+            }
+            false => format!("{what}: no interaction above {quiet_most:.1} %"),
+        });
     }
     sentences
 }
@@ -217,8 +230,6 @@ fn name_of(factors: &[String]) -> String {
 
 /// Of a factor without an effect that is shown: the bound, as far as it is one.
 fn quiet_words(name: &str, most_percent: f64) -> String {
-    /// Above this a bound says nothing but that it was too restless to tell.
-    const BOUND_MAX: f64 = 50.0;
     match most_percent > BOUND_MAX {
         true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
         false => format!("{name}: none above {most_percent:.1} %"),

@@ -26,6 +26,21 @@ share = 30
 PLAN
 }
 
+# Runs a command of stripewise; as long as the disks are at work a line is printed now and
+# then: a guest that prints nothing is taken for one that hangs.
+watched() { # ARGUMENT...
+    stripewise --quiet --store $store "$@" > /tmp/answer 2> /tmp/answer.err &
+    working=$!
+    before=
+    while kill -0 $working 2> /dev/null; do
+        usleep 2000000
+        now=$(cat /sys/block/vd[a-d]/stat | awk '{ sum += $3 + $7 } END { print sum }')
+        [ "$now" = "$before" ] || echo "at work: $now sectors"
+        before=$now
+    done
+    wait $working
+}
+
 # No array runs, no superblock or table is left on a disk, nothing is mounted.
 nothing_is_left() { # WORDS
     left=
@@ -33,7 +48,7 @@ nothing_is_left() { # WORDS
     grep -q '/dev/md\|/dev/vd' /proc/mounts && left="$left something is mounted;"
     for disk in vda vdb vdc vdd; do
         mdadm --examine /dev/$disk > /tmp/examine 2>&1 && left="$left $disk has a superblock;"
-        [ -e /sys/block/$disk/${disk}1 ] && left="$left $disk has a partition;"
+        ls -d /sys/block/$disk/${disk}[0-9]* > /dev/null 2>&1 && left="$left $disk has a partition;"
         [ "$(dd if=/dev/$disk bs=512 skip=1 count=1 2> /dev/null | head -c 8)" = "EFI PART" ] && left="$left $disk has a GPT;"
     done
     [ -n "$(ls -A /run/stripewise 2> /dev/null)" ] && left="$left a mount point;"
@@ -62,8 +77,8 @@ places() {
 }
 
 # A kill while a layout stands, and `lab clean` after it.
-killed_and_cleaned() {
-    stripewise --quiet --store $store lab run /tmp/plan.toml --destroy $all > /tmp/answer 2>&1 &
+killed_and_cleaned() { # [ARGUMENT...]
+    stripewise --quiet --store $store lab run /tmp/plan.toml "$@" --destroy $all > /tmp/answer 2>&1 &
     pid=$!
     while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
     kill -KILL $pid

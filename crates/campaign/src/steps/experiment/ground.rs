@@ -211,16 +211,20 @@ fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
     }
 }
 
+/// Nothing follows for partitions.
+fn not_known(found: &mut TargetGround, why: &str) {
+    found.place.start_bytes = None;
+    found.ground.start_bytes = 0;
+    found.place.notes = vec![format!(
+        "Where this file lies on its disks is not known ({why}): offsets are relative to the start of the file, and nothing follows for partitions."
+    )];
+}
+
 /// Takes the extents of a file into account.
 fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
     let size = found.ground.end_bytes;
     let Some((placement, partition)) = placement.zip(found.place.start_bytes) else {
-        found.place.start_bytes = None;
-        found.ground.start_bytes = 0;
-        found.place.notes = vec![
-            "Where this file lies on its disks is not known (its file system does not report it): offsets are relative to the start of the file, and nothing follows for partitions."
-                .to_owned(),
-        ];
+        not_known(found, "its file system does not report it");
         return;
     };
     let ground = &mut found.ground;
@@ -229,7 +233,8 @@ fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
         ground.period_bytes = Some(PERIOD);
         return;
     }
-    let granularity = placement.granularity(PERIOD).unwrap_or(1);
+    let agree = placement.granularity(PERIOD);
+    let granularity = agree.unwrap_or(1);
     let longest = placement.longest(PERIOD).filter(|part| {
         let enough = if granularity >= PERIOD_GOOD {
             PART_GOOD
@@ -251,6 +256,11 @@ fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
         ));
         return;
     }
+    if agree.is_none() {
+        let why = "not all of its extents have a place: `sync`, if it was written a moment ago";
+        not_known(found, why);
+        return;
+    }
     let phase = placement.phase(granularity).unwrap_or(0);
     ground.start_bytes = (partition + phase) % granularity;
     ground.period_bytes = Some(granularity);
@@ -258,4 +268,57 @@ fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
         "The extents of this file start alike only in units of {}: boundaries of larger stripe units lie elsewhere in each, and what is found is about units of up to {0}.",
         ByteSize(granularity)
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_disk_inspect::placement::Extent;
+
+    /// A file of 64 MiB in two extents, on a partition at 1 MiB.
+    fn file(places: [Option<u64>; 2]) -> TargetGround {
+        const HALF: u64 = 32 << 20;
+        let mut found = TargetGround {
+            ground: Ground {
+                start_bytes: 1 << 20,
+                period_bytes: None,
+                from_bytes: 0,
+                end_bytes: 2 * HALF,
+                sector_bytes: 512,
+                block_bytes: 8192,
+            },
+            place: LevelPlaces {
+                start_bytes: Some(1 << 20),
+                ..LevelPlaces::default()
+            },
+            layout: LayoutFacts::default(),
+            page_bytes: None,
+            aligned_bytes: None,
+        };
+        let extent = |(number, physical_bytes)| Extent {
+            logical_bytes: number * HALF,
+            physical_bytes,
+            length_bytes: HALF,
+        };
+        let placement = Placement {
+            extents: (0..).zip(places).map(extent).collect(),
+            complete: true,
+        };
+        of_file(&mut found, Some(&placement));
+        found
+    }
+
+    #[test]
+    fn of_a_file_that_has_no_place_yet_nothing_follows() {
+        let nowhere = file([None, None]);
+        assert_eq!(nowhere.place.start_bytes, None);
+        assert_eq!(nowhere.ground.period_bytes, None);
+        assert!(nowhere.place.notes[0].contains("`sync`"));
+        // A half that has one is used alone.
+        let half = file([None, Some(64 << 20)]);
+        assert_eq!(half.ground.from_bytes, 32 << 20);
+        assert_eq!(half.ground.period_bytes, Some(PERIOD));
+        let apart = file([Some(0), Some((64 << 20) + 4096)]);
+        assert_eq!(apart.ground.period_bytes, Some(PERIOD), "the longer half");
+    }
 }

@@ -97,6 +97,7 @@ fn raid(text: &str) -> Outcome<String> {
     }
     Ok(match disks {
         Some(disks) => format!("level={number}&disks={}", disks.trim()),
+        None if number == "single" => "level=single&disks=1".to_owned(),
         None => format!("level={number}"),
     })
 }
@@ -131,7 +132,8 @@ pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
 }
 
 /// A target with these overrides; those of its own that they speak of are left out.
-fn overridden(target: &str, overrides: &[String]) -> String {
+#[must_use]
+pub fn overridden(target: &str, overrides: &[String]) -> String {
     let new: Vec<&str> = (overrides.iter())
         .flat_map(|text| text.split('&'))
         .collect();
@@ -243,6 +245,11 @@ mod tests {
                 "sim:raid10-10k?disks=8",
                 &[("raid", "raid5:6")],
                 "sim:raid10-10k?level=5&disks=6",
+            ),
+            (
+                "sim:raid10-10k?disks=8",
+                &[("raid", "single")],
+                "sim:raid10-10k?level=single&disks=1",
             ),
         ] {
             let place = place(target, &levels(pairs)).unwrap();

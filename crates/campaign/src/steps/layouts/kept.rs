@@ -2,6 +2,7 @@
 //! given again from them alone, or the experiment gone on with.
 
 use super::commands::{Ground, commands};
+use super::real::slots::Slots;
 use crate::context::{Context, keep_document, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -99,6 +100,9 @@ pub struct OnDevices {
     pub fixed: LayoutLevels,
     /// Bytes of the test file, the same on all layouts.
     pub size_bytes: u64,
+    /// The slots of each device, where layouts lie side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Slots>,
     /// Runs of each cell on one making; absent before the first was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_making: Option<u32>,

@@ -102,7 +102,7 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
 }
 
 /// Where layouts lie in each pass.
-fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
+pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
     let layouts = plan.set.len();
     if layouts > LAYOUTS_MAX {
         return Err(Failure::usage(

@@ -85,7 +85,7 @@ fn clean(
         let hint = "interrupt it with Ctrl-C: it takes down what it made";
         return refused(layout, Failure::new(Exit::Busy, what, hint));
     }
-    let (here, gone) = whereabouts(&journal.devices);
+    let (here, gone) = whereabouts(journal);
     layout.array = array_with(journal.array_uuid());
     let marked = marked(journal, &here)?;
     layout.devices = marked.iter().map(|device| device.name.clone()).collect();
@@ -98,22 +98,14 @@ fn clean(
         return Ok((None, None));
     }
     if let Some(may) = may {
-        let unnamed = marked.iter().find(|device| !may.names(&device.name));
-        if let Some(device) = unnamed {
-            let what = format!(
-                "{} bears marks of the experiment {}, and was not named",
-                device.name, journal.experiment
-            );
-            let hint = format!(
-                "if all data on them may go, give --yes --destroy {}",
-                names_of(&marked)
-            );
-            return refused(layout, Failure::new(Exit::Target, what, hint));
+        if let Some(failure) = unnamed(journal, &marked, may) {
+            return refused(layout, failure);
         }
         let workshop = Workshop {
             context,
             may,
             devices: &marked,
+            slot: None,
         };
         if let Err(failure) = retry_briefly(context, || {
             take_down(&workshop, journal, None, marked.len())
@@ -137,18 +129,50 @@ fn clean(
     Ok((Some(layout), None))
 }
 
+/// Why not all devices that bear marks may be written.
+fn unnamed(journal: &Journal, marked: &[Identity], may: &MayDestroy) -> Option<Failure> {
+    // Whoever names a disk names its partitions.
+    let wanted = match journal.slot {
+        Some(_) => present(&journal.on, &all_devices()).0,
+        None => marked.to_vec(),
+    };
+    let device = wanted.iter().find(|device| !may.names(&device.name))?;
+    let what = format!(
+        "{} bears marks of the experiment {}, and was not named",
+        device.name, journal.experiment
+    );
+    let hint = format!(
+        "if all data on them may go, give --yes --destroy {}",
+        names_of(&wanted)
+    );
+    Some(Failure::new(Exit::Target, what, hint))
+}
+
 /// The devices of a journal as they are called now, and those that are not here.
-fn whereabouts(devices: &[Identity]) -> (Vec<Identity>, Vec<Identity>) {
-    let system = System::live();
-    let all: Vec<Identity> = system
-        .devices()
-        .into_iter()
-        .filter_map(|number| system.device(number).ok())
-        .filter_map(|device| {
-            let name = device.name.replace('!', "/");
-            identify(&Path::new("/dev").join(name)).ok()
-        })
-        .collect();
+fn whereabouts(journal: &Journal) -> (Vec<Identity>, Vec<Identity>) {
+    let all = all_devices();
+    if journal.slot.is_none() {
+        return present(&journal.devices, &all);
+    }
+    let (mut here, mut gone) = (Vec::new(), Vec::new());
+    for (part, disk) in journal.devices.iter().zip(&journal.on) {
+        match all.iter().find(|other| disk.is_same_device(other)) {
+            // A slot that is gone from a disk that is here leaves nothing behind.
+            Some(disk) => here.extend(all.iter().find(|other| is_part(part, disk, other)).cloned()),
+            None => gone.push(disk.clone()),
+        }
+    }
+    (here, gone)
+}
+
+/// The partition `part` as it is called now, on a disk that may have another name.
+fn is_part(part: &Identity, disk: &Identity, other: &Identity) -> bool {
+    other.name.starts_with(&disk.name)
+        && other.start_bytes.is_some()
+        && (other.start_bytes, other.size_bytes) == (part.start_bytes, part.size_bytes)
+}
+
+fn present(devices: &[Identity], all: &[Identity]) -> (Vec<Identity>, Vec<Identity>) {
     let (mut here, mut gone) = (Vec::new(), Vec::new());
     for device in devices {
         match all.iter().find(|other| device.is_same_device(other)) {
@@ -159,11 +183,25 @@ fn whereabouts(devices: &[Identity]) -> (Vec<Identity>, Vec<Identity>) {
     (here, gone)
 }
 
+/// All block devices that can be looked at.
+fn all_devices() -> Vec<Identity> {
+    let system = System::live();
+    system
+        .devices()
+        .into_iter()
+        .filter_map(|number| system.device(number).ok())
+        .filter_map(|device| {
+            let name = device.name.replace('!', "/");
+            identify(&Path::new("/dev").join(name)).ok()
+        })
+        .collect()
+}
+
 fn marked(journal: &Journal, here: &[Identity]) -> Outcome<Vec<Identity>> {
     let mut marked = Vec::new();
     for device in here {
         let path = Path::new("/dev").join(&device.name);
-        if bears_mark(&path, journal.array_uuid(), &journal.table_ids())
+        if bears_mark(&path, journal.array_uuid(), &journal.all_table_ids())
             .map_err(provision_failure)?
         {
             marked.push(device.clone());

@@ -6,7 +6,7 @@ use crate::context::{Context, keep_document, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stripewise_disk_provision::{Identifiers, Identity};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Owner, Store};
@@ -19,12 +19,19 @@ const KIND: &str = "made-layout";
 pub struct Journal {
     /// Version of the document.
     pub schema_version: u32,
-    /// The experiment; also the name of the document.
+    /// The experiment.
     pub experiment: String,
     /// The layout in words.
     pub layout: String,
-    /// All devices that it may write to.
+    /// All devices that it may write to; of a layout in a slot, one partition of each of
+    /// `on`.
     pub devices: Vec<Identity>,
+    /// The slot that it lies in, from 0; absent where it has the devices to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u32>,
+    /// Of a layout in a slot: the devices that are divided into slots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<Identity>,
     /// UUID of the md array, 32 digits.
     pub array_uuid: String,
     /// GUID of the disk and GUID of the partition, 64 digits.
@@ -90,14 +97,17 @@ impl Journal {
         experiment: &str,
         layout: &str,
         devices: &[Identity],
-        mount_point: PathBuf,
+        slot: Option<(u32, &[Identity])>,
     ) -> Journal {
         let (array, table) = (context.chance(), context.chance());
+        let mount_point = Path::new("/run/stripewise").join(name_of(experiment, slot.map(|s| s.0)));
         Journal {
             schema_version: SCHEMA_VERSION,
             experiment: experiment.to_owned(),
             layout: layout.to_owned(),
             devices: devices.to_vec(),
+            slot: slot.map(|(slot, _)| slot),
+            on: slot.map(|(_, on)| on.to_vec()).unwrap_or_default(),
             array_uuid: digits(&array[..16]),
             table_ids: digits(&table),
             mount_point,
@@ -112,7 +122,7 @@ impl Journal {
         bytes(&self.array_uuid)
     }
 
-    /// Identifiers of the partition table.
+    /// Identifiers of the partition table, or of the first of several.
     #[must_use]
     pub fn table_ids(&self) -> Identifiers {
         Identifiers {
@@ -120,12 +130,26 @@ impl Journal {
         }
     }
 
+    /// Those of the tables of all devices, where each has one.
+    #[must_use]
+    pub fn all_table_ids(&self) -> Vec<Identifiers> {
+        let devices = (0u8..).take(self.devices.len().max(1));
+        devices
+            .map(|device| self.table_ids().numbered(device))
+            .collect()
+    }
+
+    /// Of the document in the store.
+    fn name(&self) -> String {
+        name_of(&self.experiment, self.slot)
+    }
+
     /// Keeps it; it is on the disk when this returns.
     ///
     /// # Errors
     /// Where the store cannot be written to: nothing must be made then.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        keep_document(context, store, KIND, &self.experiment, self)
+        keep_document(context, store, KIND, &self.name(), self)
     }
 
     /// Nothing of it is left.
@@ -134,12 +158,12 @@ impl Journal {
     /// Where the store cannot be written to.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
-            .forget_document(KIND, &self.experiment)
+            .forget_document(KIND, &self.name())
             .map(drop)
             .map_err(store_failure)
     }
 
-    /// All of them.
+    /// All of them, those of layouts in slots before those of the devices that they lie on.
     ///
     /// # Errors
     /// Where one cannot be read: nothing is taken down by half of what is known.
@@ -160,7 +184,15 @@ impl Journal {
             }
             journals.push(journal);
         }
+        journals.sort_by_key(|journal| journal.slot.is_none());
         Ok(journals)
+    }
+}
+
+fn name_of(experiment: &str, slot: Option<u32>) -> String {
+    match slot {
+        Some(slot) => format!("{experiment}-slot{slot}"),
+        None => experiment.to_owned(),
     }
 }
 

@@ -29,8 +29,10 @@ pub struct Workshop<'a> {
     pub context: &'a Context,
     /// Who may be written.
     pub may: &'a MayDestroy,
-    /// All devices of the experiment.
+    /// All devices of the experiment; in a slot, its partitions.
     pub devices: &'a [Identity],
+    /// The slot that is worked in, and the devices that its partitions lie on.
+    pub slot: Option<(u32, &'a [Identity])>,
 }
 
 /// A layout that was made.
@@ -65,8 +67,7 @@ impl Workshop<'_> {
         words: &str,
         wish: &LayoutWish,
     ) -> Result<MadeLayout, Halt> {
-        let mount_point = Path::new("/run/stripewise").join(experiment);
-        let journal = Journal::new(self.context, experiment, words, self.devices, mount_point);
+        let journal = Journal::new(self.context, experiment, words, self.devices, self.slot);
         let same = self.devices.iter().map(check_same);
         same.collect::<Outcome<Vec<_>>>().map_err(Halt::Failed)?;
         journal.keep(self.context, store).map_err(Halt::Failed)?;
@@ -80,11 +81,7 @@ impl Workshop<'_> {
             Ok(()) => Ok(made),
             Err(halt) => {
                 let undone = self.unmake(store, made);
-                Err(match (halt, undone) {
-                    (halt, Ok(())) => halt,
-                    (Halt::Interrupted, Err(left)) => Halt::Failed(left),
-                    (Halt::Failed(first), Err(left)) => Halt::Failed(both(first, &left)),
-                })
+                Err(with_undone(halt, undone))
             }
         }
     }
@@ -96,9 +93,13 @@ impl Workshop<'_> {
             None => node(&self.devices[0].name),
         };
         self.unless_stopped()?;
-        let partition = self
-            .partition(&disk, wish, &made.journal.table_ids())
-            .map_err(Halt::Failed)?;
+        let partition = match (wish.raid, self.slot) {
+            // The partition of the slot begins where the layout wants it to.
+            (None, Some(_)) => disk,
+            _ => self
+                .partition(&disk, wish, &made.journal.table_ids())
+                .map_err(Halt::Failed)?,
+        };
         self.unless_stopped()?;
         let file_system = || {
             let plan = plan_format(&partition, &wish.format(), self.store()?.as_deref())
@@ -114,19 +115,19 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    fn unless_stopped(&self) -> Result<(), Halt> {
+    pub(super) fn unless_stopped(&self) -> Result<(), Halt> {
         match self.context.signal() {
             None => Ok(()),
             Some(_) => Err(Halt::Interrupted),
         }
     }
 
-    fn store(&self) -> Outcome<Option<PathBuf>> {
+    pub(super) fn store(&self) -> Outcome<Option<PathBuf>> {
         self.context.store_path().map(Some)
     }
 
     /// Permission for a device that was named, or that was made of such a moment ago.
-    fn with<T>(
+    pub(super) fn with<T>(
         &self,
         name: &str,
         act: impl FnOnce(&Destroy<'_>) -> stripewise_disk_provision::Result<T>,
@@ -267,13 +268,22 @@ pub(super) fn take_down(
     }
     for device in workshop.devices.iter().take(devices) {
         let path = check_same(device)?;
-        let ours = stripewise_disk_provision::bears_mark(&path, uuid, &journal.table_ids())
+        let ours = stripewise_disk_provision::bears_mark(&path, uuid, &journal.all_table_ids())
             .map_err(provision_failure)?;
         if ours {
             erase(workshop.context, device, workshop.may, None)?;
         }
     }
     Ok(())
+}
+
+/// What ended the work, with what could not be taken down after it.
+pub(super) fn with_undone(halt: Halt, undone: Outcome<()>) -> Halt {
+    match (halt, undone) {
+        (halt, Ok(())) => halt,
+        (Halt::Interrupted, Err(left)) => Halt::Failed(left),
+        (Halt::Failed(first), Err(left)) => Halt::Failed(both(first, &left)),
+    }
 }
 
 /// A failure, and that something is left because of another one.

@@ -6,6 +6,7 @@
 //! | `devices` | the devices that were named: who they are, who may be written |
 //! | `journal` | what is about to be made, in the store before it is made |
 //! | `make` | array, partition, file system, mount; and back |
+//! | `slots` | devices divided into slots, for layouts side by side |
 //! | `passes` | makes passes |
 //! | `prepare` | from what is asked to a plan; everything that can be refused is refused there |
 //! | `clean` | takes down what a killed process or a power cut left |
@@ -20,4 +21,5 @@ pub mod journal;
 pub mod make;
 pub mod passes;
 pub mod prepare;
+pub mod slots;
 pub mod wish;

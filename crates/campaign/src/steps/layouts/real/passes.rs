@@ -1,8 +1,10 @@
 //! Passes on real devices: every layout is made, its cells are measured on a test file
-//! written in full, and it is taken down before the next one is made in the same place.
+//! written in full, and it is taken down before the next one is made in the same place. In
+//! slots, all of them are made before the first is measured, and taken down after the last.
 
 use super::devices::{MayDestroy, erase, judge};
-use super::make::{MadeLayout, Workshop};
+use super::make::{MadeLayout, Workshop, with_undone};
+use super::slots::{Rack, Slots};
 use super::wish::LayoutWish;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -15,12 +17,15 @@ use crate::steps::measure::RunOptions;
 use crate::steps::targets::{TargetRequirements, open_target};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
-    CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, runs_per_making,
+    CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, SlotPlan, runs_per_making,
 };
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::NameText;
 use stripewise_workload::{Request, Workload, WorkloadOptions};
+
+/// Of each layout that was made, its cells.
+type Values = Vec<Option<Vec<CellValue>>>;
 
 /// Makes passes.
 pub struct RealPasses<'a> {
@@ -120,13 +125,94 @@ impl<'a> RealPasses<'a> {
             context,
             may,
             devices: &devices,
+            slot: None,
         };
         let made = workshop.make(self.store, &self.kept.id, &words, &wish)?;
-        let measured = self.cells(&made, &wish, (pass, position), layout, began_ns);
+        let making_ns = self.context.now_ns() - began_ns;
+        let measured = self.cells(&made, &wish, (pass, position), layout, making_ns);
         let undone = workshop.unmake(self.store, made).map_err(Halt::Failed);
         // What was measured does not count where something is left in the way.
         let values = measured?;
         undone.map(|()| values)
+    }
+
+    /// All layouts of a pass, each in the slot that it has in this one.
+    fn side_by_side(
+        &mut self,
+        pass: u32,
+        order: &[usize],
+        plan: &SlotPlan,
+        slots: Slots,
+    ) -> Result<Values, Halt> {
+        let devices = self.on.devices.clone();
+        let workshop = Workshop {
+            context: self.context,
+            may: self.may,
+            devices: &devices,
+            slot: None,
+        };
+        let slot_of = plan.of_pass(pass as usize);
+        let wishes = (0..slot_of.len()).map(|layout| self.wish(layout));
+        let wishes = wishes.collect::<Outcome<Vec<_>>>().map_err(Halt::Failed)?;
+        let mut by_slot: Vec<&LayoutWish> = wishes.iter().collect();
+        for (layout, slot) in slot_of.iter().enumerate() {
+            by_slot[*slot] = &wishes[layout];
+        }
+        let rack = workshop.divide(self.store, &self.kept.id, slots, &by_slot)?;
+        let mut standing = Vec::new();
+        let measured = self.in_slots(
+            (pass, order),
+            &wishes,
+            (slot_of, &rack),
+            &workshop,
+            &mut standing,
+        );
+        let mut undone = Ok(());
+        for (slot, made) in standing {
+            let parts = &rack.parts[slot];
+            let inside = workshop.in_slot(slot, parts);
+            undone = undone.and(inside.unmake(self.store, made));
+        }
+        // With a layout left, `lab clean` takes all of it down.
+        let undone = undone.and_then(|()| workshop.clear(self.store, rack));
+        match measured {
+            Ok(values) => undone.map(|()| values).map_err(Halt::Failed),
+            Err(halt) => Err(with_undone(halt, undone)),
+        }
+    }
+
+    /// Makes all layouts, then measures one after the other. What was made is in `standing`.
+    fn in_slots(
+        &mut self,
+        (pass, order): (u32, &[usize]),
+        wishes: &[LayoutWish],
+        (slot_of, rack): (&[usize], &Rack),
+        workshop: &Workshop<'_>,
+        standing: &mut Vec<(usize, MadeLayout)>,
+    ) -> Result<Values, Halt> {
+        let mut making_ns = vec![0; wishes.len()];
+        for &layout in order {
+            let began_ns = self.context.now_ns();
+            let words = self.kept.plan.set.words(layout);
+            self.bar.update(
+                began_ns - self.started_ns,
+                &format!("Pass {}: making {words}", pass + 1),
+                None,
+            );
+            let slot = slot_of[layout];
+            let inside = workshop.in_slot(slot, &rack.parts[slot]);
+            let made = inside.make(self.store, &self.kept.id, &words, &wishes[layout])?;
+            standing.push((slot, made));
+            making_ns[layout] = self.context.now_ns() - began_ns;
+        }
+        let mut values: Values = vec![None; wishes.len()];
+        for (position, &layout) in order.iter().enumerate() {
+            let (_, made) = &standing[position];
+            let place = (pass, position);
+            let of_layout = self.cells(made, &wishes[layout], place, layout, making_ns[layout])?;
+            values[layout] = Some(of_layout);
+        }
+        Ok(values)
     }
 
     fn cells(
@@ -135,8 +221,9 @@ impl<'a> RealPasses<'a> {
         wish: &LayoutWish,
         place: (u32, usize),
         layout: usize,
-        began_ns: u64,
+        making_ns: u64,
     ) -> Result<Vec<CellValue>, Halt> {
+        let began_ns = self.context.now_ns();
         let path = made.path().as_text();
         let need = need(&self.kept.plan, self.on.size_bytes);
         let permissions = Permissions {
@@ -147,8 +234,8 @@ impl<'a> RealPasses<'a> {
         let target = open_target(self.context, self.store, &path, &need, &permissions)
             .map_err(|failure| self.halted(failure))?;
         let aimed = [target];
-        let making_ns = self.context.now_ns() - began_ns;
-        let runs = self.runs(making_ns);
+        let filling_ns = self.context.now_ns() - began_ns;
+        let runs = self.runs(making_ns + filling_ns);
         let size_bytes = self.on.size_bytes;
         let mut bench = Bench {
             context: self.context,
@@ -238,7 +325,12 @@ impl PassMaker for RealPasses<'_> {
     type Error = Halt;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
-        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        let slots = self.kept.plan.slots.clone().zip(self.on.slots);
+        if let Some((plan, slots)) = slots {
+            let values = self.side_by_side(pass, order, &plan, slots)?;
+            return Ok(LayoutPass { values });
+        }
+        let mut values: Values = vec![None; self.kept.plan.set.len()];
         for (position, &layout) in order.iter().enumerate() {
             if self.context.signal().is_some() {
                 return Err(Halt::Interrupted);

@@ -3,12 +3,13 @@
 
 use super::devices::{MayDestroy, check_named, found, judge, node, words};
 use super::passes::{fitted, names_of, wish_of};
+use super::slots::Slots;
 use super::wish::{LayoutWish, alike, check_factor, sector_of, size_for};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::commands::Ground;
 use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace, OnDevices};
-use crate::steps::layouts::plan::{Asked, problem_failure, refuse_slots};
+use crate::steps::layouts::plan::{Asked, problem_failure, slots_of};
 use crate::steps::measure::workload_failure;
 use crate::steps::provision::provision_failure;
 use std::cell::RefCell;
@@ -38,7 +39,6 @@ pub fn prepare_on_devices(
     may_be_unseen: bool,
     asked: Asked,
 ) -> Outcome<KeptLayouts> {
-    refuse_slots(&asked, "on devices each layout takes them whole")?;
     let devices = found(names)?;
     check_factors(&asked, &fixed, &devices)?;
     let set = set_of(&asked, &fixed, &devices)?;
@@ -66,7 +66,11 @@ pub fn prepare_on_devices(
     let layouts = (0..plan.set.len())
         .map(|layout| Ok((plan.set.words(layout), wish_of(&plan, layout, &on)?)))
         .collect::<Outcome<Vec<(String, LayoutWish)>>>()?;
-    on.size_bytes = size_for(&layouts, &on.devices, asked.size_bytes)?;
+    if asked.slots {
+        plan.slots = Some(slots_of(&plan)?);
+        on.slots = Some(Slots::of(&on.devices, layouts.len()));
+    }
+    on.size_bytes = size_for(&layouts, &on.devices, asked.size_bytes, on.slots)?;
     check_tools(context, &layouts, &on)?;
     if !asked.durations_given {
         for cell in &mut plan.cells {
@@ -213,6 +217,9 @@ pub fn say_what_is_lost(context: &Context, kept: &KeptLayouts, may: &MayDestroy)
     check_named(&on.devices, may)?;
     for line in lost(context, on, may.busy_ok)? {
         context.plan(format!("{line}. ALL OF IT IS LOST."));
+    }
+    if let Some(slots) = on.slots {
+        context.plan(slots.words());
     }
     context.plan(format!(
         "Every layout gets a test file of {}, written in full.",

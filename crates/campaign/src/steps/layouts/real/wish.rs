@@ -1,6 +1,7 @@
 //! What a layout is on real devices, from the levels of its factors; which cannot be, and
 //! how large a test file all of them have room for.
 
+use super::slots::Slots;
 use crate::failure::{Failure, Outcome};
 use stripewise_disk_provision::{
     FileSystemKind, FormatWish, Identity, RaidLevel, Stripe, can_format,
@@ -285,8 +286,10 @@ pub fn size_for(
     layouts: &[(String, LayoutWish)],
     devices: &[Identity],
     asked_bytes: Option<u64>,
+    slots: Option<Slots>,
 ) -> Outcome<u64> {
-    let sizes: Vec<u64> = devices.iter().map(|device| device.size_bytes).collect();
+    let part = |device: &Identity| slots.map_or(device.size_bytes, |slots| slots.slot_bytes);
+    let sizes: Vec<u64> = devices.iter().map(part).collect();
     let room = |layout: &(String, LayoutWish)| layout.1.room_bytes(&sizes);
     let Some(tightest) = layouts.iter().min_by_key(|layout| room(layout)) else {
         return Ok(0);
@@ -299,6 +302,10 @@ pub fn size_for(
         return Ok(wanted);
     }
     let needed = tightest.1.device_bytes_for(wanted);
+    let (needed, side_by_side) = match slots {
+        Some(slots) => (slots.device_bytes_for(needed), " in a slot"),
+        None => (needed, ""),
+    };
     let smallest = devices
         .iter()
         .take(tightest.1.devices)
@@ -306,7 +313,7 @@ pub fn size_for(
         .map_or("the device", |device| device.name.as_str());
     Err(Failure::usage(
         format!(
-            "{smallest} is too small: a test file of {} on the layout {} needs devices of {}",
+            "{smallest} is too small: a test file of {} on the layout {}{side_by_side} needs devices of {}",
             format_bytes(wanted),
             tightest.0,
             format_bytes(needed)
@@ -425,19 +432,20 @@ mod tests {
     fn devices_that_are_too_small_are_told_the_size_that_is_needed() {
         let layouts = [("raid raid10".to_owned(), wish(&[("raid", "raid10")], 4))];
         let needed = layouts[0].1.device_bytes_for(10 * GIB);
-        let fits = |bytes: u64| size_for(&layouts, &devices(4, bytes), Some(10 * GIB)).is_ok();
+        let fits =
+            |bytes: u64| size_for(&layouts, &devices(4, bytes), Some(10 * GIB), None).is_ok();
         assert!(fits(needed) && !fits(needed - 2 * MIB));
-        let failure = size_for(&layouts, &devices(4, GIB), Some(10 * GIB)).unwrap_err();
+        let failure = size_for(&layouts, &devices(4, GIB), Some(10 * GIB), None).unwrap_err();
         let said = failure.error.to_string();
         assert!(said.contains(&format_bytes(needed)), "{said}");
         assert_eq!(
-            size_for(&layouts, &devices(4, 1 << 42), None).ok(),
+            size_for(&layouts, &devices(4, 1 << 42), None, None).ok(),
             Some(16 * GIB)
         );
-        assert!(size_for(&layouts, &devices(4, 40 * MIB), None).is_err());
+        assert!(size_for(&layouts, &devices(4, 40 * MIB), None, None).is_err());
         let xfs = [("xfs".to_owned(), wish(&[("file-system", "xfs")], 1))];
-        assert!(size_for(&xfs, &devices(1, 290 * MIB), None).is_err());
-        assert!(size_for(&xfs, &devices(1, 600 * MIB), None).is_ok());
+        assert!(size_for(&xfs, &devices(1, 290 * MIB), None, None).is_err());
+        assert!(size_for(&xfs, &devices(1, 600 * MIB), None, None).is_ok());
     }
 
     #[test]

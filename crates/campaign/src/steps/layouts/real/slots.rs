@@ -1,0 +1,160 @@
+//! Layouts side by side: each device is divided into as many equal parts as there are
+//! layouts, a pass lays every layout into the slot that the plan gives it, and the devices
+//! are blank again after it.
+
+use super::devices::{check_same, node};
+use super::journal::Journal;
+use super::make::{Workshop, take_down, with_undone};
+use super::wish::LayoutWish;
+use crate::failure::Outcome;
+use crate::steps::layouts::values::Halt;
+use crate::steps::provision::provision_failure;
+use serde::{Deserialize, Serialize};
+use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
+use stripewise_store::Store;
+use stripewise_units::{counted, format_bytes};
+
+/// Slots begin at multiples of this: of every stripe unit in use that is a power of two, so
+/// that slots lie alike on whatever is below.
+const GRAIN_BYTES: u64 = 4 << 20;
+/// At the end of a device: the table's backup, rounded up.
+const TAIL_BYTES: u64 = 1 << 20;
+/// Partitions are multiples of a page.
+const PAGE_BYTES: u64 = 4 << 10;
+
+/// How devices are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Slots {
+    /// As many as layouts.
+    pub slots: u32,
+    /// Bytes of each on each device.
+    pub slot_bytes: u64,
+}
+
+impl Slots {
+    /// As large as the smallest device allows; 0 bytes where there is no room at all.
+    #[must_use]
+    pub fn of(devices: &[Identity], layouts: usize) -> Slots {
+        let sizes = devices.iter().map(|device| device.size_bytes);
+        let smallest = sizes.min().unwrap_or(0);
+        let room = smallest.saturating_sub(GRAIN_BYTES + TAIL_BYTES);
+        Slots {
+            slots: u32::try_from(layouts).unwrap_or(u32::MAX),
+            slot_bytes: room / (layouts.max(1) as u64) / GRAIN_BYTES * GRAIN_BYTES,
+        }
+    }
+
+    /// Bytes that devices must have for slots of this size.
+    #[must_use]
+    pub fn device_bytes_for(self, slot_bytes: u64) -> u64 {
+        slot_bytes
+            .next_multiple_of(GRAIN_BYTES)
+            .saturating_mul(u64::from(self.slots))
+            .saturating_add(GRAIN_BYTES + TAIL_BYTES)
+    }
+
+    /// In a sentence.
+    #[must_use]
+    pub fn words(self) -> String {
+        format!(
+            "Each device is divided into {} of {}; a pass lays every layout into another of them.",
+            counted(self.slots as usize, "slot", "slots"),
+            format_bytes(self.slot_bytes)
+        )
+    }
+
+    /// The parts of the device at `index`, for the layouts that lie in the slots, in the
+    /// order of the slots. Where no array is made, the partition of the slot is that of the
+    /// layout and begins at its offset.
+    #[must_use]
+    pub fn parts(self, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
+        let part = |(slot, wish): (u64, &&LayoutWish)| {
+            let inside = match wish.raid {
+                None if index == 0 => wish.offset_bytes,
+                _ => 0,
+            };
+            Extent {
+                start_bytes: GRAIN_BYTES + slot * self.slot_bytes + inside,
+                size_bytes: self.slot_bytes.saturating_sub(inside) / PAGE_BYTES * PAGE_BYTES,
+            }
+        };
+        (0..).zip(wishes).map(part).collect()
+    }
+}
+
+/// Devices that are divided.
+#[derive(Debug)]
+pub struct Rack {
+    journal: Journal,
+    /// By slot, then by device: its partition.
+    pub parts: Vec<Vec<Identity>>,
+}
+
+impl<'a> Workshop<'a> {
+    /// The same in a slot with these partitions.
+    #[must_use]
+    pub fn in_slot<'b>(&self, slot: usize, parts: &'b [Identity]) -> Workshop<'b>
+    where
+        'a: 'b,
+    {
+        Workshop {
+            context: self.context,
+            may: self.may,
+            devices: parts,
+            slot: Some((u32::try_from(slot).unwrap_or(u32::MAX), self.devices)),
+        }
+    }
+
+    /// Divides the devices for these layouts, in the order of the slots.
+    ///
+    /// # Errors
+    /// Where a step is refused or fails: nothing of it is left then, or the failure says
+    /// what is.
+    pub fn divide(
+        &self,
+        store: &mut Store,
+        experiment: &str,
+        slots: Slots,
+        wishes: &[&LayoutWish],
+    ) -> Result<Rack, Halt> {
+        self.unless_stopped()?;
+        let words = format!("side by side in {}", counted(wishes.len(), "slot", "slots"));
+        let journal = Journal::new(self.context, experiment, &words, self.devices, None);
+        journal.keep(self.context, store).map_err(Halt::Failed)?;
+        let mut rack = Rack {
+            journal,
+            parts: vec![Vec::new(); wishes.len()],
+        };
+        match self.tables(&mut rack, slots, wishes) {
+            Ok(()) => Ok(rack),
+            Err(failure) => {
+                let undone = self.clear(store, rack);
+                Err(with_undone(Halt::Failed(failure), undone))
+            }
+        }
+    }
+
+    fn tables(&self, rack: &mut Rack, slots: Slots, wishes: &[&LayoutWish]) -> Outcome<()> {
+        let ids = rack.journal.all_table_ids();
+        for (index, (device, ids)) in self.devices.iter().zip(&ids).enumerate() {
+            let path = check_same(device)?;
+            let parts = slots.parts(index, wishes);
+            let plan = plan_division(&path, &parts, self.store()?.as_deref())
+                .map_err(provision_failure)?;
+            let report = self.with(&device.name, |destroy| plan.carry_out(destroy, ids))?;
+            for (slot, part) in rack.parts.iter_mut().zip(&report.partitions) {
+                slot.push(identify(&node(&part.name)).map_err(provision_failure)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes divided devices blank.
+    ///
+    /// # Errors
+    /// With the first step that failed; the journal stays then, for `lab clean`.
+    pub fn clear(&self, store: &mut Store, rack: Rack) -> Outcome<()> {
+        take_down(self, &rack.journal, None, self.devices.len())?;
+        rack.journal.forget(store)
+    }
+}
