@@ -274,7 +274,7 @@ fn layouts_in_slots_lie_side_by_side_and_change_places() {
     ];
     desk.run(&first)
         .done()
-        .said(&["4 slots of 156 MiB"])
+        .warned(&["4 slots of 156 MiB"])
         .warned(&["1 pass is finished"]);
     is_blank(&device);
     let before = slots_of(&desk);

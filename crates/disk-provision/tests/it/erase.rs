@@ -3,8 +3,8 @@
 use super::support::*;
 use std::path::Path;
 use stripewise_disk_provision::{
-    Destroy, ErrorKind, FileSystemKind, FormatWish, Identifiers, TableKind, bears_mark, identify,
-    mount_privately, plan_erase, plan_format,
+    Destroy, ErrorKind, Extent, FileSystemKind, FormatWish, Identifiers, TableKind, bears_mark,
+    identify, mount_privately, plan_division, plan_erase, plan_format,
 };
 
 fn ids(first: u8) -> Identifiers {
@@ -68,6 +68,52 @@ fn a_mark_is_of_one_maker_alone() {
     let other = identify(Loop::new(16 * MIB).path()).expect("it is there");
     assert!(!same.is_same_device(&other));
     assert!(same.is_same_device(&same.clone()));
+}
+
+#[test]
+fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
+    if !can_run("a_device_is_divided", &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(32 * MIB);
+    let parts = [
+        (4 * MIB, 8 * MIB),
+        (12 * MIB + 32_256, 7 * MIB),
+        (20 * MIB, 8 * MIB),
+    ];
+    let extents = parts.map(|(start_bytes, size_bytes)| Extent {
+        start_bytes,
+        size_bytes,
+    });
+    let plan = plan_division(device.path(), &extents, None).expect("a plan");
+    let destroy = Destroy {
+        name: device.name(),
+        store: None,
+        // Tests may run where not all processes can be seen.
+        busy_ok: true,
+        save: None,
+        now: NOW,
+    };
+    let second = ids(1).numbered(1);
+    let report = plan.carry_out(&destroy, &second).expect("it is divided");
+    let made = report.partitions.iter();
+    let places: Vec<(u64, u64)> = made.map(|one| (one.start_bytes, one.size_bytes)).collect();
+    assert_eq!(places, parts);
+    for part in &report.partitions {
+        assert!(Path::new("/dev").join(&part.name).exists(), "{}", part.name);
+    }
+    let bears = |ids: &[Identifiers]| bears_mark(device.path(), [7; 16], ids).expect("it is read");
+    assert!(!bears(&[ids(1)]), "those of the first device");
+    assert!(bears(&[ids(1), second]));
+    let outside = [Extent {
+        start_bytes: 30 * MIB,
+        size_bytes: 4 * MIB,
+    }];
+    let error = plan_division(device.path(), &outside, None).expect_err("no room");
+    says(&error, &["no room for a part of 4 MiB at 30M"]);
+    let plan = plan_erase(device.path(), None).expect("a plan");
+    plan.carry_out(&destroy, &second).expect("it is blank");
+    assert!(device.bytes().iter().all(|byte| *byte == 0));
 }
 
 #[test]

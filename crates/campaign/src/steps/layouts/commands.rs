@@ -110,16 +110,22 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
         let level: Option<ByteSize> = levels.get(factor)?.parse().ok();
         level.map(ByteSize::bytes)
     };
+    let allocation_unit_bytes = size("allocation-unit").filter(|unit| *unit > 0);
+    // Where none is asked for: one that any Linux mounts with this allocation unit.
+    let usual = match allocation_unit_bytes {
+        Some(unit) if unit > PAGE_BYTES => "ext4",
+        _ => "xfs",
+    };
     let wanted = Wanted {
         unit_bytes: size("stripe-unit")
             .or(ground.stripe_unit_bytes)
             .filter(|_| is_striped(&ground)),
         offset_bytes: size("offset").unwrap_or(ground.offset_bytes),
-        allocation_unit_bytes: size("allocation-unit").filter(|unit| *unit > 0),
+        allocation_unit_bytes,
         file_system: levels
             .get("file-system")
             .or(ground.file_system.as_ref())
-            .map_or("xfs", String::as_str)
+            .map_or(usual, String::as_str)
             .to_owned(),
         ground,
     };
@@ -292,6 +298,23 @@ mod tests {
                     || line.contains("stripewise"))
         );
         assert!(lines[0].starts_with("stripewise partition /dev/DISK --align 1M"));
+    }
+
+    #[test]
+    fn an_allocation_unit_above_a_page_gets_a_file_system_that_can_have_it() {
+        let ground = Ground {
+            disks: 1,
+            data_disks: 1,
+            offset_bytes: 1 << 20,
+            ..Ground::default()
+        };
+        for (unit, says) in [
+            ("64K", "--fs ext4 --allocation-unit 64K"),
+            ("2K", "--fs xfs --allocation-unit 2K"),
+        ] {
+            let lines = lines(&ground, &[("allocation-unit", unit)]);
+            assert!(lines[1].contains(says), "{}", lines[1]);
+        }
     }
 
     #[test]

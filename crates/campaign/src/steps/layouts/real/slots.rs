@@ -158,3 +158,56 @@ impl<'a> Workshop<'a> {
         rack.journal.forget(store)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::LayoutLevels;
+
+    const MIB: u64 = 1 << 20;
+
+    fn devices(sizes: &[u64]) -> Vec<Identity> {
+        let device = |size_bytes: &u64| Identity {
+            size_bytes: *size_bytes,
+            logical_sector_bytes: 512,
+            ..Identity::default()
+        };
+        sizes.iter().map(device).collect()
+    }
+
+    #[test]
+    fn slots_are_equal_parts_of_the_smallest_device() {
+        let slots = Slots::of(&devices(&[640 * MIB, 900 * MIB]), 4);
+        assert_eq!((slots.slots, slots.slot_bytes), (4, 156 * MIB));
+        let needed = slots.device_bytes_for(156 * MIB);
+        assert!(needed <= 640 * MIB);
+        assert_eq!(Slots::of(&devices(&[needed]), 4), slots);
+        assert!(Slots::of(&devices(&[needed - 1]), 4).slot_bytes < 156 * MIB);
+        assert_eq!(Slots::of(&devices(&[MIB]), 4).slot_bytes, 0);
+    }
+
+    #[test]
+    fn without_an_array_a_part_begins_at_the_offset_of_its_layout() {
+        let all = devices(&[640 * MIB; 4]);
+        let wish = |raid: &str| {
+            let levels = [("raid", raid), ("offset", "63s")];
+            let owned = levels.map(|(a, b)| (a.to_owned(), b.to_owned()));
+            LayoutWish::of(&LayoutLevels::from(owned), &all).unwrap()
+        };
+        let (single, array) = (wish("single"), wish("raid10"));
+        let slots = Slots::of(&all, 2);
+        let places = |index: usize| {
+            let parts = slots.parts(index, &[&array, &single]);
+            let ends = |one: &Extent| (one.start_bytes, one.start_bytes + one.size_bytes);
+            parts.iter().map(ends).collect::<Vec<_>>()
+        };
+        let second = 4 * MIB + slots.slot_bytes;
+        let first = (4 * MIB, second);
+        let end = second + slots.slot_bytes;
+        assert_eq!(places(1), [first, (second, end)]);
+        let of_single = places(0)[1];
+        assert_eq!(of_single.0, second + 32_256);
+        assert!(of_single.1 <= end && end - of_single.1 < 4096 + 32_256);
+        assert_eq!(places(0)[0], first);
+    }
+}
