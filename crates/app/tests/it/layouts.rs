@@ -231,7 +231,16 @@ fn on_a_directory_only_base_offsets_and_workloads_differ() {
     let file_system = plan("file-system = [\"ext4\", \"xfs\"]");
     desk.run(&["lab", "run", &file_system])
         .failed(2, &["cannot be varied on a target that is there"]);
+    desk.run(&["lab", "plan", &file_system])
+        .failed(2, &["cannot be varied on a target that is there"]);
     let depth = plan("outstanding = [\"1\", \"4\"]");
+    desk.run(&["lab", "plan", &depth]).done().printed(&[
+        "2 layouts",
+        "outstanding 4",
+        "16 MiB",
+        "Nothing is made on a target that is there",
+    ]);
+    assert!(desk.ids().is_empty(), "nothing was measured");
     let answer = desk.run(&["lab", "run", &depth, "--busy-ok"]).done();
     answer.printed(&["outstanding 1", "outstanding 4", "6 passes"]);
 }

@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::layouts::base::{OnTarget, prepare_on_target};
+use crate::steps::layouts::base::{OnTarget, foresee_on_target, prepare_on_target};
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
@@ -33,6 +33,37 @@ pub struct Costs {
     pub destroys: Vec<String>,
     /// What is assumed.
     pub notes: Vec<String>,
+}
+
+/// The experiment of a plan for a target that is there, as far as it is known before that is
+/// open, with what it costs.
+///
+/// # Errors
+/// Where a factor cannot be varied without making anything.
+pub fn foreseen(
+    context: &Context,
+    store: &Store,
+    file: &LayoutsFile,
+) -> Outcome<(KeptLayouts, Costs)> {
+    check_fixed(file)?;
+    let (asked, notes) = asked(file, SECTOR_BYTES);
+    let mut kept = foresee_on_target(context, store, &asked)?;
+    kept.notes = notes;
+    let costs = Costs {
+        making_ns: 0,
+        bytes_written: file.size_bytes.unwrap_or(0),
+        destroys: Vec::new(),
+        notes: vec![
+            "Nothing is made on a target that is there; cells that write need its permission as `run` does, and are left out without it."
+                .to_owned(),
+            match file.size_bytes {
+                Some(_) => "In a directory a test file of that size is written first.",
+                None => "In a directory a test file is written first; its size is found when the plan is carried out (`size` sets it).",
+            }
+            .to_owned(),
+        ],
+    };
+    Ok((kept, costs))
 }
 
 /// What it costs; nothing on simulated arrays.
@@ -122,6 +153,19 @@ fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     (asked, notes)
 }
 
+/// Nothing is fixed where nothing is made.
+fn check_fixed(file: &LayoutsFile) -> Outcome<()> {
+    file.fixed.keys().next().map_or(Ok(()), |name| {
+        Err(Failure::usage(
+            format!(
+                "[layout] fixes {name}, and nothing is made on {}",
+                file.target
+            ),
+            "leave it out, or name devices = [...] to make layouts on",
+        ))
+    })
+}
+
 /// A plan for a target on which nothing is made, and the target.
 ///
 /// # Errors
@@ -132,15 +176,7 @@ pub fn on_target(
     file: &LayoutsFile,
     permissions: &Permissions,
 ) -> Outcome<OnTarget> {
-    if let Some(name) = file.fixed.keys().next() {
-        return Err(Failure::usage(
-            format!(
-                "[layout] fixes {name}, and nothing is made on {}",
-                file.target
-            ),
-            "leave it out, or name devices = [...] to make layouts on",
-        ));
-    }
+    check_fixed(file)?;
     let (asked, notes) = asked(file, SECTOR_BYTES);
     let mut on = prepare_on_target(context, store, permissions, asked)?;
     on.kept.notes.extend(notes);

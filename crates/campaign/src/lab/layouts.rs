@@ -58,13 +58,19 @@ pub(super) fn forecast(
     store: &Store,
     file: &LayoutsFile,
 ) -> Outcome<LabForecast> {
-    let kept = match file.devices.is_empty() {
-        true => prepared(context, store, file)?.0,
+    let (kept, costs) = if !file.devices.is_empty() {
         // Nothing is written: what cannot be seen is told when that is asked for.
-        false => devices::prepared(context, store, file, true)?,
+        let kept = devices::prepared(context, store, file, true)?;
+        let costs = devices::costs(context, &kept)?;
+        (kept, costs)
+    } else if file.target.starts_with("sim:") {
+        let kept = prepared(context, store, file)?.0;
+        let costs = devices::costs(context, &kept)?;
+        (kept, costs)
+    } else {
+        devices::foreseen(context, store, file)?
     };
     let plan = &kept.plan;
-    let costs = devices::costs(context, &kept)?;
     let pass_ns = plan
         .layout_ns()
         .saturating_add(costs.making_ns)
@@ -146,14 +152,6 @@ fn prepared(
     file: &LayoutsFile,
 ) -> Outcome<(KeptLayouts, Arrays)> {
     let target = &file.target;
-    if !target.starts_with("sim:") {
-        return Err(Failure::usage(
-            format!(
-                "{target}: what this plan would do is known only for simulated arrays and devices"
-            ),
-            "`stripewise lab run` opens it and says what it does",
-        ));
-    }
     let mut factors = file.factors.clone();
     let removed = without_allocation_unit(context, target, &mut factors)?;
     if let Some((_, note)) = removed.as_ref().filter(|_| factors.is_empty()) {

@@ -24,6 +24,7 @@
 //! limit = "20ms"                    # that its p99 must not exceed
 //! ```
 
+use super::top::{Top, count, percent};
 use crate::layouts::{Factor, LayoutCell, MixCell};
 use crate::profiles::{Profile, mix, profile};
 use std::ops::Range;
@@ -88,9 +89,7 @@ pub(super) fn names_several(document: &DeTable<'_>) -> bool {
 
 #[derive(Default)]
 struct Head {
-    file_name: Option<String>,
-    label: Option<String>,
-    target: Option<String>,
+    top: Top,
     devices: Vec<String>,
     fixed: LayoutLevels,
     factors: Vec<Factor>,
@@ -99,9 +98,7 @@ struct Head {
     cores: Option<u32>,
     margin_percent: Option<f64>,
     passes_max: Option<u32>,
-    time_ns: Option<u64>,
     size_bytes: Option<u64>,
-    seed: Option<u64>,
     slots: bool,
     defaults: PlanOptions,
     cells: Vec<CellText>,
@@ -134,8 +131,8 @@ pub(super) fn read(
         None => reader.cells(&head)?,
     };
     Ok(LayoutsFile {
-        name: head.file_name,
-        label: head.label,
+        name: head.top.name,
+        label: head.top.label,
         target,
         devices: head.devices,
         fixed: head.fixed,
@@ -145,9 +142,9 @@ pub(super) fn read(
         cells,
         margin_percent: head.margin_percent,
         passes_max: head.passes_max,
-        time_ns: head.time_ns,
+        time_ns: head.top.time_ns,
         size_bytes: head.size_bytes,
-        seed: head.seed,
+        seed: head.top.seed,
         slots: head.slots,
     })
 }
@@ -177,9 +174,7 @@ impl Reader<'_> {
     ) -> Result<(), PlanError> {
         let at = value.span();
         match key {
-            "name" => head.file_name = Some(self.0.scalar(key, value)?),
-            "label" => head.label = Some(self.0.scalar(key, value)?),
-            "target" => head.target = Some(self.0.scalar(key, value)?),
+            _ if head.top.take(self.0, key, value)? => {}
             "devices" => head.devices = self.levels(key, value)?,
             "layout" => {
                 for (key, level) in self.0.table(value, "[layout]")? {
@@ -196,13 +191,11 @@ impl Reader<'_> {
             }
             "profile" => head.profile = Some((self.0.scalar(key, value)?, at)),
             "mix" => head.mix = Some((self.0.scalar(key, value)?, at)),
-            "cores" => head.cores = Some(self.count(key, value)?),
-            "margin" => head.margin_percent = Some(self.percent(key, value)?),
-            "passes" => head.passes_max = Some(self.count(key, value)?),
-            "time" => head.time_ns = Some(self.0.parsed::<Nanoseconds>(key, value)?.ns()),
+            "cores" => head.cores = Some(count(self.0, key, value)?),
+            "margin" => head.margin_percent = Some(percent(self.0, key, value)?),
+            "passes" => head.passes_max = Some(count(self.0, key, value)?),
             "size" => head.size_bytes = Some(self.0.parsed::<ByteSize>(key, value)?.bytes()),
             "slots" => head.slots = self.yes(key, value)?,
-            "seed" => head.seed = Some(u64::from(self.count(key, value)?)),
             "defaults" => head.defaults = self.cell(value, false)?.options,
             "cell" => {
                 for table in self.0.tables(key, value)? {
@@ -223,7 +216,7 @@ impl Reader<'_> {
 
     /// What is measured: a target, or devices.
     fn target(&self, head: &Head) -> Result<String, PlanError> {
-        match (&head.target, head.devices.as_slice()) {
+        match (&head.top.target, head.devices.as_slice()) {
             (Some(target), []) => Ok(target.clone()),
             (None, [_, ..]) => Ok(head.devices.join(",")),
             (Some(_), _) => Err(self.0.refuse(
@@ -418,18 +411,6 @@ impl Reader<'_> {
             })
     }
 
-    fn percent(&self, key: &str, value: &PlanValue<'_>) -> Result<f64, PlanError> {
-        let text = self.0.scalar(key, value)?;
-        let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
-        percent
-            .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-            .ok_or_else(|| {
-                let hint = format!("{key} = \"2%\"");
-                self.0
-                    .refuse(value.span(), format!("`{key}` is not a percentage"), hint)
-            })
-    }
-
     fn yes(&self, key: &str, value: &PlanValue<'_>) -> Result<bool, PlanError> {
         match self.0.scalar(key, value)?.as_str() {
             "true" => Ok(true),
@@ -440,14 +421,5 @@ impl Reader<'_> {
                 format!("{key} = true"),
             )),
         }
-    }
-
-    fn count(&self, key: &str, value: &PlanValue<'_>) -> Result<u32, PlanError> {
-        let count = self.0.scalar(key, value)?.parse().ok();
-        count.filter(|count| *count > 0).ok_or_else(|| {
-            let hint = format!("{key} = 12, a whole number above 0");
-            self.0
-                .refuse(value.span(), format!("`{key}` is not a count"), hint)
-        })
     }
 }

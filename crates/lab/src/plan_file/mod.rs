@@ -7,16 +7,18 @@
 //! overwrite is not in plans. [`TEMPLATE`] shows all keys.
 
 mod layouts;
+mod top;
 
 pub use layouts::{LayoutsFile, cells_of};
 
 use crate::experiment::{Cell, Level, Metric};
 use std::ops::Range;
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::ByteSize;
 use stripewise_workload::{
     PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
 };
 use toml::de::DeTable;
+use top::{Top, count, percent};
 
 /// What `lab init` writes: a plan that runs as it is, with every key explained.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -122,17 +124,13 @@ struct Reader<'a>(PlanReader<'a>);
 /// What the head of a plan says, as text.
 #[derive(Default)]
 struct Head {
-    name: Option<String>,
-    label: Option<String>,
-    target: Option<String>,
+    top: Top,
     factor: Option<(String, Range<usize>)>,
     levels: Vec<(String, Range<usize>)>,
     baseline: Option<(String, Range<usize>)>,
     metric: Metric,
     precision_percent: Option<f64>,
-    time_ns: Option<u64>,
     blocks_max: Option<u32>,
-    seed: Option<u64>,
     engine: Option<String>,
     defaults: PlanOptions,
     cells: Vec<CellText>,
@@ -155,7 +153,7 @@ impl<'a> Reader<'a> {
         }
         let lacks =
             |what: &str, hint: &str| self.0.refuse(0..0, format!("the plan has no {what}"), hint);
-        let target = head.target.clone().ok_or_else(|| {
+        let target = head.top.target.clone().ok_or_else(|| {
             lacks(
                 "target",
                 "target = \"a file, a directory, a device or sim:NAME\"",
@@ -180,8 +178,8 @@ impl<'a> Reader<'a> {
             load_given: head.cells.iter().any(said(|options| {
                 options.threads.is_some() || options.outstanding.is_some()
             })) || matches!(factor.as_str(), "threads" | "outstanding"),
-            name: head.name,
-            label: head.label,
+            name: head.top.name,
+            label: head.top.label,
             target,
             factor,
             levels,
@@ -190,9 +188,9 @@ impl<'a> Reader<'a> {
             primary,
             metric: head.metric,
             precision_percent: head.precision_percent,
-            time_ns: head.time_ns,
+            time_ns: head.top.time_ns,
             blocks_max: head.blocks_max,
-            seed: head.seed,
+            seed: head.top.seed,
             engine: head.engine,
             cells,
         })
@@ -207,9 +205,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), PlanError> {
         let at = value.span();
         match key {
-            "name" => head.name = Some(self.0.scalar(key, value)?),
-            "label" => head.label = Some(self.0.scalar(key, value)?),
-            "target" => head.target = Some(self.0.scalar(key, value)?),
+            _ if head.top.take(self.0, key, value)? => {}
             "factor" => head.factor = Some((self.0.scalar(key, value)?, at)),
             "levels" => head.levels = self.list(key, value)?,
             "baseline" => head.baseline = Some((self.0.scalar(key, value)?, at)),
@@ -220,13 +216,8 @@ impl<'a> Reader<'a> {
                         .refuse(at, error.to_string(), "metric = \"iops\" is the usual one")
                 })?;
             }
-            "precision" => head.precision_percent = Some(self.percent(value)?),
-            "time" => {
-                let time: Nanoseconds = self.0.parsed(key, value)?;
-                head.time_ns = Some(time.ns());
-            }
-            "blocks" => head.blocks_max = Some(self.count(key, value)?),
-            "seed" => head.seed = Some(u64::from(self.count(key, value)?)),
+            "precision" => head.precision_percent = Some(percent(self.0, key, value)?),
+            "blocks" => head.blocks_max = Some(count(self.0, key, value)?),
             "engine" => head.engine = Some(self.0.scalar(key, value)?),
             "defaults" => head.defaults = self.options(value, false)?.options,
             "cell" => {
@@ -376,27 +367,6 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|item| Ok((self.0.scalar(key, item)?, item.span())))
             .collect()
-    }
-
-    fn count(&self, key: &str, value: &PlanValue<'a>) -> Result<u32, PlanError> {
-        let count = self.0.scalar(key, value)?.parse().ok();
-        count.filter(|count| *count > 0).ok_or_else(|| {
-            let hint = format!("{key} = 40, a whole number above 0");
-            self.0
-                .refuse(value.span(), format!("`{key}` is not a valid count"), hint)
-        })
-    }
-
-    fn percent(&self, value: &PlanValue<'a>) -> Result<f64, PlanError> {
-        let text = self.0.scalar("precision", value)?;
-        let percent: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
-        percent
-            .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-            .ok_or_else(|| {
-                let hint = "precision = \"2%\": the width that every interval must have";
-                self.0
-                    .refuse(value.span(), "`precision` is not a valid width", hint)
-            })
     }
 }
 

@@ -71,7 +71,7 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         (
             format!("{head}precision = 0\n{CELL}"),
             4,
-            "not a valid width",
+            "not a valid percentage",
         ),
         (
             format!("{head}metric = \"speed\"\n{CELL}"),

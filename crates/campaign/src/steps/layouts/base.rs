@@ -47,14 +47,9 @@ pub fn prepare_on_target(
     permissions: &Permissions,
     asked: Asked,
 ) -> Outcome<OnTarget> {
-    refuse_slots(
-        &asked,
-        "nothing is made on it, so there is no making to save",
-    )?;
-    asked.factors.iter().try_for_each(check)?;
-    let set = LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)?;
+    let set = set_of(&asked)?;
     let mut notes = Vec::new();
-    let mut cells = asked.cells;
+    let mut cells = asked.cells.clone();
     let aimed = open(
         context,
         store,
@@ -64,12 +59,6 @@ pub fn prepare_on_target(
         &mut cells,
         &mut notes,
     )?;
-    if !asked.durations_given {
-        for cell in &mut cells {
-            cell.workload.duration_ns = SECOND_NS;
-            cell.workload.ramp_ns = SECOND_NS / 10;
-        }
-    }
     let blocks = cells.iter().map(|cell| cell.workload.block_size_bytes);
     let block_bytes = blocks.max().unwrap_or(8 << 10);
     let found = find(
@@ -81,19 +70,9 @@ pub fn prepare_on_target(
     );
     notes.extend(found.place.notes.iter().cloned());
     let (bases, size_bytes) = bases_of(&set, &found.ground)?;
-    let mut plan = LayoutPlan {
-        title: asked.title,
-        profile: asked.profile,
-        present: present(&set, found.place.start_bytes),
-        set,
-        cells,
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: asked.time_ns,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
-    };
-    plan.check().map_err(problem_failure)?;
+    let present = present(&set, found.place.start_bytes);
+    let asked = Asked { cells, ..asked };
+    let mut plan = plan_of(&asked, set, present)?;
     for cell in &mut plan.cells {
         let size = cell.workload.size_bytes.unwrap_or(size_bytes);
         cell.workload.size_bytes = Some(size.min(size_bytes));
@@ -114,6 +93,46 @@ pub fn prepare_on_target(
         "ageing: nothing was aged".to_owned(),
     ];
     Ok(OnTarget { kept, aimed })
+}
+
+/// The experiment as it would be, without opening the target.
+///
+/// # Errors
+/// Where a factor cannot be varied without making anything.
+pub fn foresee_on_target(context: &Context, store: &Store, asked: &Asked) -> Outcome<KeptLayouts> {
+    let plan = plan_of(asked, set_of(asked)?, None)?;
+    let places = places_of(&plan.set, &asked.target, &[]);
+    KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)
+}
+
+fn set_of(asked: &Asked) -> Outcome<LayoutSet> {
+    let why = "nothing is made on it, so there is no making to save";
+    refuse_slots(asked, why)?;
+    asked.factors.iter().try_for_each(check)?;
+    LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)
+}
+
+fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<LayoutPlan> {
+    let mut plan = LayoutPlan {
+        title: asked.title.clone(),
+        profile: asked.profile.clone(),
+        present,
+        set,
+        cells: asked.cells.clone(),
+        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+        time_budget_ns: asked.time_ns,
+        seed: asked.seed.unwrap_or(Workload::SEED),
+        slots: None,
+    };
+    if !asked.durations_given {
+        for cell in &mut plan.cells {
+            cell.workload.duration_ns = SECOND_NS;
+            cell.workload.ramp_ns = SECOND_NS / 10;
+        }
+    }
+    plan.check().map_err(problem_failure)?;
+    Ok(plan)
 }
 
 fn places_of(set: &LayoutSet, target: &str, bases: &[u64]) -> Vec<LayoutPlace> {
