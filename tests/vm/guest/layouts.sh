@@ -1,5 +1,5 @@
-# modules: raid10 raid456 raid1 raid0 ext4
-# programs: mdadm:mdadm mkfs.ext4:e2fsprogs
+# modules: raid10 raid456 raid1 raid0 ext4 xfs
+# programs: mdadm:mdadm mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs
 # disk-size: 512M
 #
 # Layouts really made on four disks: md arrays by mdadm, partitions, file systems, private
@@ -36,9 +36,9 @@ code=$?
 nothing_is_left "after the end"
 places 8
 
-# The lines that it prints make the layout that it recommends.
-sw --json lab resume last > /tmp/shown.json 2> /tmp/shown.err
-values /tmp/shown.json | sed -n 's/^commands\.[0-9]*\.line //p' | grep '^mdadm\|^stripewise' > /tmp/lines
+# The lines that `advise` prints make the layout that it recommends.
+sw --json advise 'sim:raid10-10k?offset=63s' --mix random-read=100 --vary stripe-unit=64K,128K > /tmp/shown.json 2> /tmp/shown.err
+values /tmp/shown.json | sed 's/DISK1/vda/; s/DISK2/vdb/; s/DISK3/vdc/; s/DISK4/vdd/' | sed -n 's/^commands\.[0-9]*\.line //p' | grep '^mdadm\|^stripewise' > /tmp/lines
 while read -r line; do
     yes 2> /dev/null | sh -c "$line" > /tmp/line.out 2>&1 || bad "$line" /tmp/line.out
 done < /tmp/lines

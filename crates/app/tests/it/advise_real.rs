@@ -174,7 +174,7 @@ fn a_run_without_an_operation_is_made_again_before_it_ends_the_experiment() {
     let volume = desk.volume();
     let text = format!(
         "target = \"{volume}\"\nsize = \"16M\"\npasses = 6\n[factors]\noutstanding = [\"1\", \"4\"]\n\
-         [defaults]\nduration = \"1us\"\nramp = \"0s\"\n[[cell]]\nname = \"read\"\nread = true\n"
+         [defaults]\nduration = \"10ns\"\nramp = \"0s\"\n[[cell]]\nname = \"read\"\nread = true\n"
     );
     let plan = desk.write("plan.toml", &text);
     desk.run(&["lab", "run", &plan, "--busy-ok"])

@@ -31,7 +31,7 @@ use stripewise_lab::offsets::shift;
 use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_store::Store;
 use stripewise_targets::{Manner, Size, TargetName};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Request, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -256,6 +256,11 @@ impl Sitting<'_> {
             opened => opened,
         };
         let aimed = [opened?];
+        let step_ns = self.options.step_ns.unwrap_or(SECOND_NS);
+        self.document.notes.push(format!(
+            "Every cell is one run of {}: own gains have no interval here, and on a disk they scatter. `stripewise align {target}` gives one.",
+            format_duration(step_ns)
+        ));
         let measured = self.tables(study, &aimed, writes);
         let [target] = aimed;
         let finished = target.finish();

@@ -40,9 +40,10 @@ pub struct Bench<'a, 'b> {
 pub type Remarks = BTreeSet<String>;
 
 /// A run in which no operation completed has no rate; it is made again, up to so many
-/// times in all. That happens where the disk or this program stood still for longer than
-/// the run was to take.
+/// times in all, each so many times as long. That happens where the disk or this program
+/// stood still for longer than the run was to take.
 const TRIES: u32 = 3;
+const LONGER: u64 = 4;
 
 impl Bench<'_, '_> {
     /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
@@ -89,7 +90,7 @@ impl Bench<'_, '_> {
             expected_ns: workload.length_ns(),
             after_ns: 0,
         };
-        let job = PlacedJob {
+        let mut job = PlacedJob {
             name: name.clone(),
             workload,
             targets: vec![0],
@@ -120,9 +121,10 @@ impl Bench<'_, '_> {
                 break;
             }
             self.remarks.insert(format!(
-                "A run of {name} completed no operation within {} and was made again.",
+                "A run of {name} completed no operation within {} and was made again, {LONGER} times as long.",
                 format_duration(job.workload.duration_ns)
             ));
+            job.workload.duration_ns = job.workload.duration_ns.saturating_mul(LONGER);
         }
         Err(Halt::Failed(Failure::new(
             Exit::InputOutput,
