@@ -97,7 +97,10 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== device mapper, md's metadata, stalls and pauses on a real kernel");
     crate::ci::scenarios_in_vm(root, &["layers", "pauses"])?;
     println!("== layouts made on real disks: killed, and held against the laws");
-    crate::ci::scenarios_in_vm(root, &["layouts", "layouts-killed", "layouts-laws"])?;
+    crate::ci::scenarios_in_vm(
+        root,
+        &["layouts", "layouts-slots", "layouts-killed", "layouts-laws"],
+    )?;
     println!("== power cuts, disks that lie, and arrays that do not fit");
     crate::ci::scenarios_in_vm(root, &["power", "keeps", "logged"])?;
     println!("== mapped devices and arrays on older and newer kernels");

@@ -76,10 +76,3 @@ code=$?
 nothing_is_left "after Ctrl-C"
 
 killed_and_cleaned
-
-# Side by side: four arrays of partitions at once, and what is left of them.
-watched lab run /tmp/plan.toml --slots --destroy $all
-code=$?
-[ $code = 0 ] && ok "layouts are made side by side" || bad "lab run --slots: exit $code" /tmp/answer /tmp/answer.err
-nothing_is_left "after slots"
-killed_and_cleaned --slots

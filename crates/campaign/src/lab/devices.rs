@@ -5,11 +5,11 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::layouts::base::{OnTarget, foresee_on_target, prepare_on_target};
+use crate::steps::layouts::divided::Slots;
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
 use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, say_what_is_lost};
-use crate::steps::layouts::real::slots::Slots;
 use crate::steps::layouts::real::wish::sector_of;
 use crate::steps::layouts::sitting::{LayoutsSitting, announce, make_layouts};
 use stripewise_lab::layouts::PASSES_MIN;
@@ -58,7 +58,7 @@ pub fn foreseen(
                 .to_owned(),
             match file.size_bytes {
                 Some(_) => "In a directory a test file of that size is written first.",
-                None => "In a directory a test file is written first; its size is found when the plan is carried out (`size` sets it).",
+                None => "In a directory a test file is written first, which is not in the bytes above: its size is found when the plan is carried out (`size` sets it).",
             }
             .to_owned(),
         ],

@@ -2,7 +2,7 @@
 //! given again from them alone, or the experiment gone on with.
 
 use super::commands::{Ground, commands};
-use super::real::slots::Slots;
+use super::divided::Slots;
 use crate::context::{Context, keep_document, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `base` | passes on a target that is there, where nothing is made |
 //! | `commands` | the lines that make a layout |
+//! | `divided` | how devices are divided into slots |
 //! | `kept` | the document of the store |
 //! | `factors` | what a factor means on a simulated array |
 //! | `pages` | its answer as a page or picture |
@@ -16,6 +17,7 @@
 
 pub mod base;
 pub mod commands;
+pub mod divided;
 pub mod factors;
 pub mod kept;
 pub mod pages;

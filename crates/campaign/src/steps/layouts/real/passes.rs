@@ -4,12 +4,13 @@
 
 use super::devices::{MayDestroy, erase, judge};
 use super::make::{MadeLayout, Workshop, with_undone};
-use super::slots::{Rack, Slots};
+use super::slots::Rack;
 use super::wish::LayoutWish;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
 use crate::permissions::Permissions;
+use crate::steps::layouts::divided::Slots;
 use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
 use crate::steps::layouts::runs::{Bench, Remarks, show_pass};
 use crate::steps::layouts::values::{Halt, requirements_of};

@@ -3,11 +3,11 @@
 
 use super::devices::{MayDestroy, check_named, found, judge, node, words};
 use super::passes::{fitted, names_of, wish_of};
-use super::slots::Slots;
 use super::wish::{LayoutWish, alike, check_factor, sector_of, size_for};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::commands::Ground;
+use crate::steps::layouts::divided::Slots;
 use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace, OnDevices};
 use crate::steps::layouts::plan::{Asked, problem_failure, slots_of};
 use crate::steps::measure::workload_failure;

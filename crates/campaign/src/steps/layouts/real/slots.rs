@@ -7,79 +7,31 @@ use super::journal::Journal;
 use super::make::{Workshop, take_down, with_undone};
 use super::wish::LayoutWish;
 use crate::failure::Outcome;
+use crate::steps::layouts::divided::{GRAIN_BYTES, Slots};
 use crate::steps::layouts::values::Halt;
 use crate::steps::provision::provision_failure;
-use serde::{Deserialize, Serialize};
 use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
 use stripewise_store::Store;
-use stripewise_units::{counted, format_bytes};
+use stripewise_units::counted;
 
-/// Slots begin at multiples of this: of every stripe unit in use that is a power of two, so
-/// that slots lie alike on whatever is below.
-const GRAIN_BYTES: u64 = 4 << 20;
-/// At the end of a device: the table's backup, rounded up.
-const TAIL_BYTES: u64 = 1 << 20;
 /// Partitions are multiples of a page.
 const PAGE_BYTES: u64 = 4 << 10;
 
-/// How devices are divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Slots {
-    /// As many as layouts.
-    pub slots: u32,
-    /// Bytes of each on each device.
-    pub slot_bytes: u64,
-}
-
-impl Slots {
-    /// As large as the smallest device allows; 0 bytes where there is no room at all.
-    #[must_use]
-    pub fn of(devices: &[Identity], layouts: usize) -> Slots {
-        let sizes = devices.iter().map(|device| device.size_bytes);
-        let smallest = sizes.min().unwrap_or(0);
-        let room = smallest.saturating_sub(GRAIN_BYTES + TAIL_BYTES);
-        Slots {
-            slots: u32::try_from(layouts).unwrap_or(u32::MAX),
-            slot_bytes: room / (layouts.max(1) as u64) / GRAIN_BYTES * GRAIN_BYTES,
-        }
-    }
-
-    /// Bytes that devices must have for slots of this size.
-    #[must_use]
-    pub fn device_bytes_for(self, slot_bytes: u64) -> u64 {
-        slot_bytes
-            .next_multiple_of(GRAIN_BYTES)
-            .saturating_mul(u64::from(self.slots))
-            .saturating_add(GRAIN_BYTES + TAIL_BYTES)
-    }
-
-    /// In a sentence.
-    #[must_use]
-    pub fn words(self) -> String {
-        format!(
-            "Each device is divided into {} of {}; a pass lays every layout into another of them.",
-            counted(self.slots as usize, "slot", "slots"),
-            format_bytes(self.slot_bytes)
-        )
-    }
-
-    /// The parts of the device at `index`, for the layouts that lie in the slots, in the
-    /// order of the slots. Where no array is made, the partition of the slot is that of the
-    /// layout and begins at its offset.
-    #[must_use]
-    pub fn parts(self, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
-        let part = |(slot, wish): (u64, &&LayoutWish)| {
-            let inside = match wish.raid {
-                None if index == 0 => wish.offset_bytes,
-                _ => 0,
-            };
-            Extent {
-                start_bytes: GRAIN_BYTES + slot * self.slot_bytes + inside,
-                size_bytes: self.slot_bytes.saturating_sub(inside) / PAGE_BYTES * PAGE_BYTES,
-            }
+/// The parts of the device at `index`, for the layouts that lie in the slots, in the
+/// order of the slots. Where no array is made, the partition of the slot is that of the
+/// layout and begins at its offset.
+fn parts(slots: Slots, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
+    let part = |(slot, wish): (u64, &&LayoutWish)| {
+        let inside = match wish.raid {
+            None if index == 0 => wish.offset_bytes,
+            _ => 0,
         };
-        (0..).zip(wishes).map(part).collect()
-    }
+        Extent {
+            start_bytes: GRAIN_BYTES + slot * slots.slot_bytes + inside,
+            size_bytes: slots.slot_bytes.saturating_sub(inside) / PAGE_BYTES * PAGE_BYTES,
+        }
+    };
+    (0..).zip(wishes).map(part).collect()
 }
 
 /// Devices that are divided.
@@ -138,7 +90,7 @@ impl<'a> Workshop<'a> {
         let ids = rack.journal.all_table_ids();
         for (index, (device, ids)) in self.devices.iter().zip(&ids).enumerate() {
             let path = check_same(device)?;
-            let parts = slots.parts(index, wishes);
+            let parts = parts(slots, index, wishes);
             let plan = plan_division(&path, &parts, self.store()?.as_deref())
                 .map_err(provision_failure)?;
             let report = self.with(&device.name, |destroy| plan.carry_out(destroy, ids))?;
@@ -176,17 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_equal_parts_of_the_smallest_device() {
-        let slots = Slots::of(&devices(&[640 * MIB, 900 * MIB]), 4);
-        assert_eq!((slots.slots, slots.slot_bytes), (4, 156 * MIB));
-        let needed = slots.device_bytes_for(156 * MIB);
-        assert!(needed <= 640 * MIB);
-        assert_eq!(Slots::of(&devices(&[needed]), 4), slots);
-        assert!(Slots::of(&devices(&[needed - 1]), 4).slot_bytes < 156 * MIB);
-        assert_eq!(Slots::of(&devices(&[MIB]), 4).slot_bytes, 0);
-    }
-
-    #[test]
     fn without_an_array_a_part_begins_at_the_offset_of_its_layout() {
         let all = devices(&[640 * MIB; 4]);
         let wish = |raid: &str| {
@@ -197,7 +138,7 @@ mod tests {
         let (single, array) = (wish("single"), wish("raid10"));
         let slots = Slots::of(&all, 2);
         let places = |index: usize| {
-            let parts = slots.parts(index, &[&array, &single]);
+            let parts = parts(slots, index, &[&array, &single]);
             let ends = |one: &Extent| (one.start_bytes, one.start_bytes + one.size_bytes);
             parts.iter().map(ends).collect::<Vec<_>>()
         };

@@ -1,8 +1,8 @@
 //! What a layout is on real devices, from the levels of its factors; which cannot be, and
 //! how large a test file all of them have room for.
 
-use super::slots::Slots;
 use crate::failure::{Failure, Outcome};
+use crate::steps::layouts::divided::Slots;
 use stripewise_disk_provision::{
     FileSystemKind, FormatWish, Identity, RaidLevel, Stripe, can_format,
 };
