@@ -12,6 +12,7 @@
 //! lasts until it has ended.
 
 use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
+use super::mount::cannot_mount;
 use super::partition::facts;
 use super::tools;
 use crate::disk::{Disk, medium};
@@ -87,6 +88,10 @@ pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
         is_misaligned: false,
     };
     file_system::recipe(wish, &place, &kernel(), target)?;
+    if let Some(why) = cannot_mount(wish.file_system) {
+        return Err(Error::new(ErrorKind::Unusable, target, why)
+            .with_hint("Name another file system: /proc/filesystems lists what is there."));
+    }
     tool(wish, target).map(drop)
 }
 

@@ -105,10 +105,7 @@ pub fn mount_privately(
         _ => c"",
     };
     let text = |path: &Path| c_text(path.as_os_str().as_bytes());
-    let kind = match file_system {
-        FileSystemKind::Ntfs => "ntfs3",
-        other => other.name(),
-    };
+    let kind = kernel_name(file_system);
     let done = ioctl::mount(
         &text(&found.path),
         &text(at),
@@ -133,6 +130,44 @@ pub fn mount_privately(
         .with_hint("Somebody replaced the device; run the command again."));
     }
     Ok(mounted)
+}
+
+/// What the kernel calls it.
+fn kernel_name(file_system: FileSystemKind) -> &'static str {
+    match file_system {
+        FileSystemKind::Ntfs => "ntfs3",
+        other => other.name(),
+    }
+}
+
+/// Why this kernel cannot mount such a file system at all; none where it can, or where that
+/// cannot be seen.
+pub fn cannot_mount(file_system: FileSystemKind) -> Option<String> {
+    let known = std::fs::read_to_string("/proc/filesystems").ok()?;
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    let aliases = Path::new("/lib/modules")
+        .join(release.trim())
+        .join("modules.alias");
+    // Without modules there is only what is built in.
+    let aliases = std::fs::read_to_string(aliases).unwrap_or_default();
+    let name = kernel_name(file_system);
+    (!is_known(&known, &aliases, name)).then(|| {
+        format!(
+            "this kernel cannot mount {}: it knows no {name}",
+            file_system.name()
+        )
+    })
+}
+
+/// Whether a file system is there, or comes with a module when it is asked for.
+fn is_known(filesystems: &str, aliases: &str, name: &str) -> bool {
+    let listed = |line: &str| line.split_whitespace().last() == Some(name);
+    let alias = format!("fs-{name}");
+    let comes = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("alias") && words.next() == Some(&alias)
+    };
+    filesystems.lines().any(listed) || aliases.lines().any(comes)
 }
 
 pub fn forget_mount_point(at: &Path) {
@@ -167,4 +202,25 @@ fn failed(path: &Path, what: &str, os: io::Error) -> Error {
     Error::new(kind, path.as_text(), what)
         .with_hint(hint)
         .with_os(os)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn a_file_system_is_there_or_comes_with_its_module() {
+        let listed = "nodev\tproc\n\text4\n\txfs\n";
+        let aliases = "# Aliases\nalias fs-btrfs btrfs\nalias fs-ntfs ntfs\n";
+        for (name, known) in [
+            ("ext4", true),
+            ("xfs", true),
+            ("btrfs", true),
+            ("ntfs3", false),
+            ("proc", true),
+            ("nodev", false),
+        ] {
+            assert_eq!(is_known(listed, aliases, name), known, "{name}");
+        }
+    }
 }
