@@ -367,6 +367,8 @@ struct Growth {
     rewritten: u64,
     /// Its length cannot be changed any more.
     gave_up: bool,
+    /// A fault was found in it: what lies there stays there, to be looked at.
+    is_evidence: bool,
 }
 
 impl Plot {
@@ -380,7 +382,7 @@ impl Plot {
         }
         let end = if stopped {
             part.end
-        } else if growth.until > 0 {
+        } else if growth.until > 0 || growth.is_evidence {
             return None;
         } else if std::mem::take(&mut growth.by_itself) && growth.end < part.end {
             growth.end + 1 + dice.below(part.end - growth.end)
@@ -396,6 +398,11 @@ impl Plot {
         }
         growth.resizing = Some(end);
         Some(end)
+    }
+
+    /// A fault was found: nothing is cut off from here on.
+    pub(crate) fn keep(&mut self) {
+        self.growth.is_evidence = true;
     }
 
     /// The worker's blocks that are not cut off.

@@ -479,6 +479,9 @@ impl Worker {
             return Some(inquest);
         }
         let (faults, left) = inquest.verdict(&self.field, &self.crew);
+        if faults.iter().any(|fault| fault.class.lasts()) {
+            self.plot.keep();
+        }
         self.field.found(faults.len());
         self.faults.extend(faults);
         // What lay too far away is judged next.

@@ -101,6 +101,27 @@ fn every_kind_of_durability_passes_and_is_told_apart() {
     }
 }
 
+/// Ctrl-C at a terminal reaches both ends of a pipe.
+#[test]
+fn a_witness_in_a_pipe_that_is_stopped_with_the_run_is_no_error() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let witness = desk.file("piped.witness");
+    let piped = format!("|echo READY; head -c 2000 > {witness}; kill -INT $PPID");
+    let answer = desk.run(&cut(&volume, &piped, &["--json"])).ended(130);
+    assert_eq!(answer.json().at("verdict").text(), "interrupted");
+    let notes = answer.json().at("notes").json();
+    assert!(notes.contains("no orderly end"), "{notes}");
+    let after = judged(&desk, &witness, &only_file(&volume), 0);
+    assert_eq!(lost(&after), 0);
+    // One that goes away by itself is an error.
+    let other = desk.file("other");
+    std::fs::create_dir(&other).expect("a directory");
+    let alone = "|echo READY; head -c 2000 > /dev/null";
+    desk.run(&cut(&other, alone, &[]))
+        .failed(3, &["the witness is gone", "hint:"]);
+}
+
 #[test]
 fn a_run_that_is_killed_is_judged_by_what_the_witness_saw() {
     let desk = Desk::new();

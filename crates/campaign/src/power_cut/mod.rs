@@ -218,6 +218,8 @@ struct Cut<'a> {
     shared: Vec<Arc<Shared>>,
     workers: Vec<CutWorker>,
     clock_told_ns: u64,
+    /// The witness went away when everything was stopped.
+    untold: bool,
     report: Report,
 }
 
@@ -260,12 +262,24 @@ impl<'a> Cut<'a> {
             shared,
             workers: header.workers.clone(),
             clock_told_ns: 0,
+            untold: false,
             report: Report::new(choice.engine, choice.because),
         }
     }
 
     fn send(&mut self, bytes: &[u8]) -> Outcome<()> {
-        self.witness.send(bytes).map_err(|error| {
+        if self.untold {
+            return Ok(());
+        }
+        let sent = self.witness.send(bytes);
+        // Ctrl-C reaches a witness at the end of a pipe, too.
+        if sent.is_err() && self.context.signal().is_some() {
+            self.untold = true;
+            let note = "the witness stopped at the same time: it knows of no orderly end";
+            self.report.notes_of(vec![note.to_owned()]);
+            return Ok(());
+        }
+        sent.map_err(|error| {
             self.drive.stop.store(true, Ordering::Relaxed);
             Failure::new(
                 Exit::Target,

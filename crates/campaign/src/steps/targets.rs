@@ -165,7 +165,7 @@ pub fn open_target(
             in_memory
                 .iter()
                 .for_each(|void| warn_of_void(context, void));
-            let aimed = carry_out(context, store, plan, &mut |_, _| {})?;
+            let aimed = carry_out(context, store, plan, doing(&intent), &mut |_, _| {})?;
             if in_memory.is_none()
                 && need.reads
                 && !need.filled_by_caller
@@ -349,7 +349,18 @@ pub fn prepare_hearing(
     hear: &mut dyn FnMut(u64, u64),
 ) -> Outcome<OpenTarget> {
     let plan = judge(context, store, name, intent)?;
-    carry_out(context, store, plan, hear)
+    carry_out(context, store, plan, doing(intent), hear)
+}
+
+/// What is done to a new test file.
+const FILLING: &str = "Filling the test file";
+
+/// What is done to a test file that this intent makes.
+fn doing(intent: &Intent) -> &'static str {
+    match intent.filled_by_caller {
+        true => "Making the test file",
+        false => FILLING,
+    }
 }
 
 /// Prints the plan, and carries it out with progress.
@@ -357,17 +368,13 @@ fn carry_out(
     context: &Context,
     store: &mut Store,
     plan: Plan,
+    doing: &'static str,
     hear: &mut dyn FnMut(u64, u64),
 ) -> Outcome<OpenTarget> {
     context.plan(&plan);
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
-    let mut filling = Filling::new(
-        context,
-        plan.fill
-            .as_ref()
-            .map(|fill| (fill.bytes, fill.time_limit_ns)),
-        hear,
-    );
+    let fill = (plan.fill.as_ref()).map(|fill| (fill.bytes, fill.time_limit_ns));
+    let mut filling = Filling::new(context, doing, fill, hear);
     let known = known_files(store)?;
     let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
     let store_path = context.store_path()?;
@@ -406,7 +413,7 @@ pub fn expand(
     intent: &Intent,
 ) -> Outcome<()> {
     let mut hear = |_, _| {};
-    let mut filling = Filling::new(context, Some((to_bytes, None)), &mut hear);
+    let mut filling = Filling::new(context, FILLING, Some((to_bytes, None)), &mut hear);
     let made = knowing(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| while_filling(context, error))
@@ -524,6 +531,7 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
 /// Shows the filling of a test file, and stops it on Ctrl-C.
 struct Filling<'a> {
     context: &'a Context,
+    title: &'static str,
     progress: Progress<'a>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
@@ -533,18 +541,15 @@ struct Filling<'a> {
 impl<'a> Filling<'a> {
     fn new(
         context: &'a Context,
+        title: &'static str,
         fill: Option<(u64, Option<u64>)>,
         hear: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         let (bytes, time_limit_ns) = fill.unwrap_or((0, None));
         Filling {
             context,
-            progress: Progress::begin(
-                context.observer(),
-                fill.is_none(),
-                bytes,
-                "Filling the test file",
-            ),
+            title,
+            progress: Progress::begin(context.observer(), fill.is_none(), bytes, title),
             started_ns: context.now_ns(),
             time_limit_ns,
             hear,
@@ -577,10 +582,7 @@ impl stripewise_targets::Progress for Filling<'_> {
             (Some(rate), Some(limit)) => Some(rate.min(limit)),
             (one, other) => one.or(other),
         };
-        let message = format!(
-            "Filling the test file: {}",
-            format_bytes(progress.done_bytes)
-        );
+        let message = format!("{}: {}", self.title, format_bytes(progress.done_bytes));
         self.progress.update(progress.done_bytes, &message, left_ns);
         ControlFlow::Continue(())
     }

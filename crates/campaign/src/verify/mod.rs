@@ -236,8 +236,8 @@ fn announce(
         meanwhile.push(format!("the last {bytes} are cut off and grow again"));
     }
     if scattered > 0 {
-        let threads = counted(scattered, "thread takes", "threads take");
-        meanwhile.push(format!("{threads} pages that lie scattered in memory"));
+        let threads = counted(scattered, "thread has", "threads have");
+        meanwhile.push(format!("{threads} pages scattered in memory"));
     }
     let meanwhile = match &meanwhile[..] {
         [] => String::new(),
@@ -469,7 +469,9 @@ impl BurnIn<'_> {
             let (explained, found) =
                 capacity::explained(faults, target.size_bytes(), read_to_bytes);
             faults = explained;
-            capacity = Some(found);
+            // Before everything was read it may still turn out to be less.
+            let is_known = whole || found.real_bytes < found.reported_bytes;
+            capacity = is_known.then_some(found);
         }
         let faults: Vec<_> = (faults.into_iter())
             .map(|fault| {

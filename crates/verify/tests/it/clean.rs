@@ -128,24 +128,32 @@ fn loads_of_every_kind_raise_no_alarm() {
     );
 }
 
-/// Files of 2 MiB that are cut and grow again, worked on in three phases.
-fn growing(seed: u64, keeps_what_is_cut: bool) -> (Driver, u64) {
+/// Files of this many bytes, the last sixteenth of which is cut and grows again.
+const GROWING_BYTES: u64 = 2 << 20;
+
+/// They are written once.
+fn growing(seed: u64) -> Driver {
     let plan = Plan {
         grows: true,
         ..Plan::of_pages(2, 4, 60)
     };
     let mut crews = Crews::new(seed);
-    let size_bytes = 2 << 20;
+    let size_bytes = GROWING_BYTES;
     let grounds = (0..2).map(|target| crews.ground(target, size_bytes, 512, &plan));
     let grounds = grounds.collect::<Result<Vec<_>, _>>().expect("room");
     let workers = crews.all.len() as u16;
     let field = Arc::new(Field::new(RUN, grounds, 1_000, workers));
     let worker = |crew| Worker::new(Arc::clone(&field), crew);
     let workers = crews.all.into_iter().map(worker).collect();
-    let mut disks = Disks::new(size_bytes as usize, seed);
-    disks.keeps_what_is_cut = keeps_what_is_cut;
-    let mut driver = Driver::new(workers, disks);
+    let mut driver = Driver::new(workers, Disks::new(size_bytes as usize, seed));
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
+    driver
+}
+
+/// And worked on in three phases.
+fn grown(seed: u64, keeps_what_is_cut: bool) -> (Driver, u64) {
+    let mut driver = growing(seed);
+    driver.disks.keeps_what_is_cut = keeps_what_is_cut;
     for _ in 0..3 {
         driver.phase(Phase::Work, 1_000, &mut |_, _, _| None);
     }
@@ -157,7 +165,7 @@ fn growing(seed: u64, keeps_what_is_cut: bool) -> (Driver, u64) {
 #[test]
 fn files_that_are_cut_and_grow_raise_no_alarm_and_end_whole() {
     for seed in 0..3 {
-        let (mut driver, resized) = growing(seed, false);
+        let (mut driver, resized) = grown(seed, false);
         assert_eq!(driver.faults(), [], "seed {seed}");
         assert!(resized >= 6, "{resized}");
         // Nothing of them is a hole at the end.
@@ -174,7 +182,7 @@ fn files_that_are_cut_and_grow_raise_no_alarm_and_end_whole() {
 fn what_was_cut_off_and_comes_back_is_found() {
     let mut found = 0;
     for seed in 0..3 {
-        let (mut driver, _) = growing(seed, true);
+        let (mut driver, _) = grown(seed, true);
         let faults = driver.faults();
         let names: Vec<Class> = faults.iter().map(|fault| fault.class).collect();
         assert!(
@@ -189,4 +197,29 @@ fn what_was_cut_off_and_comes_back_is_found() {
         found += faults.len();
     }
     assert!(found > 3, "{found}");
+}
+
+#[test]
+fn where_a_fault_was_found_nothing_is_cut_off_any_more() {
+    let mut found = 0;
+    for seed in 0..8 {
+        let mut driver = growing(seed);
+        let mut struck = false;
+        driver.phase(Phase::Work, 2_000, &mut |operation, _, _| {
+            let grows = operation.offset_bytes >= GROWING_BYTES / 16 * 15;
+            let strikes = !struck && grows && operation.kind == Kind::Write;
+            struck |= strikes;
+            strikes.then_some(Wrong::Foreign)
+        });
+        driver.phase(Phase::Check, u64::MAX, &mut |_, _, _| None);
+        for fault in driver.faults() {
+            assert_eq!(fault.class, Class::Foreign);
+            let at = fault.offset_bytes as usize;
+            let there = &driver.disks.bytes[usize::from(fault.target)][at..at + 512];
+            assert!(there.iter().any(|byte| *byte != 0), "it was cut off");
+            assert!(!there.starts_with(b"STRIPEW"), "it was written again");
+            found += 1;
+        }
+    }
+    assert!(found > 0);
 }

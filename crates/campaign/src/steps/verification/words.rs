@@ -45,7 +45,7 @@ pub fn place_of(target: &Target, fault: &Fault) -> (Option<u64>, Option<ExtentRe
 /// A fault as it is recorded. `now_ns`: nanoseconds since 1970.
 pub fn record_of(fault: Fault, name: &str, target: Option<&Target>, now_ns: u64) -> FaultRecord {
     let (lba, extent) = target.map_or((None, None), |target| place_of(target, &fault));
-    let message = sentence(&fault, name, lba, now_ns);
+    let message = sentence(&fault, name, (lba, extent.as_ref()), now_ns);
     FaultRecord {
         fault,
         target_name: name.to_owned(),
@@ -56,14 +56,26 @@ pub fn record_of(fault: Fault, name: &str, target: Option<&Target>, now_ns: u64)
 }
 
 /// All of a fault in a sentence or two.
-fn sentence(fault: &Fault, name: &str, lba: Option<u64>, now_ns: u64) -> String {
+fn sentence(
+    fault: &Fault,
+    name: &str,
+    (lba, extent): (Option<u64>, Option<&ExtentRecord>),
+    now_ns: u64,
+) -> String {
     let mut text = format!(
         "{}: {name}, byte {}",
         fault.class.meaning(),
         fault.offset_bytes
     );
+    let extent = extent.map_or_else(String::new, |extent| {
+        let length = format_bytes(extent.length_bytes);
+        format!(
+            ", in the extent of {length} from byte {} of the file",
+            extent.file_bytes
+        )
+    });
     if let Some(lba) = lba {
-        text.push_str(&format!(" (LBA {lba})"));
+        text.push_str(&format!(" (LBA {lba}{extent})"));
     }
     text.push_str(&format!(", {}", format_bytes(fault.length_bytes)));
     if let Some(meant_for) = fault.meant_for_bytes {
