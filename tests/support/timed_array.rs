@@ -1,19 +1,71 @@
-//! A simulated array behind the port of `surface`.
+//! A simulated array behind the port of `surface`, with other load where that is wanted.
 
 use stripewise_array_sim::{Array, ArraySpec, Finished, Kind, Request, Simulate};
+use stripewise_stats::Random;
 use stripewise_surface::{Answer, Ask, Device, Halt};
+
+/// Operations of others, at random places, that come whether the array keeps up or not.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherLoad {
+    /// Operations a second, in the mean; their distances are exponential.
+    pub per_second: f64,
+    pub bytes: u32,
+    /// Part of them that write.
+    pub writes: f64,
+}
 
 pub struct Simulated {
     array: Array,
     now_ns: u64,
+    load: Option<OtherLoad>,
+    /// When the next operation of others comes, and how many came.
+    next_other_ns: u64,
+    others: u64,
+    random: Random,
 }
+
+/// Tokens from here on belong to others.
+const OTHERS: u64 = 1 << 32;
 
 impl Simulated {
     pub fn new(spec: &ArraySpec) -> Self {
         Simulated {
             array: spec.build(),
             now_ns: 0,
+            load: None,
+            next_other_ns: u64::MAX,
+            others: 0,
+            random: Random::new(spec.seed),
         }
+    }
+
+    /// With other load from the start.
+    #[allow(dead_code, reason = "not every user of this file wants it")]
+    pub fn beside(mut self, load: OtherLoad) -> Self {
+        self.load = Some(load);
+        self.next_other_ns = 0;
+        self
+    }
+
+    /// One operation of others, and when the next one comes.
+    fn other(&mut self) {
+        let Some(load) = self.load else { return };
+        let room = self.array.size_bytes() / u64::from(load.bytes);
+        let kind = match self.random.uniform() < load.writes {
+            true => Kind::Write,
+            false => Kind::Read,
+        };
+        let request = Request {
+            token: OTHERS + self.others,
+            kind,
+            durable: false,
+            offset_bytes: self.random.below(room as usize) as u64 * u64::from(load.bytes),
+            length_bytes: load.bytes,
+        };
+        self.array.submit(self.next_other_ns, request);
+        self.others += 1;
+        let gap_ns = -(1.0 - self.random.uniform()).ln() * 1e9 / load.per_second;
+        self.next_other_ns += gap_ns as u64 + 1;
     }
 }
 
@@ -53,7 +105,14 @@ impl Device for Simulated {
         let (mut waiting, mut last_ns) = (asks.len(), begun_ns);
         while waiting > 0 {
             let next_ns = self.array.next_event_ns().expect("an operation ends");
+            if self.next_other_ns < next_ns {
+                self.other();
+                continue;
+            }
             self.array.advance(next_ns, &mut |done: Finished| {
+                if done.token >= OTHERS {
+                    return;
+                }
                 let token = done.token as usize;
                 answers[token] = Answer {
                     latency_ns: done.at_ns - begun_ns,
@@ -69,6 +128,15 @@ impl Device for Simulated {
 
     fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
         self.now_ns += rest_ns;
+        while self.load.is_some() && self.next_other_ns < self.now_ns {
+            if let Some(next_ns) = self.array.next_event_ns()
+                && next_ns <= self.next_other_ns
+            {
+                self.array.advance(next_ns, &mut |_: Finished| {});
+            } else {
+                self.other();
+            }
+        }
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::experiments;
-use super::patterns::{Off, Verdict, profiles, verdicts};
+use super::patterns::{Family, Off, Verdict, profiles, verdicts};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
 use super::trial::Trial;
@@ -103,9 +103,11 @@ fn the_best_layout_is_in_the_set_and_effects_are_covered() {
 
 #[test]
 fn patterns_of_arrays_are_exact_and_never_wrong() {
-    let found = verdicts(SEED, 4, true).expect("arrays");
-    assert_eq!(found, vec![Verdict::Exact; 4]);
-    let nothing = verdicts(SEED, 3, false).expect("targets");
+    for (family, count) in [(Family::Bare, 4), (Family::Rotated, 2)] {
+        let found = verdicts(SEED, count, family).expect("arrays");
+        assert_eq!(found, vec![Verdict::Exact; count], "{family:?}");
+    }
+    let nothing = verdicts(SEED, 3, Family::Without).expect("targets");
     assert_eq!(nothing, vec![Verdict::Refused; 3]);
 }
 

@@ -14,13 +14,16 @@
 //! | 5 | (p + 1 + k mod (n-1)) mod n | parity p = n - 1 - row mod n |
 //! | 6 | (p + 2 + k mod (n-2)) mod n | P on p as above, Q on (p + 1) mod n |
 //!
-//! Levels 5 and 6 are left-symmetric, as in Linux md.
+//! Those of levels 5 and 6 are left-symmetric, as Linux md has them unless told otherwise;
+//! [`Rotation`] has the others.
 
 mod parity;
 mod plan;
+mod rotation;
 
 pub use parity::{ParityWrite, WriteMethod};
 pub use plan::{Access, Phase, Target};
+pub use rotation::Rotation;
 
 use crate::random::{Entity, draw};
 
@@ -138,6 +141,8 @@ pub struct Layout {
     pub parity_page_bytes: u64,
     /// How small writes update parity.
     pub parity_write: ParityWrite,
+    /// How parity rotates.
+    pub rotation: Rotation,
     /// Rows after which the drives take the columns in another order, as the chunklets of
     /// virtualised arrays lie on other drives; 0: never.
     pub chunklet_rows: u64,
@@ -203,8 +208,12 @@ impl Layout {
 
     /// The drive with P in a row.
     pub(crate) fn parity_disk(&self, row: u64) -> u64 {
-        let disks = u64::from(self.disks);
-        self.turned(row, disks - 1 - row % disks)
+        let parity = self.rotation.parity(
+            u64::from(self.disks),
+            u64::from(self.level.parities()),
+            row,
+        );
+        self.turned(row, parity)
     }
 
     /// The drive that takes the place of this one in a row: the same, but for chunklets,
@@ -241,10 +250,10 @@ impl Layout {
     fn place(&self, unit: u64, inside: u64) -> DrivePlace {
         let disks = u64::from(self.disks);
         let dealt = || divide(unit, self.data_disks());
-        let after_parity = |row: u64, parities: u64, column: u64| {
-            // Less than twice the disks: cheaper than a division.
-            let disk = self.parity_disk(row) + parities + column;
-            if disk < disks { disk } else { disk - disks }
+        let beside_parity = |parities: u64| {
+            let (row, column) = dealt();
+            let disk = self.rotation.data(disks, parities, row, column);
+            (self.turned(row, disk), row)
         };
         let (disk, row) = match self.level {
             Level::Single | Level::Raid1 => (0, 0),
@@ -257,14 +266,8 @@ impl Layout {
                 let (row, column) = dealt();
                 (self.turned(row, column * 2), row)
             }
-            Level::Raid5 => {
-                let (row, column) = dealt();
-                (after_parity(row, 1, column), row)
-            }
-            Level::Raid6 => {
-                let (row, column) = dealt();
-                (after_parity(row, 2, column), row)
-            }
+            Level::Raid5 => beside_parity(1),
+            Level::Raid6 => beside_parity(2),
         };
         DrivePlace {
             disk: disk as u32,
@@ -283,10 +286,8 @@ impl Layout {
         let (row, inside) = (place.offset_bytes / run, place.offset_bytes % run);
         let disks = u64::from(self.disks);
         let disk = match self.level {
-            // Where the drive would stand without chunklets; parity has turned by itself.
-            Level::Raid0 | Level::Raid10 => {
-                (u64::from(place.disk) + disks - self.shift(row)) % disks
-            }
+            // Where the drive would stand without chunklets.
+            level if level.striped() => (u64::from(place.disk) + disks - self.shift(row)) % disks,
             _ => u64::from(place.disk),
         };
         let width = self.data_disks();
@@ -301,11 +302,14 @@ impl Layout {
             Level::Raid10 if disk.is_multiple_of(2) => Some(Role::Data(data(disk / 2))),
             Level::Raid10 => Some(Role::Mirror(data(disk / 2))),
             Level::Raid5 | Level::Raid6 => {
-                let after = (disk + disks - self.parity_disk(row)) % disks;
-                match after {
+                let parities = u64::from(self.level.parities());
+                let parity = self.rotation.parity(disks, parities, row);
+                match (disk + disks - parity) % disks {
                     0 => Some(Role::Parity(row)),
                     1 if self.level == Level::Raid6 => Some(Role::SecondParity(row)),
-                    _ => Some(Role::Data(data(after - u64::from(self.level.parities())))),
+                    _ => Some(Role::Data(data(
+                        self.rotation.column(disks, parities, row, disk),
+                    ))),
                 }
             }
         }

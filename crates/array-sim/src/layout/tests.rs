@@ -26,8 +26,16 @@ fn layouts() -> impl Strategy<Value = Layout> {
         ParityWrite::ReadModifyWrite,
         ParityWrite::ReconstructWrite,
     ];
-    (0..7usize, 1..8u32, 1..5u64, 1..9u64, 0..3usize, 0..4u64).prop_map(
-        move |(level, disks, unit, rows, write, chunklet_rows)| {
+    let rotations = [
+        Rotation::LeftSymmetric,
+        Rotation::LeftAsymmetric,
+        Rotation::RightSymmetric,
+        Rotation::RightAsymmetric,
+        Rotation::ParityLast,
+    ];
+    let ways = (0..3usize, 0..5usize);
+    (0..7usize, 1..8u32, 1..5u64, 1..9u64, ways, 0..4u64).prop_map(
+        move |(level, disks, unit, rows, (write, rotation), chunklet_rows)| {
             let level = Level::ALL[level].0;
             let disks = match level {
                 Level::Single => 1,
@@ -41,6 +49,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
                 disk_bytes: unit * PAGE * rows,
                 parity_page_bytes: PAGE,
                 parity_write: writes[write],
+                rotation: rotations[rotation],
                 chunklet_rows,
             }
         },
@@ -305,6 +314,7 @@ fn raid(level: Level, disks: u32, parity_write: ParityWrite) -> Layout {
         disk_bytes: 1 << 30,
         parity_page_bytes: 4 << 10,
         parity_write,
+        rotation: Rotation::LeftSymmetric,
         chunklet_rows: 0,
     }
 }
@@ -391,4 +401,45 @@ fn the_drives_of_chunklets_stand_in_another_order() {
             .all(|rows| rows.iter().all(|disk| *disk == rows[0]))
     );
     assert!((0..6).all(|disk| disks.contains(&disk)));
+}
+
+/// Rows as diagrams of Linux md have them: the number of the unit on each drive.
+#[test]
+fn parity_rotates_as_in_diagrams() {
+    use Rotation::{LeftAsymmetric, LeftSymmetric, ParityLast, RightAsymmetric, RightSymmetric};
+    for (level, rotation, diagram) in [
+        (Level::Raid5, LeftSymmetric, "0 1 2 P|4 5 P 3|8 P 6 7|P 9 10 11"),
+        (Level::Raid5, LeftAsymmetric, "0 1 2 P|3 4 P 5|6 P 7 8|P 9 10 11"),
+        (Level::Raid5, RightSymmetric, "P 0 1 2|5 P 3 4|7 8 P 6|9 10 11 P"),
+        (Level::Raid5, RightAsymmetric, "P 0 1 2|3 P 4 5|6 7 P 8|9 10 11 P"),
+        (Level::Raid5, ParityLast, "0 1 2 P|3 4 5 P"),
+        (Level::Raid6, LeftSymmetric, "Q 0 1 P|2 3 P Q|5 P Q 4|P Q 6 7"),
+        (Level::Raid6, LeftAsymmetric, "Q 0 1 P|2 3 P Q|4 P Q 5|P Q 6 7"),
+        (Level::Raid6, RightSymmetric, "P Q 0 1|3 P Q 2|4 5 P Q|Q 6 7 P"),
+        (Level::Raid6, RightAsymmetric, "P Q 0 1|2 P Q 3|4 5 P Q|Q 6 7 P"),
+        (Level::Raid6, ParityLast, "0 1 P Q|2 3 P Q"),
+    ] {
+        let layout = Layout {
+            rotation,
+            ..raid(level, 4, ParityWrite::Cheaper)
+        };
+        for (row, drives) in diagram.split('|').enumerate() {
+            for (disk, expected) in drives.split(' ').enumerate() {
+                let place = DrivePlace {
+                    disk: disk as u32,
+                    offset_bytes: row as u64 * layout.unit_bytes,
+                };
+                let found = match layout.role(place) {
+                    Some(Role::Parity(_)) => "P".to_owned(),
+                    Some(Role::SecondParity(_)) => "Q".to_owned(),
+                    Some(Role::Data(at)) => {
+                        assert_eq!(layout.locate(at), place);
+                        (at / layout.unit_bytes).to_string()
+                    }
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(found, expected, "{level:?} {rotation:?}, row {row}");
+            }
+        }
+    }
 }

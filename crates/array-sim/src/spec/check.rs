@@ -210,6 +210,7 @@ impl ArraySpec {
             disk_bytes: (stored / unit).saturating_sub(1) * unit,
             parity_page_bytes: self.controller.parity_page_bytes,
             parity_write: self.controller.parity_write,
+            rotation: self.controller.rotation,
             chunklet_rows: match self.chunklet_bytes {
                 0 => 0,
                 bytes => (bytes / self.stripe_unit_bytes).max(1),

@@ -6,7 +6,7 @@ use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
 use crate::controller::MirrorRead;
 use crate::drive::rotating::Scheduling;
-use crate::layout::{Level, ParityWrite};
+use crate::layout::{Level, ParityWrite, Rotation};
 use stripewise_units::{ByteSize, Nanoseconds, parse_count};
 
 /// A reference to the field of a key.
@@ -23,6 +23,7 @@ pub(super) enum Slot<'a> {
     Scheduling(&'a mut Scheduling),
     Mirror(&'a mut MirrorRead),
     Parity(&'a mut ParityWrite),
+    Rotation(&'a mut Rotation),
 }
 
 type Names<T> = &'static [(T, &'static str)];
@@ -41,6 +42,13 @@ const PARITIES: Names<ParityWrite> = &[
     (ParityWrite::Cheaper, "cheaper"),
     (ParityWrite::ReadModifyWrite, "read-modify-write"),
     (ParityWrite::ReconstructWrite, "reconstruct-write"),
+];
+const ROTATIONS: Names<Rotation> = &[
+    (Rotation::LeftSymmetric, "left-symmetric"),
+    (Rotation::LeftAsymmetric, "left-asymmetric"),
+    (Rotation::RightSymmetric, "right-symmetric"),
+    (Rotation::RightAsymmetric, "right-asymmetric"),
+    (Rotation::ParityLast, "parity-last"),
 ];
 
 /// The smallest and largest permitted value, in bytes, nanoseconds or as such.
@@ -161,6 +169,7 @@ keys! {
     "controller.prefetch" Bytes controller.prefetch_bytes Range(0.0, G), "bytes the controller fetches ahead of a stream of reads; 0: none";
     "controller.mirror_read" Mirror controller.mirror_read ANY, "which copy a mirrored read goes to";
     "controller.parity_write" Parity controller.parity_write ANY, "how small writes update parity";
+    "controller.parity_rotation" Rotation controller.rotation ANY, "how parity moves over the drives of RAID 5 and 6, as in Linux md; parity-last: never, as in RAID 4";
     "controller.parity_page" Bytes controller.parity_page_bytes Range(512.0, K * K), "unit in which parity is updated; partial ones are read first";
     "cache.size" Bytes cache.size_bytes Range(0.0, 1024.0 * G), "write-back cache: bytes that may be dirty; 0: none";
     "cache.slots" Count cache.slots Range(1.0, 65_536.0), "destaging operations at once";
@@ -282,6 +291,7 @@ impl Key {
             Slot::Scheduling(_) => list(SCHEDULINGS),
             Slot::Mirror(_) => list(MIRRORS),
             Slot::Parity(_) => list(PARITIES),
+            Slot::Rotation(_) => list(ROTATIONS),
         }
     }
 
@@ -328,6 +338,7 @@ impl Key {
             Slot::Scheduling(target) => choose(target, SCHEDULINGS, text),
             Slot::Mirror(target) => choose(target, MIRRORS, text),
             Slot::Parity(target) => choose(target, PARITIES, text),
+            Slot::Rotation(target) => choose(target, ROTATIONS, text),
         };
         done.map_err(|()| {
             let permitted = self.permitted(spec);
@@ -353,6 +364,7 @@ impl Key {
             Slot::Scheduling(scheduling) => quoted(name_of(SCHEDULINGS, *scheduling)),
             Slot::Mirror(mirror) => quoted(name_of(MIRRORS, *mirror)),
             Slot::Parity(parity) => quoted(name_of(PARITIES, *parity)),
+            Slot::Rotation(rotation) => quoted(name_of(ROTATIONS, *rotation)),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::controller::MirrorRead;
 use crate::controller::limiter::Limits;
 use crate::drive::rotating::Scheduling;
 use crate::faults::FaultPlan;
-use crate::layout::{Level, ParityWrite};
+use crate::layout::{Level, ParityWrite, Rotation};
 
 /// The kind of all drives of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,8 @@ pub struct ControllerSpec {
     pub mirror_read: MirrorRead,
     /// How small writes update parity.
     pub parity_write: ParityWrite,
+    /// How parity rotates.
+    pub rotation: Rotation,
     /// Unit in which parity is updated.
     pub parity_page_bytes: u64,
 }
@@ -304,6 +306,7 @@ impl Default for ControllerSpec {
             prefetch_bytes: 0,
             mirror_read: MirrorRead::Nearest,
             parity_write: ParityWrite::Cheaper,
+            rotation: Rotation::LeftSymmetric,
             parity_page_bytes: 4_096,
         }
     }

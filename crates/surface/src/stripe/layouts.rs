@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A layout that fits what was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Consistent {
-    /// `0`, `10`, `5`, `4`.
+    /// `0`, `10`, `5`, `4`, `6`.
     pub level: String,
     /// Drives in all, mirrors and parity included.
     pub disks: u32,
@@ -145,11 +145,13 @@ pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
         if columns >= 3 {
             all.push(Consistent::new("5", columns, Some("left-symmetric")));
         }
-        all.push(Consistent::new(
-            "4",
-            columns + 1,
-            Some("parity on one disk"),
-        ));
+        for (level, parities, rotation) in [
+            ("4", 1, "parity on one disk"),
+            ("6", 2, "parity on two disks"),
+        ] {
+            let disks = columns + parities;
+            all.push(Consistent::new(level, disks, Some(rotation)));
+        }
     }
     // A mirror whose controller reads one copy only looks like a single disk.
     let rotation = match copies {
@@ -157,6 +159,11 @@ pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
         Copies::Several | Copies::Unknown => "mirrored pairs",
     };
     all.push(Consistent::new("10", 2 * columns, Some(rotation)));
+    // Linux md reads those at the beginning of each disk.
+    if copies != Copies::Several {
+        let rotation = "far copies, of which the near one is read";
+        all.push(Consistent::new("10", columns, Some(rotation)));
+    }
     all
 }
 

@@ -1,5 +1,6 @@
 //! Arrays and disks made at random, with their truth.
 
+use super::device::OtherLoad;
 use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_stats::Random;
@@ -11,6 +12,9 @@ pub struct Made {
     pub phase_bytes: u64,
     pub columns: u32,
     pub level: String,
+    /// How parity rotates, where a listed layout has to say so.
+    pub rotation: Option<&'static str>,
+    pub load: Option<OtherLoad>,
 }
 
 fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
@@ -38,6 +42,30 @@ fn conditions(random: &mut Random, keys: &mut Vec<String>) {
     }
 }
 
+/// Others that ask for a twentieth to a third of what the array can do, every third time.
+fn other_load(random: &mut Random, disks: u64) -> Option<OtherLoad> {
+    if random.below(3) > 0 {
+        return None;
+    }
+    let share = 0.05 + 0.28 * random.uniform();
+    Some(OtherLoad {
+        per_second: share * 80.0 * disks as f64,
+        bytes: pick(random, &[4096, 8192, 65_536]),
+        writes: pick(random, &[0.0, 0.3]),
+    })
+}
+
+/// A stripe unit of 4K to 1M, log-uniform; half of them powers of two.
+fn stripe_unit(random: &mut Random, grain: u64) -> u64 {
+    let power = 12 + random.below(9) as u32;
+    let unit = 1u64 << power;
+    if random.below(2) > 0 {
+        return unit;
+    }
+    let unit = (unit + random.below(unit as usize) as u64) / grain * grain;
+    unit.clamp(4096, 1 << 20)
+}
+
 /// A RAID 0, 10 or 5 of rotating disks.
 pub fn striped(seed: u64) -> Result<Made> {
     let mut random = Random::new(seed);
@@ -49,17 +77,88 @@ pub fn striped(seed: u64) -> Result<Made> {
         "5" => disks = disks.max(3),
         _ => {}
     }
-    // 4K to 1M, log-uniform; half of them powers of two.
-    let power = 12 + random.below(9) as u32;
-    let mut unit = 1u64 << power;
-    if random.below(2) == 0 {
-        let grain = if parity { 4096 } else { 512 };
-        unit = (unit + random.below(unit as usize) as u64) / grain * grain;
-        unit = unit.clamp(4096, 1 << 20);
-    }
+    let unit = stripe_unit(&mut random, if parity { 4096 } else { 512 });
     let offset = random.below(1 << 13) as u64 * 512;
+    let mut keys = vec![
+        format!("level={level}"),
+        format!("disks={disks}"),
+        format!("stripe_unit={unit}"),
+        format!("offset={offset}"),
+    ];
+    let base = drives(&mut random, seed, &mut keys);
+    conditions(&mut random, &mut keys);
+    let load = other_load(&mut random, disks);
+    let text = format!("{base}?{}", keys.join("&"));
+    Ok(Made {
+        columns: if level == "10" { disks / 2 } else { disks } as u32,
+        level: level.to_owned(),
+        load,
+        ..made(text, unit)?
+    })
+}
+
+/// A RAID 5 whose parity rotates in another way than left-symmetric, or a RAID 6.
+pub fn rotated(seed: u64) -> Result<Made> {
+    const ROTATIONS: [&str; 5] = [
+        "left-asymmetric",
+        "right-symmetric",
+        "right-asymmetric",
+        "parity-last",
+        "left-symmetric",
+    ];
+    let mut random = Random::new(seed ^ 0x60_60_00);
+    let level = pick(&mut random, &["5", "6"]);
+    // Left-symmetric RAID 5 is among those that read like RAID 0.
+    let rotation = ROTATIONS[random.below(if level == "6" { 5 } else { 4 })];
+    let parities = if level == "6" { 2 } else { 1 };
+    let disks = 2 + parities + random.below(9) as u64;
+    let unit = stripe_unit(&mut random, 4096);
+    let mut keys = vec![
+        format!("level={level}"),
+        format!("disks={disks}"),
+        format!("parity_rotation={rotation}"),
+        format!("stripe_unit={unit}"),
+        format!("offset={}", random.below(1 << 13) * 512),
+    ];
+    let base = drives(&mut random, seed, &mut keys);
+    conditions(&mut random, &mut keys);
+    let load = other_load(&mut random, disks);
+    let text = format!("{base}?{}", keys.join("&"));
+    let (columns, level, rotation) = match rotation {
+        // All data on the same disks: as RAID 0 of these, and RAID 4 where there is one more.
+        "parity-last" if level == "5" => (disks - 1, "4", "parity on one disk"),
+        "parity-last" => (disks - 2, "6", "parity on two disks"),
+        rotation => (disks, level, rotation),
+    };
+    Ok(Made {
+        columns: columns as u32,
+        level: level.to_owned(),
+        rotation: Some(rotation),
+        load,
+        ..made(text, unit)?
+    })
+}
+
+fn made(text: String, unit: u64) -> Result<Made> {
+    let spec = spec_of(&text)?;
+    let facts = spec.facts();
+    let begins = facts.partition_offset_bytes + facts.file_offset_bytes;
+    Ok(Made {
+        text,
+        spec,
+        unit_bytes: unit,
+        phase_bytes: (unit - begins % unit) % unit,
+        columns: 0,
+        level: String::new(),
+        rotation: None,
+        load: None,
+    })
+}
+
+/// Kind and habits of the drives; the bundled array that they are made from.
+fn drives(random: &mut Random, seed: u64, keys: &mut Vec<String>) -> &'static str {
     let base = pick(
-        &mut random,
+        random,
         &[
             "disk-15k",
             "disk-7k2",
@@ -69,48 +168,28 @@ pub fn striped(seed: u64) -> Result<Made> {
             "mssqltips-2127",
         ],
     );
-    let mut keys = vec![
-        format!("level={level}"),
-        format!("disks={disks}"),
-        format!("stripe_unit={unit}"),
-        format!("offset={offset}"),
+    keys.extend([
         "size=0".to_owned(),
         format!("seed={}", seed + 7),
         format!(
             "mirror_read={}",
-            pick(
-                &mut random,
-                &["nearest", "nearest-idle", "shortest", "hash"]
-            )
+            pick(random, &["nearest", "nearest-idle", "shortest", "hash"])
         ),
         format!(
             "disk.scheduling={}",
-            pick(&mut random, &["blend", "blend", "first-come"])
+            pick(random, &["blend", "blend", "first-come"])
         ),
         format!(
             "disk.rotation_weight={}",
-            pick(&mut random, &["0.1", "0.3", "1"])
+            pick(random, &["0.1", "0.3", "1"])
         ),
-        format!(
-            "disk.read_ahead={}",
-            pick(&mut random, &["0", "256K", "1M"])
-        ),
+        format!("disk.read_ahead={}", pick(random, &["0", "256K", "1M"])),
+        format!("disk.queue_depth={}", pick(random, &[4, 16, 32])),
         format!("disk.cylinders={}", 20_000 + random.below(100_000)),
         format!("disk.occupancy={}us", 50 + random.below(400)),
-    ];
-    conditions(&mut random, &mut keys);
-    let text = format!("{base}?{}", keys.join("&"));
-    let spec = spec_of(&text)?;
-    let facts = spec.facts();
-    let begins = facts.partition_offset_bytes + facts.file_offset_bytes;
-    Ok(Made {
-        text,
-        spec,
-        unit_bytes: unit,
-        phase_bytes: (unit - begins % unit) % unit,
-        columns: if level == "10" { disks / 2 } else { disks } as u32,
-        level: level.to_owned(),
-    })
+        format!("disk.zones={}", pick(random, &[0, 0, 8, 24])),
+    ]);
+    base
 }
 
 /// One disk, a mirror, disks one behind the other, a virtualised array, solid-state drives.
@@ -156,13 +235,10 @@ pub fn without(seed: u64) -> Result<Made> {
             pick(&mut random, &["0", "5", "10"])
         ),
     };
+    let load = other_load(&mut random, 1).filter(|_| kind < 6);
     Ok(Made {
-        spec: spec_of(&text)?,
-        text,
-        unit_bytes: 0,
-        phase_bytes: 0,
-        columns: 0,
-        level: String::new(),
+        load,
+        ..made(text, 1)?
     })
 }
 

@@ -10,7 +10,7 @@ use super::parallel::trials;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use anyhow::Result;
-use arrays::{Made, disk, striped, without};
+use arrays::{Made, disk, rotated, striped, without};
 use device::Simulated;
 use stripewise_surface::profile::{Plan, analyse, measure};
 use stripewise_surface::stripe::{Limits, Probed, probe};
@@ -28,40 +28,41 @@ pub enum Verdict {
     Wrong,
 }
 
+/// What is made for a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// RAID 0, 10 and 5.
+    Bare,
+    /// RAID 6, and RAID 5 whose parity rotates in other ways.
+    Rotated,
+    /// Nothing with stripes.
+    Without,
+}
+
 /// The study of patterns.
 pub fn patterns(seed: u64, size: Size, table: &mut Table) -> Result<()> {
-    let found = verdicts(seed, size.arrays, true)?;
-    let percent = |verdict: Verdict| percent_of(&found, |one| *one == verdict);
-    let state = |table: &mut Table, what: &str, value: f64, bound: Bound| {
-        table.state(&format!("(g) {what}"), value, 1, bound);
-    };
-    let (exact, refused) = (percent(Verdict::Exact), percent(Verdict::Refused));
-    state(
-        table,
-        "arrays: wrong answers, %",
-        percent(Verdict::Wrong),
-        Bound::AtMost(0.0),
-    );
-    state(
-        table,
-        "arrays: answered, %",
-        100.0 - refused,
-        Bound::AtLeast(85.0),
-    );
-    state(
-        table,
-        "arrays: exact unit and phase, %",
-        exact,
-        Bound::AtLeast(90.0),
-    );
-    let nothing = verdicts(seed, size.arrays, false)?;
+    for (family, name) in [(Family::Bare, "arrays"), (Family::Rotated, "parity in the way")] {
+        let found = verdicts(seed, size.arrays, family)?;
+        let percent = |verdict: Verdict| percent_of(&found, |one| *one == verdict);
+        for (what, value, bound) in [
+            ("wrong answers", percent(Verdict::Wrong), Bound::AtMost(0.0)),
+            (
+                "answered",
+                100.0 - percent(Verdict::Refused),
+                Bound::AtLeast(85.0),
+            ),
+            (
+                "exact unit and phase",
+                percent(Verdict::Exact),
+                Bound::AtLeast(90.0),
+            ),
+        ] {
+            table.state(&format!("(g) {name}: {what}, %"), value, 1, bound);
+        }
+    }
+    let nothing = verdicts(seed, size.arrays, Family::Without)?;
     let answered = percent_of(&nothing, |one| *one != Verdict::Refused);
-    state(
-        table,
-        "no stripes: answers, %",
-        answered,
-        Bound::AtMost(0.0),
-    );
+    table.state("(g) no stripes: answers, %", answered, 1, Bound::AtMost(0.0));
     Ok(())
 }
 
@@ -69,22 +70,28 @@ fn percent_of<T>(all: &[T], holds: impl Fn(&T) -> bool) -> f64 {
     100.0 * all.iter().filter(|one| holds(one)).count() as f64 / all.len().max(1) as f64
 }
 
-/// What became of arrays that have stripes, or of targets that have none.
-pub fn verdicts(seed: u64, count: usize, stripes: bool) -> Result<Vec<Verdict>> {
+/// What became of some arrays of a family.
+pub fn verdicts(seed: u64, count: usize, family: Family) -> Result<Vec<Verdict>> {
     trials(count, |trial| {
-        let seed = seed_of(seed, 200 + u64::from(stripes), trial) >> 16;
-        let made = match stripes {
-            true => striped(seed)?,
-            false => without(seed)?,
+        let (study, make): (u64, fn(u64) -> Result<Made>) = match family {
+            Family::Bare => (201, striped),
+            Family::Rotated => (203, rotated),
+            Family::Without => (200, without),
         };
+        let seed = seed_of(seed, study, trial) >> 16;
+        let made = make(seed)?;
         let limits = Limits {
             seed: seed + 1,
             ..Limits::default()
         };
-        let probed = probe(&mut Simulated::new(&made.spec), &limits, &mut |_| {});
+        let mut array = Simulated::new(&made.spec);
+        if let Some(load) = made.load {
+            array = array.beside(load);
+        }
+        let probed = probe(&mut array, &limits, &mut |_| {});
         let verdict = judge(&made, &probed);
         eprintln!(
-            "{trial}: {verdict:?}{}; {} reads, {:.0} s; {} {} {} {}: {}",
+            "{family:?} {trial}: {verdict:?}{}; {} reads, {:.0} s; {} {} {} {}: {} {:?}",
             match &probed.outcome {
                 Ok(_) => String::new(),
                 Err(refusal) => format!(" ({})", refusal.code),
@@ -95,7 +102,8 @@ pub fn verdicts(seed: u64, count: usize, stripes: bool) -> Result<Vec<Verdict>> 
             made.unit_bytes,
             made.phase_bytes,
             made.columns,
-            made.text
+            made.text,
+            made.load
         );
         Ok(verdict)
     })
@@ -106,12 +114,16 @@ fn judge(made: &Made, probed: &Probed) -> Verdict {
         return Verdict::Refused;
     };
     let level = |level: &str| made.level == level;
+    let is_listed = found.layouts.iter().any(|one| {
+        let rotation = made.rotation.is_none() || made.rotation == one.rotation.as_deref();
+        level(&one.level) && rotation
+    });
     let [low, high] = found.unit_bytes_interval;
     let away = found.phase_bytes.abs_diff(made.phase_bytes);
     let holds = (low..=high).contains(&made.unit_bytes)
         && away.min(made.unit_bytes.saturating_sub(away)) <= found.phase_bytes_error
         && found.columns == made.columns
-        && found.layouts.iter().any(|one| level(&one.level))
+        && is_listed
         && found.level().is_none_or(level);
     let exact = found.unit_bytes == made.unit_bytes && found.phase_bytes == made.phase_bytes;
     match (holds, exact) {

@@ -1,0 +1,67 @@
+//! How parity rotates over the drives, and where that leaves the data: the rules of Linux
+//! md (`raid5_compute_sector`), by the names that `mdadm --layout` has for them.
+
+/// The way parity moves on from row to row, and the data around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotation {
+    /// Parity on the last drive, then on the one before it; data begin behind the parity.
+    LeftSymmetric,
+    /// The same, but data begin at the first drive and leave the parity out.
+    LeftAsymmetric,
+    /// Parity on the first drive, then on the one behind it; data begin behind the parity.
+    RightSymmetric,
+    /// The same, but data begin at the first drive and leave the parity out.
+    RightAsymmetric,
+    /// Parity stays on the last drives, as in RAID 4.
+    ParityLast,
+}
+
+impl Rotation {
+    /// The drive with P in a row of so many drives, of which `parities` hold no data; Q is
+    /// on the one behind it, or on the first behind the last.
+    #[inline]
+    pub(super) fn parity(self, disks: u64, parities: u64, row: u64) -> u64 {
+        match self {
+            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => disks - 1 - row % disks,
+            Rotation::RightSymmetric | Rotation::RightAsymmetric => row % disks,
+            Rotation::ParityLast => disks - parities,
+        }
+    }
+
+    fn leaves_parity_out(self) -> bool {
+        matches!(self, Rotation::LeftAsymmetric | Rotation::RightAsymmetric)
+    }
+
+    /// The drive of a column of data.
+    #[inline]
+    pub(super) fn data(self, disks: u64, parities: u64, row: u64, column: u64) -> u64 {
+        let parity = self.parity(disks, parities, row);
+        if self.leaves_parity_out() {
+            let (before, behind) = beside(disks, parities, parity);
+            return if column < before { column } else { column + behind };
+        }
+        // Less than twice the disks: cheaper than a division.
+        let disk = parity + parities + column;
+        if disk < disks { disk } else { disk - disks }
+    }
+
+    /// The column of data on a drive that holds no parity in this row: the inverse of
+    /// [`Rotation::data`].
+    pub(super) fn column(self, disks: u64, parities: u64, row: u64, disk: u64) -> u64 {
+        let parity = self.parity(disks, parities, row);
+        if self.leaves_parity_out() {
+            let (before, behind) = beside(disks, parities, parity);
+            return if disk < before { disk } else { disk - behind };
+        }
+        (disk + disks - parity) % disks - parities
+    }
+}
+
+/// How many columns lie before the parity, and by how many drives the others move on. Where
+/// P is on the last drive Q is on the first, and all of them move on by that one.
+fn beside(disks: u64, parities: u64, parity: u64) -> (u64, u64) {
+    match parity + parities > disks {
+        true => (0, 1),
+        false => (parity, parities),
+    }
+}
