@@ -40,7 +40,6 @@ impl Simulated {
     }
 
     /// With other load from the start.
-    #[allow(dead_code, reason = "not every user of this file wants it")]
     pub fn beside(mut self, load: OtherLoad) -> Self {
         self.load = Some(load);
         self.next_other_ns = 0;

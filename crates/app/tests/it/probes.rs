@@ -56,9 +56,33 @@ fn a_file_in_memory_is_no_disk() {
     let file = memory.path().join("data");
     let file = file.to_str().expect("a name");
     users_file(file, 65 << 20);
-    for command in [&["profile"][..], &["probe", "stripe"]] {
+    for command in [
+        &["profile"][..],
+        &["probe", "stripe"],
+        &["probe", "flash"],
+        &["probe", "flash", "--write", "64M", "--overwrite"],
+        &["profile", "--fill", "--overwrite"],
+    ] {
         let words = [command, &[file, "--busy-ok"]].concat();
-        desk.run(&words).failed(3, &["in memory (tmpfs)", "hint:"]);
+        desk.run(&words).failed(3, &["tmpfs", "in memory", "hint:"]);
+    }
+    let directory = memory.path().to_str().expect("a name");
+    let fill = ["profile", "--fill", directory, "--size", "64M"];
+    desk.run(&fill).failed(3, &["in memory"]);
+    let held = std::fs::read_dir(directory).expect("there");
+    assert_eq!(held.count(), 1);
+}
+
+#[test]
+fn holes_of_a_file_are_no_disk() {
+    let desk = Desk::new();
+    let file = desk.file("holes");
+    let made = std::fs::File::create(&file).expect("made");
+    made.set_len(1 << 30).expect("long");
+    for command in [&["profile"][..], &["probe", "stripe"], &["probe", "flash"]] {
+        let words = [command, &[&file, "--busy-ok"]].concat();
+        desk.run(&words)
+            .failed(3, &["sparse", "never allocated", "hint:"]);
     }
 }
 
@@ -184,9 +208,16 @@ fn a_fill_writes_only_what_it_may() {
 #[test]
 fn of_a_solid_state_drive_the_profile_says_that_position_does_not_matter() {
     let desk = Desk::new();
-    desk.run(&["profile", "sim:sata-ssd"])
-        .done()
-        .printed(&["does not matter"]);
+    desk.run(&["profile", "sim:sata-ssd"]).done().printed(&[
+        "does not matter",
+        "size does",
+        "reads at once do",
+    ]);
+    let found = desk.json(&["profile", "sim:nvme"]);
+    let batches = found.at("batches").items();
+    let rate = |number: usize| batches[number].at("reads_per_s").number();
+    // One read at a time, and 32 of them.
+    assert!(rate(batches.len() - 1) > 4.0 * rate(0));
 }
 
 #[test]

@@ -208,11 +208,9 @@ impl Layout {
 
     /// The drive with P in a row.
     pub(crate) fn parity_disk(&self, row: u64) -> u64 {
-        let parity = self.rotation.parity(
-            u64::from(self.disks),
-            u64::from(self.level.parities()),
-            row,
-        );
+        let parity =
+            self.rotation
+                .parity(u64::from(self.disks), u64::from(self.level.parities()), row);
         self.turned(row, parity)
     }
 

@@ -38,7 +38,11 @@ impl Rotation {
         let parity = self.parity(disks, parities, row);
         if self.leaves_parity_out() {
             let (before, behind) = beside(disks, parities, parity);
-            return if column < before { column } else { column + behind };
+            return if column < before {
+                column
+            } else {
+                column + behind
+            };
         }
         // Less than twice the disks: cheaper than a division.
         let disk = parity + parities + column;

@@ -408,15 +408,47 @@ fn the_drives_of_chunklets_stand_in_another_order() {
 fn parity_rotates_as_in_diagrams() {
     use Rotation::{LeftAsymmetric, LeftSymmetric, ParityLast, RightAsymmetric, RightSymmetric};
     for (level, rotation, diagram) in [
-        (Level::Raid5, LeftSymmetric, "0 1 2 P|4 5 P 3|8 P 6 7|P 9 10 11"),
-        (Level::Raid5, LeftAsymmetric, "0 1 2 P|3 4 P 5|6 P 7 8|P 9 10 11"),
-        (Level::Raid5, RightSymmetric, "P 0 1 2|5 P 3 4|7 8 P 6|9 10 11 P"),
-        (Level::Raid5, RightAsymmetric, "P 0 1 2|3 P 4 5|6 7 P 8|9 10 11 P"),
+        (
+            Level::Raid5,
+            LeftSymmetric,
+            "0 1 2 P|4 5 P 3|8 P 6 7|P 9 10 11",
+        ),
+        (
+            Level::Raid5,
+            LeftAsymmetric,
+            "0 1 2 P|3 4 P 5|6 P 7 8|P 9 10 11",
+        ),
+        (
+            Level::Raid5,
+            RightSymmetric,
+            "P 0 1 2|5 P 3 4|7 8 P 6|9 10 11 P",
+        ),
+        (
+            Level::Raid5,
+            RightAsymmetric,
+            "P 0 1 2|3 P 4 5|6 7 P 8|9 10 11 P",
+        ),
         (Level::Raid5, ParityLast, "0 1 2 P|3 4 5 P"),
-        (Level::Raid6, LeftSymmetric, "Q 0 1 P|2 3 P Q|5 P Q 4|P Q 6 7"),
-        (Level::Raid6, LeftAsymmetric, "Q 0 1 P|2 3 P Q|4 P Q 5|P Q 6 7"),
-        (Level::Raid6, RightSymmetric, "P Q 0 1|3 P Q 2|4 5 P Q|Q 6 7 P"),
-        (Level::Raid6, RightAsymmetric, "P Q 0 1|2 P Q 3|4 5 P Q|Q 6 7 P"),
+        (
+            Level::Raid6,
+            LeftSymmetric,
+            "Q 0 1 P|2 3 P Q|5 P Q 4|P Q 6 7",
+        ),
+        (
+            Level::Raid6,
+            LeftAsymmetric,
+            "Q 0 1 P|2 3 P Q|4 P Q 5|P Q 6 7",
+        ),
+        (
+            Level::Raid6,
+            RightSymmetric,
+            "P Q 0 1|3 P Q 2|4 5 P Q|Q 6 7 P",
+        ),
+        (
+            Level::Raid6,
+            RightAsymmetric,
+            "P Q 0 1|2 P Q 3|4 5 P Q|Q 6 7 P",
+        ),
         (Level::Raid6, ParityLast, "0 1 P Q|2 3 P Q"),
     ] {
         let layout = Layout {

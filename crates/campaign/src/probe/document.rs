@@ -1,6 +1,7 @@
 //! What a probe prints and keeps.
 
 use serde::{Deserialize, Serialize};
+use stripewise_results::Warning;
 
 /// The answer of `probe stripe`. Null where it is not known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -45,6 +46,9 @@ pub struct StripeDocument {
     pub period_bytes: Option<u64>,
     /// Places of the target that agreed, in percent.
     pub places_percent: Vec<u32>,
+    /// What kept some of it from the medium: a loop device's cache, zeros.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Time that the reads took; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Seed of the positions.

@@ -7,9 +7,11 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::medium::written_to_a_medium;
 use crate::steps::reading::open_to_read;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use std::cell::Cell;
+use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::flash::{
     PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
@@ -50,7 +52,7 @@ pub fn flash(
     permissions: &Permissions,
 ) -> Outcome<(FlashDocument, Exit)> {
     let mut store = context.open_store()?;
-    let target = open(context, &mut store, wish, permissions)?;
+    let (target, warnings) = open(context, &mut store, wish, permissions)?;
     let measured_at = context.timestamp();
     let asking = Asking {
         length_bytes_max: 128 << 10,
@@ -105,7 +107,10 @@ pub fn flash(
         Some(Halt::Gone(_)) => Exit::InputOutput,
         _ => Exit::Done,
     };
-    let document = document(wish, facts.name, measured_at, probed, found, halt.as_ref());
+    let document = FlashDocument {
+        warnings,
+        ..document(wish, facts.name, measured_at, probed, found, halt.as_ref())
+    };
     Ok((document, exit))
 }
 
@@ -115,10 +120,12 @@ fn open(
     store: &mut Store,
     wish: &FlashWish,
     permissions: &Permissions,
-) -> Outcome<OpenTarget> {
+) -> Outcome<(OpenTarget, Vec<Warning>)> {
     if wish.write_bytes.is_none() {
-        return Ok(open_to_read(context, store, &wish.target, permissions)?.target);
+        let readable = open_to_read(context, store, &wish.target, permissions)?;
+        return Ok((readable.target, readable.warnings));
     }
+    let warnings = written_to_a_medium(context, &wish.target)?;
     let need = TargetRequirements {
         reads: true,
         writes: true,
@@ -133,7 +140,8 @@ fn open(
         fill_time_limit_ns: None,
         filled_by_caller: false,
     };
-    open_target(context, store, &wish.target, &need, permissions)
+    let target = open_target(context, store, &wish.target, &need, permissions)?;
+    Ok((target, warnings))
 }
 
 fn with_progress(context: &Context, asked: &mut Asked<'_>, wish: &FlashWish) -> Probed {
@@ -203,6 +211,7 @@ fn document(
         concurrency: probed.parallelism.all,
         refused: probed.refused,
         cut_short: halt.map(crate::steps::asked::why),
+        warnings: Vec::new(),
         reads: probed.reads,
         duration_ns: probed.duration_ns,
         seed: wish.seed,

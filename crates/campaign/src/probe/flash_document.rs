@@ -1,6 +1,7 @@
 //! What a probe of flash prints.
 
 use serde::{Deserialize, Serialize};
+use stripewise_results::Warning;
 use stripewise_surface::flash::{AlignmentAt, ConcurrencyAt, Pauses, SizeAt};
 
 /// The answer of `probe flash`. Null where it is not known; then there is the reason.
@@ -50,6 +51,9 @@ pub struct FlashDocument {
     pub cut_short: Option<String>,
     /// Reads that were made.
     pub reads: u64,
+    /// What kept some of it from the medium: a loop device's cache, zeros.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Time that they took; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Seed of the positions.

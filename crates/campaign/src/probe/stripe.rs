@@ -50,7 +50,6 @@ pub fn stripe(
         true => Some(accept::place(&readable, &wish.target)?),
         false => None,
     };
-    readable.is_on_a_disk(&wish.target)?;
     let piece = readable.piece;
     if piece.length_bytes < readable.target.limits().size_bytes {
         context.note(format_args!(
@@ -147,6 +146,7 @@ fn document(
         contrast: None,
         period_bytes: probed.period_bytes,
         places_percent: Vec::new(),
+        warnings: readable.warnings.clone(),
         duration_ns: probed.duration_ns,
         seed: wish.seed,
         interrupted: probed.halt == Some(Halt::Interrupted),

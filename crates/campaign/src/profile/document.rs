@@ -1,8 +1,10 @@
 //! What a profile prints and keeps.
 
 use serde::{Deserialize, Serialize};
-use stripewise_results::TargetFacts;
-use stripewise_surface::profile::{AccessAt, Boundary, RateAt, Rotation, SeekCurve, Spread, Zone};
+use stripewise_results::{TargetFacts, Warning};
+use stripewise_surface::profile::{
+    AccessAt, BatchRate, Boundary, RateAt, Rotation, SeekCurve, Spread, Zone,
+};
 
 /// The profile of a surface. Null and empty where it is not known or does not show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -21,6 +23,9 @@ pub struct ProfileDocument {
     pub full: bool,
     /// Seed of the order and the positions.
     pub seed: u64,
+    /// What kept some of it from the medium: a loop device's cache, zeros.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Time from first to last read; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Bytes read for rates.
@@ -47,6 +52,9 @@ pub struct ProfileDocument {
     pub rotation: Option<Rotation>,
     /// Rate of a block that is read again and again from a buffer.
     pub interface_bytes_per_s: Option<f64>,
+    /// What matters where position does not: sizes and numbers of reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<BatchRate>,
     /// Slow and unreadable places.
     pub spots: Vec<SpotFound>,
     /// Rates, by position.

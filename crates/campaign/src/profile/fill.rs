@@ -8,6 +8,7 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
+use crate::steps::medium::written_to_a_medium;
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
 };
@@ -66,6 +67,7 @@ pub fn fill(
     if wish.size_bytes.is_some_and(|bytes| bytes < SIZE_BYTES_MIN) {
         return Err(too_small(&wish.target, wish.size_bytes.unwrap_or(0)));
     }
+    let warnings = written_to_a_medium(context, &wish.target)?;
     let begun = begin(context, &mut store, wish, permissions)?;
     let filled = match begun {
         Begun::Open(target) => fill_open(context, wish, *target)?,
@@ -73,7 +75,10 @@ pub fn fill(
     };
     let exit = exit_of(context, &filled);
     let id = context.new_id(&measured_at);
-    let document = document(context, wish, (id, measured_at), filled);
+    let document = FillDocument {
+        warnings,
+        ..document(context, wish, (id, measured_at), filled)
+    };
     keep_document(context, &mut store, measured::FILL, &document.id, &document)?;
     Ok((document, exit))
 }
@@ -388,6 +393,7 @@ fn document(
         planned_bytes: filled.planned_bytes,
         written_bytes: filled.first.bytes(),
         failed_bytes: filled.first.failed_bytes,
+        warnings: Vec::new(),
         duration_ns: filled.first.steps.iter().map(|s| s.duration_ns).sum(),
         cut_short,
         stretches: filled.curve.stretches,

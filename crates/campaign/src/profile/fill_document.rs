@@ -1,7 +1,7 @@
 //! What a fill prints and keeps.
 
 use serde::{Deserialize, Serialize};
-use stripewise_results::TargetFacts;
+use stripewise_results::{TargetFacts, Warning};
 use stripewise_surface::fill::{Back, Change, Step, Stretch};
 
 /// The rate of writing over what was written. Null and empty where it is not known or does
@@ -26,6 +26,9 @@ pub struct FillDocument {
     pub written_bytes: u64,
     /// Bytes that could not be written.
     pub failed_bytes: u64,
+    /// What kept some of it from the medium: a loop device's cache, zeros.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Time from first to last write; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Why it was cut short; what was measured until then is here.

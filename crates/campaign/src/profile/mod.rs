@@ -11,5 +11,5 @@ pub use document::{ProfileDocument, SpotFound};
 pub use fill::{FillWish, fill};
 pub use fill_document::{FillDocument, RestFound};
 pub use stripewise_surface::fill::{Step, Stretch};
-pub use stripewise_surface::profile::{ChangePercent, SpotChange};
+pub use stripewise_surface::profile::{BatchRate, ChangePercent, SpotChange};
 pub use surface::{ProfileWish, profile};

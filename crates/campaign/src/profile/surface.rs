@@ -71,7 +71,6 @@ pub fn profile(
             "name the whole device, or a larger file",
         ));
     }
-    readable.is_on_a_disk(&wish.target)?;
     let plan = plan_of(wish, size_bytes);
     context.status(format_args!(
         "Reading {} of {} in random order, and {} single blocks; nothing is written",
@@ -173,6 +172,7 @@ fn document(
         measured_at,
         full: wish.full,
         seed: wish.seed,
+        warnings: readable.warnings.clone(),
         duration_ns: measured.duration_ns,
         bytes_read: measured.bytes_read,
         cut_short,
@@ -186,6 +186,7 @@ fn document(
         seeks: findings.seeks,
         rotation: findings.rotation,
         interface_bytes_per_s: findings.interface_bytes_per_s,
+        batches: findings.batches,
         spots: spots(context, &measured.spots, readable, &wish.target),
         rates: measured.rates,
         accesses: measured.accesses,

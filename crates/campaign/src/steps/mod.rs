@@ -15,6 +15,7 @@ pub mod layouts;
 pub mod levels;
 pub mod measure;
 pub mod measured;
+pub mod medium;
 pub mod owners;
 pub mod pages;
 pub mod parallel;

@@ -6,10 +6,11 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::asked::Asked;
+use crate::steps::medium::read_from_a_medium;
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepare};
 use stripewise_disk_inspect::placement::Placement;
-use stripewise_results::TargetFacts;
+use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
 use stripewise_targets::{Manner, Size, TargetName};
@@ -21,6 +22,8 @@ pub struct Readable {
     pub target: OpenTarget,
     /// The longest piece of it that lies in one piece on its device.
     pub piece: Piece,
+    /// What keeps some reads from the medium.
+    pub warnings: Vec<Warning>,
 }
 
 /// A piece of a target, and where it lies.
@@ -35,22 +38,6 @@ pub struct Piece {
 }
 
 impl Readable {
-    /// Refuses a file that lies in memory: reads of it say nothing of a disk.
-    ///
-    /// # Errors
-    /// Where it does.
-    pub fn is_on_a_disk(&self, name: &str) -> Outcome<()> {
-        let facts = self.target.real().map(stripewise_targets::Target::facts);
-        match facts.and_then(in_memory) {
-            None => Ok(()),
-            Some(kind) => Err(Failure::new(
-                Exit::Target,
-                format!("{name} lies in memory ({kind}): no disk would be read"),
-                "name a file on the disk that is meant, or the device itself",
-            )),
-        }
-    }
-
     /// The piece as something to be asked.
     pub fn part<'p, 'a>(&self, asked: &'p mut Asked<'a>) -> Part<'p, 'a> {
         Part {
@@ -63,7 +50,8 @@ impl Readable {
 /// Opens a target that exists, to read it. Nothing is made.
 ///
 /// # Errors
-/// Where it does not exist, is a directory, is not to be read, or is in the page cache.
+/// Where it does not exist, is a directory, is not to be read, or can only be read from
+/// memory.
 pub fn open_to_read(
     context: &Context,
     store: &mut Store,
@@ -83,6 +71,7 @@ pub fn open_to_read(
             Ok(Readable {
                 target: OpenTarget::Simulated(Box::new(simulated)),
                 piece,
+                warnings: Vec::new(),
             })
         }
         TargetName::Dataset(_) => Err(Failure::usage(
@@ -144,15 +133,12 @@ fn open_path(
         Some(placement) => longest(&placement).unwrap_or(whole),
         None => whole,
     };
-    Ok(Readable { target, piece })
-}
-
-/// The file system of a file that is kept in memory alone: it takes O_DIRECT and reads no disk.
-fn in_memory(facts: &TargetFacts) -> Option<&str> {
-    let kind = facts.file_system.as_ref()?.kind.as_str();
-    ["tmpfs", "ramfs", "hugetlbfs"]
-        .contains(&kind)
-        .then_some(kind)
+    let warnings = read_from_a_medium(context, &target, &name.to_string())?;
+    Ok(Readable {
+        target,
+        piece,
+        warnings,
+    })
 }
 
 /// The longest run of extents that follow each other on the device as in the file.
@@ -232,21 +218,6 @@ impl Device for Part<'_, '_> {
 mod tests {
     use super::*;
     use stripewise_disk_inspect::placement::Extent;
-    use stripewise_results::FileSystemFacts;
-
-    #[test]
-    fn a_file_in_memory_is_no_disk() {
-        let on = |kind: &str| TargetFacts {
-            file_system: Some(FileSystemFacts {
-                kind: kind.to_owned(),
-                ..FileSystemFacts::default()
-            }),
-            ..TargetFacts::unknown()
-        };
-        assert_eq!(in_memory(&on("tmpfs")), Some("tmpfs"));
-        assert_eq!(in_memory(&on("ext4")), None);
-        assert_eq!(in_memory(&TargetFacts::unknown()), None);
-    }
 
     #[test]
     fn the_longest_piece_of_a_file_is_a_run_of_extents() {

@@ -241,7 +241,7 @@ pub fn void_data(aimed: &OpenTarget) -> Option<Warning> {
 }
 
 /// Evidence of a load that reads, before it runs.
-fn nothing_measured(target: TargetFacts) -> Evidence {
+pub(super) fn nothing_measured(target: TargetFacts) -> Evidence {
     Evidence::new(
         target,
         Workload::default(),

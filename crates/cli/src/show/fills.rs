@@ -1,7 +1,7 @@
 //! Fills: as text, as a table, as what a picture shows.
 
-use crate::show::surfaces::{mib, subtitle, title_of};
-use crate::show::timed::{cut_short, foot, took};
+use crate::show::surfaces::{mib, subtitle, title_of, warned, warnings};
+use crate::show::timed::{cut_short, foot, grouped, took};
 use stripewise_campaign::profile::{FillDocument, RestFound, Step, Stretch};
 use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
 use stripewise_units::{format_bytes, format_duration};
@@ -38,18 +38,6 @@ fn amount(bytes: u64, [low, high]: [u64; 2]) -> String {
         number(low),
         number(high)
     )
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// What the fill comes to, in a sentence.
@@ -228,6 +216,7 @@ pub fn tables(document: &FillDocument) -> Vec<SurfaceTable> {
         ]
     };
     vec![
+        warnings(&document.warnings),
         SurfaceTable {
             title: "Stretches of one rate".to_owned(),
             head: heads(&["from", "to", "rate (95 % interval)"]),
@@ -264,6 +253,7 @@ fn findings(document: &FillDocument) -> Vec<(String, String)> {
             format!("up to {:.0} \u{b0}C", most as f64 / 1e3),
         );
     }
+    all.extend(warned(&document.warnings));
     all
 }
 
@@ -272,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_share_a_unit_and_numbers_have_groups() {
+    fn amounts_share_a_unit() {
         assert_eq!(
             amount(113 << 30, [109 << 30, 117 << 30]),
             "113 GiB (109-117)"
@@ -281,7 +271,5 @@ mod tests {
         assert_eq!(amount(0, [0, 16 << 20]), "0 MiB (0-16)");
         let narrow = [113 << 30, (113 << 30) + (32 << 20)];
         assert_eq!(amount(113 << 30, narrow), "113.00 GiB (113.00-113.03)");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(12), "12");
     }
 }

@@ -1,13 +1,13 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
-use crate::show::timed::{cut_short, foot, took};
+use crate::show::timed::{cut_short, foot, grouped, took};
 use stripewise_campaign::profile::{
-    ChangePercent, ProfileComparison, ProfileDocument, SideFound, SpotChange, SpotCompared,
-    SpotFound,
+    BatchRate, ChangePercent, ProfileComparison, ProfileDocument, SideFound, SpotChange,
+    SpotCompared, SpotFound,
 };
 use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
-use stripewise_results::TargetFacts;
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_results::{TargetFacts, Warning};
+use stripewise_units::{ByteSize, format_bytes, format_duration};
 
 const MIB: f64 = 1_048_576.0;
 /// Spots that a terminal shows.
@@ -89,6 +89,9 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
     match document.zones.len() {
         0 if !document.position_matters => {
             line("position", "does not matter here".to_owned());
+            for (name, value) in matters(&document.batches) {
+                line(name, value);
+            }
         }
         0 => line(
             "zones",
@@ -101,7 +104,34 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         1 => line("slow or unreadable", "1 spot".to_owned()),
         count => line("slow or unreadable", format!("{count} spots")),
     }
+    all.extend(warned(&document.warnings));
     all
+}
+
+/// What matters where position does not: how large reads are, how many are made at once.
+fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
+    let all = |keep: fn(&&BatchRate) -> bool, show: fn(&BatchRate) -> String| {
+        let shown: Vec<String> = batches.iter().filter(keep).map(show).collect();
+        shown.join(", ")
+    };
+    let sizes = all(
+        |one| one.reads == 1,
+        |one| {
+            let size = ByteSize(u64::from(one.bytes));
+            format!("{size} {:.0}", one.bytes_per_s / MIB)
+        },
+    );
+    let numbers = all(
+        |one| one.bytes == 4096,
+        |one| format!("{} {}/s", one.reads, grouped(one.reads_per_s as u64)),
+    );
+    match batches.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            ("size does", format!("{sizes} MiB/s")),
+            ("reads at once do", numbers),
+        ],
+    }
 }
 
 /// The profile for a terminal.
@@ -274,7 +304,21 @@ pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
         head: heads(head),
         rows,
     };
+    let batches = document.batches.iter().map(|one| {
+        vec![
+            format_bytes(u64::from(one.bytes)),
+            one.reads.to_string(),
+            grouped(one.reads_per_s as u64),
+            mib(one.bytes_per_s),
+        ]
+    });
     vec![
+        warnings(&document.warnings),
+        table(
+            "What matters: size and number of reads at random places",
+            &["read", "at once", "reads a second", "rate"],
+            batches.collect(),
+        ),
         table("Zones", &["zone", "from", "to", "rate"], zones.collect()),
         table(
             "Slow and unreadable spots",
@@ -283,6 +327,22 @@ pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
         ),
         table("Rates", &["byte", "length", "rate"], rates.collect()),
     ]
+}
+
+/// What kept some of it from the medium, as a table of a page.
+pub fn warnings(warnings: &[Warning]) -> SurfaceTable {
+    let row = |warning: &Warning| vec![warning.code.clone(), warning.message.clone()];
+    SurfaceTable {
+        title: "Warnings".to_owned(),
+        head: Vec::new(),
+        rows: warnings.iter().map(row).collect(),
+    }
+}
+
+/// The same as a line among what was found, so that no picture goes round without it.
+pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
+    let codes: Vec<&str> = warnings.iter().map(|one| one.code.as_str()).collect();
+    (!codes.is_empty()).then(|| ("warnings".to_owned(), codes.join(", ")))
 }
 
 /// Two profiles for a terminal.

@@ -11,6 +11,19 @@ pub fn took(target: &str, duration_ns: u64) -> String {
     format!("{}{virtual_time}", format_duration(duration_ns))
 }
 
+/// A whole number in groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A line where a measurement did not come to its end; nothing where it did.
 pub fn cut_short(why: Option<&String>) -> String {
     why.map_or(String::new(), |why| {
@@ -35,6 +48,12 @@ mod tests {
             cut_short(Some(&"interrupted".to_owned())),
             "Cut short: interrupted. This is what was measured until then.\n"
         );
+    }
+
+    #[test]
+    fn digits_stand_in_groups() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(12), "12");
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct Stripe {
     #[arg(value_name = "TARGET", value_parser = super::name_text())]
     pub target: String,
     /// Stop reading after this time, answer or not
-    #[arg(long, value_name = "TIME", default_value = "5m")]
+    #[arg(long, value_name = "TIME", default_value = "15m")]
     pub time: Nanoseconds,
     /// Keep the answer with the disk as measured: `disks` and `align` use it from then on
     #[arg(long)]

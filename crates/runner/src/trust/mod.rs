@@ -125,6 +125,26 @@ pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
         .collect()
 }
 
+/// What keeps timed reads from the medium and is known before the first one.
+#[must_use]
+pub fn before_reads(evidence: &Evidence) -> Vec<Warning> {
+    const ALL: [Judge; 5] = [
+        in_memory,
+        loop_cached,
+        sparse_file,
+        never_written,
+        zero_data,
+    ];
+    ALL.iter().filter_map(|judge| judge(evidence)).collect()
+}
+
+/// The same of writes, which allocate what is not there.
+#[must_use]
+pub fn before_writes(evidence: &Evidence) -> Vec<Warning> {
+    const ALL: [Judge; 2] = [in_memory, loop_cached];
+    ALL.iter().filter_map(|judge| judge(evidence)).collect()
+}
+
 /// What the jobs of one ladder or grid say together: limits that show as the
 /// same number whatever the block size. `throttles` are those of the devices
 /// below, as in [`Evidence::throttles`].

@@ -1,5 +1,6 @@
 //! What measurements of a surface say.
 
+use super::batches::{self, BatchRate};
 use super::rotation::{Rotation, rotation};
 use super::seeks::{SeekCurve, seeks};
 use super::zones::{Boundary, Zone, zones};
@@ -7,7 +8,7 @@ use super::{Measured, RateAt};
 use serde::{Deserialize, Serialize};
 
 /// A device with moving parts takes longer for the median of random reads.
-const MOVING_NS_MIN: u64 = 1_000_000;
+pub(super) const MOVING_NS_MIN: u64 = 1_000_000;
 
 /// A distribution of latencies, nanoseconds.
 #[derive(
@@ -55,6 +56,8 @@ pub struct Findings {
     pub fixed_ns: Option<f64>,
     /// Position makes no difference: no arm, no zones.
     pub position_matters: bool,
+    /// What does instead: sizes and numbers of reads; empty where it is not measured.
+    pub batches: Vec<BatchRate>,
 }
 
 /// What measurements say.
@@ -88,6 +91,7 @@ pub fn analyse(measured: &Measured) -> Findings {
         rotation,
         interface_bytes_per_s,
         fixed_ns,
+        batches: batches::rates(&measured.batches),
     }
 }
 

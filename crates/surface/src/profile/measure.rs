@@ -1,6 +1,8 @@
 //! Asks a device for rates, access times, rereads and visits.
 
-use super::{AccessAt, Measured, Plan, RateAt, Spot};
+use super::analyse::MOVING_NS_MIN;
+use super::batches::SETTINGS;
+use super::{AccessAt, BatchAt, Measured, Plan, RateAt, Spot};
 use crate::device::{Answer, Ask, Device, Halt};
 use stripewise_stats::Random;
 
@@ -14,6 +16,8 @@ const FULL_STROKES: usize = 48;
 const SHORT_STROKES: usize = 128;
 /// A short way back: beyond what drives read ahead, and a few cylinders at most.
 const SHORT_BYTES: std::ops::Range<u64> = 4 << 20..12 << 20;
+/// Batches of each size and number.
+const BATCHES: usize = 32;
 const REREADS: usize = 40;
 const REREAD_BYTES: u64 = 64 << 10;
 /// Sectors that are visited in turn: more than a drive keeps segments.
@@ -94,6 +98,9 @@ impl<D: Device> Surveyor<'_, D> {
         hear(Part::Accesses);
         self.accesses(plan.accesses)?;
         self.strokes()?;
+        if self.nothing_moves() {
+            self.batches_of_sizes()?;
+        }
         hear(Part::Rates);
         self.rates(plan)
     }
@@ -176,6 +183,41 @@ impl<D: Device> Surveyor<'_, D> {
             let at = self.place(0, size);
             let access = self.access(at)?;
             self.measured.accesses.extend(access);
+        }
+        Ok(())
+    }
+
+    /// The median of random reads takes less than anything that moves.
+    fn nothing_moves(&self) -> bool {
+        let accesses = self.measured.accesses.iter();
+        let mut times: Vec<u64> = accesses.map(|access| access.latency_ns).collect();
+        times.sort_unstable();
+        let middle_ns = times.get(times.len() / 2);
+        middle_ns.is_some_and(|middle_ns| *middle_ns < MOVING_NS_MIN)
+    }
+
+    /// Reads of several sizes and numbers, in random order.
+    fn batches_of_sizes(&mut self) -> Result<(), Halt> {
+        let size = self.measured.size_bytes;
+        let mut order: Vec<(u32, u32)> = SETTINGS.repeat(BATCHES);
+        self.random.shuffle(&mut order);
+        for (bytes, reads) in order {
+            let room = size.saturating_sub(u64::from(bytes) - ACCESS_BYTES);
+            let places: Vec<u64> = (0..reads).map(|_| self.place(0, room)).collect();
+            self.asks.clear();
+            self.asks
+                .extend(places.iter().map(|&at| Ask::read(at, bytes)));
+            self.ask()?;
+            let last_ns = self.answers.iter().map(|answer| answer.latency_ns).max();
+            if let Some(took_ns) = last_ns
+                && self.answers.iter().all(|answer| answer.whole)
+            {
+                self.measured.batches.push(BatchAt {
+                    bytes,
+                    reads,
+                    took_ns,
+                });
+            }
         }
         Ok(())
     }

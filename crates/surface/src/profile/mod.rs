@@ -5,6 +5,7 @@
 //! inwards confuse the two. [`measure`] asks the device, [`analyse`] is arithmetic.
 
 mod analyse;
+mod batches;
 mod compare;
 mod measure;
 mod rotation;
@@ -12,6 +13,7 @@ mod seeks;
 mod zones;
 
 pub use analyse::{Findings, Spread, analyse};
+pub use batches::BatchRate;
 pub use compare::{ChangePercent, Compared, PlaceChange, Side, SpotChange, compare, spot_change};
 pub use measure::{Part, measure};
 pub use rotation::Rotation;
@@ -85,6 +87,17 @@ pub struct Spot {
     pub unreadable: bool,
 }
 
+/// What reads of one size, so many at once, took at random places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchAt {
+    /// Bytes of each read.
+    pub bytes: u32,
+    /// Reads that were started together.
+    pub reads: u32,
+    /// Until the last of them ended.
+    pub took_ns: u64,
+}
+
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
@@ -102,6 +115,8 @@ pub struct Measured {
     pub rereads: Vec<(u32, u64)>,
     /// Visits to the same sectors: number of the sector, when its read ended.
     pub visits: Vec<(u32, u64)>,
+    /// Reads of several sizes and numbers, where nothing moves.
+    pub batches: Vec<BatchAt>,
     /// Slow and unreadable places.
     pub spots: Vec<Spot>,
     /// Bytes read for rates.

@@ -11,9 +11,9 @@
 //! serves them in turn shows all of its queue.
 
 use super::reads::Reader;
+use super::scale::{Scale, quartile};
 use super::{Refusal, Trouble};
 use crate::device::Device;
-use stripewise_stats::median;
 
 /// Reads of a batch: half at each of two places.
 pub(super) const READS: usize = 8;
@@ -22,14 +22,15 @@ const CALIBRATION: usize = 20;
 const CALIBRATION_MAX: usize = 320;
 /// The test decides when one hypothesis is e^12 times likelier: wrong in one of 160,000.
 const DECISION: f64 = 12.0;
-/// One batch moves it by at most this.
-const ONE_BATCH: f64 = 5.0;
 /// Enough where the two costs differ by 0.4 deviations of a batch: one batch is then worth
 /// 0.08 on average.
 const BATCHES_MAX: usize = 240;
 /// Colliding batches must take this much longer, and by this many standard errors.
 const CONTRAST_MIN: f64 = 1.25;
 const ERRORS_MIN: f64 = 6.0;
+/// Where they do not by so many standard errors, more batches would not help.
+const ERRORS_NONE: f64 = 3.0;
+const CALIBRATION_NONE: usize = 80;
 /// Batches on either side of an edge, to see that it is sharp: so many where the costs
 /// differ by two deviations, more where by less.
 const SHARP: f64 = 14.0;
@@ -95,30 +96,6 @@ fn is_anchors(number: usize) -> bool {
     number % 2 == 1
 }
 
-/// The two costs, in logarithms of the mean latency.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub together: f64,
-    pub apart: f64,
-    pub deviation: f64,
-}
-
-impl Scale {
-    pub fn contrast(&self) -> f64 {
-        libm::exp(self.together - self.apart)
-    }
-
-    /// 0 where the two places are on different disks, 1 where they share one.
-    pub fn share(&self, cost: f64) -> f64 {
-        (cost - self.apart) / (self.together - self.apart)
-    }
-
-    /// The difference of the two costs in deviations of one batch.
-    pub fn separation(&self) -> f64 {
-        (self.together - self.apart) / self.deviation
-    }
-}
-
 /// Measures both costs: `anchor` against itself, and against half a period further,
 /// which is another unit whatever the number of disks.
 pub(super) fn calibrate<D: Device>(
@@ -133,19 +110,13 @@ pub(super) fn calibrate<D: Device>(
             together.push(comb.cost(reader, (anchor, anchor))?);
             others.push(comb.cost(reader, (anchor, apart))?);
         }
-        let (middle, spread) = robust(&together);
-        let (apart_middle, apart_spread) = robust(&others);
-        let scale = Scale {
-            together: middle,
-            apart: apart_middle,
-            deviation: spread.max(apart_spread).max(1e-3),
-        };
-        let error = scale.deviation * libm::sqrt(2.0 / together.len() as f64);
-        let apart_by = (scale.together - scale.apart) / error;
-        if scale.contrast() >= CONTRAST_MIN && apart_by >= ERRORS_MIN {
+        let scale = Scale::of(&together, &others);
+        let (contrast, error) = (libm::log(scale.contrast()), scale.error(together.len()));
+        if scale.contrast() >= CONTRAST_MIN && contrast >= ERRORS_MIN * error {
             return Ok(scale);
         }
-        if together.len() >= CALIBRATION_MAX {
+        let none = contrast + ERRORS_NONE * error < libm::log(CONTRAST_MIN);
+        if together.len() >= CALIBRATION_MAX || none && together.len() >= CALIBRATION_NONE {
             let refusal = match scale.contrast() < CONTRAST_MIN {
                 true => Refusal::no_contrast(scale.contrast()),
                 false => Refusal::noise(scale.contrast(), scale.deviation),
@@ -155,14 +126,6 @@ pub(super) fn calibrate<D: Device>(
     }
 }
 
-/// Median, and the deviation that the median of deviations from it stands for: a batch in
-/// tens may meet other load or a retry.
-fn robust(costs: &[f64]) -> (f64, f64) {
-    let middle = median(costs).unwrap_or(0.0);
-    let away: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
-    (middle, 1.4826 * median(&away).unwrap_or(0.0))
-}
-
 /// Whether two places share a disk; `None` where batches do not decide.
 pub(super) fn share_a_disk<D: Device>(
     reader: &mut Reader<'_, D>,
@@ -170,13 +133,10 @@ pub(super) fn share_a_disk<D: Device>(
     scale: &Scale,
     pair: (i128, i128),
 ) -> Result<Option<bool>, Trouble> {
-    let difference = scale.together - scale.apart;
-    let middle = f64::midpoint(scale.together, scale.apart);
-    let per_unit = difference / (scale.deviation * scale.deviation);
     let mut evidence = 0.0;
     for _ in 0..BATCHES_MAX {
         let cost = comb.cost(reader, pair)?;
-        evidence += ((cost - middle) * per_unit).clamp(-ONE_BATCH, ONE_BATCH);
+        evidence += scale.evidence(cost);
         if evidence.abs() >= DECISION {
             return Ok(Some(evidence > 0.0));
         }
@@ -246,7 +206,7 @@ pub(super) fn is_sharp<D: Device>(
         inside.push(comb.cost(reader, (anchor, edge.inside))?);
         outside.push(comb.cost(reader, (anchor, edge.outside))?);
     }
-    let (inside, outside) = (robust(&inside).0, robust(&outside).0);
+    let (inside, outside) = (quartile(&inside), quartile(&outside));
     let error = 4.0 / scale.separation() / libm::sqrt(batches);
     let slack = 0.25 + error.min(0.15);
     Ok((scale.share(inside) - 1.0).abs() < slack && scale.share(outside).abs() < slack)

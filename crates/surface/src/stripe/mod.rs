@@ -24,6 +24,7 @@ mod multiples;
 mod pattern;
 mod period;
 mod reads;
+mod scale;
 mod search;
 
 use crate::device::{Device, Halt};
@@ -49,13 +50,13 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 4 KiB to 1 MiB on up to 32 disks, in five minutes.
+    /// 4 KiB to 1 MiB on up to 32 disks, in 15 minutes, which only a busy array takes.
     fn default() -> Self {
         Limits {
             unit_bytes_min: 4_096,
             unit_bytes_max: 1 << 20,
             disks_max: 32,
-            time_ns_max: 300_000_000_000,
+            time_ns_max: 900_000_000_000,
             seed: 1,
         }
     }

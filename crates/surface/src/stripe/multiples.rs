@@ -9,7 +9,7 @@ use crate::device::Device;
 /// Batches for each multiple and part of a period, and how many at most where the target
 /// is noisy.
 pub(super) const BATCHES_PARTS: usize = 16;
-pub(super) const BATCHES_PARTS_MAX: usize = 96;
+const BATCHES_PARTS_MAX: usize = 96;
 /// Mean differences are known well enough with this standard error, in units of the
 /// difference between one disk and two.
 const ERROR_PARTS: f64 = 0.12;
@@ -17,6 +17,8 @@ const ERROR_PARTS: f64 = 0.12;
 /// whole period apart do: all of them. Where it is not, at most three in five do (a fifth
 /// of the period of two disks lies within one unit that often).
 const PART_MIN: f64 = 0.8;
+/// Below this nothing collides. Other load lowers means; calibration asks for more.
+const CONTRAST_MIN: f64 = 1.1;
 /// Multiples of a near-period that are tried.
 const MULTIPLES: std::ops::RangeInclusive<u64> = 2..=15;
 
@@ -82,36 +84,67 @@ fn better_period<D: Device>(
     let means = loop {
         for _ in 0..BATCHES_PARTS {
             let at = anchor(reader, period_bytes);
-            let whole = comb(1).cost(reader, (at, at))?;
-            for (number, part) in PARTS.iter().enumerate() {
-                above[number].push(comb(*part).cost(reader, (at, at))? - whole);
-                let aside = i128::from(period_bytes / part / sector * sector);
-                above[3 + number].push(comb(1).cost(reader, (at, at + aside))? - whole);
+            let aside = |part: u64| at + i128::from(period_bytes / part / sector * sector);
+            let settings: [(Comb, i128); 7] = std::array::from_fn(|number| match number {
+                0..3 => (comb(PARTS[number]), at),
+                3..6 => (comb(1), aside(PARTS[number - 3])),
+                _ => (comb(1), at),
+            });
+            let costs = in_random_order(reader, at, settings)?;
+            for (above, cost) in above.iter_mut().zip(costs) {
+                above.push(cost - costs[6]);
             }
         }
         let means: [Mean; 6] = std::array::from_fn(|number| Mean::of(&above[number]));
         let least = means.iter().fold(0.0, |least, mean| mean.value.min(least));
         if Mean::are_known(&means, least) || above[0].len() >= BATCHES_PARTS_MAX {
-            break means.map(|mean| mean.value);
+            break means;
         }
     };
-    let together = means[..3].iter().copied().fold(0.0, f64::max);
-    let apart = means[3..].iter().copied().fold(0.0, f64::min);
+    let together = means[..3]
+        .iter()
+        .fold(0.0, |most, mean| mean.value.max(most));
+    let apart = means[3..]
+        .iter()
+        .fold(0.0, |least, mean| mean.value.min(least));
     let contrast = libm::exp(together - apart);
-    if contrast < 1.2 {
+    if contrast < CONTRAST_MIN {
         return Err(Refusal::no_contrast(contrast).into());
     }
+    // Of a noisy target only what is sure: units that share a disk show a multiple later.
+    let unknown = match Mean::are_known(&means, apart) {
+        true => 0.0,
+        false => 1.0,
+    };
+    let surely = |mean: Mean| mean.value - unknown * mean.error;
     let share = |above: f64| (above - apart) / (together - apart);
     for (number, part) in PARTS.iter().enumerate() {
         let whole = period_bytes.is_multiple_of(part * sector);
-        if share(means[3 + number]) > PART_MIN && whole {
+        if share(surely(means[3 + number])) > PART_MIN && whole {
             return Ok(Some(period_bytes / part));
         }
-        if share(means[number]) - share(0.0) > 0.4 {
+        if share(surely(means[number])) - share(0.0) > 0.4 {
             return Ok(Some(period_bytes * part));
         }
     }
     Ok(None)
+}
+
+/// What reads at `at` cost beside those of each setting. In random order: what others asked
+/// of a disk during one batch keeps it busy in the next.
+pub(super) fn in_random_order<D: Device, const N: usize>(
+    reader: &mut Reader<'_, D>,
+    at: i128,
+    settings: [(Comb, i128); N],
+) -> Result<[f64; N], Trouble> {
+    let mut order: [usize; N] = std::array::from_fn(|number| number);
+    reader.random.shuffle(&mut order);
+    let mut costs = [0.0; N];
+    for number in order {
+        let (comb, other) = settings[number];
+        costs[number] = comb.cost(reader, (at, other))?;
+    }
+    Ok(costs)
 }
 
 /// The multiple of a near-period at which reads collide most, if they collide more there

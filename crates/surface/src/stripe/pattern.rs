@@ -3,11 +3,12 @@
 
 use super::copies::copies;
 use super::edges::{
-    Comb, Edge, PERIODS_MIN, Scale, Window, anchor, calibrate, edge, is_sharp, share_a_disk,
+    Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge, is_sharp, share_a_disk,
 };
 use super::layouts::{Consistent, UNITS_MAX, fitting, of_columns};
-use super::multiples::{BATCHES_PARTS, BATCHES_PARTS_MAX, Mean, true_period};
+use super::multiples::{BATCHES_PARTS, Mean, in_random_order, true_period};
 use super::reads::Reader;
+use super::scale::Scale;
 use super::search::Period;
 use super::{Copies, Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
@@ -20,6 +21,8 @@ const ANCHORS: usize = 3;
 /// Where reads in every second period cost this much more, in units of the difference
 /// between one disk and two, the true period is longer: for half a period it is some 2.
 const MULTIPLE_MAX: f64 = 0.8;
+/// Batches for that at most, where the target is noisy.
+const BATCHES_WHOLE_MAX: usize = 240;
 /// Pairs of units that must lie as a layout has them, where a disk has several in a period.
 const PAIRS_OF_UNITS: usize = 24;
 /// Random places within a unit that must share its disk.
@@ -65,6 +68,8 @@ pub(super) fn of_period<D: Device>(
             ended => break ended?,
         }
     };
+    // It may have been a multiple.
+    let period_bytes = unit.bytes * unit.shares.len() as u64;
     whole_pattern(reader, period_bytes, &unit)?;
     hear(Stage::Places);
     let agreeing = other_places(reader, period_bytes, &unit)?;
@@ -171,10 +176,22 @@ fn first_place<D: Device>(reader: &mut Reader<'_, D>, period_bytes: u64) -> Resu
     };
     whole(reader, &comb, &unit)?;
     unit.shares = shares(reader, &comb, &unit)?;
+    let round = round(&unit.shares);
+    unit.shares.truncate(round);
     if unit.shares[1..].contains(&true) {
         unit.dealt = dealt(reader, &comb, &unit)?;
     }
     Ok(unit)
+}
+
+/// After how many units the first one's disk comes again, where it comes after as many each
+/// time and never between; else all of them.
+fn round(shares: &[bool]) -> usize {
+    let whole = |units: &usize| {
+        let mut all = shares.iter().enumerate();
+        shares.len().is_multiple_of(*units) && all.all(|(k, share)| *share == (k % units == 0))
+    };
+    (2..shares.len()).find(whole).unwrap_or(shares.len())
 }
 
 /// All of the unit is on one disk.
@@ -280,17 +297,17 @@ fn whole_pattern<D: Device>(
                 every,
                 ..place(reader, 50, period_bytes)
             };
-            let combs = [1, 2, 3, 5].map(comb);
-            let whole = combs[0].cost(reader, (middle, middle))?;
-            for (above, comb) in above.iter_mut().zip(&combs[1..]) {
-                above.push(comb.cost(reader, (middle, middle))? - whole);
+            let settings = [2, 3, 5, 1].map(|every| (comb(every), middle));
+            let costs = in_random_order(reader, middle, settings)?;
+            for (above, cost) in above.iter_mut().zip(costs) {
+                above.push(cost - costs[3]);
             }
         }
         let means: [Mean; 3] = std::array::from_fn(|number| Mean::of(&above[number]));
-        if Mean::are_known(&means, per_unit) || above[0].len() >= BATCHES_PARTS_MAX {
-            break means
-                .iter()
-                .fold(f64::MIN, |most, mean| most.max(mean.value));
+        if Mean::are_known(&means, per_unit) || above[0].len() >= BATCHES_WHOLE_MAX {
+            // What is not known is not held against it.
+            let surely = means.iter().map(|mean| mean.value - mean.error);
+            break surely.fold(f64::MIN, f64::max);
         }
     };
     match most / per_unit < MULTIPLE_MAX {
@@ -409,4 +426,22 @@ fn rough_columns<D: Device>(
         return Err(Refusal::not_a_pattern("it is not a whole number of units").into());
     }
     Ok(rounded as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round;
+
+    #[test]
+    fn a_multiple_of_the_period_shows_in_the_units_that_share_a_disk() {
+        let shares =
+            |units: usize, of: usize| -> Vec<bool> { (0..units).map(|k| k % of == 0).collect() };
+        assert_eq!(round(&shares(12, 4)), 4);
+        assert_eq!(round(&shares(4, 4)), 4);
+        assert_eq!(round(&shares(6, 2)), 2);
+        // Parity in the way: twice, at uneven distances.
+        let mut uneven = shares(12, 12);
+        uneven[5] = true;
+        assert_eq!(round(&uneven), 12);
+    }
 }

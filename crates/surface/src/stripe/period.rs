@@ -56,7 +56,7 @@ pub(super) struct Range {
 
 /// Costs around 0 in units of their deviation, outliers cut.
 pub(super) struct Folder {
-    beyond: Vec<f64>,
+    beyond_bytes: Vec<i64>,
     cost: Vec<f64>,
 }
 
@@ -75,24 +75,20 @@ impl Folder {
         let variance = cut.iter().map(|cost| (cost - mean).powi(2)).sum::<f64>() / n;
         let scale = 1.0 / libm::sqrt(variance.max(1e-18));
         Folder {
-            beyond: batches.iter().map(|b| b.beyond_bytes as f64).collect(),
+            beyond_bytes: batches.iter().map(|batch| batch.beyond_bytes).collect(),
             cost: cut.iter().map(|cost| (cost - mean) * scale).collect(),
         }
     }
 
-    /// The best window at one frequency.
+    /// The best window at one frequency, below one cycle a byte.
     pub fn fit(&self, frequency: f64) -> Fit {
         let mut sums = [0.0f64; BINS];
         let mut counts = [0.0f64; BINS];
-        for (&beyond, &cost) in self.beyond.iter().zip(&self.cost) {
-            let turns = beyond * frequency;
-            // The fractional part, also of negative numbers.
-            let whole = turns as i64 as f64;
-            let mut inside = turns - whole;
-            if inside < 0.0 {
-                inside += 1.0;
-            }
-            let bin = ((inside * BINS as f64) as usize).min(BINS - 1);
+        // Cycles as parts of 2^64: what overflows are whole turns, also of negative numbers.
+        let per_byte = (frequency * 2f64.powi(64)) as u64;
+        for (&beyond_bytes, &cost) in self.beyond_bytes.iter().zip(&self.cost) {
+            let turn = (beyond_bytes as u64).wrapping_mul(per_byte);
+            let bin = (((turn >> 32) * BINS as u64) >> 32) as usize;
             sums[bin] += cost;
             counts[bin] += 1.0;
         }
@@ -101,9 +97,9 @@ impl Folder {
 
     /// The best frequencies of a range, apart from each other, best first.
     pub fn search(&self, range: Range, keep: usize) -> Vec<Fit> {
-        let low = self.beyond.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = self.beyond.iter().copied().fold(0.0, f64::max);
-        let span = (high - low).max(1.0);
+        let low = self.beyond_bytes.iter().copied().min().unwrap_or(0);
+        let high = self.beyond_bytes.iter().copied().max().unwrap_or(0);
+        let span = (high.max(0) - low).max(1) as f64;
         let mut best: Vec<Fit> = Vec::new();
         let mut frequency = 1.0 / range.period_max;
         let end = 1.0 / (2.0 * range.unit_min);
@@ -119,7 +115,8 @@ impl Folder {
     /// The best frequency near one, and the range of those that fit nearly as well
     /// (within `tolerance` of the gain).
     pub fn sharpen(&self, near: &Fit, half_range: f64, tolerance: f64) -> (Fit, f64, f64) {
-        let reach = self.beyond.iter().fold(1.0f64, |max, b| max.max(b.abs()));
+        let far = self.beyond_bytes.iter().map(|beyond| beyond.unsigned_abs());
+        let reach = far.max().unwrap_or(0).max(1) as f64;
         let step = (near.width / (6.0 * reach)).min(half_range / 8.0);
         let steps = ((half_range / step) as i64).min(20_000);
         let fits: Vec<Fit> = (-steps..=steps)
@@ -168,28 +165,27 @@ fn best_window(sums: &[f64; BINS], counts: &[f64; BINS], n: f64, frequency: f64)
         sum_before[bin + 1] = sum_before[bin] + sums[bin % BINS];
         count_before[bin + 1] = count_before[bin] + counts[bin % BINS];
     }
-    let mut best = Fit {
-        frequency,
-        phase: 0.0,
-        width: 1.0 / BINS as f64,
-        gain: 0.0,
-    };
+    // The best so far: a bin, a width, and its gain as a fraction.
+    let (mut start_best, mut width_best) = (0, 1);
+    let (mut above, mut below) = (0.0, 1.0);
     for width in WIDTHS {
         for start in 0..BINS {
             let sum = sum_before[start + width] - sum_before[start];
-            if sum <= 0.0 {
-                continue;
-            }
             let count = count_before[start + width] - count_before[start];
             // Costs have mean 0 and variance 1: between-group sum of squares.
-            let gain = sum * sum * n / (count * (n - count).max(1.0));
-            if count >= 3.0 && gain > best.gain {
-                let middle = (start as f64 + width as f64 / 2.0) / BINS as f64;
-                best.gain = gain;
-                best.phase = if middle >= 1.0 { middle - 1.0 } else { middle };
-                best.width = width as f64 / BINS as f64;
+            let squares = sum * sum * n;
+            let spread = count * (n - count).max(1.0);
+            if squares * below > above * spread && sum > 0.0 && count >= 3.0 {
+                (start_best, width_best) = (start, width);
+                (above, below) = (squares, spread);
             }
         }
     }
-    best
+    let middle = (start_best as f64 + width_best as f64 / 2.0) / BINS as f64;
+    Fit {
+        frequency,
+        phase: if middle >= 1.0 { middle - 1.0 } else { middle },
+        width: width_best as f64 / BINS as f64,
+        gain: above / below,
+    }
 }

@@ -1,6 +1,6 @@
 //! The pattern of arrays that do not tell.
 
-use crate::simulated::Simulated;
+use crate::simulated::{OtherLoad, Simulated};
 use stripewise_array_sim::ArraySpec;
 use stripewise_surface::Halt;
 use stripewise_surface::stripe::{Consistent, Limits, Probed, probe};
@@ -53,6 +53,34 @@ fn arrays_are_found_exactly() {
             found.layouts.iter().any(|one| one.level == level),
             "{text}: {found:?}"
         );
+    }
+}
+
+#[test]
+fn arrays_are_found_beside_other_load() {
+    let load = OtherLoad {
+        per_second: 150.0,
+        bytes: 8192,
+        writes: 0.3,
+    };
+    for text in [
+        "disk-15k?level=0&disks=6&stripe_unit=16K&offset=63s&disk.scheduling=first-come",
+        "raid10-10k?level=5&disks=5&stripe_unit=64K&offset=1M&controller.parity_rotation=left-asymmetric",
+    ] {
+        let spec = ArraySpec::bundled(&format!("{text}&size=0&seed=3")).unwrap();
+        let mut array = Simulated::new(&spec).beside(load);
+        let found = probe(&mut array, &Limits::default(), &mut |_| {});
+        let found = found
+            .outcome
+            .unwrap_or_else(|refusal| panic!("{text}: {refusal:?}"));
+        let unit = spec.stripe_unit_bytes;
+        let phase = (unit - spec.offset_bytes % unit) % unit;
+        assert_eq!(
+            (found.unit_bytes, found.phase_bytes),
+            (unit, phase),
+            "{text}"
+        );
+        assert_eq!(u64::from(found.columns), spec.disks, "{text}");
     }
 }
 

@@ -41,7 +41,10 @@ pub enum Family {
 
 /// The study of patterns.
 pub fn patterns(seed: u64, size: Size, table: &mut Table) -> Result<()> {
-    for (family, name) in [(Family::Bare, "arrays"), (Family::Rotated, "parity in the way")] {
+    for (family, name) in [
+        (Family::Bare, "arrays"),
+        (Family::Rotated, "parity in the way"),
+    ] {
         let found = verdicts(seed, size.arrays, family)?;
         let percent = |verdict: Verdict| percent_of(&found, |one| *one == verdict);
         for (what, value, bound) in [
@@ -62,7 +65,12 @@ pub fn patterns(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     }
     let nothing = verdicts(seed, size.arrays, Family::Without)?;
     let answered = percent_of(&nothing, |one| *one != Verdict::Refused);
-    table.state("(g) no stripes: answers, %", answered, 1, Bound::AtMost(0.0));
+    table.state(
+        "(g) no stripes: answers, %",
+        answered,
+        1,
+        Bound::AtMost(0.0),
+    );
     Ok(())
 }
 
