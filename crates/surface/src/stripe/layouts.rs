@@ -145,6 +145,16 @@ pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
         if columns >= 3 {
             all.push(Consistent::new("5", columns, Some("left-symmetric")));
         }
+        // On as many disks the last unit of a row and the first of the next share one.
+        let level = match columns {
+            3 => Some("5"),
+            4 => Some("6"),
+            _ => None,
+        };
+        if let Some(level) = level {
+            let rotation = "right-symmetric, in units of half the size";
+            all.push(Consistent::new(level, columns, Some(rotation)));
+        }
         for (level, parities, rotation) in [
             ("4", 1, "parity on one disk"),
             ("6", 2, "parity on two disks"),

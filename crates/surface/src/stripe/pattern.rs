@@ -23,6 +23,11 @@ const ANCHORS: usize = 3;
 const MULTIPLE_MAX: f64 = 0.8;
 /// Batches for that at most, where the target is noisy.
 const BATCHES_WHOLE_MAX: usize = 240;
+/// Neighbouring units may share so much of a disk, in units of what one unit does, as noise
+/// has it; where parity shifts rows it is a quarter.
+const NEIGHBOUR_MAX: f64 = 0.12;
+/// Batches for that, at least.
+const BATCHES_NEIGHBOURS: usize = 64;
 /// Pairs of units that must lie as a layout has them, where a disk has several in a period.
 const PAIRS_OF_UNITS: usize = 24;
 /// Random places within a unit that must share its disk.
@@ -70,6 +75,8 @@ pub(super) fn of_period<D: Device>(
     };
     // It may have been a multiple.
     let period_bytes = unit.bytes * unit.shares.len() as u64;
+    neighbours_are_apart(reader, period_bytes, &unit, BATCHES_WHOLE_MAX)?;
+    both_others_are_apart(reader, period_bytes, &unit)?;
     whole_pattern(reader, period_bytes, &unit)?;
     hear(Stage::Places);
     let agreeing = other_places(reader, period_bytes, &unit)?;
@@ -84,6 +91,10 @@ pub(super) fn of_period<D: Device>(
         .find(|other| !unit.shares[*other]);
     let apart = unit.middle(sector) + i128::from(unit.bytes * other.unwrap_or(1) as u64);
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
+    if copies == Copies::Several {
+        // Columns on two disks look like this, so that it takes more to be sure.
+        neighbours_are_apart(reader, period_bytes, &unit, 4 * BATCHES_WHOLE_MAX)?;
+    }
     let layouts = match unit.dealt.is_empty() {
         true => of_columns(columns, copies),
         false if copies == Copies::Several => {
@@ -279,6 +290,83 @@ fn dealt<D: Device>(
         true => Err(Refusal::not_a_pattern("a disk has several units in a period").into()),
         false => Ok(all.into_iter().map(|(dealt, _)| dealt.layout).collect()),
     }
+}
+
+/// Units that follow each other share a disk no more than units half a period apart do. Where
+/// parity shifts some rows of data by a disk or two, a column is on two disks, as a mirrored
+/// pair is, but each of these has a neighbouring column as well.
+fn neighbours_are_apart<D: Device>(
+    reader: &mut Reader<'_, D>,
+    period_bytes: u64,
+    unit: &Unit,
+    batches_max: usize,
+) -> Result<(), Trouble> {
+    let units = unit.shares.len() as u64;
+    if units < 4 || unit.shares[1..].contains(&true) {
+        return Ok(());
+    }
+    let sure = libm::sqrt(BATCHES_WHOLE_MAX as f64 / batches_max as f64);
+    let middle = unit.middle(reader.sector_bytes());
+    let comb = place(reader, 50, period_bytes);
+    // Above the cost of units half a period apart: one unit, its neighbour, the next one.
+    let mut above: [Vec<f64>; 3] = Default::default();
+    let means = loop {
+        for _ in 0..BATCHES_PARTS {
+            let first = reader.below(units);
+            let at = |number: u64| middle + i128::from(unit.bytes * (first + number));
+            let settings = [0, 1, 2, units / 2].map(|number| (comb, at(number)));
+            let costs = in_random_order(reader, at(0), settings)?;
+            for (above, cost) in above.iter_mut().zip(costs) {
+                above.push(cost - costs[3]);
+            }
+        }
+        let means: [Mean; 3] = std::array::from_fn(|number| Mean::of(&above[number]));
+        let limit = 0.03 * sure * means[0].value;
+        let known = means.iter().all(|mean| mean.error <= limit);
+        if above[0].len() >= BATCHES_NEIGHBOURS && known || above[0].len() >= batches_max {
+            break means.map(|mean| mean.value);
+        }
+    };
+    // Of four units the next one but one is half a period apart.
+    let most = means[1].max(if units > 4 { means[2] } else { 0.0 });
+    match most > NEIGHBOUR_MAX * f64::midpoint(1.0, sure) * means[0] {
+        true => {
+            let what = "neighbouring units share disks now and then";
+            Err(Refusal::not_a_pattern(what).into())
+        }
+        false => Ok(()),
+    }
+}
+
+/// The same of three units, each of which has the two others beside it: where both are on
+/// disks of their own, a unit costs as much beside either.
+fn both_others_are_apart<D: Device>(
+    reader: &mut Reader<'_, D>,
+    period_bytes: u64,
+    unit: &Unit,
+) -> Result<(), Trouble> {
+    if unit.shares.len() != 3 {
+        return Ok(());
+    }
+    let middle = unit.middle(reader.sector_bytes());
+    let comb = place(reader, 50, period_bytes);
+    for first in 0..3 {
+        let at = |number: u64| middle + i128::from(unit.bytes * (first + number));
+        let (mut together, mut between) = (Vec::new(), Vec::new());
+        for _ in 0..BATCHES_NEIGHBOURS {
+            let settings = [0, 1, 2].map(|number| (comb, at(number)));
+            let [own, one, other] = in_random_order(reader, at(0), settings)?;
+            together.push(own - f64::midpoint(one, other));
+            between.push(one - other);
+        }
+        let (together, between) = (Mean::of(&together), Mean::of(&between));
+        let beyond = between.value.abs() - 2.0 * between.error;
+        if beyond > NEIGHBOUR_MAX / 2.0 * together.value {
+            let what = "neighbouring units share disks now and then";
+            return Err(Refusal::not_a_pattern(what).into());
+        }
+    }
+    Ok(())
 }
 
 /// Reads in every second, third or fifth period collide no more than reads in every one:

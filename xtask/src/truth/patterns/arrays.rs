@@ -111,7 +111,8 @@ pub fn rotated(seed: u64) -> Result<Made> {
     // Left-symmetric RAID 5 is among those that read like RAID 0.
     let rotation = ROTATIONS[random.below(if level == "6" { 5 } else { 4 })];
     let parities = if level == "6" { 2 } else { 1 };
-    let disks = 2 + parities + random.below(9) as u64;
+    // On the fewest disks units follow each other on one disk, and look like larger ones.
+    let disks = 3 + parities + random.below(9) as u64;
     let unit = stripe_unit(&mut random, 4096);
     let mut keys = vec![
         format!("level={level}"),
