@@ -2,9 +2,10 @@
 //! simulation costs in real time.
 //!
 //! ```text
-//! cargo run --release -p stripewise-array-sim --example speed [NAME OUTSTANDING OPERATIONS]
+//! cargo run --release -p stripewise-array-sim --example speed [NAME OUTSTANDING OPERATIONS [MIX]]
 //! ```
-//! With arguments: one run, once, for counting its instructions with callgrind.
+//! With arguments: one run, once, for counting its instructions with callgrind. MIX is
+//! `random-read` (the default), `random-write`, `sequential-read` or `sequential-write`.
 //! Time is that on the processor where the kernel tells it, so that other work
 //! on the machine disturbs less.
 
@@ -32,10 +33,19 @@ fn on_processor_ns() -> Option<u64> {
 }
 
 /// Seconds that one closed loop takes.
-fn seconds(spec: &ArraySpec, outstanding: u32, operations: u64) -> f64 {
+fn seconds(spec: &ArraySpec, mix: &str, outstanding: u32, operations: u64) -> f64 {
+    let (positions, kind) = mix.split_once('-').expect("a mix is two words");
     let load = Load {
-        kind: Kind::Read,
-        positions: Positions::Random,
+        kind: match kind {
+            "read" => Kind::Read,
+            "write" => Kind::Write,
+            other => panic!("`{other}` is neither read nor write"),
+        },
+        positions: match positions {
+            "random" => Positions::Random,
+            "sequential" => Positions::Sequential,
+            other => panic!("`{other}` is neither random nor sequential"),
+        },
         block_bytes: 8_192,
         outstanding,
         warm_up: 0,
@@ -57,12 +67,13 @@ fn bundled(target: &str) -> ArraySpec {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [name, outstanding, operations] = arguments.as_slice() {
+    if let [name, outstanding, operations, mix @ ..] = arguments.as_slice() {
         let outstanding = outstanding
             .parse()
             .expect("a number of outstanding operations");
         let operations = operations.parse().expect("a number of operations");
-        let seconds = seconds(&bundled(name), outstanding, operations);
+        let mix = mix.first().map_or("random-read", String::as_str);
+        let seconds = seconds(&bundled(name), mix, outstanding, operations);
         println!("{:.0} operations/s", operations as f64 / seconds);
         return;
     }
@@ -71,7 +82,7 @@ fn main() {
         for outstanding in [1, 32, 256] {
             // The best of five: what the machine can do when least disturbed.
             let best = (0..5)
-                .map(|_| 300_000.0 / seconds(&bundled(name), outstanding, 300_000))
+                .map(|_| 300_000.0 / seconds(&bundled(name), "random-read", outstanding, 300_000))
                 .fold(0.0, f64::max);
             println!("{name:26} {outstanding:11}   {best:>12.0}");
         }

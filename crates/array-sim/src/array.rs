@@ -22,8 +22,10 @@ use crate::faults::Faults;
 use crate::geometry::Position;
 use crate::layout::{Access, Layout, Phase, Target};
 use crate::{Finished, Kind, Request, Simulate};
+use copies::Turn;
 use std::collections::VecDeque;
 
+mod copies;
 mod memory;
 
 /// Linux error numbers of failed operations.
@@ -112,6 +114,8 @@ pub struct Array {
     operations: Arena<Operation>,
     /// Accesses on their way to each busy drive, in order of time.
     inboxes: Vec<VecDeque<(Key, DriveAccess)>>,
+    /// What mirrored reads were sent to each drive.
+    turns: Vec<Turn>,
     /// Everything before these has happened: the event that happens now, and what was
     /// pushed before the last stop and due by then.
     passed: (Key, Key),
@@ -153,6 +157,7 @@ impl Array {
             inboxes: (0..drives)
                 .map(|_| VecDeque::with_capacity(expected))
                 .collect(),
+            turns: vec![Turn::new(parts.layout.copies()); drives],
             passed: (0, 0),
             sent: Vec::with_capacity(SENT_EXPECTED),
             events: EventQueue::with_capacity(8 * expected, drives),
@@ -177,9 +182,14 @@ impl Array {
     #[must_use]
     pub fn totals(&self) -> ArrayTotals {
         ArrayTotals {
-            drives_busy_ns: self.drives.iter().map(Drive::busy_ns).sum(),
+            drives_busy_ns: self.drives_busy_ns().sum(),
             ..self.totals
         }
+    }
+
+    /// Nanoseconds that each drive has spent serving so far, in order of their numbers.
+    pub fn drives_busy_ns(&self) -> impl Iterator<Item = u64> {
+        self.drives.iter().map(Drive::busy_ns)
     }
 
     /// Starts to remember which write each sector holds (memory for every
@@ -292,6 +302,10 @@ impl Array {
             ..
         } = self.operations[index];
         let layout = self.layout;
+        if let Some(access) = layout.only_access(write, offset_bytes, length_bytes) {
+            self.send_one(index, now_ns, &access);
+            return;
+        }
         let mut sent = std::mem::take(&mut self.sent);
         // Copies lie at the same place of equal drives.
         let mut last = None;
@@ -336,6 +350,25 @@ impl Array {
         }
     }
 
+    /// As `send`, of a phase with this access alone, which needs no room.
+    #[inline]
+    fn send_one(&mut self, index: u32, now_ns: u64, access: &Access) {
+        let position = self.position(access);
+        let disk = self.choose(access, position.cylinder);
+        let at_ns = self.process(index, now_ns, 1);
+        let arrive_ns = self.past_cap(disk, at_ns + self.controller.model.command_ns);
+        self.totals.accesses += 1;
+        self.operations[index].pending = 1;
+        let access = DriveAccess {
+            index,
+            offset_bytes: access.offset_bytes,
+            length_bytes: access.length_bytes as u32,
+            write: access.write,
+            position,
+        };
+        self.hand_over(disk, arrive_ns, access);
+    }
+
     /// Processor time for the accesses of a phase. A destage pays no host operation,
     /// and a second phase has paid.
     #[inline]
@@ -371,17 +404,12 @@ impl Array {
     }
 
     #[inline]
-    fn choose(&self, access: &Access, cylinder: u32) -> u32 {
+    fn choose(&mut self, access: &Access, cylinder: u32) -> u32 {
         match access.target {
             Target::Disk(disk) => disk,
             Target::AnyOf { first, count } => {
-                let row = || access.offset_bytes / self.layout.unit_bytes.max(1);
-                let distance = |disk: u32| {
-                    self.drives[disk as usize].distance(cylinder, |key| self.has_passed(key))
-                };
-                let load = |disk| self.load(disk);
-                self.controller
-                    .choose_copy(first..first + count, distance, load, || (self.seed, row()))
+                let row = access.offset_bytes / self.layout.unit_bytes.max(1);
+                self.choose_copy(first..first + count, cylinder, row)
             }
         }
     }
@@ -390,18 +418,6 @@ impl Array {
     fn has_passed(&self, key: Key) -> bool {
         let (now, stop) = self.passed;
         key < now || (at_ns(key) <= at_ns(stop) && key as u64 <= stop as u64)
-    }
-
-    /// Accesses that a drive has: in its queue, in service, and in its inbox as far as
-    /// they have arrived.
-    fn load(&self, disk: u32) -> usize {
-        let passed = |key| self.has_passed(key);
-        let inbox = &self.inboxes[disk as usize];
-        let arrived = inbox.partition_point(|entry| passed(entry.0));
-        match &self.drives[disk as usize] {
-            Drive::Rotating(drive) => drive.load(passed) + arrived,
-            Drive::Flash(drive) => drive.load() - (inbox.len() - arrived),
-        }
     }
 
     /// Sends an access to a drive, which it reaches at `arrive_ns`: after all that were

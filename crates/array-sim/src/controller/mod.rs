@@ -5,14 +5,13 @@ pub(crate) mod cache;
 pub(crate) mod limiter;
 pub(crate) mod read_ahead;
 
-use crate::random::{Entity, draw};
-
-/// Which copy a mirrored read goes to.
+/// Which copy a mirrored read goes to. Drives without arms have no nearest one: there
+/// the first two are `Shortest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorRead {
-    /// The copy whose arm is nearest.
+    /// The copy whose arm is nearest, but an idle one that was left out for long.
     Nearest,
-    /// An idle copy if only one is idle, else the nearest arm.
+    /// An idle copy if only one is idle, else as `Nearest`.
     NearestIdle,
     /// The copy with the fewest accesses waiting; the first when equal.
     Shortest,
@@ -24,6 +23,14 @@ impl MirrorRead {
     /// Whether it asks how many accesses a drive has.
     pub(crate) fn looks_at_loads(self) -> bool {
         matches!(self, MirrorRead::NearestIdle | MirrorRead::Shortest)
+    }
+
+    /// What it means for drives that have arms, or none.
+    pub(crate) fn among(self, arms: bool) -> MirrorRead {
+        match self {
+            MirrorRead::Nearest | MirrorRead::NearestIdle if !arms => MirrorRead::Shortest,
+            policy => policy,
+        }
     }
 }
 
@@ -127,30 +134,5 @@ impl Controller {
         let time_ns = u128::from(bytes) * 1_000_000_000 / u128::from(rate);
         self.link_free_ns = self.link_free_ns.max(now_ns) + time_ns as u64;
         self.link_free_ns
-    }
-
-    /// The drive that shall read, among copies at the same place of equal drives.
-    /// `distance` says how many cylinders a drive's arm is away, `load` how many
-    /// accesses it has.
-    #[inline]
-    pub(crate) fn choose_copy(
-        &self,
-        copies: std::ops::Range<u32>,
-        distance: impl Fn(u32) -> u32,
-        load: impl Fn(u32) -> usize,
-        seed_and_row: impl Fn() -> (u64, u64),
-    ) -> u32 {
-        let (first, count) = (copies.start, copies.end - copies.start);
-        let chosen = match self.model.mirror_read {
-            MirrorRead::Hash => {
-                let (seed, row) = seed_and_row();
-                let bits = draw(seed, Entity::Mirror, 0, row);
-                return first + (bits % u64::from(count)) as u32;
-            }
-            MirrorRead::Nearest => copies.min_by_key(|&disk| distance(disk)),
-            MirrorRead::NearestIdle => copies.min_by_key(|&disk| (load(disk) > 0, distance(disk))),
-            MirrorRead::Shortest => copies.min_by_key(|&disk| load(disk)),
-        };
-        chosen.unwrap_or(first)
     }
 }

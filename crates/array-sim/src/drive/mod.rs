@@ -55,6 +55,15 @@ impl Drive {
         }
     }
 
+    /// Whether it has nothing to do, and nothing is on its way to it. A solid-state drive
+    /// does not say.
+    pub(crate) fn is_idle(&self) -> bool {
+        match self {
+            Drive::Rotating(disk) => !disk.is_serving(),
+            Drive::Flash(_) => false,
+        }
+    }
+
     /// Nanoseconds spent serving accesses so far.
     pub(crate) fn busy_ns(&self) -> u64 {
         match self {

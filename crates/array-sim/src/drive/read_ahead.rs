@@ -11,6 +11,8 @@
 //! behind it. Left out: adaptive windows, and drives that read ahead only after
 //! several sequential reads.
 
+use std::ops::Range;
+
 /// What a read finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
@@ -135,6 +137,32 @@ impl ReadAhead {
     /// The last sector of the newest stream's window; see [`ReadAhead::may_hold`].
     pub(crate) fn active_limit(&self) -> u64 {
         self.active.map_or(0, |active| self.segments[active].limit)
+    }
+
+    /// Sectors that the head is still to reach, or that it passed since the newest stream
+    /// last moved; none if another segment comes near that stream's. Those that it has not
+    /// reached it reaches in their order.
+    pub(crate) fn active_alone(&self) -> Range<u64> {
+        let Some(active) = self.active else {
+            return 0..0;
+        };
+        let segment = &self.segments[active];
+        let own = &self.reaches[active / LANES];
+        let first = own.first[active % LANES];
+        let more = own.more[active % LANES];
+        // Without leaving early, as in `may_hold`; the segment meets itself.
+        let meets = |reach: &Reach| {
+            let lanes = reach.first.iter().zip(&reach.more);
+            let meet = lanes.map(|(&other, &length)| {
+                u32::from(other.wrapping_sub(first) <= more)
+                    | u32::from(first.wrapping_sub(other) <= length)
+            });
+            meet.sum::<u32>()
+        };
+        match self.reaches.iter().map(meets).sum::<u32>() {
+            1 => segment.to.max(segment.from)..segment.limit + 1,
+            _ => 0..0,
+        }
     }
 
     /// Where a read of these sectors would be served from.

@@ -303,6 +303,11 @@ impl RotatingDrive {
             return Some(Choice::at(rank));
         }
         let streaming = self.best_hit(now_ns);
+        if let Some((rank, cost)) = streaming
+            && (cost <= 0.0 || self.streaming == self.by_cylinder.len())
+        {
+            return Some(Choice::at(rank));
+        }
         match (streaming, self.cheapest(now_ns)) {
             (Some((rank, hit_cost)), Some(best)) if hit_cost <= best.cost => Some(Choice::at(rank)),
             (_, Some(best)) => Some(Choice {
@@ -321,19 +326,33 @@ impl RotatingDrive {
         if self.streaming == 0 {
             return None;
         }
+        let alone = self.ahead.active_alone();
         let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
-        for rank in 0..self.by_cylinder.len() {
+        // The first of a stream that the head has still to reach.
+        let mut soonest = u64::MAX;
+        // Of a cylinder what came last stands first: the oldest, which is mostly the soonest,
+        // is looked at before the rest.
+        for rank in (0..self.by_cylinder.len()).rev() {
             let item = self.by_cylinder[rank].1;
-            let waiting = self.waiting[item];
+            let waiting = &self.waiting[item];
             if !waiting.streams {
                 continue;
             }
-            let Some(hit) = self.hit(now_ns, &waiting) else {
+            // Nothing is sooner than what is in the buffer; the head comes later to what
+            // lies behind.
+            let in_buffer = best_key.0 <= 0.0 && waiting.order > best_key.1;
+            if in_buffer || (waiting.sector > soonest && alone.contains(&waiting.sector)) {
+                continue;
+            }
+            let Some(hit) = self.hit(now_ns, waiting) else {
                 // Its segment has been used for another stream.
                 self.waiting[item].streams = false;
                 self.streaming -= 1;
                 continue;
             };
+            if hit.begins_ns > 0.0 && alone.contains(&waiting.sector) {
+                soonest = soonest.min(waiting.sector);
+            }
             let key = (hit.begins_ns * self.model.rotation_weight, waiting.order);
             if key < best_key {
                 (best, best_key) = (Some((rank, key.0)), key);
@@ -364,6 +383,9 @@ impl RotatingDrive {
 
     /// Marks what waits in the window and lies in the newest stream's.
     fn mark_streaming(&mut self, from: &Waiting, rank: usize) {
+        if self.streaming == self.by_cylinder.len() {
+            return;
+        }
         let limit = self.ahead.active_limit();
         let same = |entry: &&(u32, u32)| entry.0 == from.cylinder;
         let before = self.by_cylinder[..rank].iter().rev().take_while(same);

@@ -6,7 +6,7 @@
 //! so nothing needs to be allocated per operation.
 
 use super::parity;
-use super::{Layout, Level};
+use super::{Layout, Level, divide};
 
 /// Whom an access goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,38 @@ impl Layout {
                 }
             }
         });
+    }
+
+    /// The access of an operation that has one phase and needs no other: within a stripe
+    /// unit, a read or a write without copies and parity. What [`Layout::plan`] would hand
+    /// over, found sooner.
+    #[inline]
+    pub(crate) fn only_access(
+        &self,
+        write: bool,
+        offset_bytes: u64,
+        length_bytes: u64,
+    ) -> Option<Access> {
+        let copies = self.copies();
+        if write && (copies > 1 || self.level.parities() > 0) {
+            return None;
+        }
+        let run = self.run_bytes();
+        let (unit, inside) = divide(offset_bytes, run);
+        if length_bytes == 0 || inside + length_bytes > run {
+            return None;
+        }
+        let place = self.place(unit, inside);
+        let first = place.disk;
+        Some(Access {
+            target: match copies {
+                1 => Target::Disk(first),
+                count => Target::AnyOf { first, count },
+            },
+            offset_bytes: place.offset_bytes,
+            length_bytes,
+            write,
+        })
     }
 
     /// Whether a write needs the second phase: a parity level always may.

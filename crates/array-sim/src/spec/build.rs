@@ -120,7 +120,7 @@ impl ArraySpec {
             command_ns: spec.command_latency_ns,
             completion_ns: spec.completion_latency_ns,
             link_bytes_per_s: spec.link_bytes_per_s,
-            mirror_read: spec.mirror_read,
+            mirror_read: spec.mirror_read.among(self.drive == DriveKind::Disk),
         })
     }
 

@@ -234,7 +234,7 @@ fn drift_slows_service_by_its_percentage_an_hour() {
         let overrides = format!("drift_percent_per_hour=10&age={age}");
         let mut array = target(&format!("raid10-10k?{overrides}")).build();
         let (mut sum, mut at_ns) = (0, hour * 3_600_000_000_000);
-        for number in 0..3_000u64 {
+        for number in 0..12_000u64 {
             let offset = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24 << 13;
             let finished = one(&mut array, at_ns, request(Kind::Read, offset % (100 << 30)));
             sum += finished[0].at_ns - at_ns;

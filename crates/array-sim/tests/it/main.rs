@@ -10,6 +10,7 @@ mod anything;
 mod behaviour;
 mod determinism;
 mod laws;
+mod mirrors;
 mod parser;
 mod streams;
 
