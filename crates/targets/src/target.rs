@@ -73,10 +73,11 @@ impl Target {
     }
 
     /// Makes it shorter, and as long again: of a test file that was made here, and of
-    /// nothing else.
+    /// nothing else. None of one that is kept: it is known again by its size, which a kill
+    /// in between would leave another.
     #[must_use]
     pub fn resizer(&self) -> Option<Resizer> {
-        if !self.made || !self.writes {
+        if !self.made || !self.writes || self.made_file.is_some() {
             return None;
         }
         let file = self

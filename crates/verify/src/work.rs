@@ -400,9 +400,12 @@ impl Plot {
         Some(end)
     }
 
-    /// A fault was found: nothing is cut off from here on.
+    /// A fault was found: nothing is cut off from here on, and a cut that waits for what
+    /// is in flight is not made.
     pub(crate) fn keep(&mut self) {
-        self.growth.is_evidence = true;
+        let growth = &mut self.growth;
+        growth.is_evidence = true;
+        growth.resizing = growth.resizing.filter(|end| *end >= growth.end);
     }
 
     /// The worker's blocks that are not cut off.

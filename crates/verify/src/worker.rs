@@ -189,6 +189,12 @@ impl Worker {
             return Step::Full;
         }
         let Some(draft) = self.held.take().or_else(|| self.draft()) else {
+            if grows && !self.stopped {
+                // Nothing of what is left may be used: the file gets its length back, as
+                // at the end of the work.
+                self.stopped = true;
+                return self.next_step();
+            }
             return Step::Finished;
         };
         // One write in flight a block, and no read of a block that is being written.

@@ -37,8 +37,14 @@ fn is_blank(device: &Loop) {
     assert!(found.is_empty(), "{found}");
     let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
     assert!(!mounts.contains(&device.device), "{mounts}");
-    let partition = format!("{}p1", device.device);
-    assert!(!std::path::Path::new(&partition).exists(), "{partition}");
+    let block = std::path::Path::new("/sys/block").join(device.name());
+    let part = format!("{}p", device.name());
+    let shown = std::fs::read_dir(block).expect("its directory").flatten();
+    let shown: Vec<_> = shown
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().starts_with(&part))
+        .collect();
+    assert!(shown.is_empty(), "{shown:?}");
 }
 
 #[test]

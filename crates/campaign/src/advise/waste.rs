@@ -41,7 +41,7 @@ pub fn waste_note(units: &[u64]) -> String {
                 "{} with {} ({} on a million small files)",
                 ByteSize(unit / 2),
                 ByteSize(*unit),
-                format_bytes(unit / 2 * FILES)
+                format_bytes((unit / 2).saturating_mul(FILES))
             )
         })
         .collect();
@@ -61,7 +61,8 @@ pub fn waste_of_files(directory: &Path, units: &[u64]) -> Option<String> {
     let each: Vec<String> = units
         .iter()
         .map(|unit| {
-            let wasted: u64 = sizes.iter().map(|size| waste(*size, *unit)).sum();
+            let each = sizes.iter().map(|size| waste(*size, *unit));
+            let wasted = each.fold(0, u64::saturating_add);
             format!("{} with {}", format_bytes(wasted), ByteSize(*unit))
         })
         .collect();
@@ -80,7 +81,7 @@ pub fn waste_of_files(directory: &Path, units: &[u64]) -> Option<String> {
 fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
     match size_bytes {
         0 => 0,
-        size => size.next_multiple_of(unit_bytes) - size,
+        size => (size.checked_next_multiple_of(unit_bytes)).unwrap_or(u64::MAX) - size,
     }
 }
 

@@ -148,8 +148,15 @@ pub fn cannot_mount(file_system: FileSystemKind) -> Option<String> {
     let aliases = Path::new("/lib/modules")
         .join(release.trim())
         .join("modules.alias");
-    // Without modules there is only what is built in.
-    let aliases = std::fs::read_to_string(aliases).unwrap_or_default();
+    let aliases = match std::fs::read_to_string(aliases) {
+        Ok(aliases) => aliases,
+        // A container without the list: the kernel may load a module all the same. A
+        // kernel that loads none has only what is built in.
+        Err(_) if std::fs::read("/proc/sys/kernel/modprobe").is_ok_and(|by| by.len() > 1) => {
+            return None;
+        }
+        Err(_) => String::new(),
+    };
     let name = kernel_name(file_system);
     (!is_known(&known, &aliases, name)).then(|| {
         format!(

@@ -146,7 +146,11 @@ impl Operator {
                 return step;
             };
             let resizer = self.post.resizer.as_ref();
-            let done = resizer.map_or(Ok(()), |file| file.resize(bytes));
+            // Without one nothing was cut: what lies there must not be taken for zeros.
+            let done = match resizer {
+                Some(file) => file.resize(bytes),
+                None => Err(std::io::ErrorKind::Unsupported.into()),
+            };
             let failed = done.err().map(|error| error.raw_os_error().unwrap_or(0));
             self.post.worker.resized(failed);
         }

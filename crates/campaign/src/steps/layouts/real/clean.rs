@@ -167,9 +167,25 @@ fn whereabouts(journal: &Journal) -> (Vec<Identity>, Vec<Identity>) {
 
 /// The partition `part` as it is called now, on a disk that may have another name.
 fn is_part(part: &Identity, disk: &Identity, other: &Identity) -> bool {
-    other.name.starts_with(&disk.name)
+    is_named_after(&other.name, &disk.name)
         && other.start_bytes.is_some()
         && (other.start_bytes, other.size_bytes) == (part.start_bytes, part.size_bytes)
+}
+
+/// Whether this is the name of a partition of that disk: `sda1` of `sda` and not of `sd`,
+/// `nvme0n1p1` of `nvme0n1`, and nothing of `loop1` is called `loop10p1`.
+fn is_named_after(part: &str, disk: &str) -> bool {
+    let between = if disk.ends_with(|last: char| last.is_ascii_digit()) {
+        "p"
+    } else {
+        ""
+    };
+    let number = part
+        .strip_prefix(disk)
+        .and_then(|rest| rest.strip_prefix(between));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+    })
 }
 
 fn present(devices: &[Identity], all: &[Identity]) -> (Vec<Identity>, Vec<Identity>) {
@@ -223,6 +239,29 @@ fn retry_briefly(context: &Context, mut act: impl FnMut() -> Outcome<()>) -> Out
                 std::thread::sleep(BETWEEN);
             }
             other => return other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named_after;
+
+    #[test]
+    fn a_partition_is_told_from_those_of_disks_whose_names_begin_alike() {
+        for (part, disk, is) in [
+            ("sda1", "sda", true),
+            ("sda12", "sda", true),
+            ("sdaa1", "sda", false),
+            ("sda", "sda", false),
+            ("nvme0n1p1", "nvme0n1", true),
+            ("nvme0n10p1", "nvme0n1", false),
+            ("nvme0n11", "nvme0n1", false),
+            ("loop1p3", "loop1", true),
+            ("loop10p3", "loop1", false),
+            ("loop10", "loop1", false),
+        ] {
+            assert_eq!(is_named_after(part, disk), is, "{part} of {disk}");
         }
     }
 }

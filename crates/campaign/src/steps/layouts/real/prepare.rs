@@ -1,8 +1,9 @@
 //! From what is asked to a plan on real devices: everything that can be refused is refused
 //! here, before the first byte.
 
-use super::devices::{MayDestroy, check_named, found, judge, node, words};
+use super::devices::{MayDestroy, check_named, check_same, found, judge, node, words};
 use super::passes::{fitted, names_of, wish_of};
+use super::slots::parts;
 use super::wish::{LayoutWish, alike, check_factor, sector_of, size_for};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -13,7 +14,7 @@ use crate::steps::layouts::plan::{Asked, problem_failure, slots_of};
 use crate::steps::measure::workload_failure;
 use crate::steps::provision::provision_failure;
 use std::cell::RefCell;
-use stripewise_disk_provision::{ArrayWish, Identity, plan_array};
+use stripewise_disk_provision::{ArrayWish, Extent, Identity, plan_array, plan_division};
 use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
@@ -71,6 +72,7 @@ pub fn prepare_on_devices(
         on.slots = Some(Slots::of(&on.devices, layouts.len()));
     }
     on.size_bytes = size_for(&layouts, &on.devices, asked.size_bytes, on.slots)?;
+    check_divisible(context, &layouts, &on)?;
     check_tools(context, &layouts, &on)?;
     if !asked.durations_given {
         for cell in &mut plan.cells {
@@ -150,6 +152,36 @@ fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<
         Some(failure) => Err(failure),
         None => set.map_err(problem_failure),
     }
+}
+
+/// Devices that get a table can have one: tables belong on whole disks, and without slots
+/// only a layout without an array has one of its own.
+fn check_divisible(
+    context: &Context,
+    layouts: &[(String, LayoutWish)],
+    on: &OnDevices,
+) -> Outcome<()> {
+    let store = context.store_path()?;
+    let wishes: Vec<&LayoutWish> = layouts.iter().map(|(_, wish)| wish).collect();
+    for (index, device) in on.devices.iter().enumerate() {
+        let extents = match on.slots {
+            Some(slots) => parts(slots, index, &wishes),
+            None => (wishes
+                .iter()
+                .filter(|wish| index == 0 && wish.raid.is_none()))
+            .take(1)
+            .map(|wish| Extent {
+                start_bytes: wish.offset_bytes,
+                size_bytes: 1 << 20,
+            })
+            .collect(),
+        };
+        if !extents.is_empty() {
+            plan_division(&check_same(device)?, &extents, Some(&store))
+                .map_err(provision_failure)?;
+        }
+    }
+    Ok(())
 }
 
 /// mdadm is there, where arrays are made.

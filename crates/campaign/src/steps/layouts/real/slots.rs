@@ -20,7 +20,7 @@ const PAGE_BYTES: u64 = 4 << 10;
 /// The parts of the device at `index`, for the layouts that lie in the slots, in the
 /// order of the slots. Where no array is made, the partition of the slot is that of the
 /// layout and begins at its offset.
-fn parts(slots: Slots, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
+pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
     let part = |(slot, wish): (u64, &&LayoutWish)| {
         let inside = match wish.raid {
             None if index == 0 => wish.offset_bytes,
