@@ -152,9 +152,15 @@ impl Loop {
     pub fn is_in_use(&self) -> bool {
         let path = format!("/sys/block/{}/loop/backing_file", self.name());
         let found = std::fs::read(path).unwrap_or_default();
-        [self.backing.as_path(), self.directory.path()]
-            .iter()
-            .any(|ours| found.starts_with(ours.as_os_str().as_encoded_bytes()))
+        let beside = (self.backing.parent()).filter(|folder| !folder.starts_with("/dev"));
+        [
+            Some(self.backing.as_path()),
+            beside,
+            Some(self.directory.path()),
+        ]
+        .into_iter()
+        .flatten()
+        .any(|ours| found.starts_with(ours.as_os_str().as_encoded_bytes()))
     }
 }
 
