@@ -1,7 +1,7 @@
 //! `align`: offsets where they are said to be, verdicts that are right on arrays
 //! whose truth is known, and nothing written without leave.
 
-use crate::support::{Answer, Desk, Json, Loop, can_run, names, users_file};
+use crate::support::{Answer, Desk, Json, Loop, Mount, can_run, names, run, text, users_file};
 
 const MIB: u64 = 1 << 20;
 
@@ -286,11 +286,17 @@ fn a_device_is_only_read_without_leave_and_its_sector_is_respected() {
 #[test]
 fn numbers_of_a_cache_end_in_no_verdict() {
     const NAME: &str = "numbers_of_a_cache_end_in_no_verdict";
-    if !can_run(NAME, &["losetup"]) {
+    if !can_run(NAME, &["losetup", "mkfs.ext4"]) {
         return;
     }
     let desk = Desk::new();
-    let device = Loop::dense(16 * MIB, &["--direct-io=off"]);
+    // On a volume of its own: what other tests read from the disk says nothing of it.
+    let volume = Loop::new(64 * MIB);
+    run("mkfs.ext4", &["-q", &volume.device]);
+    let mount = Mount::new(&[&volume.device]);
+    let backing = mount.path.join("backing");
+    users_file(text(&backing), 16 * MIB);
+    let device = Loop::stacked(&backing);
     let short = [
         "--threads",
         "1",

@@ -3,7 +3,7 @@
 
 use super::code::Code;
 use super::evidence::{Evidence, Moved, percent};
-use stripewise_disk_inspect::storage::BlockDevice;
+use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_bytes;
 
@@ -35,12 +35,25 @@ fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<Moved> {
     Some(sum)
 }
 
+/// The devices that all of our bytes pass, from the nearest down: a loop device sees
+/// everything and its disk nothing. The bottom comes last, where others may hide it by
+/// reading as much; between are those with one device below them, which mostly serve
+/// nobody else.
+fn on_the_way(storage: &Storage) -> Vec<Vec<&BlockDevice>> {
+    let mut groups = vec![storage.devices.iter().collect::<Vec<_>>()];
+    while let Some([only]) = groups.last().map(Vec::as_slice)
+        && let [below] = only.below.as_slice()
+    {
+        groups.push(vec![below]);
+    }
+    groups.push(storage.bottom());
+    groups
+}
+
 /// The device moved fewer bytes than the program: caches, holes, compression.
 pub fn device_saw_less(evidence: &Evidence) -> Option<Warning> {
     let storage = evidence.storage.as_ref().filter(|_| !evidence.spread)?;
-    let nearest: Vec<&BlockDevice> = storage.devices.iter().collect();
-    // The bottom last: a loop device sees everything and its disk nothing.
-    [nearest, storage.bottom()].iter().find_map(|devices| {
+    on_the_way(storage).iter().find_map(|devices| {
         let seen = seen(evidence, devices)?;
         // The measured bytes alone: the device saw ramp and drain besides.
         let ours = [

@@ -37,6 +37,25 @@ fn durable_writes(e: &mut Evidence, p50_ns: u64) {
     latency.p50 = p50_ns;
 }
 
+/// A device on another one on a third, of which the two below have seen nothing.
+fn stacked(e: &mut Evidence) {
+    let named = |name: &str, minor| {
+        let mut device = disk();
+        (device.name, device.number.minor) = (name.to_owned(), minor);
+        device
+    };
+    let mut middle = named("sdb", 16);
+    middle.below = vec![named("sdc", 32)];
+    for below in [&middle, &middle.below[0]] {
+        seen(e).devices.push(DeviceObserved {
+            number: below.number,
+            name: below.name.clone(),
+            ..Default::default()
+        });
+    }
+    device(e).below = vec![middle];
+}
+
 use Code::*;
 use Severity::{Note, Void, Warning};
 
@@ -248,6 +267,22 @@ pub const CASES: &[Case] = &[
                 },
                 ..disk()
             }]
+        },
+    },
+    Case {
+        code: DeviceSawLess,
+        severity: Void,
+        says: &["sdb saw 0 %"],
+        fires: |e| {
+            // Others read as much of the disk below, and nobody else reads what stands on it.
+            stacked(e);
+            seen(e).devices[2].read_bytes = 40_000 * 8192;
+        },
+        near_miss: |e| {
+            stacked(e);
+            for below in 1..=2 {
+                seen(e).devices[below].read_bytes = 40_000 * 8192;
+            }
         },
     },
     Case {
