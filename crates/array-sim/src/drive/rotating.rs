@@ -438,6 +438,8 @@ impl RotatingDrive {
     /// lies farther cannot be better, because seeks rise with the distance.
     fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
         let turned = self.turned(now_ns);
+        // Sequential loads have most of their window on one cylinder.
+        let switched = self.under_head(turned, self.model.head_switch_ns);
         let weight = self.model.rotation_weight;
         let (mut best, mut best_key): (Option<Cheapest>, _) = (None, (f64::INFINITY, u64::MAX));
         let window = self.by_cylinder.as_slice();
@@ -466,7 +468,14 @@ impl RotatingDrive {
             if waiting.streams {
                 continue;
             }
-            let arm_ns = self.arm_ns(distance, waiting);
+            let (arm_ns, under_head) = match (distance, waiting.track == self.track) {
+                (0, true) => (0.0, turned),
+                (0, false) => (self.model.head_switch_ns, switched),
+                _ => {
+                    let arm_ns = self.arm_ns(distance, waiting);
+                    (arm_ns, self.under_head(turned, arm_ns))
+                }
+            };
             if arm_ns > best_key.0 {
                 // A write settles besides, so that it says nothing of reads beyond;
                 // at distance 0 the time is a head switch or nothing: no bound.
@@ -475,7 +484,7 @@ impl RotatingDrive {
                 }
                 continue;
             }
-            let wait_ns = self.wait_ns(turned, arm_ns, waiting);
+            let wait_ns = self.wait_from_ns(under_head, waiting);
             let cost = arm_ns + weight * wait_ns;
             if (cost, waiting.order) < best_key {
                 best_key = (cost, waiting.order);
@@ -527,7 +536,18 @@ impl RotatingDrive {
     /// Rotational wait from then on.
     #[inline]
     fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &Waiting) -> f64 {
-        let under_head = fraction(turned + arm_ns * self.turns_per_ns);
+        self.wait_from_ns(self.under_head(turned, arm_ns), waiting)
+    }
+
+    /// The angle under the head when the arm is there.
+    #[inline]
+    fn under_head(&self, turned: f64, arm_ns: f64) -> f64 {
+        fraction(turned + arm_ns * self.turns_per_ns)
+    }
+
+    /// Rotational wait from an angle on.
+    #[inline]
+    fn wait_from_ns(&self, under_head: f64, waiting: &Waiting) -> f64 {
         let ahead = waiting.angle - under_head;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
         // An exact continuation may come out a rounding error too late; within

@@ -12,7 +12,7 @@
 //! grid thus costs twelve accesses instead of four, the factor of three that
 //! Linux md showed (offsets 63s and 64.5K, but not 36K).
 
-use super::{Access, Layout, Level, Phase, Piece, Target};
+use super::{Access, Layout, Level, Phase, Piece, Target, divide};
 
 /// How small writes update parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,18 +83,19 @@ fn plan_range(
     take: &mut impl FnMut(Access),
 ) {
     let row_bytes = layout.unit_bytes * layout.data_disks();
-    let mut at = start;
-    while at < end {
-        let row = at / row_bytes;
-        let stop = end.min((row + 1) * row_bytes);
+    let (mut row, mut from) = divide(start, row_bytes);
+    let mut left = end - start;
+    while left > 0 {
+        let length = left.min(row_bytes - from);
         let write = RowWrite {
             row,
-            from: at - row * row_bytes,
-            to: stop - row * row_bytes,
+            from,
+            to: from + length,
             partial,
         };
         write.plan(layout, phase, take);
-        at = stop;
+        left -= length;
+        (row, from) = (row + 1, 0);
     }
 }
 
@@ -121,24 +122,35 @@ impl RowWrite {
     }
 
     fn method(&self, layout: &Layout) -> WriteMethod {
-        let mut rest = 0;
-        self.untouched(layout, |_| rest += 1);
+        let (rest, touched) = self.reads(layout);
         if rest == 0 {
             return WriteMethod::FullStripe;
         }
         match layout.parity_write {
             ParityWrite::ReadModifyWrite => WriteMethod::ReadModifyWrite,
             ParityWrite::ReconstructWrite => WriteMethod::ReconstructWrite,
-            ParityWrite::Cheaper => {
-                let mut touched = u64::from(layout.level.parities());
-                self.pieces(layout, |_| touched += 1);
-                if rest < touched {
-                    WriteMethod::ReconstructWrite
-                } else {
-                    WriteMethod::ReadModifyWrite
-                }
-            }
+            ParityWrite::Cheaper if rest < touched => WriteMethod::ReconstructWrite,
+            ParityWrite::Cheaper => WriteMethod::ReadModifyWrite,
         }
+    }
+
+    /// How many reads reconstruct-write and read-modify-write need: as many as
+    /// [`RowWrite::untouched`] hands over, and one for each unit that is written and each
+    /// parity.
+    fn reads(&self, layout: &Layout) -> (u64, u64) {
+        let unit = layout.unit_bytes;
+        let (first, inside) = divide(self.from, unit);
+        let (last, to_inside) = divide(self.to - 1, unit);
+        let written = last - first + 1;
+        let rest = if self.partial {
+            layout.data_disks()
+        } else {
+            // Several units: what lies before the first byte and behind the last is kept.
+            let several = u64::from(written > 1);
+            let kept = u64::from(inside > 0) + u64::from(to_inside + 1 < unit);
+            layout.data_disks() - written + several * kept
+        };
+        (rest, written + u64::from(layout.level.parities()))
     }
 
     /// What is written, by unit.
@@ -149,8 +161,10 @@ impl RowWrite {
 
     /// The columns (bytes within the units) that the write touches, as one range.
     fn columns(&self, unit: u64) -> (u64, u64) {
-        if self.from / unit == (self.to - 1) / unit {
-            (self.from % unit, (self.to - 1) % unit + 1)
+        let (first, low) = divide(self.from, unit);
+        let (last, high) = divide(self.to - 1, unit);
+        if first == last {
+            (low, high + 1)
         } else {
             (0, unit)
         }
@@ -199,5 +213,47 @@ fn access(piece: Piece, write: bool) -> Access {
         offset_bytes: piece.place.offset_bytes,
         length_bytes: piece.length_bytes,
         write,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Rotation;
+
+    /// The reads that are counted without being listed are those of the list.
+    #[test]
+    fn reads_are_counted_as_they_are_listed() {
+        for (level, disks) in [(Level::Raid5, 3), (Level::Raid5, 6), (Level::Raid6, 7)] {
+            let layout = Layout {
+                level,
+                disks,
+                unit_bytes: 8,
+                disk_bytes: 80,
+                parity_page_bytes: 1,
+                parity_write: ParityWrite::Cheaper,
+                rotation: Rotation::LeftSymmetric,
+                chunklet_rows: 0,
+            };
+            let row_bytes = 8 * layout.data_disks();
+            let ranges =
+                (0..row_bytes).flat_map(|from| (from + 1..=row_bytes).map(move |to| (from, to)));
+            for ((from, to), partial) in ranges.flat_map(|range| [(range, false), (range, true)]) {
+                let write = RowWrite {
+                    row: 1,
+                    from,
+                    to,
+                    partial,
+                };
+                let (mut rest, mut touched) = (0, u64::from(level.parities()));
+                write.untouched(&layout, |_| rest += 1);
+                write.pieces(&layout, |_| touched += 1);
+                assert_eq!(
+                    write.reads(&layout),
+                    (rest, touched),
+                    "{layout:?} {write:?}"
+                );
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! How parity rotates over the drives, and where that leaves the data: the rules of Linux
 //! md (`raid5_compute_sector`), by the names that `mdadm --layout` has for them.
 
+use super::divide;
+
 /// The way parity moves on from row to row, and the data around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
@@ -22,8 +24,8 @@ impl Rotation {
     #[inline]
     pub(super) fn parity(self, disks: u64, parities: u64, row: u64) -> u64 {
         match self {
-            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => disks - 1 - row % disks,
-            Rotation::RightSymmetric | Rotation::RightAsymmetric => row % disks,
+            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => disks - 1 - divide(row, disks).1,
+            Rotation::RightSymmetric | Rotation::RightAsymmetric => divide(row, disks).1,
             Rotation::ParityLast => disks - parities,
         }
     }
