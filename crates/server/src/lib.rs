@@ -38,8 +38,19 @@ use stripewise_campaign::{Context, Exit, Failure, Outcome};
 use stripewise_units::NameText;
 use tokio::runtime::Builder;
 
+/// Files that a runtime opens: its poll, two wakers, two ends of the pipe for signals, with
+/// some to spare.
+const FILES_OF_RUNTIME: usize = 8;
 /// Threads for what blocks: reading the store. One runs at a time and answer.
 const BLOCKING_MAX: usize = 4;
+
+/// Fails where the runtime would find too few files that may be opened: it tells of some
+/// of these by an error, and panics at others.
+fn files_to_spare() -> std::io::Result<()> {
+    let probe = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+    let more = (1..FILES_OF_RUNTIME).map(|_| probe.try_clone());
+    more.collect::<std::io::Result<Vec<_>>>().map(drop)
+}
 
 /// Serves until a signal comes, which is its ordinary end.
 ///
@@ -47,11 +58,14 @@ const BLOCKING_MAX: usize = 4;
 /// Where it cannot listen, or is asked to listen to others than this machine.
 pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
     let allowed = runs::allowed(&serving.allow_runs)?;
-    let runtime = Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .max_blocking_threads(BLOCKING_MAX)
-        .build()
+    let runtime = files_to_spare()
+        .and_then(|()| {
+            Builder::new_current_thread()
+                .enable_io()
+                .enable_time()
+                .max_blocking_threads(BLOCKING_MAX)
+                .build()
+        })
         .map_err(|error| {
             Failure::new(
                 Exit::Target,

@@ -1,5 +1,8 @@
 # What the cells of the table of faults share. `$S` is the program and `$OLD` a result of
 # SQLIO. Each cell starts in an empty directory of its own, in a mount namespace of its own.
+# Files that somebody above left open count against limits.
+for file in 3 4 5 6 7 8 9; do eval "exec $file>&-"; done
+
 quick="--busy-ok --size 8M --explain"
 bench() { target=$1; shift; "$S" bench "$target" --series ${series:-random-read} --step 100ms --time 2s --no-report $quick "$@"; }
 run() { target=$1; shift; "$S" run "$target" --duration ${time:-300ms} $quick "$@"; }

@@ -1,10 +1,11 @@
 //! `serve` as its attackers and its scripts meet it: over a socket, byte for byte.
 
 use super::support::served::Served;
-use super::support::{Desk, users_file};
+use super::support::{Desk, program, users_file};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -35,6 +36,24 @@ fn only_this_machine_is_listened_to() {
     let directory = desk.path().display().to_string();
     desk.run(&["serve", "--allow-runs", &directory])
         .failed(3, &["neither a file nor a block device"]);
+}
+
+#[test]
+fn too_few_files_are_an_error_and_no_panic() {
+    let desk = Desk::new();
+    let close = "for file in 3 4 5 6 7 8 9; do eval \"exec $file>&-\"; done";
+    for files in 4..12 {
+        let script = format!("{close}; ulimit -n {files}; exec timeout 60 $0 serve");
+        let output = Command::new("bash")
+            .args(["-c", &script, program()])
+            .env("HOME", desk.path())
+            .env_remove("XDG_DATA_HOME")
+            .output()
+            .expect("a shell");
+        let code = output.status.code();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(code, Some(3 | 5)), "{files}: {code:?} {said}");
+    }
 }
 
 #[test]
