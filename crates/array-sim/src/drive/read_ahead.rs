@@ -59,6 +59,20 @@ struct Reach {
     more: [u32; LANES],
 }
 
+impl Reach {
+    /// How many segments come near these regions. Without leaving early, so that all are
+    /// compared at once.
+    #[inline]
+    fn meets(&self, first: u32, more: u32) -> u32 {
+        let lanes = self.first.iter().zip(&self.more);
+        let meet = lanes.map(|(&other, &length)| {
+            u32::from(other.wrapping_sub(first) <= more)
+                | u32::from(first.wrapping_sub(other) <= length)
+        });
+        meet.sum()
+    }
+}
+
 const fn region(sector: u64) -> u32 {
     (sector >> REGION_SECTORS_LOG2) as u32
 }
@@ -150,15 +164,8 @@ impl ReadAhead {
         let own = &self.reaches[active / LANES];
         let first = own.first[active % LANES];
         let more = own.more[active % LANES];
-        // Without leaving early, as in `may_hold`; the segment meets itself.
-        let meets = |reach: &Reach| {
-            let lanes = reach.first.iter().zip(&reach.more);
-            let meet = lanes.map(|(&other, &length)| {
-                u32::from(other.wrapping_sub(first) <= more)
-                    | u32::from(first.wrapping_sub(other) <= length)
-            });
-            meet.sum::<u32>()
-        };
+        // The segment meets itself.
+        let meets = |reach: &Reach| reach.meets(first, more);
         match self.reaches.iter().map(meets).sum::<u32>() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
             _ => 0..0,
@@ -274,14 +281,26 @@ impl ReadAhead {
 
     /// A write makes what was read before it old.
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
-        for number in 0..self.segments.len() {
-            let segment = &mut self.segments[number];
-            if sector < segment.limit && segment.from < sector + sectors {
-                (segment.from, segment.to, segment.limit) = (0, 0, 0);
-                segment.used = 0;
-                self.out_of_turn = true;
-                self.moved(number);
+        let first = region(sector);
+        let more = region(sector + sectors).wrapping_sub(first);
+        for group in 0..self.reaches.len() {
+            if self.reaches[group].meets(first, more) == 0 {
+                continue;
             }
+            let end = self.segments.len().min((group + 1) * LANES);
+            for number in group * LANES..end {
+                self.forget_in(number, sector, sectors);
+            }
+        }
+    }
+
+    fn forget_in(&mut self, number: usize, sector: u64, sectors: u64) {
+        let segment = &mut self.segments[number];
+        if sector < segment.limit && segment.from < sector + sectors {
+            (segment.from, segment.to, segment.limit) = (0, 0, 0);
+            segment.used = 0;
+            self.out_of_turn = true;
+            self.moved(number);
         }
     }
 }
