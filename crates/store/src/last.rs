@@ -1,5 +1,6 @@
 //! The last thing that was done here: a run of its own, or all the runs that one
-//! command made together (a bench, a grid, repetitions, an experiment, a check).
+//! command made together (a bench, a grid, repetitions, an experiment, a check), or a
+//! measurement that is kept as a document (a profile, a verification).
 
 use crate::error::Result;
 use crate::open::Store;
@@ -11,7 +12,7 @@ use crate::rows::owner_at;
 /// not measured here.
 const DONE: &str = "\
 SELECT coalesce(series, id) AS name, max(run_number) AS newest, series IS NOT NULL, \
-owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host \
+owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host, started_at \
 FROM runs WHERE tool IS NULL \
 GROUP BY name HAVING sum(status = 'running') = 0 ORDER BY newest DESC";
 
@@ -25,17 +26,46 @@ impl Store {
     /// [`crate::ErrorKind::NotFound`] where less was done here, or the failure of
     /// the store.
     pub fn full_name(&self, name: &str) -> Result<String> {
+        self.full_name_among(name, &[])
+    }
+
+    /// As [`Store::full_name`], where documents of these kinds are things that were done
+    /// here as well; their names are ids.
+    ///
+    /// # Errors
+    /// As [`Store::full_name`].
+    pub fn full_name_among(&self, name: &str, kinds: &[&str]) -> Result<String> {
         let Some(before) = steps_back(name, "last") else {
             return Ok(name.to_owned());
         };
-        self.done_before(before)
+        self.kept_of(kinds)
+            .and_then(|documents| self.done_before(before, &documents))
             .map_err(|error| self.sqlite_error("find what was done last", error))?
             .ok_or_else(|| self.not_found(name))
     }
 
+    /// When documents of these kinds were kept, and their names, the newest first.
+    fn kept_of(&self, kinds: &[&str]) -> rusqlite::Result<Vec<(String, String)>> {
+        let sql = "SELECT kept_at, name FROM documents WHERE kind = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut all = Vec::new();
+        for kind in kinds {
+            let rows = statement.query_map([kind], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            all.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+        }
+        all.sort_unstable();
+        all.reverse();
+        Ok(all)
+    }
+
     /// Between two runs of a series none is under way; it is done when its process is.
-    fn done_before(&self, before: u32) -> rusqlite::Result<Option<String>> {
+    fn done_before(
+        &self,
+        before: u32,
+        documents: &[(String, String)],
+    ) -> rusqlite::Result<Option<String>> {
         let here = Owner::of_this_process("");
+        let mut documents = documents.iter().peekable();
         let mut statement = self.connection.prepare_cached(DONE)?;
         let mut rows = statement.query(())?;
         let mut left = before;
@@ -45,12 +75,19 @@ impl Store {
             if row.get::<_, bool>(2)? && !is_here && here.sees_alive(&owner) {
                 continue;
             }
+            let started_at: String = row.get(8)?;
+            while let Some((_, name)) = documents.next_if(|(kept_at, _)| *kept_at > started_at) {
+                if left == 0 {
+                    return Ok(Some(name.clone()));
+                }
+                left -= 1;
+            }
             if left == 0 {
                 return row.get(0).map(Some);
             }
             left -= 1;
         }
-        Ok(None)
+        Ok(documents.nth(left as usize).map(|(_, name)| name.clone()))
     }
 }
 

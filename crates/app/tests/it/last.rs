@@ -153,3 +153,31 @@ fn last_after_a_check_is_the_check_and_an_import_is_never_last() {
     desk.run(&["history", "delete", "last"])
         .failed(2, &["last"]);
 }
+
+#[test]
+fn last_after_a_profile_is_the_profile() {
+    let desk = Desk::new();
+    desk.run(&["run", "sim:nvme", "--duration", "10ms", "--quiet"])
+        .done();
+    let first = desk.json(&["profile", "sim:nvme", "--places", "16"]);
+    let shown = desk.run(&["history", "show", "last"]).done();
+    assert!(
+        shown.stdout.contains(&first.at("id").text()),
+        "{}",
+        shown.stdout
+    );
+    for command in [&["report", "last"][..], &["baseline", "set", "last"]] {
+        desk.run(command)
+            .failed(2, &["`profile` found, and no run", "last-run"]);
+    }
+    let run = desk.json(&["history", "show", "last~1"]);
+    assert_eq!(run.at("runs").items().len(), 1);
+    desk.run(&["profile", "sim:nvme", "--places", "16", "--quiet"])
+        .done();
+    let compared = desk.run(&["compare", "last~1", "last"]);
+    assert!(
+        compared.stdout.contains("transfer rate"),
+        "{}",
+        compared.stdout
+    );
+}

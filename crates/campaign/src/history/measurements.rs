@@ -3,16 +3,13 @@
 
 use crate::context::store_failure;
 use crate::failure::Outcome;
-use crate::steps::measured::{FILL, PROFILE};
-use crate::steps::verification::DOCUMENT_KIND as VERIFY;
+use crate::steps::measured::{FILL, KINDS, PROFILE};
 use serde::{Deserialize, Serialize};
 use stripewise_report::HistoryRow;
 use stripewise_store::{Filter, KeptDocument, Store};
 use stripewise_units::{format_bytes, format_iops};
 
 const MIB: f64 = 1_048_576.0;
-
-const KINDS: [&str; 3] = [PROFILE, FILL, VERIFY];
 
 /// One measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -98,16 +95,6 @@ pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>>
     Ok(all)
 }
 
-/// The measurement of this id, with its kind.
-pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDocument)>> {
-    for kind in KINDS {
-        if let Some(document) = store.document(kind, id).map_err(store_failure)? {
-            return Ok(Some((kind, document)));
-        }
-    }
-    Ok(None)
-}
-
 fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
     let outline: Outline = serde_json::from_str(&document.json).ok()?;
     let rate = |bytes_per_s: f64| format!("{} MiB/s", format_iops(bytes_per_s / MIB));
@@ -178,6 +165,7 @@ pub fn merged(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::verification::DOCUMENT_KIND as VERIFY;
 
     fn measurement(id: &str, started_at: &str) -> Measurement {
         Measurement {

@@ -7,6 +7,7 @@ use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::document;
 use crate::steps::kept::Kept;
+use crate::steps::measured;
 pub use measurements::Measurement;
 use rows::{Said, rows, said};
 use serde::Serialize;
@@ -193,15 +194,15 @@ fn listed<'a>(
 }
 
 /// The document of a profile, fill or verification, as it was kept, with its kind; none
-/// where `name` is none of their ids.
+/// where `name` is none of their ids and no `last` that stands for one.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// Where the store cannot be read, or less was done here than `last~N` counts.
 pub fn measurement(context: &Context, name: &str) -> Outcome<Option<(&'static str, String)>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
     };
-    let found = measurements::document(&store, name)?;
+    let found = measured::document(&store, &measured::full_name(&store, name)?)?;
     Ok(found.map(|(kind, document)| (kind, document.json)))
 }
 
@@ -220,9 +221,12 @@ pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
 
 /// A run, or all runs of a series in the order in which they ran.
 fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
-    let name = &store.full_name(name).map_err(store_failure)?;
+    let name = &measured::full_name(store, name)?;
     let of_series = series_ids(context, store, name)?;
     if of_series.is_empty() {
+        if let Some(refused) = measured::no_run(store, name)? {
+            return Err(refused);
+        }
         return Ok(vec![store.load(name).map_err(store_failure)?]);
     }
     of_series
@@ -270,7 +274,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     let mut ids = Vec::new();
     let mut kinds = Vec::new();
     for name in names {
-        if let Some((kind, _)) = measurements::document(&store, name)? {
+        if let Some((kind, _)) = measured::document(&store, name)? {
             kinds.push((kind, name));
             continue;
         }

@@ -4,6 +4,7 @@ use super::document::{ProfileDocument, SpotFound};
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::measured::{self, PROFILE};
 use serde::{Deserialize, Serialize};
 use stripewise_surface::profile::{
     ChangePercent, PlaceChange, Side, SpotChange, compare, spot_change,
@@ -108,9 +109,9 @@ fn kept(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
         .store_is_there()?
         .then(|| context.open_store_to_read());
     if let Some(Ok(store)) = store {
-        let document = store
-            .document(crate::steps::measured::PROFILE, name)
-            .map_err(store_failure)?;
+        // A name that the store does not know may be a file's.
+        let id = measured::full_name(&store, name).unwrap_or_else(|_| name.to_owned());
+        let document = store.document(PROFILE, &id).map_err(store_failure)?;
         if let Some(document) = document {
             return Ok(serde_json::from_str(&document.json).ok());
         }

@@ -1,10 +1,11 @@
 //! `report`: stored or imported results, in one of many forms.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::{exit, judge};
 use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::measured;
 use crate::steps::pages::{
     EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material,
     rendered, title_of,
@@ -84,7 +85,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
         return Ok(None);
     };
     // A name that the store does not know may be a file's.
-    let Ok(name) = store.full_name(name) else {
+    let Ok(name) = measured::full_name(store, name) else {
         return Ok(None);
     };
     let Some(kept) = KeptLayouts::named(store, &name)? else {
@@ -127,7 +128,7 @@ fn one(
     format: ReportFormat,
 ) -> Outcome<Subject> {
     if let Some(store) = store {
-        let name = &store.full_name(name).map_err(store_failure)?;
+        let name = &measured::full_name(store, name)?;
         let filter = Filter {
             series: Some(name.to_owned()),
             ..Filter::default()

@@ -1,6 +1,6 @@
 use crate::common::*;
 use stripewise_results::{Imported, RunRecord, Status};
-use stripewise_store::{ErrorKind, Filter, Owner, Store};
+use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, Store};
 
 fn with_runs() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
@@ -194,6 +194,32 @@ fn names_mean_whole_ids_unique_beginnings_or_counts_from_the_last_one_measured()
         "{text}"
     );
     drop(running);
+}
+
+#[test]
+fn last_is_among_documents_where_these_are_things_done() {
+    let (_directory, mut store) = with_runs();
+    for (day, kind, name) in [
+        (21, "profile", "p"),
+        (23, "verify", "v"),
+        (24, "baseline", "b"),
+    ] {
+        let document = KeptDocument {
+            name: name.to_owned(),
+            kept_at: format!("2026-11-{day}T10:00:00.000Z"),
+            json: "{}".to_owned(),
+        };
+        store.keep_document(kind, &document).unwrap();
+    }
+    // Runs of the evening of the 21st; a baseline is nothing that was done.
+    let kinds = ["profile", "verify"];
+    let expected = ["v", "ladder", "20261121-2010-aa", "p"];
+    for (before, expected) in expected.iter().enumerate() {
+        let name = format!("last~{before}");
+        assert_eq!(store.full_name_among(&name, &kinds).unwrap(), *expected);
+    }
+    assert!(store.full_name_among("last~4", &kinds).is_err());
+    assert_eq!(store.full_name("last").unwrap(), "ladder");
 }
 
 #[test]

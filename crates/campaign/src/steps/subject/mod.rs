@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::input::{RESULTS_BYTES_MAX, read};
 use crate::steps::kept::Kept;
+use crate::steps::measured;
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -135,7 +136,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 /// # Errors
 /// Where the store has no such thing, or cannot be read.
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
-    let name = &store.full_name(name).map_err(store_failure)?;
+    let name = &measured::full_name(store, name)?;
     let filter = Filter {
         series: Some(name.to_owned()),
         ..Filter::default()
@@ -155,7 +156,11 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
         return match store.load(name) {
             Ok(run) => Ok(Subject::new(run.id.clone(), SubjectKind::Run, vec![run])),
             Err(error) if error.is_about_a_name() => {
-                labelled(context, store, name)?.ok_or_else(|| store_failure(error))
+                if let Some(labelled) = labelled(context, store, name)? {
+                    return Ok(labelled);
+                }
+                let refused = measured::no_run(store, name)?;
+                Err(refused.unwrap_or_else(|| store_failure(error)))
             }
             Err(error) => Err(store_failure(error)),
         };
