@@ -1,13 +1,13 @@
 # modules: dm-mod dm-log-writes ext4 xfs
 # programs: dmsetup:dmsetup mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs
-# disk-size: 400M
+# disk-size: 2G
+# logs: 819200
 #
 # What an honest disk holds at the moment of a power cut, without cutting any: dm-log-writes
-# keeps all writes under a file system, and the log is replayed to marks. What was flushed
-# before a mark must be there, what was flushed after it must be missed.
+# keeps all writes under a file system, and the host replays the log to each flush. What was
+# promised before it must be there, what was promised after it must be missed.
 . /lib/common.sh
 . /lib/mapped.sh
-. /lib/keeps.sh
 . /lib/logged.sh
 
 for kind in flush fdatasync dsync; do

@@ -59,6 +59,18 @@ changes_reads() {
     ! cmp -s /tmp/one /tmp/other
 }
 
+# A device of 32 MiB, of which only the first 16 are its own; the rest is this.
+capacity() { # TABLE WORDS EXPECTED CLASSES REAL_BYTES
+    mapped whole "0 32768 linear /dev/vda 0
+$1"
+    stripewise --store $store --json verify "$node" --destroy "$kernel" --capacity --busy-ok \
+        > /tmp/verify.json 2> /tmp/verify.err
+    came_to "--capacity of $2" $? "$3" "$4"
+    real=$(value /tmp/verify.json capacity.real_bytes)
+    [ "$real" = "$5" ] && ok "--capacity of $2: $real bytes" || bad "--capacity of $2: $real bytes, expected $5"
+    gone whole
+}
+
 # A mirror one half of which takes no more writes, and says nothing of it.
 stale_half() {
     mapped half "0 $sectors flakey /dev/vdb 0 100000 0"
