@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
-use stripewise_verify::see::{Suspect, fill_with_poison, poison};
+use stripewise_verify::see::{Suspect, fill_with_poison, is_mixed, poison};
 use stripewise_verify::stamp::{Origin, Stamp, read_sector, write_sector};
 use stripewise_verify::{Field, Region};
 
@@ -181,7 +181,8 @@ impl Checked {
                         && stamp.offset_bytes == offset_bytes
                         && (*sure..=newest).contains(&stamp.generation)
                 });
-                if !right {
+                let place = (field.run, target, offset_bytes);
+                if !right && !is_mixed(sector, place, *sure..=newest) {
                     suspects.push(Suspect {
                         offset_bytes,
                         bytes: sector.into(),

@@ -14,8 +14,8 @@ const GIB: u64 = 1 << 30;
 const FLOOR_BYTES_ENOUGH: u64 = 2 * GIB;
 /// Largest default test file.
 const AUTO_BYTES_MAX: u64 = 8 * GIB;
-/// A smaller test file measures nothing but caches and request merging.
-const FILE_BYTES_MIN: u64 = 1 << 20;
+/// The smallest test file: a smaller one measures nothing but caches and request merging.
+pub const TEST_FILE_BYTES_MIN: u64 = 1 << 20;
 /// Test files are whole multiples of this.
 pub(crate) const FILE_UNIT_BYTES: u64 = 1 << 20;
 
@@ -67,9 +67,9 @@ impl Space {
             )
             .with_hint("Give a size like `<--size> 1G`."));
         }
-        let wanted = round(wanted.max(FILE_BYTES_MIN));
+        let wanted = round(wanted.max(TEST_FILE_BYTES_MIN));
         let bytes = if may_shrink { wanted.min(room) } else { wanted };
-        if bytes > room || bytes < FILE_BYTES_MIN {
+        if bytes > room || bytes < TEST_FILE_BYTES_MIN {
             return Err(self.too_little(wanted, directory, name));
         }
         Ok(FillPlan {
@@ -97,7 +97,7 @@ impl Space {
             )
         };
         let room = self.room_bytes();
-        let hint = if room >= FILE_BYTES_MIN {
+        let hint = if room >= TEST_FILE_BYTES_MIN {
             format!("Up to `<--size> {}M` fits.", room >> 20)
         } else {
             "Free some space, choose a directory on another volume, \

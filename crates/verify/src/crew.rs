@@ -114,6 +114,17 @@ pub struct Counts {
     pub operations: u64,
     /// Operations that failed or were short.
     pub errors: u64,
-    /// The error number of the first that failed; 0 for a short one.
-    pub first_error: Option<(u64, i32)>,
+}
+
+/// An operation that failed or was short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What it was to do; [`Kind::Sync`] for a change of the file's length.
+    pub kind: Kind,
+    /// Where.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u32,
+    /// The error number; 0 for a short one.
+    pub number: i32,
 }

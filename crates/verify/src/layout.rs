@@ -62,6 +62,45 @@ impl Plan {
         }
     }
 
+    /// Whether a target of this size has room for a page for each load.
+    ///
+    /// # Errors
+    /// Where it has not.
+    pub fn fits(&self, size_bytes: u64, sector_bytes: u32) -> Result<(), TooSmall> {
+        self.divided(size_bytes, sector_bytes).map(drop)
+    }
+
+    /// Memory of the buffers that are needed for each target.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        let loads = self.loads.iter().map(|load| u64::from(load.outstanding));
+        let others = [self.log, self.scan, self.grows]
+            .into_iter()
+            .filter(|one| *one);
+        let few = others.count() as u64 * u64::from(FEW_OUTSTANDING);
+        (loads.sum::<u64>() + few) * u64::from(LARGEST_BYTES)
+    }
+
+    fn divided(&self, size_bytes: u64, sector_bytes: u32) -> Result<Division, TooSmall> {
+        let page_bytes = self.page_bytes.max(sector_bytes);
+        let share = |is_wanted: bool, most: u64| match size_bytes {
+            LOG_TARGET_BYTES_MIN.. if is_wanted => (size_bytes / LOG_SHARE).min(most),
+            _ => 0,
+        };
+        let log_bytes = share(self.log, LOG_BYTES_MAX);
+        let grows_bytes = share(self.grows, GROWS_BYTES_MAX);
+        let pages = (size_bytes - log_bytes - grows_bytes) / u64::from(page_bytes);
+        if pages < self.loads.len() as u64 || self.loads.is_empty() {
+            return Err(TooSmall { page_bytes });
+        }
+        Ok(Division {
+            page_bytes,
+            pages,
+            log_bytes,
+            grows_bytes,
+        })
+    }
+
     /// A page of this many bytes holds whole sectors, and the largest operation whole pages.
     #[must_use]
     pub fn page_of(bytes: u64) -> u32 {
@@ -70,6 +109,14 @@ impl Plan {
         // The largest power of two that is not larger.
         1 << bytes.ilog2()
     }
+}
+
+/// What the parts of a target get.
+struct Division {
+    page_bytes: u32,
+    pages: u64,
+    log_bytes: u64,
+    grows_bytes: u64,
 }
 
 /// There is no room for a page for each load.
@@ -130,19 +177,12 @@ impl Crews {
         sector_bytes: u32,
         plan: &Plan,
     ) -> Result<Ground, TooSmall> {
-        let page_bytes = plan.page_bytes.max(sector_bytes);
-        let log_bytes = match size_bytes {
-            LOG_TARGET_BYTES_MIN.. if plan.log => (size_bytes / LOG_SHARE).min(LOG_BYTES_MAX),
-            _ => 0,
-        };
-        let grows_bytes = match size_bytes {
-            LOG_TARGET_BYTES_MIN.. if plan.grows => (size_bytes / LOG_SHARE).min(GROWS_BYTES_MAX),
-            _ => 0,
-        };
-        let pages = (size_bytes - log_bytes - grows_bytes) / u64::from(page_bytes);
-        if pages < plan.loads.len() as u64 || plan.loads.is_empty() {
-            return Err(TooSmall { page_bytes });
-        }
+        let Division {
+            page_bytes,
+            pages,
+            log_bytes,
+            grows_bytes,
+        } = plan.divided(size_bytes, sector_bytes)?;
         let owners: Vec<u16> = (plan.loads.iter())
             .map(|load| self.take(target, 0, load.role, load.outstanding))
             .collect();
@@ -228,8 +268,23 @@ mod tests {
                 "{size_bytes}"
             );
         }
-        let small = Crews::new(1).ground(0, 16 << 10, 512, &Plan::of_pages(3, 8, 60));
+        let plan = Plan::of_pages(3, 8, 60);
+        let small = Crews::new(1).ground(0, 16 << 10, 512, &plan);
         assert_eq!(small.err(), Some(TooSmall { page_bytes: 8192 }));
+        assert!(plan.fits(16 << 10, 512).is_err() && plan.fits(24 << 10, 512).is_ok());
+    }
+
+    #[test]
+    fn buffers_are_known_before_there_is_a_target() {
+        for grows in [false, true] {
+            let plan = Plan {
+                grows,
+                ..Plan::of_pages(3, 8, 60)
+            };
+            let mut crews = Crews::new(1);
+            (crews.ground(0, 16 << 20, 512, &plan)).expect("room");
+            assert_eq!(plan.buffer_bytes(), crews.buffer_bytes());
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod work;
 mod worker;
 
 pub use capacity::{Capacity, capacity_of, fake};
-pub use crew::{Counts, Crew, Operation, Phase, Role, Step};
+pub use crew::{Counts, Crew, Failed, Operation, Phase, Role, Step};
 pub use field::{Field, Ground, Region};
 pub use judge::damage_in_words;
 pub use layout::{Crews, Load, Plan, TooSmall};

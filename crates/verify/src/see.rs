@@ -3,6 +3,7 @@
 use crate::map::Expected;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, read_sector};
 use crate::stream::{mix, word_at};
+use std::ops::RangeInclusive;
 
 /// How a sector is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,39 @@ pub fn see(sector: &[u8], poison: Option<u64>, place: &SectorPlace<'_>) -> Seen 
         (None, Some(_)) => Seen::Damaged(Damage::Other),
         (None, None) => Seen::Foreign,
     }
+}
+
+/// Of so many generations at most a sector is held against each.
+const MIXED_MAX: u32 = 256;
+
+/// Whether a read that met writes of its place brought words of several of these generations:
+/// memory is copied word by word, and the page cache and disks in memory promise no more.
+#[must_use]
+pub fn is_mixed(
+    sector: &[u8],
+    (run, target, offset_bytes): (u64, u16, u64),
+    generations: RangeInclusive<u32>,
+) -> bool {
+    let is_of_here = |stamp: &Stamp| {
+        (stamp.run, stamp.target, stamp.offset_bytes) == (run, target, offset_bytes)
+            && generations.contains(&stamp.generation)
+    };
+    let Some(stamp) = claimed(sector).filter(is_of_here) else {
+        return false;
+    };
+    let newest = *generations.end();
+    let oldest = (*generations.start()).max(newest.saturating_sub(MIXED_MAX));
+    let data = &sector[STAMP_BYTES..];
+    // Words that none of the generations so far explains.
+    let mut left: Vec<usize> = (0..data.len() / 8).map(|word| word * 8).collect();
+    let mut several = false;
+    for generation in oldest..=newest {
+        let written = data_of(run, offset_bytes, generation, sector.len() as u32);
+        let before = left.len();
+        left.retain(|at| data[*at..at + 8] != written[*at..at + 8]);
+        several |= left.len() < before && generation != stamp.generation;
+    }
+    several && left.is_empty()
 }
 
 /// Places and generations that this sector may have been before something befell it.
@@ -263,6 +297,35 @@ mod tests {
                 "{by}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn words_of_several_generations_are_a_race_and_nothing_else_is() {
+        let is_mixed = |sector: &[u8], to| is_mixed(sector, (9, 1, 8192), 4..=to);
+        for at in (8..512).step_by(8) {
+            let mut forward = sector(4);
+            forward[..at].copy_from_slice(&sector(5)[..at]);
+            let mut backward = sector(5);
+            backward[..at].copy_from_slice(&sector(4)[..at]);
+            for mixed in [&forward, &backward] {
+                // Constant words at the start are the same in all.
+                let is_whole = crate::stamp::read_sector(mixed).is_some();
+                assert!(is_whole || is_mixed(mixed, 5), "byte {at}");
+                assert!(!is_mixed(mixed, 4), "only one of them was there");
+                let mut flipped = mixed.clone();
+                flipped[(at + 100) % 448 + 64] ^= 1;
+                assert!(!is_mixed(&flipped, 5), "byte {at}");
+            }
+        }
+        for at in 0..512 {
+            let mut flipped = sector(4);
+            flipped[at] ^= 0x10;
+            assert!(!is_mixed(&flipped, 5), "byte {at}");
+        }
+        let mut other = sector(4);
+        other[256..].copy_from_slice(&sector(3)[256..]);
+        assert!(!is_mixed(&other, 5), "older than what was sure");
+        assert!(!is_mixed(&[0; 512], 5));
     }
 
     #[test]

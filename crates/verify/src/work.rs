@@ -408,6 +408,12 @@ impl Plot {
         growth.resizing = growth.resizing.filter(|end| *end >= growth.end);
     }
 
+    /// Where a cut that was not made yet is to be.
+    #[cfg(test)]
+    pub(crate) fn cuts_to(&self) -> Option<u64> {
+        (self.growth.resizing).filter(|end| *end < self.growth.end)
+    }
+
     /// The worker's blocks that are not cut off.
     pub(crate) fn there(&self) -> Range<u64> {
         self.part.start..self.growth.end

@@ -11,11 +11,11 @@
 //! come home and issues nothing but the inquest's reads (see `inquest`) until
 //! there is a verdict.
 
-use crate::crew::{Counts, Crew, Operation, Phase, Role, Step};
+use crate::crew::{Counts, Crew, Failed, Operation, Phase, Role, Step};
 use crate::field::{Field, Region};
 use crate::inquest::Inquest;
 use crate::map::Expected;
-use crate::see::{Suspect, fill_with_poison, poison};
+use crate::see::{Suspect, fill_with_poison, is_mixed, poison};
 use crate::stamp::{Origin, Stamp, read_sector, write_sector};
 use crate::stream::mix;
 use crate::work::{Dice, Draft, Plot};
@@ -43,6 +43,9 @@ impl Slot {
     }
 }
 
+/// Failed operations that a worker remembers, each place once; more are counted.
+const FAILED_MAX: usize = 100;
+
 /// Not simple: there is more about the block in the side table.
 const UNSURE: u32 = u32::MAX;
 
@@ -63,6 +66,7 @@ pub struct Worker {
     suspects: Vec<Suspect>,
     inquest: Option<Inquest>,
     faults: Vec<Fault>,
+    failed: Vec<Failed>,
     counts: Counts,
 }
 
@@ -85,6 +89,7 @@ impl Worker {
             suspects: Vec::new(),
             inquest: None,
             faults: Vec::new(),
+            failed: Vec::new(),
             counts: Counts::default(),
             field,
             crew,
@@ -134,6 +139,12 @@ impl Worker {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// The first of the operations that failed, each place once.
+    #[must_use]
+    pub fn failed(&self) -> &[Failed] {
+        &self.failed
     }
 
     /// The faults that it found since it was asked last.
@@ -229,9 +240,22 @@ impl Worker {
         self.plot
             .resized(&region.map, failed.is_none(), &mut self.dice);
         if let Some(number) = failed {
-            self.counts.errors += 1;
-            let first = (region.start_bytes, number);
-            self.counts.first_error.get_or_insert(first);
+            let of_all = Failed {
+                kind: Kind::Sync,
+                offset_bytes: region.start_bytes,
+                length_bytes: 0,
+                number,
+            };
+            self.fails(of_all);
+        }
+    }
+
+    fn fails(&mut self, failed: Failed) {
+        self.counts.errors += 1;
+        let place = |one: &Failed| (one.kind, one.offset_bytes);
+        let is_known = (self.failed.iter()).any(|one| place(one) == place(&failed));
+        if !is_known && self.failed.len() < FAILED_MAX {
+            self.failed.push(failed);
         }
     }
 
@@ -429,7 +453,8 @@ impl Worker {
                         && stamp.offset_bytes == offset_bytes
                         && (before..=after + 1).contains(&stamp.generation)
                 });
-                if !right {
+                let place = (self.field.run, self.crew.target, offset_bytes);
+                if !right && !is_mixed(sector, place, before..=after + 1) {
                     let suspect = self.suspect(slot, offset_bytes, now_ns, sector);
                     self.field.accuse(self.crew.target, suspect);
                 }
@@ -469,13 +494,15 @@ impl Worker {
     }
 
     fn count(&mut self, slot: u32, result: i32, whole: bool) {
-        if whole {
-            self.counts.operations += 1;
-        } else {
-            self.counts.errors += 1;
-            let offset_bytes = self.slots[slot as usize].offset_bytes;
-            let first = (offset_bytes, result.min(0).saturating_neg());
-            self.counts.first_error.get_or_insert(first);
+        let of = &self.slots[slot as usize];
+        match whole {
+            true => self.counts.operations += 1,
+            false => self.fails(Failed {
+                kind: of.kind.unwrap_or(Kind::Read),
+                offset_bytes: of.offset_bytes,
+                length_bytes: of.length_bytes,
+                number: result.min(0).saturating_neg(),
+            }),
         }
     }
 
@@ -495,3 +522,6 @@ impl Worker {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,3 +65,4 @@ mod trust;
 mod trust_caps;
 mod verify;
 mod watch;
+mod witness;

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A witness that listens, and where it does.
-struct Listening {
-    running: Running,
-    place: String,
-    file: String,
+pub(crate) struct Listening {
+    pub running: Running,
+    pub place: String,
+    pub file: String,
 }
 
 impl Listening {
-    fn start(desk: &Desk, name: &str) -> Listening {
+    pub fn start(desk: &Desk, name: &str) -> Listening {
         let file = desk.file(name);
         let listen = ["witness", &file, "--listen", "127.0.0.1:0", "--json"];
         let mut running = desk.start(&listen);
@@ -40,21 +40,24 @@ impl Listening {
 }
 
 /// A short run that waits for a power cut, on a directory.
-fn cut<'a>(volume: &'a str, witness: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn cut<'a>(volume: &'a str, witness: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec!["verify", volume, "--power-cut", "--witness", witness];
-    all.extend(["--size", "8M", "--busy-ok"]);
+    all.push("--busy-ok");
+    if !more.contains(&"--size") {
+        all.extend(["--size", "8M"]);
+    }
     all.extend(more);
     all
 }
 
 /// The one file in a directory.
-fn only_file(volume: &str) -> PathBuf {
+pub(crate) fn only_file(volume: &str) -> PathBuf {
     let found = names(volume);
     assert_eq!(found.len(), 1, "{found:?}");
     Path::new(volume).join(&found[0])
 }
 
-fn judged(desk: &Desk, witness: &str, target: &Path, code: i32) -> Json {
+pub(crate) fn judged(desk: &Desk, witness: &str, target: &Path, code: i32) -> Json {
     let after = [
         "verify",
         "--after-cut",

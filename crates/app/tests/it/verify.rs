@@ -141,7 +141,16 @@ fn failed_writes_are_no_faults() {
         let answer = desk.run(&burn_in(&volume, &["--inject", inject, "--json"]));
         let document = answer.ended(4).json();
         assert_eq!(document.at("verdict").text(), "errors", "{inject}");
-        assert!(document.at("errors.total").count() > 0);
+        let total = document.at("errors.total").count();
+        // Each place is named, and once.
+        let named = document.at("errors.first").items();
+        let places: BTreeSet<String> = named.iter().map(Json::text).collect();
+        assert!(
+            places.len() > 1 && places.len() == named.len(),
+            "{places:?}"
+        );
+        assert!(places.len() as u64 <= total);
+        assert!(places.iter().all(|place| place.contains("(write of ")));
         assert_eq!(classes(&document), BTreeSet::new(), "{inject}");
     }
 }
@@ -188,6 +197,65 @@ fn what_cannot_be_verified_is_refused_before_anything_is_written() {
     desk.run(&["verify"]).failed(2, &["hint:"]);
     assert_eq!(std::fs::read(&theirs).expect("readable"), before);
     assert_eq!(names(&volume), Vec::<String>::new());
+}
+
+/// Nothing is made, not even a file that would stay, for what cannot be done with it.
+#[test]
+fn sizes_that_are_too_small_are_refused_with_the_smallest() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let short = |more: &[&str]| {
+        let all = [
+            "verify",
+            &volume,
+            "--busy-ok",
+            "--keep",
+            "--duration",
+            "100ms",
+        ];
+        desk.run(&[&all[..], more].concat())
+    };
+    for size in ["10K", "1048575", "0"] {
+        short(&["--size", size]).failed(2, &["too little for the test file", "--size 1M"]);
+    }
+    short(&["--size", "1M", "--threads", "200"]).failed(
+        2,
+        &["too little for pages of 8 KiB for 200 threads", "--threads"],
+    );
+    short(&["--threads", "256", "--outstanding", "1024"])
+        .failed(2, &["of memory are available", "--outstanding"]);
+    short(&["--profile", "nonesuch"]).failed(2, &["nonesuch", "hint:"]);
+    // Where one of two is refused, no file was made for the other.
+    let theirs = desk.write("theirs.txt", &"somebody's work\n".repeat(65_536));
+    short(&["--size", "1M", &theirs]).failed(3, &["--overwrite"]);
+    assert_eq!(names(&volume), Vec::<String>::new());
+    let document = desk.json(&[
+        "verify",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "1M",
+        "--duration",
+        "100ms",
+    ]);
+    assert_eq!(document.at("targets.0.size_bytes").count(), 1 << 20);
+    // Of what is there already, any size is taken that has a page for each thread.
+    let used = [
+        "verify",
+        &theirs,
+        "--busy-ok",
+        "--overwrite",
+        "--duration",
+        "100ms",
+    ];
+    let before = std::fs::read(&theirs).expect("readable");
+    desk.run(&[&used[..], &["--size", "10K"]].concat())
+        .failed(2, &["--size 10 KiB is too little"]);
+    assert_eq!(std::fs::read(&theirs).expect("readable"), before);
+    let document = desk.json(&[&used[..], &["--size", "20K"]].concat());
+    assert_eq!(document.at("targets.0.size_bytes").count(), 20 << 10);
+    let after = std::fs::read(&theirs).expect("readable");
+    assert_eq!(after[20 << 10..], before[20 << 10..]);
 }
 
 /// A file that somebody has open, and a device that is mounted, whatever is permitted; and

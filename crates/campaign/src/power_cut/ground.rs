@@ -2,6 +2,7 @@
 
 use super::PowerCutOptions;
 use crate::failure::{Failure, Outcome};
+use crate::steps::verification::refuse_small_files;
 use crate::steps::verification::witnessed::CutTarget;
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +10,7 @@ use stripewise_disk_inspect::storage::BlockDeviceKind;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_results::TargetKind;
 use stripewise_targets::Target;
-use stripewise_units::{format_bytes, path_of};
+use stripewise_units::{counted, format_bytes, path_of};
 use stripewise_verify::cut::CutWorker;
 
 /// The largest write: large enough to be torn.
@@ -18,6 +19,37 @@ const WRITE_BYTES_MAX: u32 = 256 << 10;
 const PART_BYTES_MIN: u64 = 1 << 20;
 /// What drives write at once inside where they do not say it.
 const PHYSICAL_BYTES_USUAL: u64 = 4096;
+
+/// Refuses a size that no target can be used with, before a test file is made that stays.
+pub(super) fn check(options: &PowerCutOptions) -> Outcome<()> {
+    let Some(bytes) = options.size_bytes else {
+        return Ok(());
+    };
+    refuse_small_files(&options.targets, bytes)?;
+    match part_bytes_of(bytes, options.threads) {
+        0 => {
+            let what = format!("--size {}", format_bytes(bytes));
+            Err(too_little(&what, options.threads))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What each of so many writers gets of a target.
+fn part_bytes_of(size_bytes: u64, threads: u32) -> u64 {
+    size_bytes / u64::from(threads) / PART_BYTES_MIN * PART_BYTES_MIN
+}
+
+fn too_little(what: &str, threads: u32) -> Failure {
+    let writers = counted(threads as usize, "writer", "writers");
+    Failure::usage(
+        format!("{what} is too little for {writers}"),
+        format!(
+            "give a larger --size, {} for each of --threads at least",
+            format_bytes(PART_BYTES_MIN)
+        ),
+    )
+}
 
 /// Targets as a witness learns of them, and the workers on them.
 pub(super) fn targets_and_workers(
@@ -30,19 +62,11 @@ pub(super) fn targets_and_workers(
     let threads = u64::from(options.threads);
     for (number, target) in targets.iter().enumerate() {
         let sector_bytes = target.logical_sector_bytes();
-        let part_bytes = target.size_bytes() / threads / PART_BYTES_MIN * PART_BYTES_MIN;
+        let part_bytes = part_bytes_of(target.size_bytes(), options.threads);
         if part_bytes == 0 {
-            return Err(Failure::usage(
-                format!(
-                    "{} has {}, which is too little for {threads} writers",
-                    target.facts().name,
-                    format_bytes(target.size_bytes())
-                ),
-                format!(
-                    "give a larger --size, {} for each of --threads at least",
-                    format_bytes(PART_BYTES_MIN)
-                ),
-            ));
+            let has = format_bytes(target.size_bytes());
+            let what = format!("{} has {has}, which", target.facts().name);
+            return Err(too_little(&what, options.threads));
         }
         for part in 0..threads {
             workers.push(CutWorker {

@@ -16,7 +16,8 @@ use crate::steps::targets::{kept_at, target_failure};
 use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, open_all, outstanding_total, refuse_what_holds_no_data, run_number, words,
+    DOCUMENT_KIND, judge_all, open_all, outstanding_total, refuse_twice, refuse_what_holds_no_data,
+    run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
 use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
@@ -116,6 +117,10 @@ pub fn power_cut(
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
     refuse_same_disk(context, &options.witness, &options.targets)?;
+    // A target that is refused leaves the witness as it is, waiting or not there.
+    judge_all(context, store, &options.targets, permissions, |_| {
+        wish(options)
+    })?;
     let witness = Channel::open(context, &options.witness)?;
     let targets = open_all(context, store, &options.targets, permissions, |_| {
         wish(options)
@@ -162,7 +167,8 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
             "choose --engine auto, uring or threads",
         ));
     }
-    Ok(())
+    refuse_twice(&options.targets)?;
+    ground::check(options)
 }
 
 /// What is meant to be done to each target.

@@ -3,20 +3,52 @@
 use super::VerifyOptions;
 use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::plan::problem_failure;
-use crate::steps::verification::check_memory;
 use crate::steps::verification::crowd::Post;
+use crate::steps::verification::{check_memory, refuse_small_files};
 use std::sync::Arc;
 use stripewise_io_engine::{CAN_SCATTER, PIECE_BYTES};
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
-use stripewise_units::format_bytes;
-use stripewise_verify::{Crews, Field, Load, Plan, Role, Worker};
+use stripewise_units::{counted, format_bytes};
+use stripewise_verify::{Crews, Field, Load, Plan, Role, TooSmall, Worker};
 use stripewise_workload::{CacheMode, Pattern};
 
 /// The workers, and what they share.
 pub(super) struct Staff {
     pub field: Arc<Field>,
     pub posts: Vec<Post>,
+}
+
+/// Smaller sectors than this do not exist.
+const SECTOR_BYTES_MIN: u32 = 512;
+
+/// Refuses what fits no target, before a test file is made.
+pub(super) fn check(options: &VerifyOptions) -> Outcome<()> {
+    let plan = plan(options)?;
+    let each = plan.buffer_bytes();
+    check_memory(
+        each.saturating_mul(options.targets.len() as u64),
+        "give fewer --threads or a smaller --outstanding",
+    )?;
+    let Some(bytes) = options.size_bytes else {
+        return Ok(());
+    };
+    refuse_small_files(&options.targets, bytes)?;
+    (plan.fits(bytes, SECTOR_BYTES_MIN)).map_err(|small| {
+        let what = format!("--size {}", format_bytes(bytes));
+        too_small(&what, small, &plan)
+    })
+}
+
+fn too_small(what: &str, small: TooSmall, plan: &Plan) -> Failure {
+    Failure::usage(
+        format!(
+            "{what} is too little for pages of {} for {}",
+            format_bytes(u64::from(small.page_bytes)),
+            counted(plan.loads.len(), "thread", "threads")
+        ),
+        "give a larger --size, or fewer --threads",
+    )
 }
 
 /// Shares out the targets among workers. `epoch_ns`: nanoseconds since 1970 when the
@@ -38,16 +70,9 @@ pub(super) fn staff(
                 let ground =
                     crews.ground(number, size_bytes, sector_bytes, &plan_on(&plan, target));
                 ground.map_err(|small| {
-                    Failure::usage(
-                        format!(
-                            "{} has {}, which is too little for pages of {} for {} threads",
-                            target.facts().name,
-                            format_bytes(size_bytes),
-                            format_bytes(u64::from(small.page_bytes)),
-                            plan.loads.len()
-                        ),
-                        "give a larger --size, or fewer --threads",
-                    )
+                    let has = format_bytes(size_bytes);
+                    let what = format!("{} has {has}, which", target.facts().name);
+                    too_small(&what, small, &plan)
                 })?
             }
         });

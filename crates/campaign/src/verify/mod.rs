@@ -17,8 +17,8 @@ use crate::steps::verification::document::{
 };
 use crate::steps::verification::engine::Measured;
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, open_all, outstanding_total, refuse_what_holds_no_data, run_number,
-    verified, words,
+    DOCUMENT_KIND, counts_of, open_all, outstanding_total, refuse_twice, refuse_what_holds_no_data,
+    run_number, verified, words,
 };
 use ground::{Staff, staff};
 use std::fs::File;
@@ -38,6 +38,8 @@ pub use stripewise_verify::Class;
 
 /// How much of a device or a file is used where nobody says how much.
 const SIZE_BYTES_USUAL: u64 = 8 << 30;
+/// Failed operations that are named; all are counted.
+const FAILED_MAX: usize = 100;
 /// Rounds of a mixed burn-in: direct and buffered in turn.
 const ROUNDS_MIXED: u64 = 4;
 
@@ -174,15 +176,10 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
             "choose --engine auto, uring or threads",
         ));
     }
-    let mut names: Vec<&String> = options.targets.iter().collect();
-    names.sort();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Failure::usage(
-            format!("{} is named twice", pair[0]),
-            "name each target once",
-        )),
-        None => Ok(()),
+    if !options.capacity {
+        ground::check(options)?;
     }
+    refuse_twice(&options.targets)
 }
 
 /// What is meant to be done to this target.
@@ -484,7 +481,7 @@ impl BurnIn<'_> {
         let mut errors = VerifyErrors {
             total: each.clone().map(|counts| counts.errors).sum::<u64>()
                 + self.flush_errors.len() as u64,
-            first: self.posts.iter().filter_map(Post::first_error).collect(),
+            first: failed(&self.posts),
         };
         errors.first.extend(self.flush_errors);
         let notes = with_lost(self.notes, self.lost_threads);
@@ -532,6 +529,12 @@ impl BurnIn<'_> {
             ..VerifyDocument::default()
         }
     }
+}
+
+/// What failed first, in words.
+fn failed(posts: &[Post]) -> Vec<String> {
+    let each = posts.iter().flat_map(Post::failed);
+    each.take(FAILED_MAX).collect()
 }
 
 fn with_lost(mut notes: Vec<String>, threads: usize) -> Vec<String> {

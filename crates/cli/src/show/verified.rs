@@ -99,10 +99,15 @@ pub fn print_verified(document: &VerifyDocument) {
     }
     text.push_str(&faults_text(&document.faults));
     if !document.errors.first.is_empty() {
+        let named = &document.errors.first;
+        let more = match named.len().saturating_sub(SHOWN_MAX) {
+            0 => String::new(),
+            more => format!("; and {more} more places: `--json` prints them"),
+        };
         text.push_str(&format!(
-            "\n{} operations failed, which is not a fault of the data: {}\n",
+            "\n{} operations failed, which is not a fault of the data: {}{more}\n",
             format_count(document.errors.total),
-            document.errors.first.join("; ")
+            named[..named.len().min(SHOWN_MAX)].join("; ")
         ));
     }
     text.push_str(&format!("\n{}\n", verdict(document)));

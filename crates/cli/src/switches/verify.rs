@@ -56,7 +56,7 @@ pub struct Verify {
     /// How long to work after everything was written once [default: 5m; with --power-cut for ever]
     #[arg(long, value_name = "TIME")]
     pub duration: Option<Nanoseconds>,
-    /// Size of the test file, or how much of the target to use [default: of devices 8G]
+    /// Size of the test file, at least 1M (rounded up to whole MiB), or how much of the target to use [default: of devices 8G]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
     /// Through which caches: direct, buffered, or mixed (in turn)

@@ -376,6 +376,30 @@ fn keep_in_a_directory_chooses_a_name_and_says_which() {
     assert_eq!(names(top.path()).len(), 1);
 }
 
+/// It is known again by its size: a kill while it is cut would leave another.
+#[test]
+fn a_file_that_stays_cannot_be_cut() {
+    let top = directory();
+    let intent = filling(1);
+    let gone = target(top.path(), &intent);
+    assert!(gone.resizer().is_some());
+    drop(gone);
+    let keep = Intent {
+        keep: true,
+        ..intent
+    };
+    assert!(target(top.path(), &keep).resizer().is_none());
+    let there = top.path().join("there");
+    let made = kept(&there);
+    let knowledge = Knowledge {
+        is_known: &|file| made.is_same_file(file),
+        store: None,
+    };
+    let plan = plan_knowing(&there, &writing(), &knowledge).expect("ours");
+    let again = stripewise_targets::prepare(plan, &knowledge, &mut Quiet).expect("ours");
+    assert!(again.resizer().is_none());
+}
+
 #[test]
 fn a_kept_file_is_removed_and_nothing_else_is() {
     let top = directory();

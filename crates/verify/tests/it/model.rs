@@ -266,6 +266,10 @@ pub struct Driver {
     pub service_ns: u64,
     /// So many of a thousand operations fail, or are short, and say so.
     pub fail_per_thousand: u64,
+    /// Reads that meet a write bring a part of it, down to words, as a page cache does.
+    pub mixes: bool,
+    /// Sectors that were brought so.
+    pub mixed: u64,
 }
 
 /// Decides what goes wrong with an operation that is about to reach the disk: the
@@ -282,6 +286,8 @@ impl Driver {
             now_ns: 0,
             service_ns: 1_000,
             fail_per_thousand: 0,
+            mixes: false,
+            mixed: 0,
         }
     }
 
@@ -367,6 +373,9 @@ impl Driver {
                 self.disks.write(disk, place, &buffer, wrong.as_ref())
             } else {
                 self.disks.read(disk, place, &mut buffer, wrong.as_ref());
+                if self.mixes {
+                    self.mix(disk, place, &mut buffer);
+                }
                 buffer.len() as i32
             };
             if result > 0 {
@@ -377,6 +386,29 @@ impl Driver {
                 let sectors = place as usize / SECTOR..(place as usize + buffer.len()) / SECTOR;
                 self.disks.written[disk][sectors].fill(self.turn);
             }
+        }
+    }
+
+    /// Of writes in flight over the place of a read, a part has been copied already.
+    fn mix(&mut self, disk: usize, place: u64, buffer: &mut [u8]) {
+        for write in &self.in_flight {
+            let operation = &write.operation;
+            let of_here = usize::from(self.workers[write.worker].crew().target) == disk;
+            if operation.kind != Kind::Write || !of_here {
+                continue;
+            }
+            let end = operation.offset_bytes + u64::from(operation.length_bytes);
+            let from = place.max(operation.offset_bytes);
+            let to = end.min(place + buffer.len() as u64);
+            if from >= to {
+                continue;
+            }
+            let words = self.disks.dice.below((to - from) / 8 + 1);
+            let (at, source) = (from - place, from - operation.offset_bytes);
+            for byte in 0..(words * 8) as usize {
+                buffer[at as usize + byte] = write.buffer[source as usize + byte];
+            }
+            self.mixed += u64::from(!(words * 8).is_multiple_of(SECTOR as u64));
         }
     }
 

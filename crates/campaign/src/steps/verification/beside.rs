@@ -298,7 +298,7 @@ impl RunVerifier {
             let counts = post.worker.counts();
             pass.verified_bytes += counts.verified_bytes;
             pass.operations += counts.operations;
-            pass.errors.extend(post.first_error());
+            pass.errors.extend(post.failed());
             pass.faults.extend(post.worker.take_faults());
         }
         Ok(pass)

@@ -12,7 +12,8 @@ use stripewise_io_engine::{
     Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
 use stripewise_targets::Resizer;
-use stripewise_verify::{Phase, Step, Worker};
+use stripewise_units::format_bytes;
+use stripewise_verify::{Failed, Phase, Step, Worker};
 
 /// What the coordinator grants beyond what engines wait for operations in flight.
 const GRACE_NS: u64 = 5_000_000_000;
@@ -106,17 +107,25 @@ impl Post {
         }
     }
 
-    /// What failed first, in words.
-    #[must_use]
-    pub fn first_error(&self) -> Option<String> {
-        let (offset_bytes, number) = self.worker.counts().first_error?;
-        let reason = match number {
-            0 => "short transfer".to_owned(),
-            NEVER_CAME_BACK => "never came back".to_owned(),
-            number => error_name(number),
-        };
-        Some(format!("{reason} at byte {offset_bytes}"))
+    /// What failed, in words: the first of it, each place once.
+    pub fn failed(&self) -> impl Iterator<Item = String> {
+        self.worker.failed().iter().map(in_words)
     }
+}
+
+fn in_words(failed: &Failed) -> String {
+    let reason = match failed.number {
+        0 => "short transfer".to_owned(),
+        NEVER_CAME_BACK => "never came back".to_owned(),
+        number => error_name(number),
+    };
+    let what = match failed.kind {
+        Kind::Read => "read of",
+        Kind::Write => "write of",
+        _ => return format!("{reason} when the file's length was changed"),
+    };
+    let length = format_bytes(u64::from(failed.length_bytes));
+    format!("{reason} at byte {} ({what} {length})", failed.offset_bytes)
 }
 
 /// What all threads of a phase look at.
@@ -378,3 +387,6 @@ fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Se
 
 /// The error number of operations that were given up: `ETIMEDOUT`.
 const NEVER_CAME_BACK: i32 = 110;
+
+#[cfg(test)]
+mod tests;

@@ -216,7 +216,7 @@ pub struct VerifiedTarget {
 pub struct VerifyErrors {
     /// Their number, short ones included.
     pub total: u64,
-    /// Byte offset and reason of the first of each worker.
+    /// Reason and place of the first of them, each place once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first: Vec<String>,
 }

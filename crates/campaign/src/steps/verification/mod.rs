@@ -15,12 +15,12 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::targets::{OpenTarget, prepare, target_failure};
+use crate::steps::targets::{OpenTarget, judge, prepare, target_failure};
 use document::{PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
 use stripewise_disk_inspect::System;
 use stripewise_store::Store;
-use stripewise_targets::{Intent, Target, TargetName};
-use stripewise_units::format_bytes;
+use stripewise_targets::{Intent, TEST_FILE_BYTES_MIN, Target, TargetName};
+use stripewise_units::{format_bytes, path_of};
 
 /// Kind of the documents in the store.
 pub const DOCUMENT_KIND: &str = "verify";
@@ -61,6 +61,70 @@ pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
     ))
 }
 
+/// What is named twice would be written by two at once.
+pub fn refuse_twice(names: &[String]) -> Outcome<()> {
+    let mut names: Vec<&String> = names.iter().collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::usage(
+            format!("{} is named twice", pair[0]),
+            "name each target once",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Test files have a smallest size: where less is asked for, more would be written than that.
+pub fn refuse_small_files(names: &[String], size_bytes: u64) -> Outcome<()> {
+    if size_bytes >= TEST_FILE_BYTES_MIN {
+        return Ok(());
+    }
+    match names.iter().find(|name| path_of(name).is_dir()) {
+        None => Ok(()),
+        Some(name) => Err(Failure::usage(
+            format!(
+                "{} is too little for the test file in {name}: the smallest has {}",
+                format_bytes(size_bytes),
+                format_bytes(TEST_FILE_BYTES_MIN)
+            ),
+            format!("give --size {}M or more", TEST_FILE_BYTES_MIN >> 20),
+        )),
+    }
+}
+
+/// What is meant to be done by a caller who writes every byte before it reads any.
+fn intent_of(name: &str, permissions: &Permissions, wish: Intent) -> Intent {
+    Intent {
+        writes: true,
+        overwrite: permissions.overwrite,
+        destroy: permissions.destroy_of(name),
+        busy_ok: permissions.busy_ok,
+        filled_by_caller: true,
+        ..wish
+    }
+}
+
+/// Judges all that is named before the first of it is touched: where one is refused, no test
+/// file was made for another.
+pub fn judge_all(
+    context: &Context,
+    store: &Store,
+    names: &[String],
+    permissions: &Permissions,
+    wish: impl Fn(&str) -> Intent,
+) -> Outcome<()> {
+    for name in names {
+        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        judge(
+            context,
+            store,
+            &parsed,
+            &intent_of(name, permissions, wish(name)),
+        )?;
+    }
+    Ok(())
+}
+
 /// Opens what is named, for a caller who writes every byte before it reads any. `wish` says
 /// what else is meant to be done to each.
 pub fn open_all(
@@ -70,17 +134,13 @@ pub fn open_all(
     permissions: &Permissions,
     wish: impl Fn(&str) -> Intent,
 ) -> Outcome<Vec<Target>> {
+    if names.len() > 1 {
+        judge_all(context, store, names, permissions, &wish)?;
+    }
     let mut targets = Vec::new();
     for name in names {
-        let intent = Intent {
-            writes: true,
-            overwrite: permissions.overwrite,
-            destroy: permissions.destroy_of(name),
-            busy_ok: permissions.busy_ok,
-            filled_by_caller: true,
-            ..wish(name)
-        };
         let parsed: TargetName = name.parse().map_err(target_failure)?;
+        let intent = intent_of(name, permissions, wish(name));
         if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
             targets.push(*target);
         }
