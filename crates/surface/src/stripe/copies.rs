@@ -8,6 +8,7 @@
 //! at what ended while it did something else. Where many do, a mirror is never claimed.
 
 use super::edges::{Comb, Window};
+use super::multiples::Mean;
 use super::reads::Reader;
 use super::{Copies, Trouble};
 use crate::device::Device;
@@ -64,6 +65,64 @@ pub(super) fn copies<D: Device>(
         }
         if one.len() >= PAIRS_MAX {
             return Ok(Copies::Unknown);
+        }
+    }
+}
+
+/// Distances that are compared.
+const DISTANCES: usize = 16;
+/// Batches of each, in steps of the first, until the mean of each is known so well.
+const ROUNDS: usize = 16;
+const ROUNDS_MAX: usize = 128;
+const ERROR_MAX: f64 = 0.1;
+/// Squares of deviations in standard errors, summed over the distances: beyond this in one
+/// of many million mirrors.
+const SQUARES_MAX: f64 = 50.0;
+
+/// Whether reads of a column collide alike at all distances; `None` where that is not known
+/// well enough.
+///
+/// Two arms take reads of a mirror as they come. A column of a period that is only a part of
+/// the true one lies on several disks as well, and seems to be a mirror; but there places at
+/// one distance always share a disk, or nearly so, and at another never.
+pub(super) fn alike_at_all_distances<D: Device>(
+    reader: &mut Reader<'_, D>,
+    period: u64,
+    anchor: i128,
+) -> Result<Option<bool>, Trouble> {
+    let sector = reader.sector_bytes();
+    let periods = reader.size_bytes() / period;
+    // Far apart, as the nearer of two arms takes both of two reads that are close together.
+    let least = periods / 10 + reader.below(periods / 12);
+    let first = anchor.rem_euclid(i128::from(period)) as u64;
+    let mut above = vec![Vec::new(); DISTANCES];
+    loop {
+        for _ in 0..ROUNDS {
+            let mut order: Vec<usize> = (0..DISTANCES).collect();
+            reader.random.shuffle(&mut order);
+            let mut costs = [0.0; DISTANCES];
+            for number in order {
+                let stride = (least + number as u64) * period;
+                let room = (reader.size_bytes() - sector).saturating_sub(3 * stride + first);
+                let at = first + reader.below(room / period) * period;
+                costs[number] = reader.cost(&[0, 1, 2, 3].map(|k| at + k * stride))?;
+            }
+            let mean = costs.iter().sum::<f64>() / DISTANCES as f64;
+            for (above, cost) in above.iter_mut().zip(costs) {
+                above.push(cost - mean);
+            }
+        }
+        let means: Vec<Mean> = above.iter().map(|above| Mean::of(above)).collect();
+        let known = means.iter().all(|mean| mean.error <= ERROR_MAX);
+        let squares: f64 = means
+            .iter()
+            .map(|mean| (mean.value / mean.error.max(1e-6)).powi(2))
+            .sum();
+        match squares <= SQUARES_MAX {
+            false => return Ok(Some(false)),
+            true if known => return Ok(Some(true)),
+            true if above[0].len() >= ROUNDS_MAX => return Ok(None),
+            true => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a period to unit, phase and number of disks, with every check that a pattern of
 //! stripes must pass.
 
-use super::copies::copies;
+use super::copies::{alike_at_all_distances, copies};
 use super::edges::{
     Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge, is_sharp, share_a_disk,
 };
@@ -91,6 +91,16 @@ pub(super) fn of_period<D: Device>(
         .find(|other| !unit.shares[*other]);
     let apart = unit.middle(sector) + i128::from(unit.bytes * other.unwrap_or(1) as u64);
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
+    if copies != Copies::One {
+        match alike_at_all_distances(reader, period_bytes, unit.middle(sector))? {
+            Some(true) => {}
+            Some(false) => {
+                let what = "a unit lies on several disks, and at some distances on the same";
+                return Err(Refusal::not_a_pattern(what).into());
+            }
+            None => return Err(Refusal::noise(unit.scale.contrast(), unit.scale.deviation).into()),
+        }
+    }
     if copies == Copies::Several {
         // Columns on two disks look like this, so that it takes more to be sure.
         neighbours_are_apart(reader, period_bytes, &unit, 4 * BATCHES_WHOLE_MAX)?;

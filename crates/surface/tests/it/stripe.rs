@@ -57,6 +57,34 @@ fn arrays_are_found_exactly() {
 }
 
 #[test]
+fn a_part_of_the_period_is_no_mirror() {
+    // Half of the period of a RAID 0, a tenth of that of a RAID 6: each column lies on several
+    // disks, as that of a mirror does.
+    let arrays = [
+        (
+            "raid5-7k2?level=0&disks=18&stripe_unit=524288&offset=2222080&seed=238569124229153&mirror_read=hash&disk.scheduling=blend&disk.rotation_weight=0.1&disk.read_ahead=256K&disk.queue_depth=16&disk.cylinders=49585&disk.occupancy=234us&disk.zones=0&allocation_unit=4K",
+            238_569_124_229_147,
+            "0",
+        ),
+        (
+            "mssqltips-2127?level=6&disks=12&parity_rotation=right-symmetric&stripe_unit=253952&offset=325632&seed=219009066741166&mirror_read=nearest&disk.scheduling=first-come&disk.rotation_weight=0.3&disk.read_ahead=1M&disk.queue_depth=32&disk.cylinders=58630&disk.occupancy=59us&disk.zones=24",
+            219_009_066_741_160,
+            "6",
+        ),
+    ];
+    for (text, seed, level) in arrays {
+        let spec = ArraySpec::bundled(&format!("{text}&size=0")).unwrap();
+        let found = probed(&spec, seed)
+            .outcome
+            .unwrap_or_else(|refusal| panic!("{text}: {refusal:?}"));
+        assert_eq!(found.unit_bytes, spec.stripe_unit_bytes, "{text}");
+        assert_eq!(u64::from(found.columns), spec.disks, "{text}");
+        let is_listed = found.layouts.iter().any(|one| one.level == level);
+        assert!(is_listed, "{text}: {:?}", found.layouts);
+    }
+}
+
+#[test]
 fn arrays_are_found_beside_other_load() {
     let load = OtherLoad {
         per_second: 150.0,
