@@ -27,6 +27,8 @@ const VISITS: u32 = 20;
 /// again: in all, or behind the piece that ended before it.
 const SLOW_NS: u64 = 80_000_000;
 const SLOW_TIMES: u64 = 8;
+/// Of where in its stretch each place lies: the same in all profiles.
+const ASIDE_SEED: u64 = 1;
 /// After so many failed reads in a row a place is read that could be read before.
 const FAILED_MAX: u32 = 24;
 
@@ -290,16 +292,21 @@ impl<D: Device> Surveyor<'_, D> {
         let size = self.measured.size_bytes;
         let batch = PIECES * PIECE_BYTES;
         let places = plan.places.max(1) as u64;
-        // Of a full read each stretch is read whole, else the beginning of its middle.
+        // Of a full read each stretch is read whole, else a part of it anywhere: evenly spaced
+        // parts would begin at slowly drifting angles of their tracks, and what that does to
+        // rates looks like zones. Two profiles of one disk read the same places.
         let stretch = (size / places).max(1);
         let length = match plan.full {
             true => stretch,
             false => batch.min(stretch),
         };
-        let mut order: Vec<u64> = (0..places).collect();
+        let mut aside = Random::new(ASIDE_SEED);
+        let mut order: Vec<(u64, u64)> = (0..places)
+            .map(|number| (number, aside.below((stretch - length) as usize + 1) as u64))
+            .collect();
         self.random.shuffle(&mut order);
-        for number in order {
-            let from = size / places * number + (stretch - length) / 2;
+        for (number, aside) in order {
+            let from = size / places * number + aside;
             let from = from / ACCESS_BYTES * ACCESS_BYTES;
             let to = match plan.full && number + 1 == places {
                 true => size,

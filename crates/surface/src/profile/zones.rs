@@ -82,13 +82,14 @@ pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Bounda
     (all, boundaries)
 }
 
-/// Medians of each place and its neighbours.
+/// Medians of each place and its neighbours; at both ends, of the three that are nearest.
+/// There are three at least.
 fn smoothed(rates: &[RateAt]) -> Vec<f64> {
     let value = |index: usize| rates[index].bytes_per_s;
     (0..rates.len())
         .map(|index| {
-            let (a, b) = (value(index.saturating_sub(1)), value(index));
-            let c = value((index + 1).min(rates.len() - 1));
+            let middle = index.clamp(1, rates.len() - 2);
+            let (a, b, c) = (value(middle - 1), value(middle), value(middle + 1));
             a.max(b).min(a.min(b).max(c))
         })
         .collect()
@@ -151,4 +152,25 @@ fn interval(values: &[f64], cut: usize) -> (usize, usize) {
     let low = (1..=cut).find(good).unwrap_or(cut);
     let high = (cut..values.len()).rev().find(good).unwrap_or(cut);
     (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_place_at_either_end_is_no_zone() {
+        let mut rates: Vec<RateAt> = (0..192)
+            .map(|place| RateAt {
+                offset_bytes: place * 1_000,
+                length_bytes: 500,
+                bytes_per_s: if place < 90 { 100e6 } else { 90e6 },
+            })
+            .collect();
+        rates[0].bytes_per_s = 95e6;
+        rates[191].bytes_per_s = 85e6;
+        let (zones, boundaries) = zones(&rates, 192_000);
+        assert_eq!((zones.len(), boundaries.len()), (2, 1), "{boundaries:?}");
+        assert!(boundaries[0].at_bytes.abs_diff(90_000) <= 1_000);
+    }
 }

@@ -75,6 +75,50 @@ fn zones_seeks_and_rotation_of_disks_are_found() {
     }
 }
 
+/// The farthest of some places from the nearest of others.
+fn farthest(places: &[f64], others: &[f64]) -> f64 {
+    let nearest = |place: &f64| {
+        let away = others.iter().map(|other| (other - place).abs());
+        away.fold(f64::INFINITY, f64::min)
+    };
+    places.iter().map(nearest).fold(0.0, f64::max)
+}
+
+#[test]
+fn places_do_not_follow_the_angles_of_tracks() {
+    // Evenly spaced places began at slowly drifting angles: a boundary too many at 99.5 % of
+    // the one disk, two within a zone of the other.
+    let disks = [
+        (
+            "disk.zones=9&disk.sectors_per_track_outer=1209&disk.sectors_per_track_inner=725&disk.cylinders=48109&disk.heads=1&disk.rpm=10000&disk.seek_average=3509us&disk.seek_full=7018us&disk.occupancy=67us",
+            (9, 1_209.0, 725.0),
+            241_117_009_503_348,
+        ),
+        (
+            "disk.zones=8&disk.sectors_per_track_outer=907&disk.sectors_per_track_inner=544&disk.cylinders=159250&disk.heads=1&disk.rpm=5400&disk.seek_average=7458us&disk.seek_full=16183us&disk.occupancy=205us",
+            (8, 907.0, 544.0),
+            126_339_983_358_619,
+        ),
+    ];
+    for (keys, (zones, outer, inner), seed) in disks {
+        let text = format!("disk-7k2?{keys}&offset=0&size=0&seed={seed}");
+        let (found, size) = findings(&text, seed + 1);
+        let found: Vec<f64> = found
+            .boundaries
+            .iter()
+            .map(|one| one.at_bytes as f64)
+            .collect();
+        // The law in the middle of each zone, as the model has it.
+        let length =
+            |zone: i32| outer - (outer - inner) * (f64::from(zone) + 0.5) / f64::from(zones);
+        let until = |end: i32| (0..end).map(length).sum::<f64>();
+        let share = |end: i32| size * until(end) / until(zones);
+        let truth: Vec<f64> = (1..zones).map(share).collect();
+        let off = farthest(&found, &truth).max(farthest(&truth, &found)) / size;
+        assert!(off < 0.02, "{text}: {off}");
+    }
+}
+
 #[test]
 fn a_rate_that_falls_evenly_has_no_zones() {
     let (found, _) = findings("disk-15k?size=0", 1);
