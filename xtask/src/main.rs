@@ -47,7 +47,7 @@ usage: cargo xtask COMMAND
                           --gate: only the limit on our own instructions
   agree [--device DEV] [--pairs 30] [--seconds 1] [--binary PATH]
                           agreement with fio on a target that the disk bounds
-  truth [--share 0.1] [--only abcde]
+  truth [--share 0.1] [--only abcdefg] [--seeds 1,2]
                           experiments whose answer is known: false alarms, coverage,
                           power, on simulated arrays; fails where a bound is missed
         --real [--tries 20] [--seconds 120] [--binary PATH]

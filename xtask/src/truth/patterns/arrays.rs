@@ -43,16 +43,46 @@ fn conditions(random: &mut Random, keys: &mut Vec<String>) {
 }
 
 /// Others that ask for a twentieth to a third of what the array can do, every third time.
-fn other_load(random: &mut Random, disks: u64) -> Option<OtherLoad> {
+fn other_load(random: &mut Random, shape: Shape) -> Option<OtherLoad> {
     if random.below(3) > 0 {
         return None;
     }
     let share = 0.05 + 0.28 * random.uniform();
+    let bytes = pick(random, &[4096, 8192, 65_536]);
+    let writes = pick(random, &[0.0, 0.3]);
+    // Accesses to disks that an operation costs: a piece in each unit that it touches, and
+    // a write changes the copy, or reads and writes parity, too.
+    let pieces = 1.0 + f64::from(bytes) / shape.unit_bytes as f64;
+    let accesses = pieces * (1.0 - writes + writes * shape.write_accesses);
     Some(OtherLoad {
-        per_second: share * 80.0 * disks as f64,
-        bytes: pick(random, &[4096, 8192, 65_536]),
-        writes: pick(random, &[0.0, 0.3]),
+        per_second: share * 80.0 * shape.disks as f64 / accesses,
+        bytes,
+        writes,
     })
+}
+
+/// What decides how many operations an array can do.
+struct Shape {
+    disks: u64,
+    unit_bytes: u64,
+    /// Accesses that a write of a piece costs.
+    write_accesses: f64,
+}
+
+impl Shape {
+    fn of(level: &str, disks: u64, unit_bytes: u64) -> Shape {
+        Shape {
+            disks,
+            unit_bytes,
+            // Parity is kept in pages: of a write at any sector two are changed in part.
+            write_accesses: match level {
+                "10" => 2.0,
+                "5" => 8.0,
+                "6" => 12.0,
+                _ => 1.0,
+            },
+        }
+    }
 }
 
 /// A stripe unit of 4K to 1M, log-uniform; half of them powers of two.
@@ -87,7 +117,7 @@ pub fn striped(seed: u64) -> Result<Made> {
     ];
     let base = drives(&mut random, seed, &mut keys);
     conditions(&mut random, &mut keys);
-    let load = other_load(&mut random, disks);
+    let load = other_load(&mut random, Shape::of(level, disks, unit));
     let text = format!("{base}?{}", keys.join("&"));
     Ok(Made {
         columns: if level == "10" { disks / 2 } else { disks } as u32,
@@ -123,7 +153,7 @@ pub fn rotated(seed: u64) -> Result<Made> {
     ];
     let base = drives(&mut random, seed, &mut keys);
     conditions(&mut random, &mut keys);
-    let load = other_load(&mut random, disks);
+    let load = other_load(&mut random, Shape::of(level, disks, unit));
     let text = format!("{base}?{}", keys.join("&"));
     let (columns, level, rotation) = match rotation {
         // All data on the same disks: as RAID 0 of these, and RAID 4 where there is one more.
@@ -236,7 +266,12 @@ pub fn without(seed: u64) -> Result<Made> {
             pick(&mut random, &["0", "5", "10"])
         ),
     };
-    let load = other_load(&mut random, 1).filter(|_| kind < 6);
+    let mut keys = vec![text];
+    if kind < 6 {
+        conditions(&mut random, &mut keys);
+    }
+    let text = keys.join("&");
+    let load = other_load(&mut random, Shape::of("single", 1, u64::MAX)).filter(|_| kind < 6);
     Ok(Made {
         load,
         ..made(text, 1)?
